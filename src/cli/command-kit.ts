@@ -1,0 +1,11 @@
+import type { Config } from '../config.ts'
+import type { Workplace } from '../start.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What every command is handed. */
+export interface CommandKit {
+  terminal: Terminal
+  config(): Config
+  /** Opens the configured store for as long as `work` takes. */
+  withStore<Result>(work: (workplace: Workplace) => Promise<Result>): Promise<Result>
+}

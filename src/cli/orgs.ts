@@ -1,0 +1,65 @@
+import { type Command, Option } from 'commander'
+import type { Organisation } from '../domain/organisation.ts'
+import { plans } from '../domain/plan.ts'
+import { createOrganisation } from '../operations/create-organisation.ts'
+import { requireOrganisation } from '../operations/require-organisation.ts'
+import { setPlan } from '../operations/set-plan.ts'
+import type { CommandKit } from './command-kit.ts'
+import { flagOrAnswer } from './questions.ts'
+import { table } from './table.ts'
+
+export function addOrgsCommand(program: Command, { terminal, withStore }: CommandKit): void {
+  const orgs = program.command('orgs').description('organisations')
+
+  orgs
+    .command('create')
+    .description('create an organisation')
+    .option('--name <name>', 'its name')
+    .addOption(new Option('--plan <plan>', 'its plan').choices(plans).default('free'))
+    .option('--id <id>', 'its id (default: a random one)')
+    .option('--json', 'print one JSON object')
+    .action((options: { name?: string; plan: string; id?: string; json?: true }) =>
+      withStore(async (workplace) => {
+        const name = await flagOrAnswer(terminal, options.name, '--name', 'Name of the organisation: ')
+        const organisation = await createOrganisation(workplace, { ...options, name })
+        if (options.json) terminal.print(JSON.stringify(toJson(organisation)))
+        else terminal.print(`Created the organisation ${organisation.id} on the plan ${organisation.plan}.`)
+      }),
+    )
+
+  orgs
+    .command('list')
+    .description('list the organisations')
+    .option('--json', 'print one JSON object per line')
+    .action((options: { json?: true }) =>
+      withStore(async ({ organisations }) => {
+        const all = await organisations.list()
+        const lines = options.json
+          ? all.map((organisation) => JSON.stringify(toJson(organisation)))
+          : table(
+              ['ID', 'NAME', 'PLAN'],
+              all.map(({ id, name, plan }) => [id, name, plan]),
+            )
+        for (const line of lines) terminal.print(line)
+      }),
+    )
+
+  orgs
+    .command('set-plan')
+    .description("change an organisation's plan")
+    .argument('<org>', 'its id')
+    .argument('<plan>', `one of ${plans.join(', ')}`)
+    .option('--json', 'print one JSON object')
+    .action((org: string, plan: string, options: { json?: true }) =>
+      withStore(async (workplace) => {
+        await setPlan(workplace, org, plan)
+        const organisation = await requireOrganisation(workplace, org)
+        if (options.json) terminal.print(JSON.stringify(toJson(organisation)))
+        else terminal.print(`${organisation.id} is on the plan ${organisation.plan} now.`)
+      }),
+    )
+}
+
+function toJson({ id, name, plan }: Organisation) {
+  return { id, name, plan }
+}

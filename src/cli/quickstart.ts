@@ -1,0 +1,57 @@
+import type { Command } from 'commander'
+import { createLogger } from '../logger.ts'
+import { createSample } from '../operations/create-sample.ts'
+import { openWorkplace, startService, type Workplace } from '../start.ts'
+import type { CommandKit } from './command-kit.ts'
+import { untilStopped } from './until-stopped.ts'
+
+export function addQuickstartCommand(program: Command, { terminal, config }: CommandKit): void {
+  program
+    .command('quickstart')
+    .description('what npm start runs: fill an empty store with a sample, then serve')
+    .option('--json', 'log JSON lines even on a terminal')
+    .action(async (options: { json?: true }) => {
+      const settings = config()
+      const logger = createLogger(settings, options)
+      const workplace = await openWorkplace(settings)
+      const service = await startService(settings, workplace, logger)
+      const url = service.url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+      const lines = await introduce(workplace, url)
+      for (const line of lines) terminal.tell(line)
+      await untilStopped(service, logger)
+    })
+}
+
+/** What to tell a person: on an empty store a sample to try, afterwards how to get a key. */
+async function introduce(workplace: Workplace, url: string): Promise<string[]> {
+  const [organisation] = await workplace.organisations.list()
+  if (organisation) {
+    return [
+      '',
+      `Lethe listens on ${url}`,
+      '',
+      'A key is shown only once, when it is made. To make a new one:',
+      `  npx lethe keys create --org '${organisation.id}' --name 'my key' --scope analytics:view analytics:delete-data`,
+      '',
+    ]
+  }
+  const { trackerId, subjectId, issued } = await createSample(workplace)
+  const subjects = `${url}/v1/analytics/trackers/${trackerId}/subjects`
+  const curl = `curl -H 'Authorization: Bearer ${issued.keyString}'`
+  return [
+    '',
+    'The store was empty. It now has a sample organisation with one tracker, about 1,000 visitors, and this key,',
+    'which may read and erase and is shown this once:',
+    '',
+    `  ${issued.keyString}`,
+    '',
+    `Lethe listens on ${url}`,
+    '',
+    'List visitors, read one, erase it:',
+    '',
+    `  ${curl} '${subjects}?limit=3'`,
+    `  ${curl} ${subjects}/${subjectId}`,
+    `  ${curl} -X DELETE ${subjects}/${subjectId}`,
+    '',
+  ]
+}

@@ -1,0 +1,69 @@
+import { Command, CommanderError } from 'commander'
+import { ConfigError, readConfig } from '../config.ts'
+import { LetheError } from '../domain/errors.ts'
+import { openWorkplace } from '../start.ts'
+import type { CommandKit } from './command-kit.ts'
+import { addImportCommand } from './import.ts'
+import { addKeysCommand } from './keys.ts'
+import { addOrgsCommand } from './orgs.ts'
+import { addQuickstartCommand } from './quickstart.ts'
+import { addServeCommand } from './serve.ts'
+import type { Terminal } from './terminal.ts'
+import { addTrackersCommand } from './trackers.ts'
+import { UsageError } from './usage-error.ts'
+
+/** Builds the whole command line. The docs are held against it. */
+export function buildProgram(terminal: Terminal): Command {
+  const kit: CommandKit = {
+    terminal,
+    config: () => readConfig(terminal.env),
+    async withStore(work) {
+      const workplace = await openWorkplace(readConfig(terminal.env))
+      try {
+        return await work(workplace)
+      } finally {
+        await workplace.close()
+      }
+    },
+  }
+  const program = new Command('lethe')
+    .description('A management API for the data subjects of a web-analytics service: list, read, erase.')
+    .configureOutput({
+      writeOut: (text) => terminal.print(text.trimEnd()),
+      writeErr: (text) => terminal.tell(text.trimEnd()),
+    })
+    .showHelpAfterError('Add --help for how it is used.')
+    .exitOverride()
+  addServeCommand(program, kit)
+  addQuickstartCommand(program, kit)
+  addOrgsCommand(program, kit)
+  addTrackersCommand(program, kit)
+  addKeysCommand(program, kit)
+  addImportCommand(program, kit)
+  return program
+}
+
+/** Runs a command line and hands back the exit code: 0, 1 (failed), 2 (wrong usage). */
+export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    await buildProgram(terminal).parseAsync(args, { from: 'user' })
+    return process.exitCode === undefined ? 0 : Number(process.exitCode)
+  } catch (error) {
+    return report(error, terminal)
+  }
+}
+
+function report(error: unknown, { tell }: Terminal): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  if (error instanceof ConfigError || error instanceof UsageError) {
+    tell(`error: ${error.message}`)
+    return 2
+  }
+  if (error instanceof LetheError) {
+    const problems = error.details.map(({ message }) => message)
+    tell(`error: ${problems.length > 0 ? problems.join('; ') : error.message}`)
+    return 1
+  }
+  tell(`error: ${error instanceof Error ? error.message : String(error)}`)
+  return 1
+}

@@ -1,0 +1,23 @@
+import type { Command } from 'commander'
+import { createLogger } from '../logger.ts'
+import { openWorkplace, startService } from '../start.ts'
+import type { CommandKit } from './command-kit.ts'
+import { untilStopped } from './until-stopped.ts'
+
+export function addServeCommand(program: Command, { config }: CommandKit): void {
+  program
+    .command('serve')
+    .description('run the API on the configured store')
+    .option('--json', 'log JSON lines even on a terminal')
+    .action(async (options: { json?: true }) => {
+      const settings = config()
+      const logger = createLogger(settings, options)
+      const workplace = await openWorkplace(settings)
+      if ((await workplace.organisations.list()).length === 0) {
+        logger.warn('the store is empty: create an organisation with "lethe orgs create"')
+      }
+      const service = await startService(settings, workplace, logger)
+      logger.info({ url: service.url }, 'listening')
+      await untilStopped(service, logger)
+    })
+}

@@ -1,0 +1,96 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import type { Budget } from './domain/budget.ts'
+import { parseStoreAddress, type StoreAddress } from './storage/open-store.ts'
+
+export interface Config {
+  host: string
+  port: number
+  store: StoreAddress
+  budgets: Record<Budget['name'], Budget>
+  trustedProxies: string[]
+  logLevel: LogLevel
+}
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+type LogLevel = (typeof logLevels)[number]
+
+/** Every variable of the environment that means something to Lethe: its default and what it takes. */
+export const variables = {
+  LETHE_HOST: { fallback: '127.0.0.1', takes: 'an IP address or a host name to listen on' },
+  LETHE_PORT: { fallback: '8080', takes: 'a port from 0 (any free one) to 65535' },
+  LETHE_STORE: { fallback: 'sqlite:data/lethe.db', takes: 'sqlite:PATH' },
+  LETHE_LIMITER: { fallback: 'memory', takes: 'memory' },
+  LETHE_LIMIT_IP: {
+    fallback: '60/minute',
+    takes: 'a budget such as 60/minute (per second, minute, hour or day)',
+  },
+  LETHE_LIMIT_KEY: {
+    fallback: '120/minute',
+    takes: 'a budget such as 120/minute (per second, minute, hour or day)',
+  },
+  LETHE_LIMIT_ERASURE: {
+    fallback: '60/hour',
+    takes: 'a budget such as 60/hour (per second, minute, hour or day)',
+  },
+  LETHE_TRUSTED_PROXIES: { fallback: '', takes: 'IP addresses or CIDR ranges, separated by commas' },
+  LETHE_LOG_LEVEL: { fallback: 'info', takes: logLevels.join(', ') },
+} as const
+
+type Variable = keyof typeof variables
+
+/** A configuration that will not do; its message is one line that names the variable, what it got and what it takes. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+/** Reads the configuration once. Nobody else reads the environment. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  function read<Value>(variable: Variable, parse: (text: string) => Value | null): Value {
+    const { fallback, takes } = variables[variable]
+    const text = env[variable]?.trim() || fallback
+    const value = parse(text)
+    if (value === null) throw new ConfigError(`${variable} is "${withoutPassword(text)}"; it takes ${takes}.`)
+    return value
+  }
+  const readBudget = (variable: Variable, name: Budget['name']) =>
+    read(variable, (text) => parseBudget(name, text))
+  read('LETHE_LIMITER', (text) => (text === 'memory' ? text : null))
+  return {
+    host: read('LETHE_HOST', (text) => (/^[0-9A-Za-z.:_-]+$/.test(text) ? text : null)),
+    port: read('LETHE_PORT', parsePort),
+    store: read('LETHE_STORE', parseStoreAddress),
+    budgets: {
+      ip: readBudget('LETHE_LIMIT_IP', 'ip'),
+      key: readBudget('LETHE_LIMIT_KEY', 'key'),
+      erasure: readBudget('LETHE_LIMIT_ERASURE', 'erasure'),
+    },
+    trustedProxies: read('LETHE_TRUSTED_PROXIES', parseProxies),
+    logLevel: read('LETHE_LOG_LEVEL', (text) => logLevels.find((level) => level === text) ?? null),
+  }
+}
+
+const windowMs = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
+
+function parseBudget(name: Budget['name'], text: string): Budget | null {
+  const [, count, unit] = /^([1-9]\d{0,8})\/(second|minute|hour|day)$/.exec(text) ?? []
+  if (unit !== 'second' && unit !== 'minute' && unit !== 'hour' && unit !== 'day') return null
+  return { name, limit: Number(count), windowMs: windowMs[unit] }
+}
+
+function parsePort(text: string): number | null {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : null
+}
+
+function parseProxies(text: string): string[] | null {
+  const proxies = text
+    .split(',')
+    .map((proxy) => proxy.trim())
+    .filter((proxy) => proxy !== '')
+  return proxies.every((proxy) => isIP(proxy) !== 0 || ipaddr.isValidCIDR(proxy)) ? proxies : null
+}
+
+/** What may be repeated to whoever reads the terminal or the log. */
+function withoutPassword(text: string): string {
+  return text.replace(/\/\/[^@/]*@/, '//…@')
+}

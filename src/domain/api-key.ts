@@ -1,0 +1,64 @@
+import { LetheError } from './errors.ts'
+import type { Instant } from './instant.ts'
+import type { Scope } from './scope.ts'
+
+/** What is stored of an API key: everything but its string. */
+export interface ApiKey {
+  id: string
+  organisationId: string
+  name: string
+  scopes: readonly Scope[]
+  lastFour: string
+  createdAt: Instant
+  rotatedAt: Instant | null
+  expiresAt: Instant | null
+  revokedAt: Instant | null
+  lastUsedAt: Instant | null
+}
+
+export type ApiKeyState = 'active' | 'expired' | 'revoked'
+
+/** From the instant of its expiry on a key is expired; revoked is final whatever the clock says. */
+export function apiKeyState(key: ApiKey, now: Instant): ApiKeyState {
+  if (key.revokedAt !== null) return 'revoked'
+  if (key.expiresAt !== null && key.expiresAt <= now) return 'expired'
+  return 'active'
+}
+
+/** Why a key cannot be rotated or revoked. */
+export function keyNotActive(key: ApiKey, now: Instant): LetheError {
+  const state = apiKeyState(key, now)
+  return new LetheError(
+    'invalid_request',
+    `The key "${key.name}" is ${state}; only an active key can be rotated or revoked.`,
+  )
+}
+
+export const maxKeyNameLength = 64
+
+/** What stands for a key's string in the store. */
+export interface KeyProof {
+  /** SHA-256 of the whole string. */
+  hash: Uint8Array
+  lastFour: string
+}
+
+export interface ApiKeyStore {
+  /**
+   * Stores a new key. `false`, with nothing stored, when another key of the organisation that is active at `key.createdAt` has
+   * the same name. The organisation must exist.
+   */
+  create(key: ApiKey, hash: Uint8Array): Promise<boolean>
+  /** `null` when there is none with this id. */
+  find(id: string): Promise<ApiKey | null>
+  /** The key and the hash its string must have; `null` when there is none. Always what the store holds now. */
+  findWithHash(id: string): Promise<{ key: ApiKey; hash: Uint8Array } | null>
+  /** An organisation's keys, oldest first, in whatever state. */
+  list(organisationId: string): Promise<ApiKey[]>
+  /** Replaces the string of a key that is active at `now`. `false`, with nothing changed, otherwise. */
+  rotate(id: string, proof: KeyProof, now: Instant): Promise<boolean>
+  /** Revokes a key that is active at `now`, for good. `false`, with nothing changed, otherwise. */
+  revoke(id: string, now: Instant): Promise<boolean>
+  /** Notes when keys were last used; an instant earlier than the one stored changes nothing. */
+  touch(lastUsed: ReadonlyMap<string, Instant>): Promise<void>
+}

@@ -1,0 +1,35 @@
+/** The only codes a client ever sees. Their HTTP statuses live in `http/error-status.ts`. */
+export const errorCodes = [
+  'invalid_request',
+  'unauthorized',
+  'forbidden',
+  'not_found',
+  'validation_error',
+  'rate_limited',
+  'internal_error',
+] as const
+
+export type ErrorCode = (typeof errorCodes)[number]
+
+/** What is wrong with one field of a request. */
+export interface FieldProblem {
+  field: string
+  message: string
+}
+
+/** A failure with a meaning: its message may be shown to whoever asked. Anything else thrown is a bug or a fault. */
+export class LetheError extends Error {
+  readonly code: ErrorCode
+  readonly details: readonly FieldProblem[]
+
+  constructor(code: ErrorCode, message: string, details: readonly FieldProblem[] = []) {
+    super(message)
+    this.name = 'LetheError'
+    this.code = code
+    this.details = details
+  }
+}
+
+export function notFound(what: string): LetheError {
+  return new LetheError('not_found', `${what} does not exist, or your organisation cannot see it.`)
+}

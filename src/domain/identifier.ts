@@ -1,0 +1,30 @@
+import type { Problems } from './problems.ts'
+
+/** The longest id of a tracker, subject, session or event, in characters (code points). */
+export const maxIdentifierLength = 256
+
+/** Matches text without control characters (C0, DEL, C1) that is neither `.` nor `..`, which URL parsers swallow. */
+export const identifierPattern = '^(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f-\\u009f]+$'
+
+/** What an id may be, in words; errors and docs use them. */
+export const identifierRule = `1 to ${maxIdentifierLength} characters, no control characters, not "." or ".."`
+
+const identifier = new RegExp(identifierPattern, 'u')
+
+/** Whether `text` can name a tracker, a subject, a session or an event. A lone surrogate is no character, so it cannot. */
+export function isIdentifier(text: unknown): text is string {
+  if (typeof text !== 'string' || text.length > 2 * maxIdentifierLength || !identifier.test(text))
+    return false
+  return text.isWellFormed() && countCharacters(text) <= maxIdentifierLength
+}
+
+/** The length people mean: an emoji is one character, however JavaScript stores it. */
+export function countCharacters(text: string): number {
+  let count = 0
+  for (const _ of text) count++
+  return count
+}
+
+export function checkIdentifier(field: string, text: string, problems: Problems): void {
+  if (!isIdentifier(text)) problems.add(field, `${field} must be ${identifierRule}`)
+}

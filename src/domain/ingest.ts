@@ -1,0 +1,43 @@
+import type { Instant } from './instant.ts'
+import type { Attributes } from './subject.ts'
+
+/** A session as it was collected. */
+export interface IncomingSession {
+  type: 'session'
+  trackerId: string
+  subjectId: string
+  sessionId: string
+  startedAt: Instant
+  endedAt: Instant
+  attributes: Attributes
+}
+
+/** An event as it was collected. */
+export interface IncomingEvent {
+  type: 'event'
+  trackerId: string
+  subjectId: string
+  sessionId: string
+  eventId: string
+  name: string
+  occurredAt: Instant
+  properties: Attributes
+}
+
+export type IncomingRow = IncomingSession | IncomingEvent
+
+/** What a batch added; rows that were there already add nothing. */
+export interface IngestCounts {
+  subjects: number
+  sessions: number
+  events: number
+}
+
+export interface IngestStore {
+  /**
+   * Stores a batch in one transaction, in whatever order its rows come. An event of an unknown session opens it. A session's span is
+   * the union of all that was said of it, its attributes are those of the row with the latest end. Storing a row twice changes
+   * nothing the second time. The trackers must exist.
+   */
+  ingest(batch: readonly IncomingRow[]): Promise<IngestCounts>
+}

@@ -1,0 +1,55 @@
+import type { Problems } from './problems.ts'
+
+/** A moment: whole milliseconds since 1970-01-01T00:00:00Z. */
+export type Instant = number
+
+/** Tells the time. Handed in wherever time matters, so that tests can hold it still. */
+export type Clock = () => Instant
+
+const isoInstant =
+  /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:Z|([+-])(\d{2}):(\d{2}))$/
+
+/**
+ * Reads an ISO 8601 instant: a date, a time to the second or finer, and `Z` or an offset. `null` for anything else, a date that is
+ * not in the calendar included. What is finer than a millisecond is cut off.
+ */
+export function parseInstant(text: string): Instant | null {
+  const match = isoInstant.exec(text)
+  if (!match) return null
+  const [
+    ,
+    year,
+    month,
+    day,
+    hour,
+    minute,
+    second,
+    fraction = '',
+    sign,
+    offsetHour = '0',
+    offsetMinute = '0',
+  ] = match
+  const wallClock = `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}Z`
+  const time = Date.parse(wallClock)
+  // Date.parse lets 30 February roll over into March; the round trip shows it.
+  if (Number.isNaN(time) || new Date(time).toISOString() !== wallClock) return null
+  if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return null
+  const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000
+  return sign === '-' ? time + offset : time - offset
+}
+
+/** ISO 8601 in UTC with milliseconds. */
+export function formatInstant(instant: Instant): string {
+  return new Date(instant).toISOString()
+}
+
+/** What an instant must look like, in words. */
+export const instantRule = 'an ISO 8601 instant with a time zone, such as 2026-01-31T12:00:00Z'
+
+/** The instant in a field of a request: `null` when there is none. What is no instant becomes a problem of the field. */
+export function readInstant(field: string, text: string | undefined, problems: Problems): Instant | null {
+  if (text === undefined) return null
+  const instant = parseInstant(text)
+  if (instant === null) problems.add(field, `${field} must be ${instantRule}`)
+  return instant
+}

@@ -1,0 +1,22 @@
+import type { ApiKeyStore } from './api-key.ts'
+import type { EventStore } from './event.ts'
+import type { IngestStore } from './ingest.ts'
+import type { OrganisationStore } from './organisation.ts'
+import type { SessionStore } from './session.ts'
+import type { SubjectStore } from './subject.ts'
+import type { TrackerStore } from './tracker.ts'
+
+/** Everything an engine must offer: one narrow port per noun. */
+export interface Store {
+  organisations: OrganisationStore
+  trackers: TrackerStore
+  apiKeys: ApiKeyStore
+  subjects: SubjectStore
+  sessions: SessionStore
+  events: EventStore
+  ingest: IngestStore
+  /** Rejects when the store does not answer. */
+  ping(): Promise<void>
+  /** Finishes what is under way, then lets go of the engine. */
+  close(): Promise<void>
+}

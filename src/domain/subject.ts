@@ -1,0 +1,56 @@
+import type { Instant } from './instant.ts'
+import type { Page } from './page.ts'
+import type { TrackerRef } from './tracker.ts'
+
+export interface SubjectCounts {
+  sessions: number
+  events: number
+}
+
+/** A visitor of a tracker, as lists show it. A subject without data does not exist. */
+export interface SubjectSummary {
+  subjectId: string
+  firstSeenAt: Instant
+  lastSeenAt: Instant
+  counts: SubjectCounts
+}
+
+/** What is stored about one subject; `attributes` are those of its newest session. */
+export interface SubjectRecord extends SubjectSummary {
+  attributes: Attributes
+}
+
+/** Free-form facts that were collected with a session or an event. */
+export type Attributes = Record<string, unknown>
+
+export const subjectSorts = ['subjectId', 'lastSeenAt', '-lastSeenAt'] as const
+export type SubjectSort = (typeof subjectSorts)[number]
+
+export interface SubjectPosition {
+  subjectId: string
+  lastSeenAt: Instant
+}
+
+/** A page to read. Ids order by their code points. The bounds on last seen go with a `lastSeenAt` sort, the prefix with `subjectId`. */
+export interface SubjectQuery {
+  sort: SubjectSort
+  limit: number
+  after: SubjectPosition | null
+  subjectIdPrefix: string | null
+  /** Inclusive. */
+  lastSeenAfter: Instant | null
+  /** Exclusive. */
+  lastSeenBefore: Instant | null
+}
+
+export interface SubjectStore {
+  /** `null` when the tracker is not visible to the organisation. */
+  list(tracker: TrackerRef, query: SubjectQuery): Promise<Page<SubjectSummary, SubjectPosition> | null>
+  /** `null` when the tracker is not visible to the organisation or the subject holds no data. */
+  read(tracker: TrackerRef, subjectId: string): Promise<SubjectRecord | null>
+  /**
+   * Deletes a subject with all its sessions and events in one transaction, and tells what this call deleted: zeros when nothing was
+   * there. `null`, with nothing deleted, when the tracker is not visible to the organisation. Does not block other requests.
+   */
+  erase(tracker: TrackerRef, subjectId: string): Promise<SubjectCounts | null>
+}

@@ -1,0 +1,24 @@
+import type { Instant } from './instant.ts'
+
+/** A website or app whose visitors are recorded. Its id is unique in the whole store. */
+export interface Tracker {
+  id: string
+  organisationId: string
+  name: string
+  createdAt: Instant
+}
+
+/** A tracker as a caller may name it: what belongs to another organisation is not there. */
+export interface TrackerRef {
+  organisationId: string
+  trackerId: string
+}
+
+export interface TrackerStore {
+  /** Stores a new tracker. `false`, with nothing stored, when the id is taken. The organisation must exist. */
+  create(tracker: Tracker): Promise<boolean>
+  /** Whichever organisation owns it; `null` when there is none. For operators, who see every organisation. */
+  find(id: string): Promise<Tracker | null>
+  /** An organisation's trackers, oldest first. */
+  list(organisationId: string): Promise<Tracker[]>
+}

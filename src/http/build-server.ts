@@ -1,0 +1,149 @@
+import { METHODS } from 'node:http'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import { LetheError } from '../domain/errors.ts'
+import { formatInstant } from '../domain/instant.ts'
+import type { Randomness } from '../domain/randomness.ts'
+import { answerFailure } from './failure.ts'
+import { parserErrors } from './parser-errors.ts'
+import { publicPaths, registerPublicRoutes } from './public-routes.ts'
+import { chosenRequestId } from './request-id.ts'
+import { requestLog, withoutKeys } from './request-log.ts'
+import { type Destination, requestWay, Visit, type WayParts } from './request-way.ts'
+import type { ApiRoute } from './route.ts'
+import { apiRoutes } from './routes/index.ts'
+import { Failure, success } from './schemas/envelope.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    visit: Visit
+  }
+  interface FastifyContextConfig extends Destination {}
+}
+
+export interface ServerParts extends WayParts {
+  logger: Logger
+  randomness: Randomness
+}
+
+/** Builds the HTTP side of the service, ready to listen. */
+export function buildServer(parts: ServerParts): FastifyInstance {
+  const { services, randomness } = parts
+  const walk = requestWay(parts)
+  const logRequest = requestLog(parts.logger)
+  const { onClientError, attach } = parserErrors({ ...parts, clock: services.clock })
+
+  const app: FastifyInstance = fastify({
+    // Fastify's own lines would hold raw URLs; what is logged stands in request-log.ts.
+    logger: false,
+    genReqId: (request) => {
+      const chosen = chosenRequestId(request)
+      return chosen === null || chosen === 'unusable' ? randomness.uuid() : chosen.id
+    },
+    // The request's way reads the query itself, at its turn.
+    routerOptions: { maxParamLength: maxHeaderBytes, querystringParser: () => ({}) },
+    // A request that comes while the server closes is still answered.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    http: {
+      requireHostHeader: false,
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 2_000,
+    },
+    requestTimeout: 30_000,
+    keepAliveTimeout: 75_000,
+    clientErrorHandler: onClientError,
+    // Broken percent-encoding in a path: no route, no hooks, but the same way.
+    frameworkErrors: (_error, request, reply) => {
+      enter(request, reply, { isBroken: true }).catch((error) => fail(error, request, reply))
+    },
+  })
+  attach(app.server)
+
+  app.decorateRequest('visit')
+  app.addHook('onRoute', requireScopeOrPublic)
+  app.addHook('onRequest', (request, reply) => enter(request, reply, request.routeOptions.config))
+  app.setErrorHandler(fail)
+  app.setNotFoundHandler((request, reply) => fail(new LetheError('not_found', ''), request, reply))
+
+  // No operation has a body: the request's way reads whatever comes and forgets it.
+  for (const method of METHODS) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
+  for (const route of apiRoutes) registerRoute(route)
+  registerPublicRoutes(app, services)
+  registerOtherMethods(app)
+  return app
+
+  function enter(request: FastifyRequest, reply: FastifyReply, destination: Destination): Promise<void> {
+    request.visit = new Visit(destination)
+    reply.raw.once('close', () => logRequest(request, reply))
+    return walk(request, reply, destination)
+  }
+
+  function registerRoute(route: ApiRoute): void {
+    app.route({
+      method: route.method,
+      url: fastifyPath(route.path),
+      config: { route, path: route.path },
+      schema: { response: { '2xx': success(route.data), '4xx': Failure, '5xx': Failure } },
+      handler: async (request) => {
+        const { operation, key } = request.visit
+        if (!operation || !key) throw new Error('A request reached its handler without having come its way.')
+        const data = await operation(services, key)
+        return { data, meta: { requestId: request.id, timestamp: formatInstant(services.clock()) } }
+      },
+    })
+  }
+
+  function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    const { visit } = request
+    const answer = answerFailure(error, {
+      requestId: request.id,
+      now: services.clock(),
+      budget: visit.budget,
+      hasCredential: request.headers.authorization !== undefined,
+      route: request.routeOptions.config?.route ?? null,
+    })
+    if (answer.status === 500)
+      parts.logger.error({ requestId: withoutKeys(request.id), err: error }, 'request failed')
+    reply
+      .status(answer.status)
+      .headers(answer.headers)
+      .type('application/json; charset=utf-8')
+      .send(answer.body)
+  }
+}
+
+/** The most a request line and its headers may take: two ids of 256 four-byte characters and a cursor fit easily. */
+const maxHeaderBytes = 16 * 1024
+
+function fastifyPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1')
+}
+
+function bracedPath(url: string): string {
+  return url.replaceAll(/:(\w+)/g, '{$1}')
+}
+
+/** Default deny: a route has a scope, or a place on the list of public ones, or the service does not start. */
+function requireScopeOrPublic({ url, config }: { url: string; config?: Destination }): void {
+  if (config?.route?.scope || config?.allow) return
+  if (!config?.isPublic || !publicPaths.includes(url))
+    throw new Error(`The route ${url} has no scope and is not public.`)
+}
+
+/** Lets every known path answer the methods it does not have with those it has. */
+function registerOtherMethods(app: FastifyInstance): void {
+  const known = new Map<string, string[]>(publicPaths.map((path) => [path, ['GET', 'HEAD']]))
+  for (const { path, method } of apiRoutes) {
+    const methods = known.get(fastifyPath(path)) ?? []
+    known.set(fastifyPath(path), [...methods, ...(method === 'GET' ? ['GET', 'HEAD'] : [method])])
+  }
+  for (const [url, methods] of known) {
+    const others = METHODS.filter((method) => !methods.includes(method))
+    const handler = () => {
+      throw new Error('A request reached the handler of a method its path does not have.')
+    }
+    app.route({ method: others, url, config: { allow: methods.join(', '), path: bracedPath(url) }, handler })
+  }
+}

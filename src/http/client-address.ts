@@ -1,0 +1,30 @@
+import type { IncomingMessage } from 'node:http'
+import { isIPv4, isIPv6 } from 'node:net'
+import proxyAddress from '@fastify/proxy-addr'
+import ipaddr from 'ipaddr.js'
+
+/**
+ * Tells whose per-address budget a request counts against. The address is the peer's; `X-Forwarded-For` is believed only as far as
+ * it was written by the proxies named here (addresses or CIDR ranges).
+ */
+export function clientAddress(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
+  const isTrusted = proxyAddress.compile([...trustedProxies])
+  return (request) => {
+    const peer = request.socket.remoteAddress ?? ''
+    const address = trustedProxies.length > 0 ? proxyAddress(request, isTrusted) : peer
+    return addressHolder(address) ?? addressHolder(peer) ?? 'unknown'
+  }
+}
+
+/**
+ * The holder of an address's budget: an IPv4 address itself, written as IPv6 or not; an IPv6 address's /64, which one customer
+ * commonly holds whole. `null` for what is no address: a proxy may pass on anything.
+ */
+export function addressHolder(address: string): string | null {
+  if (isIPv4(address)) return address
+  if (!isIPv6(address)) return null
+  const parsed = ipaddr.process(address)
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString()
+  const network = parsed.parts.slice(0, 4).map((part) => part.toString(16))
+  return `${network.join(':')}::/64`
+}

@@ -1,0 +1,91 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Budget, Limiter } from '../domain/budget.ts'
+import { LetheError } from '../domain/errors.ts'
+import type { Clock } from '../domain/instant.ts'
+import type { Randomness } from '../domain/randomness.ts'
+import { addressHolder } from './client-address.ts'
+import { answerFailure } from './failure.ts'
+import { setBudgetHeaders, setCommonHeaders } from './headers.ts'
+
+export interface ParserErrorParts {
+  clock: Clock
+  randomness: Randomness
+  limiter: Limiter
+  budgets: Record<Budget['name'], Budget>
+}
+
+const messages: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: 'The request headers are too large.',
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request took too long to arrive.',
+  HPE_INVALID_METHOD: 'The request method is not one of HTTP.',
+}
+
+/**
+ * Answers what never becomes a request: lines the HTTP parser refuses, headers over the limit, time-outs. Each counts against its
+ * address, has an id, and is answered in the envelope like everything else.
+ */
+export function parserErrors(parts: ParserErrorParts) {
+  /** The answer under way on each connection. */
+  const underWay = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>()
+
+  async function answer(socket: Duplex & { remoteAddress?: string }, message: string): Promise<void> {
+    const requestId = parts.randomness.uuid()
+    const peer = socket.remoteAddress ?? ''
+    const budget = await parts.limiter.take(parts.budgets.ip, addressHolder(peer) ?? 'unknown')
+    const error = budget.granted
+      ? new LetheError('invalid_request', message)
+      : new LetheError(
+          'rate_limited',
+          'This address has used up its requests. Wait as many seconds as Retry-After says.',
+        )
+    const { status, headers, body } = answerFailure(error, {
+      requestId,
+      now: parts.clock(),
+      budget,
+      hasCredential: false,
+      route: null,
+    })
+    const lines = [`HTTP/1.1 ${status} ${status === 429 ? 'Too Many Requests' : 'Bad Request'}`]
+    const carrier = { header: (name: string, value: string | number) => lines.push(`${name}: ${value}`) }
+    setCommonHeaders(carrier, requestId)
+    setBudgetHeaders(carrier, budget)
+    for (const [name, value] of Object.entries(headers)) carrier.header(name, value)
+    const payload = Buffer.from(JSON.stringify(body))
+    carrier.header('Content-Type', 'application/json; charset=utf-8')
+    carrier.header('Content-Length', payload.length)
+    carrier.header('Connection', 'close')
+    if (socket.writable) socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), payload]))
+  }
+
+  function onClientError(error: Error & { code?: string }, socket: Duplex): void {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const respond = () =>
+      answer(socket, messages[error.code ?? ''] ?? 'This is not a well-formed HTTP request.').catch(() =>
+        socket.destroy(),
+      )
+    const current = underWay.get(socket)
+    // A whole request before the bad bytes gets its answer first. One that is itself cut short gets this one.
+    if (current && !current.response.writableFinished && current.request.complete) {
+      current.response.once('close', respond)
+    } else if (current?.response.headersSent && !current.response.writableFinished) {
+      socket.destroy()
+    } else {
+      respond()
+    }
+  }
+
+  return {
+    onClientError,
+    /** Follows which answers are under way, and answers the two kinds of request that Node keeps from the router. */
+    attach(server: Server): void {
+      server.on('request', (request, response) => underWay.set(request.socket, { request, response }))
+      server.on('connect', (_request, socket) => {
+        answer(socket, 'This server is no proxy: it does not take CONNECT.').catch(() => socket.destroy())
+      })
+    },
+  }
+}

@@ -1,0 +1,26 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+
+/** One line for each request, of what may be kept: never a URL, for ids stand in it, and never a header, for keys do. */
+export function requestLog(logger: Logger) {
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    const { path, key, startedAt } = request.visit
+    logger.info(
+      {
+        requestId: withoutKeys(request.id),
+        method: request.method,
+        route: path,
+        status: reply.statusCode,
+        durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
+        keyId: key?.id ?? null,
+        ...(!reply.raw.writableFinished && { hungUp: true }),
+      },
+      'request',
+    )
+  }
+}
+
+/** A client may choose any request id; should it choose its key, the log does not keep it. */
+export function withoutKeys(requestId: string): string {
+  return requestId.replaceAll(/lethe_[0-9A-Za-z]{16}_[0-9A-Za-z]+/g, '[key]')
+}

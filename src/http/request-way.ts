@@ -1,0 +1,145 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ApiKey } from '../domain/api-key.ts'
+import { type Budget, type BudgetState, type Limiter, tightest } from '../domain/budget.ts'
+import { LetheError } from '../domain/errors.ts'
+import { authenticateKey } from '../operations/authenticate-key.ts'
+import type { clientAddress } from './client-address.ts'
+import { setBudgetHeaders, setCommonHeaders } from './headers.ts'
+import { parseQueryString, queryOf } from './query-string.ts'
+import { discardBody } from './request-body.ts'
+import { chosenRequestId } from './request-id.ts'
+import type { ApiRoute, Operation, PathValues, Services } from './route.ts'
+
+/** What is learnt of a request on its way. */
+export class Visit {
+  readonly startedAt = performance.now()
+  /** The pattern of its path, never the path itself. */
+  readonly path: string | null
+  key: ApiKey | null = null
+  /** The budget its client should mind; on a 429 the one that refused. */
+  budget: BudgetState | null = null
+  operation: Operation | null = null
+
+  constructor({ path = null }: Destination) {
+    this.path = path
+  }
+}
+
+/** Where a request leads: to an operation, to a public page, to a path that takes other methods, to a broken URL, or nowhere. */
+export interface Destination {
+  /** The pattern of the path, with its parameters in braces. */
+  path?: string
+  route?: ApiRoute
+  isPublic?: true
+  allow?: string
+  isBroken?: true
+}
+
+export interface WayParts {
+  services: Services
+  limiter: Limiter
+  budgets: Record<Budget['name'], Budget>
+  addressOf: ReturnType<typeof clientAddress>
+  noteKeyUse(keyId: string): void
+}
+
+/** The way of every request, from its id to its operation. Each step can end it; the steps after it then have not happened. */
+export function requestWay(parts: WayParts) {
+  return async function walk(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    destination: Destination,
+  ): Promise<void> {
+    setCommonHeaders(reply, request.id)
+    if (destination.isPublic) return
+    const { visit } = request
+    try {
+      await spend(parts.budgets.ip, parts.addressOf(request.raw), visit)
+      requireSoundRequest(request)
+      const key = await authenticate(request)
+      visit.key = key
+      await spend(parts.budgets.key, key.id, visit)
+      const route = findRoute(request, reply, destination)
+      requireScope(key, route)
+      if (route.isErasure) await spend(parts.budgets.erasure, key.id, visit)
+      await discardBody(request.raw)
+      visit.operation = route.prepare(pathValues(request.params), parseQueryString(queryOf(request.raw.url)))
+    } finally {
+      setBudgetHeaders(reply, visit.budget)
+    }
+  }
+
+  async function spend(budget: Budget, holder: string, visit: Visit): Promise<void> {
+    const state = await parts.limiter.take(budget, holder)
+    visit.budget = state.granted ? tightest(visit.budget, state) : state
+    if (!state.granted) throw new LetheError('rate_limited', refusals[budget.name])
+  }
+
+  async function authenticate(request: FastifyRequest): Promise<ApiKey> {
+    const { authorization } = request.headers
+    if (authorization === undefined) {
+      throw new LetheError(
+        'unauthorized',
+        'No API key was sent. Send it in the header Authorization: Bearer <API_KEY>.',
+      )
+    }
+    const keyString = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
+    const key = keyString === undefined ? null : await authenticateKey(parts.services, keyString)
+    if (key === null) throw new LetheError('unauthorized', 'This is not a valid API key.')
+    parts.noteKeyUse(key.id)
+    return key
+  }
+}
+
+const refusals: Record<Budget['name'], string> = {
+  ip: 'This address has used up its requests. Wait as many seconds as Retry-After says.',
+  key: 'This API key has used up its requests. Wait as many seconds as Retry-After says.',
+  erasure:
+    'This API key has used up its erasures. Wait as many seconds as Retry-After says, and spread batches across the hour.',
+}
+
+/** What no client may send, whatever it asks for. */
+function requireSoundRequest(request: FastifyRequest): void {
+  if (chosenRequestId(request.raw) === 'unusable') {
+    throw new LetheError('invalid_request', 'X-Request-Id must be 1 to 200 visible ASCII characters.')
+  }
+  if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+    throw new LetheError('invalid_request', 'An HTTP/1.1 request needs a Host header.')
+  }
+}
+
+const visibleAscii = /^[\x21-\x7e]+$/
+
+function findRoute(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { route, allow, isBroken }: Destination,
+): ApiRoute {
+  if (isBroken || !visibleAscii.test(request.raw.url ?? '')) {
+    throw new LetheError('invalid_request', 'The percent-encoding of the path is broken.')
+  }
+  if (route) return route
+  if (allow) {
+    reply.header('Allow', allow)
+    throw new LetheError('invalid_request', `This path does not take ${request.method}; it takes ${allow}.`)
+  }
+  throw new LetheError(
+    'not_found',
+    'There is nothing at this path. See /v1/analytics/openapi.json for what there is.',
+  )
+}
+
+function requireScope(key: ApiKey, { scope }: ApiRoute): void {
+  if (!key.scopes.includes(scope)) {
+    throw new LetheError('forbidden', `This API key lacks the scope ${scope}, which this request needs.`)
+  }
+}
+
+/** The router's parameters, which it has decoded once. */
+function pathValues(params: unknown): Partial<PathValues> {
+  const { trackerId, subjectId }: { trackerId?: unknown; subjectId?: unknown } = params ?? {}
+  return {
+    ...(typeof trackerId === 'string' && { trackerId }),
+    ...(typeof subjectId === 'string' && { subjectId }),
+  }
+}

@@ -1,0 +1,111 @@
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import type { ApiKey } from '../domain/api-key.ts'
+import { LetheError } from '../domain/errors.ts'
+import type { Clock } from '../domain/instant.ts'
+import { Problems } from '../domain/problems.ts'
+import type { Scope } from '../domain/scope.ts'
+import type { Store } from '../domain/store.ts'
+import type { Query } from './query-string.ts'
+import { pathParameters } from './schemas/parameters.ts'
+
+/** What operations work with. */
+export interface Services extends Store {
+  clock: Clock
+}
+
+/** The ids in a path, decoded; `''` for one that the path does not have. */
+export interface PathValues {
+  trackerId: string
+  subjectId: string
+}
+
+/** An operation whose parameters have been read: the last step of a request's way. */
+export type Operation = (services: Services, caller: ApiKey) => Promise<unknown>
+
+/** A route of the API. It cannot be written without a scope. */
+export interface ApiRoute {
+  operationId: string
+  method: 'GET' | 'DELETE'
+  path: string
+  scope: Scope
+  isErasure: boolean
+  summary: string
+  description: string
+  query: TProperties
+  data: TSchema
+  example: unknown
+  /** Reads a request's parameters, all problems at once (`validation_error`), and hands back what is left to do. */
+  prepare(path: Partial<PathValues>, query: Query): Operation
+}
+
+/** A route as its file declares it, with its types tied together. */
+interface RouteDeclaration<Parameters extends TProperties, Input, Data extends TSchema>
+  extends Omit<ApiRoute, 'query' | 'data' | 'example' | 'prepare' | 'isErasure'> {
+  isErasure?: boolean
+  query: Parameters
+  data: Data
+  example: Static<Data>
+  /** What the parameters ask for; adds a problem for whatever does not fit together. */
+  plan(path: PathValues, query: Static<TObject<Parameters>>, problems: Problems): Input
+  run(services: Services, caller: ApiKey, path: PathValues, input: Input): Promise<Static<Data>>
+}
+
+export function defineRoute<Parameters extends TProperties, Input, Data extends TSchema>(
+  declaration: RouteDeclaration<Parameters, Input, Data>,
+): ApiRoute {
+  const { plan, run, ...route } = declaration
+  const isQuery = Compile(Type.Object(declaration.query))
+  const fields = validators(declaration.query)
+  return {
+    ...route,
+    isErasure: declaration.isErasure ?? false,
+    prepare({ trackerId = '', subjectId = '' }, query) {
+      const problems = new Problems()
+      if (declaration.path.includes('{trackerId}')) check('trackerId', trackerId, idValidators, problems)
+      if (declaration.path.includes('{subjectId}')) check('subjectId', subjectId, idValidators, problems)
+      const values = readQuery(fields, query, problems)
+      if (!isQuery.Check(values)) throw new Error('A query that passed field by field fails as a whole.')
+      const input = plan({ trackerId, subjectId }, values, problems)
+      problems.throwIfAny()
+      return (services, caller) => run(services, caller, { trackerId, subjectId }, input)
+    },
+  }
+}
+
+type Validators = Map<string, { validator: Validator; rule: string; isInteger: boolean }>
+
+function validators(schemas: TProperties): Validators {
+  return new Map(
+    Object.entries(schemas).map(([name, schema]) => {
+      const { 'x-rule': rule, type }: { 'x-rule'?: unknown; type?: unknown } = schema
+      if (typeof rule !== 'string') throw new Error(`The parameter ${name} has no x-rule.`)
+      return [name, { validator: Compile(schema), rule, isInteger: type === 'integer' }]
+    }),
+  )
+}
+
+const idValidators = validators(pathParameters)
+
+function check(field: string, value: unknown, fields: Validators, problems: Problems): boolean {
+  const known = fields.get(field)
+  if (known?.validator.Check(value)) return true
+  problems.add(
+    field,
+    known ? `${field} must be ${known.rule}` : `${field} is not a parameter of this request`,
+  )
+  return false
+}
+
+/** The query's valid values. Whatever else it holds becomes a problem: unknown, repeated, or against its rule. */
+function readQuery(fields: Validators, query: Query, problems: Problems): Record<string, unknown> {
+  if (query === null)
+    throw new LetheError('invalid_request', 'The percent-encoding of the query string is broken.')
+  const values: Record<string, unknown> = {}
+  for (const [name, text] of query.values) {
+    const value = fields.get(name)?.isInteger && /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : text
+    if (query.repeated.has(name) && fields.has(name)) problems.add(name, `${name} must be given once`)
+    else if (check(name, value, fields, problems)) values[name] = value
+  }
+  return values
+}

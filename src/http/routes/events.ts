@@ -1,0 +1,35 @@
+import { formatInstant } from '../../domain/instant.ts'
+import { listEvents, planEventList } from '../../operations/list-events.ts'
+import { defineRoute } from '../route.ts'
+import { eventListParameters } from '../schemas/parameters.ts'
+import { EventList } from '../schemas/resources.ts'
+import { subjectPath } from './subjects.ts'
+
+export const listEventsRoute = defineRoute({
+  operationId: 'listEvents',
+  method: 'GET',
+  path: `${subjectPath}/events`,
+  scope: 'analytics:view',
+  summary: "List a data subject's events",
+  description: 'Newest first; all of them, or those of one session.',
+  query: eventListParameters,
+  data: EventList,
+  example: {
+    events: [
+      {
+        eventId: 'e-51d0',
+        sessionId: 's-9f3c',
+        name: 'pageview',
+        occurredAt: '2026-11-14T21:03:55.004Z',
+        properties: { url: 'https://shop.example/checkout' },
+      },
+    ],
+    nextCursor: null,
+  },
+  plan: ({ trackerId, subjectId }, query, problems) => planEventList(trackerId, subjectId, query, problems),
+  async run(services, { organisationId }, { trackerId, subjectId }, query) {
+    const page = await listEvents(services, { organisationId, trackerId }, subjectId, query)
+    const events = page.events.map((event) => ({ ...event, occurredAt: formatInstant(event.occurredAt) }))
+    return { events, nextCursor: page.nextCursor }
+  },
+})

@@ -1,0 +1,84 @@
+import { Type } from 'typebox'
+import { identifierPattern, identifierRule, maxIdentifierLength } from '../../domain/identifier.ts'
+import { instantRule } from '../../domain/instant.ts'
+import { defaultPageSize, maxPageSize } from '../../domain/page.ts'
+import { subjectSorts } from '../../domain/subject.ts'
+
+// `x-rule` says in words what the schema says in keywords; the 422 of a parameter quotes it.
+
+const identifier = {
+  minLength: 1,
+  maxLength: maxIdentifierLength,
+  pattern: identifierPattern,
+  'x-rule': identifierRule,
+}
+
+export const pathParameters = {
+  trackerId: Type.String({
+    ...identifier,
+    description: 'The tracker, as an opaque string; percent-encode it in the path.',
+  }),
+  subjectId: Type.String({
+    ...identifier,
+    description: 'The data subject, as an opaque string; percent-encode it in the path.',
+  }),
+}
+
+const cursor = Type.String({
+  minLength: 1,
+  maxLength: 4096,
+  description:
+    'The `nextCursor` of the page before. Opaque, and good only for the same list, sort and filters.',
+  'x-rule': 'the nextCursor of the page before, of the same list, sort and filters',
+})
+
+const limit = Type.Integer({
+  minimum: 1,
+  maximum: maxPageSize,
+  default: defaultPageSize,
+  description: 'How many to return at most.',
+  'x-rule': `a whole number from 1 to ${maxPageSize}`,
+})
+
+const instant = { type: 'string', format: 'date-time', 'x-rule': instantRule }
+
+export const subjectListParameters = {
+  limit: Type.Optional(limit),
+  cursor: Type.Optional(cursor),
+  sort: Type.Optional(
+    Type.Enum([...subjectSorts], {
+      type: 'string',
+      description:
+        'The order. `subjectId`, the default, walks a tracker completely whatever happens meanwhile. With a `lastSeen…` filter the default is `lastSeenAt`.',
+      'x-rule': `one of ${subjectSorts.join(', ')}`,
+    }),
+  ),
+  subjectIdPrefix: Type.Optional(
+    Type.String({
+      ...identifier,
+      pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+      description: 'Only ids that start with this. Goes with `sort=subjectId`.',
+      'x-rule': `1 to ${maxIdentifierLength} characters, no control characters`,
+    }),
+  ),
+  lastSeenAfter: Type.Optional(
+    Type.String({
+      ...instant,
+      description: 'Only subjects last seen at this instant or later. Goes with a `lastSeenAt` sort.',
+    }),
+  ),
+  lastSeenBefore: Type.Optional(
+    Type.String({
+      ...instant,
+      description: 'Only subjects last seen before this instant. Goes with a `lastSeenAt` sort.',
+    }),
+  ),
+}
+
+export const sessionListParameters = { limit: Type.Optional(limit), cursor: Type.Optional(cursor) }
+
+export const eventListParameters = {
+  limit: Type.Optional(limit),
+  cursor: Type.Optional(cursor),
+  sessionId: Type.Optional(Type.String({ ...identifier, description: 'Only the events of this session.' })),
+}

@@ -1,0 +1,30 @@
+import { checkIdentifier } from '../domain/identifier.ts'
+import type { Clock } from '../domain/instant.ts'
+import { checkName } from '../domain/name.ts'
+import type { Organisation, OrganisationStore } from '../domain/organisation.ts'
+import { isPlan, plans } from '../domain/plan.ts'
+import { Problems } from '../domain/problems.ts'
+import type { Randomness } from '../domain/randomness.ts'
+
+export const maxNameLength = 128
+
+/** Creates an organisation, on the plan `free` unless another is given. `validation_error` for what will not do, a taken id included. */
+export async function createOrganisation(
+  {
+    organisations,
+    clock,
+    randomness,
+  }: { organisations: OrganisationStore; clock: Clock; randomness: Randomness },
+  { name, plan = 'free', id = `org_${randomness.base62(16)}` }: { name: string; plan?: string; id?: string },
+): Promise<Organisation> {
+  const problems = new Problems()
+  checkName(name, maxNameLength, problems)
+  checkIdentifier('id', id, problems)
+  if (!isPlan(plan)) problems.add('plan', `plan must be one of ${plans.join(', ')}`)
+  problems.throwIfAny()
+  const organisation: Organisation = { id, name, plan: isPlan(plan) ? plan : 'free', createdAt: clock() }
+  if (!(await organisations.create(organisation)))
+    problems.add('id', `there is an organisation "${id}" already`)
+  problems.throwIfAny()
+  return organisation
+}

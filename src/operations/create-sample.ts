@@ -1,0 +1,56 @@
+import type { IncomingRow } from '../domain/ingest.ts'
+import type { Clock, Instant } from '../domain/instant.ts'
+import type { Randomness } from '../domain/randomness.ts'
+import { allScopes } from '../domain/scope.ts'
+import type { Store } from '../domain/store.ts'
+import { createKey, type IssuedKey } from './create-key.ts'
+import { createOrganisation } from './create-organisation.ts'
+import { createTracker } from './create-tracker.ts'
+import { sampleVisits } from './sample-visits.ts'
+
+export interface Sample {
+  organisationId: string
+  trackerId: string
+  /** A subject that is worth a look. */
+  subjectId: string
+  issued: IssuedKey
+}
+
+const batchSize = 2_000
+
+/** Fills an empty store with something to try Lethe on: an organisation, a tracker with about 1,000 visitors, and a key. */
+export async function createSample(parts: Store & { clock: Clock; randomness: Randomness }): Promise<Sample> {
+  const { id: organisationId } = await createOrganisation(parts, {
+    name: 'Sample',
+    plan: 'starter',
+    id: 'sample',
+  })
+  const { id: trackerId } = await createTracker(parts, {
+    organisationId,
+    name: 'Sample shop',
+    id: 'sample-shop',
+  })
+  const rows = [...sampleVisits(trackerId, parts.clock())]
+  for (let start = 0; start < rows.length; start += batchSize) {
+    await parts.ingest.ingest(rows.slice(start, start + batchSize))
+  }
+  const issued = await createKey(parts, {
+    organisationId,
+    name: 'sample',
+    scopes: allScopes(),
+    expiresAt: null,
+  })
+  return { organisationId, trackerId, subjectId: busiestRecent(rows, parts.clock()), issued }
+}
+
+/** The subject with the most events in the last week: a read of it shows something. */
+function busiestRecent(rows: readonly IncomingRow[], now: Instant): string {
+  const events = new Map<string, number>()
+  for (const row of rows) {
+    if (row.type === 'event' && row.occurredAt > now - 7 * 86_400_000) {
+      events.set(row.subjectId, (events.get(row.subjectId) ?? 0) + 1)
+    }
+  }
+  const [busiest] = [...events].sort((a, b) => b[1] - a[1])
+  return busiest?.[0] ?? ''
+}

@@ -1,0 +1,29 @@
+import { checkIdentifier } from '../domain/identifier.ts'
+import type { Clock } from '../domain/instant.ts'
+import { checkName } from '../domain/name.ts'
+import type { OrganisationStore } from '../domain/organisation.ts'
+import { Problems } from '../domain/problems.ts'
+import type { Randomness } from '../domain/randomness.ts'
+import type { Tracker, TrackerStore } from '../domain/tracker.ts'
+import { maxNameLength } from './create-organisation.ts'
+import { requireOrganisation } from './require-organisation.ts'
+
+/** Creates a tracker. `validation_error` for what will not do, a taken id included; `not_found` without the organisation. */
+export async function createTracker(
+  parts: { organisations: OrganisationStore; trackers: TrackerStore; clock: Clock; randomness: Randomness },
+  {
+    organisationId,
+    name,
+    id = `trk_${parts.randomness.base62(16)}`,
+  }: { organisationId: string; name: string; id?: string },
+): Promise<Tracker> {
+  const problems = new Problems()
+  checkName(name, maxNameLength, problems)
+  checkIdentifier('id', id, problems)
+  problems.throwIfAny()
+  await requireOrganisation(parts, organisationId)
+  const tracker: Tracker = { id, organisationId, name, createdAt: parts.clock() }
+  if (!(await parts.trackers.create(tracker))) problems.add('id', `there is a tracker "${id}" already`)
+  problems.throwIfAny()
+  return tracker
+}

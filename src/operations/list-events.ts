@@ -1,0 +1,48 @@
+import { encodeCursor, type ListIdentity, readCursor } from '../domain/cursor.ts'
+import { notFound } from '../domain/errors.ts'
+import type { Event, EventQuery, EventStore } from '../domain/event.ts'
+import { defaultPageSize } from '../domain/page.ts'
+import type { Problems } from '../domain/problems.ts'
+import type { TrackerRef } from '../domain/tracker.ts'
+
+export interface EventListOptions {
+  limit?: number
+  cursor?: string
+  sessionId?: string
+}
+
+/** Turns what a client asked for into a query. */
+export function planEventList(
+  trackerId: string,
+  subjectId: string,
+  options: EventListOptions,
+  problems: Problems,
+): EventQuery {
+  const { sessionId = null } = options
+  const position = readCursor(identityOf(trackerId, subjectId, sessionId), options.cursor, problems)
+  return {
+    limit: options.limit ?? defaultPageSize,
+    after: position && { occurredAt: position.at, eventId: position.id },
+    sessionId,
+  }
+}
+
+/** A page of a subject's events, newest first. `not_found` when the subject is not there for the organisation. */
+export async function listEvents(
+  { events }: { events: EventStore },
+  tracker: TrackerRef,
+  subjectId: string,
+  query: EventQuery,
+): Promise<{ events: Event[]; nextCursor: string | null }> {
+  const page = await events.list(tracker, subjectId, query)
+  if (page === null) throw notFound('This data subject')
+  const list = identityOf(tracker.trackerId, subjectId, query.sessionId)
+  return {
+    events: page.rows,
+    nextCursor: page.next && encodeCursor(list, page.next.occurredAt, page.next.eventId),
+  }
+}
+
+function identityOf(trackerId: string, subjectId: string, sessionId: string | null): ListIdentity {
+  return ['events', trackerId, subjectId, sessionId]
+}

@@ -1,0 +1,45 @@
+import { encodeCursor, type ListIdentity, readCursor } from '../domain/cursor.ts'
+import { notFound } from '../domain/errors.ts'
+import { defaultPageSize } from '../domain/page.ts'
+import type { Problems } from '../domain/problems.ts'
+import type { Session, SessionQuery, SessionStore } from '../domain/session.ts'
+import type { TrackerRef } from '../domain/tracker.ts'
+
+export interface SessionListOptions {
+  limit?: number
+  cursor?: string
+}
+
+/** Turns what a client asked for into a query. */
+export function planSessionList(
+  trackerId: string,
+  subjectId: string,
+  options: SessionListOptions,
+  problems: Problems,
+): SessionQuery {
+  const position = readCursor(identityOf(trackerId, subjectId), options.cursor, problems)
+  return {
+    limit: options.limit ?? defaultPageSize,
+    after: position && { startedAt: position.at, sessionId: position.id },
+  }
+}
+
+/** A page of a subject's sessions, newest first. `not_found` when the subject is not there for the organisation. */
+export async function listSessions(
+  { sessions }: { sessions: SessionStore },
+  tracker: TrackerRef,
+  subjectId: string,
+  query: SessionQuery,
+): Promise<{ sessions: Session[]; nextCursor: string | null }> {
+  const page = await sessions.list(tracker, subjectId, query)
+  if (page === null) throw notFound('This data subject')
+  const list = identityOf(tracker.trackerId, subjectId)
+  return {
+    sessions: page.rows,
+    nextCursor: page.next && encodeCursor(list, page.next.startedAt, page.next.sessionId),
+  }
+}
+
+function identityOf(trackerId: string, subjectId: string): ListIdentity {
+  return ['sessions', trackerId, subjectId]
+}

@@ -1,0 +1,69 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import type { Clock } from './domain/instant.ts'
+import { base62Alphabet, type Randomness } from './domain/randomness.ts'
+import type { Store } from './domain/store.ts'
+import { buildServer } from './http/build-server.ts'
+import { clientAddress } from './http/client-address.ts'
+import { MemoryLimiter } from './limiter/memory-limiter.ts'
+import { keyUse } from './operations/note-key-use.ts'
+import { openStore } from './storage/open-store.ts'
+
+export const systemClock: Clock = Date.now
+
+export const systemRandomness: Randomness = {
+  uuid: () => randomUUID(),
+  base62: (length) => Array.from({ length }, () => base62Alphabet.charAt(randomInt(62))).join(''),
+}
+
+/** What commands work with: the store's ports, the time, and chance. */
+export interface Workplace extends Store {
+  clock: Clock
+  randomness: Randomness
+}
+
+/** Opens the store for a command. */
+export async function openWorkplace({ store }: Pick<Config, 'store'>): Promise<Workplace> {
+  return { ...(await openStore(store)), clock: systemClock, randomness: systemRandomness }
+}
+
+/** A service that listens. */
+export interface Service {
+  url: string
+  /** No new connections, running requests finish, then the store is closed. */
+  stop(): Promise<void>
+}
+
+/** The composition root: puts every part together and listens. Tests call it too. */
+export async function startService(config: Config, workplace: Workplace, logger: Logger): Promise<Service> {
+  const { clock, randomness } = workplace
+  const use = keyUse(workplace, (error) =>
+    logger.warn({ err: error }, 'noting when keys were last used failed'),
+  )
+  const app = buildServer({
+    services: workplace,
+    limiter: new MemoryLimiter(clock),
+    budgets: config.budgets,
+    addressOf: clientAddress(config.trustedProxies),
+    noteKeyUse: use.note,
+    logger,
+    randomness,
+  })
+  await app.listen({ host: config.host, port: config.port })
+  return {
+    url: listeningUrl(app, config.host),
+    async stop() {
+      await app.close()
+      await use.stop()
+      await workplace.close()
+    },
+  }
+}
+
+function listeningUrl(app: FastifyInstance, host: string): string {
+  const address = app.server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}

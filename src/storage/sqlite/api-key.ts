@@ -1,0 +1,80 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { ApiKey, KeyProof } from '../../domain/api-key.ts'
+import type { Instant } from '../../domain/instant.ts'
+import { isScope } from '../../domain/scope.ts'
+import { transaction } from './connection.ts'
+import { bytes, integer, integerOrNull, type Row, text } from './row.ts'
+
+/** Active at the instant bound to its one parameter. */
+const active = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)'
+
+export function apiKeyQueries(db: DatabaseSync) {
+  const find = db.prepare('SELECT * FROM api_keys WHERE id = ?')
+  const list = db.prepare('SELECT * FROM api_keys WHERE organisation_id = ? ORDER BY created_at, id')
+  return {
+    find(id: string): ApiKey | null {
+      const row = find.get(id)
+      return row ? toApiKey(row) : null
+    },
+    findWithHash(id: string): { key: ApiKey; hash: Uint8Array } | null {
+      const row = find.get(id)
+      return row ? { key: toApiKey(row), hash: bytes(row, 'hash') } : null
+    },
+    list: (organisationId: string): ApiKey[] => list.all(organisationId).map(toApiKey),
+  }
+}
+
+export function apiKeyCommands(db: DatabaseSync) {
+  const nameTaken = db.prepare(`SELECT 1 FROM api_keys WHERE organisation_id = ? AND name = ? AND ${active}`)
+  const insert = db.prepare(
+    `INSERT INTO api_keys (id, organisation_id, name, scopes, hash, last_four, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const rotate = db.prepare(
+    `UPDATE api_keys SET hash = ?, last_four = ?, rotated_at = ? WHERE id = ? AND ${active}`,
+  )
+  const revoke = db.prepare(`UPDATE api_keys SET revoked_at = ? WHERE id = ? AND ${active}`)
+  const touch = db.prepare(
+    'UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at < ?1)',
+  )
+  return {
+    createApiKey: (key: ApiKey, hash: Uint8Array): boolean =>
+      transaction(db, () => {
+        if (nameTaken.get(key.organisationId, key.name, key.createdAt)) return false
+        const scopes = key.scopes.join(' ')
+        insert.run(
+          key.id,
+          key.organisationId,
+          key.name,
+          scopes,
+          hash,
+          key.lastFour,
+          key.createdAt,
+          key.expiresAt,
+        )
+        return true
+      }),
+    rotateApiKey: (id: string, { hash, lastFour }: KeyProof, now: Instant): boolean =>
+      rotate.run(hash, lastFour, now, id, now).changes === 1,
+    revokeApiKey: (id: string, now: Instant): boolean => revoke.run(now, id, now).changes === 1,
+    touchApiKeys: (lastUsed: ReadonlyMap<string, Instant>): void =>
+      transaction(db, () => {
+        for (const [id, at] of lastUsed) touch.run(at, id)
+      }),
+  }
+}
+
+function toApiKey(row: Row): ApiKey {
+  return {
+    id: text(row, 'id'),
+    organisationId: text(row, 'organisation_id'),
+    name: text(row, 'name'),
+    scopes: text(row, 'scopes').split(' ').filter(isScope),
+    lastFour: text(row, 'last_four'),
+    createdAt: integer(row, 'created_at'),
+    rotatedAt: integerOrNull(row, 'rotated_at'),
+    expiresAt: integerOrNull(row, 'expires_at'),
+    revokedAt: integerOrNull(row, 'revoked_at'),
+    lastUsedAt: integerOrNull(row, 'last_used_at'),
+  }
+}

@@ -1,0 +1,61 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Event, EventPosition, EventQuery } from '../../domain/event.ts'
+import type { Page } from '../../domain/page.ts'
+import type { Attributes } from '../../domain/subject.ts'
+import { subjectKey } from '../../domain/subject-key.ts'
+import type { TrackerRef } from '../../domain/tracker.ts'
+import { toPage } from './page.ts'
+import { integer, json, type Row, text } from './row.ts'
+import { subjectPresence } from './subject.ts'
+
+export function eventQueries(db: DatabaseSync) {
+  const isPresent = subjectPresence(db)
+  const order = 'ORDER BY occurred_at DESC, event_id DESC LIMIT ?'
+  const first = db.prepare(`SELECT * FROM events WHERE subject_key = ? ${order}`)
+  const following = db.prepare(
+    `SELECT * FROM events WHERE subject_key = ? AND (occurred_at, event_id) < (?, ?) ${order}`,
+  )
+  const span = db.prepare(
+    'SELECT started_at, ended_at FROM sessions WHERE subject_key = ? AND session_id = ?',
+  )
+  // A session's span covers its events, so they are a short range of the subject's and need no index of their own.
+  const firstOfSession = db.prepare(
+    `SELECT * FROM events WHERE subject_key = ? AND occurred_at >= ? AND occurred_at <= ? AND session_id = ? ${order}`,
+  )
+  const followingOfSession = db.prepare(
+    `SELECT * FROM events WHERE subject_key = ? AND occurred_at >= ? AND (occurred_at, event_id) < (?, ?)
+     AND session_id = ? ${order}`,
+  )
+
+  function find(key: Uint8Array, { limit, after, sessionId }: EventQuery) {
+    if (sessionId === null) {
+      return after
+        ? following.all(key, after.occurredAt, after.eventId, limit + 1)
+        : first.all(key, limit + 1)
+    }
+    const session = span.get(key, sessionId)
+    if (!session) return []
+    const start = integer(session, 'started_at')
+    return after
+      ? followingOfSession.all(key, start, after.occurredAt, after.eventId, sessionId, limit + 1)
+      : firstOfSession.all(key, start, integer(session, 'ended_at'), sessionId, limit + 1)
+  }
+
+  return {
+    list(tracker: TrackerRef, subjectId: string, query: EventQuery): Page<Event, EventPosition> | null {
+      if (!isPresent(tracker, subjectId)) return null
+      const rows = find(subjectKey(tracker.trackerId, subjectId), query)
+      return toPage(rows, query.limit, toEvent, ({ occurredAt, eventId }) => ({ occurredAt, eventId }))
+    },
+  }
+}
+
+function toEvent(row: Row): Event {
+  return {
+    eventId: text(row, 'event_id'),
+    sessionId: text(row, 'session_id'),
+    name: text(row, 'name'),
+    occurredAt: integer(row, 'occurred_at'),
+    properties: json<Attributes>(row, 'properties'),
+  }
+}

@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { transaction } from './connection.ts'
+
+/** "Leth": marks a file as one of ours. */
+const applicationId = 0x4c657468
+
+const folder = new URL('./migrations/', import.meta.url)
+
+/** Every migration in order; the first is number 1. A store's `user_version` is the number of the last one applied. */
+export function migrations(): string[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((file) => readFileSync(new URL(file, folder), 'utf8'))
+}
+
+/**
+ * Brings a store up to the newest version this program knows, all in one transaction, and does nothing to one that is there already.
+ * Throws, with nothing changed, for a store of a newer program and for a database that is none of ours.
+ */
+export function migrate(db: DatabaseSync, path: string, steps: readonly string[] = migrations()): void {
+  if (version(db) === steps.length && pragma(db, 'application_id') === applicationId) return
+  transaction(db, () => {
+    const current = version(db)
+    if (current > steps.length) {
+      throw new Error(
+        `${path} was written by a newer Lethe (store version ${current}; this one knows up to ${steps.length}). Upgrade Lethe to open it.`,
+      )
+    }
+    if (pragma(db, 'application_id') !== applicationId && !isEmpty(db)) {
+      throw new Error(`${path} is a database, but not a Lethe store. Name another file in LETHE_STORE.`)
+    }
+    for (const step of steps.slice(current)) db.exec(step)
+    db.exec(`PRAGMA application_id = ${applicationId}`)
+    db.exec(`PRAGMA user_version = ${steps.length}`)
+  })
+}
+
+function version(db: DatabaseSync): number {
+  return pragma(db, 'user_version')
+}
+
+function pragma(db: DatabaseSync, name: string): number {
+  return Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0])
+}
+
+function isEmpty(db: DatabaseSync): boolean {
+  return db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined
+}

@@ -1,0 +1,66 @@
+import type { Store } from '../../domain/store.ts'
+import { apiKeyQueries } from './api-key.ts'
+import { openReader, openWriter } from './connection.ts'
+import { eventQueries } from './event.ts'
+import { migrate } from './migrate.ts'
+import { organisationQueries } from './organisation.ts'
+import { sessionQueries } from './session.ts'
+import { subjectQueries } from './subject.ts'
+import { trackerQueries } from './tracker.ts'
+import { Writer } from './writer.ts'
+
+/** Opens the embedded store in a file, created or upgraded as needed. Reads happen here, writes in a thread of their own. */
+export async function openSqliteStore(path: string): Promise<Store> {
+  const first = openWriter(path)
+  try {
+    migrate(first, path)
+  } finally {
+    first.close()
+  }
+  const db = openReader(path)
+  const writer = new Writer(path)
+  const organisations = organisationQueries(db)
+  const trackers = trackerQueries(db)
+  const apiKeys = apiKeyQueries(db)
+  const subjects = subjectQueries(db)
+  const sessions = sessionQueries(db)
+  const events = eventQueries(db)
+  const anything = db.prepare('SELECT 1 FROM organisations LIMIT 1')
+  return {
+    organisations: {
+      create: (organisation) => writer.run('createOrganisation', organisation),
+      find: async (id) => organisations.find(id),
+      list: async () => organisations.list(),
+      setPlan: (id, plan) => writer.run('setPlan', id, plan),
+    },
+    trackers: {
+      create: (tracker) => writer.run('createTracker', tracker),
+      find: async (id) => trackers.find(id),
+      list: async (organisationId) => trackers.list(organisationId),
+    },
+    apiKeys: {
+      create: (key, hash) => writer.run('createApiKey', key, hash),
+      find: async (id) => apiKeys.find(id),
+      findWithHash: async (id) => apiKeys.findWithHash(id),
+      list: async (organisationId) => apiKeys.list(organisationId),
+      rotate: (id, proof, now) => writer.run('rotateApiKey', id, proof, now),
+      revoke: (id, now) => writer.run('revokeApiKey', id, now),
+      touch: (lastUsed) => writer.run('touchApiKeys', lastUsed),
+    },
+    subjects: {
+      list: async (tracker, query) => subjects.list(tracker, query),
+      read: async (tracker, subjectId) => subjects.read(tracker, subjectId),
+      erase: (tracker, subjectId) => writer.run('eraseSubject', tracker, subjectId),
+    },
+    sessions: { list: async (tracker, subjectId, query) => sessions.list(tracker, subjectId, query) },
+    events: { list: async (tracker, subjectId, query) => events.list(tracker, subjectId, query) },
+    ingest: { ingest: (batch) => writer.run('ingest', batch) },
+    ping: async () => {
+      anything.get()
+    },
+    async close() {
+      await writer.close()
+      db.close()
+    },
+  }
+}

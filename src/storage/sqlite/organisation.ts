@@ -1,0 +1,34 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Organisation } from '../../domain/organisation.ts'
+import { isPlan, type Plan } from '../../domain/plan.ts'
+import { integer, type Row, text } from './row.ts'
+
+export function organisationQueries(db: DatabaseSync) {
+  const find = db.prepare('SELECT * FROM organisations WHERE id = ?')
+  const list = db.prepare('SELECT * FROM organisations ORDER BY created_at, id')
+  return {
+    find(id: string): Organisation | null {
+      const row = find.get(id)
+      return row ? toOrganisation(row) : null
+    },
+    list: (): Organisation[] => list.all().map(toOrganisation),
+  }
+}
+
+export function organisationCommands(db: DatabaseSync) {
+  const insert = db.prepare(
+    'INSERT INTO organisations (id, name, plan, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  )
+  const setPlan = db.prepare('UPDATE organisations SET plan = ? WHERE id = ?')
+  return {
+    createOrganisation: ({ id, name, plan, createdAt }: Organisation): boolean =>
+      insert.run(id, name, plan, createdAt).changes === 1,
+    setPlan: (id: string, plan: Plan): boolean => setPlan.run(plan, id).changes === 1,
+  }
+}
+
+function toOrganisation(row: Row): Organisation {
+  const plan = text(row, 'plan')
+  if (!isPlan(plan)) throw new Error(`The store holds a plan "${plan}" that this program does not know.`)
+  return { id: text(row, 'id'), name: text(row, 'name'), plan, createdAt: integer(row, 'created_at') }
+}

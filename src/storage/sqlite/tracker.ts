@@ -1,0 +1,40 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Tracker, TrackerRef } from '../../domain/tracker.ts'
+import { integer, type Row, text } from './row.ts'
+
+export function trackerQueries(db: DatabaseSync) {
+  const find = db.prepare('SELECT * FROM trackers WHERE id = ?')
+  const list = db.prepare('SELECT * FROM trackers WHERE organisation_id = ? ORDER BY created_at, id')
+  return {
+    find(id: string): Tracker | null {
+      const row = find.get(id)
+      return row ? toTracker(row) : null
+    },
+    list: (organisationId: string): Tracker[] => list.all(organisationId).map(toTracker),
+  }
+}
+
+export function trackerCommands(db: DatabaseSync) {
+  const insert = db.prepare(
+    'INSERT INTO trackers (id, organisation_id, name, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  )
+  return {
+    createTracker: ({ id, organisationId, name, createdAt }: Tracker): boolean =>
+      insert.run(id, organisationId, name, createdAt).changes === 1,
+  }
+}
+
+/** Tells whether a tracker exists and is the organisation's. */
+export function trackerVisibility(db: DatabaseSync): (tracker: TrackerRef) => boolean {
+  const visible = db.prepare('SELECT 1 FROM trackers WHERE id = ? AND organisation_id = ?')
+  return ({ trackerId, organisationId }) => visible.get(trackerId, organisationId) !== undefined
+}
+
+function toTracker(row: Row): Tracker {
+  return {
+    id: text(row, 'id'),
+    organisationId: text(row, 'organisation_id'),
+    name: text(row, 'name'),
+    createdAt: integer(row, 'created_at'),
+  }
+}

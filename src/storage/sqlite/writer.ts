@@ -1,0 +1,75 @@
+import { Worker } from 'node:worker_threads'
+import type { Commands } from './commands.ts'
+
+export interface Call {
+  id: number
+  name: keyof Commands
+  args: unknown[]
+}
+
+export interface Reply {
+  id: number
+  result?: unknown
+  error?: Error
+}
+
+interface Waiting {
+  resolve(result: unknown): void
+  reject(error: Error): void
+}
+
+/** Hands writes to the writer thread, which starts with the first one. Should the thread die, the next write starts another. */
+export class Writer {
+  readonly #path: string
+  readonly #waiting = new Map<number, Waiting>()
+  #worker: Worker | null = null
+  #lastId = 0
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  run<Name extends keyof Commands>(
+    name: Name,
+    ...args: Parameters<Commands[Name]>
+  ): Promise<ReturnType<Commands[Name]>> {
+    const worker = this.#worker ?? this.#start()
+    const { promise, resolve, reject } = Promise.withResolvers<ReturnType<Commands[Name]>>()
+    const id = ++this.#lastId
+    this.#waiting.set(id, { resolve: (result) => resolve(result as ReturnType<Commands[Name]>), reject })
+    const call: Call = { id, name, args }
+    worker.postMessage(call)
+    return promise
+  }
+
+  /** Lets every write that was handed over finish, then ends the thread. */
+  async close(): Promise<void> {
+    const worker = this.#worker
+    if (!worker) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    worker.once('exit', () => resolve())
+    worker.postMessage('close')
+    await promise
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: this.#path })
+    let cause = new Error('The writer thread ended.')
+    worker.on('message', ({ id, result, error }: Reply) => {
+      const waiting = this.#waiting.get(id)
+      this.#waiting.delete(id)
+      if (error) waiting?.reject(error)
+      else waiting?.resolve(result)
+    })
+    worker.on('error', (error) => {
+      cause = error instanceof Error ? error : cause
+    })
+    worker.on('exit', () => {
+      this.#worker = null
+      for (const waiting of this.#waiting.values()) waiting.reject(cause)
+      this.#waiting.clear()
+    })
+    this.#worker = worker
+    return worker
+  }
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+
+type Json = Record<string, unknown>
+
+/** What came back over the wire. */
+export interface Answer {
+  status: number
+  headers: Headers
+  /** The parsed body; `null` where there was none. */
+  body: unknown
+}
+
+const document: Json = JSON.parse(readFileSync(new URL('../../openapi/v1.json', import.meta.url), 'utf8'))
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+addFormats.default(ajv)
+ajv.addSchema({ $id: 'api', ...strict(document) })
+
+/** Fails when an answer is not what the OpenAPI document says: its status, its headers, its body to the last field. */
+export function assertDocumented(method: string, path: string, answer: Answer): void {
+  const operation = findOperation(method === 'HEAD' ? 'GET' : method, path)
+  const what = `${method} answered ${answer.status}`
+  if (!operation) return assertFailure(answer, `${what} on a path outside the document`)
+  const response = lookUp(operation.value, ['responses', String(answer.status)])
+  assert.ok(isJson(response), `${what}, which ${operation.pointer} does not document`)
+  const resolved = resolve(response, `${operation.pointer}/responses/${answer.status}`)
+  assertHeaders(resolved.value, answer, what)
+  if (method === 'HEAD') return assert.equal(answer.body, null)
+  assertValid(`api#${resolved.pointer}/content/application~1json/schema`, answer.body, what)
+}
+
+function assertFailure(answer: Answer, what: string): void {
+  assert.ok(answer.status >= 400, what)
+  assert.ok(answer.headers.get('x-request-id'), `${what} without X-Request-Id`)
+  if (answer.body !== null) assertValid('api#/components/schemas/Failure', answer.body, what)
+}
+
+function assertHeaders(response: Json, answer: Answer, what: string): void {
+  const documented = Object.keys(isJson(response.headers) ? response.headers : {}).map((name) =>
+    name.toLowerCase(),
+  )
+  const ofHttp = [
+    'content-type',
+    'content-length',
+    'date',
+    'connection',
+    'keep-alive',
+    'cache-control',
+    'x-content-type-options',
+  ]
+  for (const [name] of answer.headers) {
+    assert.ok(
+      documented.includes(name) || ofHttp.includes(name),
+      `${what} with the undocumented header ${name}`,
+    )
+  }
+  assert.ok(answer.headers.get('x-request-id'), `${what} without X-Request-Id`)
+  if (documented.includes('retry-after'))
+    assert.ok(answer.headers.get('retry-after'), `${what} without Retry-After`)
+  if (documented.includes('www-authenticate'))
+    assert.ok(answer.headers.get('www-authenticate'), `${what} without WWW-Authenticate`)
+  assert.equal(answer.headers.get('cache-control'), 'no-store')
+  assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
+}
+
+function assertValid(pointer: string, body: unknown, what: string): void {
+  const validate = ajv.getSchema(pointer)
+  assert.ok(validate, `no schema at ${pointer}`)
+  assert.ok(validate(body), `${what}, and its body is not as documented: ${ajv.errorsText(validate.errors)}`)
+}
+
+function findOperation(method: string, path: string): { value: Json; pointer: string } | null {
+  const paths = isJson(document.paths) ? document.paths : {}
+  const plain = path.replace(/\?.*$/, '')
+  for (const [template, item] of Object.entries(paths)) {
+    const pattern = new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]*')}$`)
+    const operation = lookUp(item, [method.toLowerCase()])
+    if (pattern.test(plain) && isJson(operation)) {
+      return { value: operation, pointer: `/paths/${template.replaceAll('/', '~1')}/${method.toLowerCase()}` }
+    }
+  }
+  return null
+}
+
+function resolve(value: Json, pointer: string): { value: Json; pointer: string } {
+  if (typeof value.$ref !== 'string') return { value, pointer }
+  const target = value.$ref.slice(1)
+  const found = lookUp(document, target.split('/').slice(1))
+  assert.ok(isJson(found), `${value.$ref} leads nowhere`)
+  return { value: found, pointer: target }
+}
+
+function lookUp(value: unknown, names: readonly string[]): unknown {
+  return names.reduce<unknown>((inner, name) => (isJson(inner) ? inner[name] : undefined), value)
+}
+
+/** The document with every object closed: what it does not name may not come. Free-form objects say so themselves. */
+function strict(value: Json): Json {
+  const closed = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, strictValue(inner)]))
+  const isObjectSchema =
+    value.type === 'object' && isJson(value.properties) && !('additionalProperties' in value)
+  return isObjectSchema ? { ...closed, additionalProperties: false } : closed
+}
+
+function strictValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(strictValue)
+  return isJson(value) ? strict(value) : value
+}
+
+function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { pino } from 'pino'
+import { readConfig } from '../../src/config.ts'
+import type { IncomingRow } from '../../src/domain/ingest.ts'
+import type { Instant } from '../../src/domain/instant.ts'
+import { allScopes, type Scope } from '../../src/domain/scope.ts'
+import { createKey, type IssuedKey } from '../../src/operations/create-key.ts'
+import { createOrganisation } from '../../src/operations/create-organisation.ts'
+import { createTracker } from '../../src/operations/create-tracker.ts'
+import { openWorkplace, startService, type Workplace } from '../../src/start.ts'
+import { type Answer, assertDocumented } from './documented.ts'
+
+/** What a test may stop: a test, or a suite's hooks. */
+type Lifetime = Pick<TestContext, 'after'>
+
+export interface Ask {
+  method?: string
+  /** The key string; none is sent without it. */
+  key?: string
+  headers?: Record<string, string>
+  body?: string
+}
+
+/** A running service on a real store in a folder of its own, with a clock that tests can move. */
+export interface TestService {
+  url: string
+  workplace: Workplace
+  /** Every line the service has logged. */
+  logged: string[]
+  /** Moves the service's clock. */
+  passTime(ms: number): void
+  /** Sends a request and holds its answer against the OpenAPI document. */
+  ask(path: string, ask?: Ask): Promise<Answer>
+  createOrganisation(id?: string): Promise<string>
+  createTracker(organisationId: string, id?: string): Promise<string>
+  /** A key with these scopes, both when none are named. */
+  createKey(organisationId: string, scopes?: readonly Scope[], expiresAt?: Instant): Promise<IssuedKey>
+  ingest(rows: readonly IncomingRow[]): Promise<void>
+  stop(): Promise<void>
+}
+
+/** A folder that goes when the test does. */
+export function temporaryFolder(t: Lifetime): string {
+  const folder = mkdtempSync(join(tmpdir(), 'lethe-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Starts a service. Its budgets are out of the way unless `env` sets them. */
+export async function startTestService(t: Lifetime, env: Record<string, string> = {}): Promise<TestService> {
+  const config = readConfig({
+    LETHE_PORT: '0',
+    LETHE_STORE: `sqlite:${join(temporaryFolder(t), 'lethe.db')}`,
+    LETHE_LIMIT_IP: '1000000/minute',
+    LETHE_LIMIT_KEY: '1000000/minute',
+    LETHE_LIMIT_ERASURE: '1000000/hour',
+    LETHE_LOG_LEVEL: 'trace',
+    ...env,
+  })
+  let shift = 0
+  const workplace = { ...(await openWorkplace(config)), clock: () => Date.now() + shift }
+  const logged: string[] = []
+  const logger = pino({ level: config.logLevel, base: null }, { write: (line) => logged.push(line) })
+  const service = await startService(config, workplace, logger)
+  let isStopped = false
+  async function stop(): Promise<void> {
+    if (isStopped) return
+    isStopped = true
+    await service.stop()
+  }
+  t.after(stop)
+  let count = 0
+  return {
+    url: service.url,
+    workplace,
+    logged,
+    passTime: (ms) => {
+      shift += ms
+    },
+    async ask(path, { method = 'GET', key, headers = {}, body } = {}) {
+      const response = await fetch(service.url + path, {
+        method,
+        headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...headers },
+        ...(body !== undefined && { body }),
+      })
+      const text = await response.text()
+      const answer = {
+        status: response.status,
+        headers: response.headers,
+        body: text === '' ? null : JSON.parse(text),
+      }
+      assertDocumented(method, path, answer)
+      return answer
+    },
+    async createOrganisation(id = `org-${++count}`) {
+      return (await createOrganisation(workplace, { name: id, id })).id
+    },
+    async createTracker(organisationId, id = `tracker-${++count}`) {
+      return (await createTracker(workplace, { organisationId, name: id, id })).id
+    },
+    createKey: (organisationId, scopes = allScopes(), expiresAt) =>
+      createKey(workplace, { organisationId, name: `key-${++count}`, scopes, expiresAt: expiresAt ?? null }),
+    async ingest(rows) {
+      await workplace.ingest.ingest(rows)
+    },
+    stop,
+  }
+}
