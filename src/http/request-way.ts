@@ -20,8 +20,8 @@ export class Visit {
   budget: BudgetState | null = null
   operation: Operation | null = null
 
-  constructor({ path = null }: Destination) {
-    this.path = path
+  constructor({ path }: Destination) {
+    this.path = path ?? null
   }
 }
 
