@@ -7,7 +7,7 @@ export function createLogger(
   { logLevel }: Pick<Config, 'logLevel'>,
   { json = false }: { json?: boolean },
 ): Logger {
-  const options = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime }
+  const options = { level: logLevel, base: null }
   if (json || !process.stdout.isTTY) return pino(options)
   return pino(options, pretty({ sync: true, singleLine: true, translateTime: 'SYS:HH:MM:ss' }))
 }

@@ -2,8 +2,8 @@ import { METHODS } from 'node:http'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { LetheError } from '../domain/errors.ts'
-import { formatInstant } from '../domain/instant.ts'
 import type { Randomness } from '../domain/randomness.ts'
+import { metaOf } from './envelope.ts'
 import { answerFailure } from './failure.ts'
 import { parserErrors } from './parser-errors.ts'
 import { publicPaths, registerPublicRoutes } from './public-routes.ts'
@@ -12,7 +12,6 @@ import { requestLog, withoutKeys } from './request-log.ts'
 import { type Destination, requestWay, Visit, type WayParts } from './request-way.ts'
 import type { ApiRoute } from './route.ts'
 import { apiRoutes } from './routes/index.ts'
-import { Failure, success } from './schemas/envelope.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -85,12 +84,11 @@ export function buildServer(parts: ServerParts): FastifyInstance {
       method: route.method,
       url: fastifyPath(route.path),
       config: { route, path: route.path },
-      schema: { response: { '2xx': success(route.data), '4xx': Failure, '5xx': Failure } },
       handler: async (request) => {
         const { operation, key } = request.visit
         if (!operation || !key) throw new Error('A request reached its handler without having come its way.')
         const data = await operation(services, key)
-        return { data, meta: { requestId: request.id, timestamp: formatInstant(services.clock()) } }
+        return { data, meta: metaOf(request.id, services.clock()) }
       },
     })
   }

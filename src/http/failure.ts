@@ -1,6 +1,7 @@
 import type { BudgetState } from '../domain/budget.ts'
 import { LetheError } from '../domain/errors.ts'
-import { formatInstant, type Instant } from '../domain/instant.ts'
+import type { Instant } from '../domain/instant.ts'
+import { metaOf } from './envelope.ts'
 import { errorStatus } from './error-status.ts'
 import { setRetryAfter } from './headers.ts'
 import type { ApiRoute } from './route.ts'
@@ -43,7 +44,7 @@ export function answerFailure(error: unknown, context: FailureContext): FailureA
     headers,
     body: {
       error: { code, message, ...(known && known.details.length > 0 && { details: known.details }) },
-      meta: { requestId: context.requestId, timestamp: formatInstant(context.now) },
+      meta: metaOf(context.requestId, context.now),
     },
   }
 }

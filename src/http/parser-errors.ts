@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Logger } from 'pino'
 import type { Budget, Limiter } from '../domain/budget.ts'
 import { LetheError } from '../domain/errors.ts'
 import type { Clock } from '../domain/instant.ts'
@@ -9,6 +10,7 @@ import { answerFailure } from './failure.ts'
 import { setBudgetHeaders, setCommonHeaders } from './headers.ts'
 
 export interface ParserErrorParts {
+  logger: Logger
   clock: Clock
   randomness: Randomness
   limiter: Limiter
@@ -55,6 +57,7 @@ export function parserErrors(parts: ParserErrorParts) {
     carrier.header('Content-Type', 'application/json; charset=utf-8')
     carrier.header('Content-Length', payload.length)
     carrier.header('Connection', 'close')
+    parts.logger.info({ requestId, method: null, route: null, status, keyId: null }, 'request')
     if (socket.writable) socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), payload]))
   }
 

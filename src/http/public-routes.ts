@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { formatInstant } from '../domain/instant.ts'
+import { metaOf } from './envelope.ts'
 import { openApiDocument } from './openapi/document.ts'
 import type { Services } from './route.ts'
 
@@ -11,7 +11,7 @@ export function registerPublicRoutes(app: FastifyInstance, services: Services): 
   const document = JSON.stringify(openApiDocument())
   const status = (requestId: string, status: string) => ({
     data: { status },
-    meta: { requestId, timestamp: formatInstant(services.clock()) },
+    meta: metaOf(requestId, services.clock()),
   })
 
   app.get('/healthz', { config: config('/healthz') }, (request) => status(request.id, 'ok'))

@@ -3,12 +3,13 @@ import type { ApiKey, KeyProof } from '../../domain/api-key.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { isScope } from '../../domain/scope.ts'
 import { transaction } from './connection.ts'
+import type { Recall } from './recall.ts'
 import { bytes, integer, integerOrNull, type Row, text } from './row.ts'
 
 /** Active at the instant bound to its one parameter. */
 const active = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)'
 
-export function apiKeyQueries(db: DatabaseSync) {
+export function apiKeyQueries(db: DatabaseSync, recall: Recall) {
   const find = db.prepare('SELECT * FROM api_keys WHERE id = ?')
   const list = db.prepare('SELECT * FROM api_keys WHERE organisation_id = ? ORDER BY created_at, id')
   return {
@@ -16,10 +17,10 @@ export function apiKeyQueries(db: DatabaseSync) {
       const row = find.get(id)
       return row ? toApiKey(row) : null
     },
-    findWithHash(id: string): { key: ApiKey; hash: Uint8Array } | null {
+    findWithHash: recall((id: string): { key: ApiKey; hash: Uint8Array } | null => {
       const row = find.get(id)
       return row ? { key: toApiKey(row), hash: bytes(row, 'hash') } : null
-    },
+    }),
     list: (organisationId: string): ApiKey[] => list.all(organisationId).map(toApiKey),
   }
 }

@@ -7,8 +7,9 @@ import type { TrackerRef } from '../../domain/tracker.ts'
 import { toPage } from './page.ts'
 import { integer, json, type Row, text } from './row.ts'
 import { subjectPresence } from './subject.ts'
+import type { TrackerVisibility } from './tracker.ts'
 
-export function eventQueries(db: DatabaseSync) {
+export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const isPresent = subjectPresence(db)
   const order = 'ORDER BY occurred_at DESC, event_id DESC LIMIT ?'
   const first = db.prepare(`SELECT * FROM events WHERE subject_key = ? ${order}`)
@@ -43,7 +44,7 @@ export function eventQueries(db: DatabaseSync) {
 
   return {
     list(tracker: TrackerRef, subjectId: string, query: EventQuery): Page<Event, EventPosition> | null {
-      if (!isPresent(tracker, subjectId)) return null
+      if (!isVisible(tracker) || !isPresent(tracker.trackerId, subjectId)) return null
       const rows = find(subjectKey(tracker.trackerId, subjectId), query)
       return toPage(rows, query.limit, toEvent, ({ occurredAt, eventId }) => ({ occurredAt, eventId }))
     },

@@ -37,8 +37,8 @@ export function ingestCommands(db: DatabaseSync) {
   )
   const findSubject = db.prepare('SELECT 1 FROM subjects WHERE tracker_id = ? AND subject_id = ?')
   const putSubject = db.prepare(
-    `INSERT INTO subjects (tracker_id, subject_id, first_seen_at, last_seen_at, session_count, event_count)
-     VALUES (?, ?, ?, ?, ?, ?)
+    `INSERT INTO subjects (tracker_id, subject_id, subject_key, first_seen_at, last_seen_at, session_count, event_count)
+     VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET first_seen_at = min(first_seen_at, excluded.first_seen_at),
        last_seen_at = max(last_seen_at, excluded.last_seen_at),
        session_count = session_count + excluded.session_count, event_count = event_count + excluded.event_count`,
@@ -112,9 +112,9 @@ export function ingestCommands(db: DatabaseSync) {
       lastSeenAt = Math.max(lastSeenAt, endedAt)
     }
     if (firstSeenAt > lastSeenAt) return added
-    const { trackerId, subjectId } = subject
+    const { trackerId, subjectId, key } = subject
     if (!findSubject.get(trackerId, subjectId)) added.subjects = 1
-    putSubject.run(trackerId, subjectId, firstSeenAt, lastSeenAt, added.sessions, added.events)
+    putSubject.run(trackerId, subjectId, key, firstSeenAt, lastSeenAt, added.sessions, added.events)
     return added
   }
 

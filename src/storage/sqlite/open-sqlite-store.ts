@@ -4,9 +4,10 @@ import { openReader, openWriter } from './connection.ts'
 import { eventQueries } from './event.ts'
 import { migrate } from './migrate.ts'
 import { organisationQueries } from './organisation.ts'
+import { recallUntilWritten } from './recall.ts'
 import { sessionQueries } from './session.ts'
 import { subjectQueries } from './subject.ts'
-import { trackerQueries } from './tracker.ts'
+import { trackerQueries, trackerVisibility } from './tracker.ts'
 import { Writer } from './writer.ts'
 
 /** Opens the embedded store in a file, created or upgraded as needed. Reads happen here, writes in a thread of their own. */
@@ -19,12 +20,14 @@ export async function openSqliteStore(path: string): Promise<Store> {
   }
   const db = openReader(path)
   const writer = new Writer(path)
+  const recall = recallUntilWritten(db)
+  const isVisible = trackerVisibility(db)
   const organisations = organisationQueries(db)
   const trackers = trackerQueries(db)
-  const apiKeys = apiKeyQueries(db)
-  const subjects = subjectQueries(db)
-  const sessions = sessionQueries(db)
-  const events = eventQueries(db)
+  const apiKeys = apiKeyQueries(db, recall)
+  const subjects = subjectQueries(db, isVisible)
+  const sessions = sessionQueries(db, isVisible)
+  const events = eventQueries(db, isVisible)
   const anything = db.prepare('SELECT 1 FROM organisations LIMIT 1')
   return {
     organisations: {

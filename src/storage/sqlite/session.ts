@@ -7,8 +7,9 @@ import type { TrackerRef } from '../../domain/tracker.ts'
 import { toPage } from './page.ts'
 import { integer, json, type Row, text } from './row.ts'
 import { subjectPresence } from './subject.ts'
+import type { TrackerVisibility } from './tracker.ts'
 
-export function sessionQueries(db: DatabaseSync) {
+export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const isPresent = subjectPresence(db)
   const order = 'ORDER BY started_at DESC, session_id DESC LIMIT ?'
   const first = db.prepare(`SELECT * FROM sessions WHERE subject_key = ? ${order}`)
@@ -21,7 +22,7 @@ export function sessionQueries(db: DatabaseSync) {
       subjectId: string,
       { limit, after }: SessionQuery,
     ): Page<Session, SessionPosition> | null {
-      if (!isPresent(tracker, subjectId)) return null
+      if (!isVisible(tracker) || !isPresent(tracker.trackerId, subjectId)) return null
       const key = subjectKey(tracker.trackerId, subjectId)
       const rows = after
         ? following.all(key, after.startedAt, after.sessionId, limit + 1)

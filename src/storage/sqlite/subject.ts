@@ -14,15 +14,16 @@ import type { TrackerRef } from '../../domain/tracker.ts'
 import { transaction } from './connection.ts'
 import { toPage } from './page.ts'
 import { integer, json, type Row, text } from './row.ts'
-import { trackerVisibility } from './tracker.ts'
+import { type TrackerVisibility, trackerVisibility } from './tracker.ts'
 
-export function subjectQueries(db: DatabaseSync) {
-  const isVisible = trackerVisibility(db)
+const summary = 'subject_id, first_seen_at, last_seen_at, session_count, event_count'
+
+export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const read = db.prepare(
-    `SELECT *, (SELECT attributes FROM sessions INDEXED BY sessions_by_start WHERE subject_key = ?
-                ORDER BY started_at DESC, session_id DESC LIMIT 1) AS attributes
+    `SELECT ${summary}, (SELECT attributes FROM sessions WHERE sessions.subject_key = subjects.subject_key
+                         ORDER BY started_at DESC, session_id DESC LIMIT 1) AS attributes
      FROM subjects WHERE tracker_id = ? AND subject_id = ?
-     AND EXISTS (SELECT 1 FROM trackers WHERE id = ? AND organisation_id = ?)`,
+     AND EXISTS (SELECT 1 FROM trackers WHERE id = tracker_id AND organisation_id = ?)`,
   )
   const lists = new Map<string, StatementSync>()
   return {
@@ -37,7 +38,7 @@ export function subjectQueries(db: DatabaseSync) {
       }))
     },
     read({ trackerId, organisationId }: TrackerRef, subjectId: string): SubjectRecord | null {
-      const row = read.get(subjectKey(trackerId, subjectId), trackerId, subjectId, trackerId, organisationId)
+      const row = read.get(trackerId, subjectId, organisationId)
       return row ? { ...toSummary(row), attributes: json<Attributes>(row, 'attributes') } : null
     },
   }
@@ -61,14 +62,10 @@ export function subjectCommands(db: DatabaseSync) {
   }
 }
 
-/** Tells whether a subject holds data and its tracker is the organisation's. */
-export function subjectPresence(db: DatabaseSync): (tracker: TrackerRef, subjectId: string) => boolean {
-  const present = db.prepare(
-    `SELECT 1 FROM subjects WHERE tracker_id = ? AND subject_id = ?
-     AND EXISTS (SELECT 1 FROM trackers WHERE id = ? AND organisation_id = ?)`,
-  )
-  return ({ trackerId, organisationId }, subjectId) =>
-    present.get(trackerId, subjectId, trackerId, organisationId) !== undefined
+/** Tells whether a subject holds data. */
+export function subjectPresence(db: DatabaseSync): (trackerId: string, subjectId: string) => boolean {
+  const present = db.prepare('SELECT 1 FROM subjects WHERE tracker_id = ? AND subject_id = ?')
+  return (trackerId, subjectId) => present.get(trackerId, subjectId) !== undefined
 }
 
 /**
@@ -101,7 +98,10 @@ function listStatement(trackerId: string, query: SubjectQuery): { sql: string; v
     if (lastSeenAfter !== null) where('last_seen_at >= ?', lastSeenAfter)
   }
   values.push(query.limit + 1)
-  return { sql: `SELECT * FROM subjects WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ?`, values }
+  return {
+    sql: `SELECT ${summary} FROM subjects WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ?`,
+    values,
+  }
 }
 
 function toSummary(row: Row): SubjectSummary {

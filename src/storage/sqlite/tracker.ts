@@ -25,9 +25,11 @@ export function trackerCommands(db: DatabaseSync) {
 }
 
 /** Tells whether a tracker exists and is the organisation's. */
-export function trackerVisibility(db: DatabaseSync): (tracker: TrackerRef) => boolean {
-  const visible = db.prepare('SELECT 1 FROM trackers WHERE id = ? AND organisation_id = ?')
-  return ({ trackerId, organisationId }) => visible.get(trackerId, organisationId) !== undefined
+export type TrackerVisibility = (tracker: TrackerRef) => boolean
+
+export function trackerVisibility(db: DatabaseSync): TrackerVisibility {
+  const owner = db.prepare('SELECT organisation_id FROM trackers WHERE id = ?')
+  return ({ trackerId, organisationId }) => owner.get(trackerId)?.organisation_id === organisationId
 }
 
 function toTracker(row: Row): Tracker {

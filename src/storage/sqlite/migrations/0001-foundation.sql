@@ -32,6 +32,7 @@ CREATE INDEX api_keys_by_organisation ON api_keys (organisation_id, created_at);
 CREATE TABLE subjects (
   tracker_id TEXT NOT NULL REFERENCES trackers (id),
   subject_id TEXT NOT NULL,
+  subject_key BLOB NOT NULL,
   first_seen_at INTEGER NOT NULL,
   last_seen_at INTEGER NOT NULL,
   session_count INTEGER NOT NULL,

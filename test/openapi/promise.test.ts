@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { breakingChanges } from '../../scripts/openapi/breaking-changes.ts'
+import { openApiDocument } from '../../src/http/openapi/document.ts'
+
+function read(name: string) {
+  return JSON.parse(readFileSync(new URL(`../../openapi/${name}`, import.meta.url), 'utf8'))
+}
+
+test('the committed document is the one the source describes', () => {
+  assert.deepEqual(read('v1.json'), JSON.parse(JSON.stringify(openApiDocument())))
+})
+
+test('a client written against what /v1 promised still works', () => {
+  assert.deepEqual(breakingChanges(read('v1.promised.json'), read('v1.json')), [])
+})
