@@ -91,18 +91,10 @@ export async function startProcess(
   process.on('exit', () => child.kill())
   if (!child.stdout) throw new Error('no output to read from')
   const lines = createInterface({ input: child.stdout })
-  for await (const [line] of toAsync(lines)) {
-    const { url }: { url?: string } = JSON.parse(line)
-    if (url !== undefined) {
-      lines.on('line', () => {})
-      return { url, stop: () => child.kill() }
-    }
-  }
-  throw new Error(`${script} ended before it listened`)
-}
-
-async function* toAsync(lines: NodeJS.EventEmitter): AsyncGenerator<string[]> {
-  while (true) yield await once(lines, 'line')
+  const [line]: string[] = await once(lines, 'line')
+  const { url }: { url?: string } = JSON.parse(line ?? '{}')
+  if (url === undefined) throw new Error(`${script} did not say where it listens`)
+  return { url, stop: () => child.kill() }
 }
 
 export function median(numbers: readonly number[]): number {

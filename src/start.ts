@@ -51,7 +51,16 @@ export async function startService(config: Config, workplace: Workplace, logger:
     logger,
     randomness,
   })
-  await app.listen({ host: config.host, port: config.port })
+  await app
+    .listen({ host: config.host, port: config.port })
+    .catch(async (error: Error & { code?: string }) => {
+      await workplace.close()
+      throw error.code === 'EADDRINUSE'
+        ? new Error(
+            `Port ${config.port} of ${config.host} is taken. Set LETHE_PORT to another one, or to 0 for any free one.`,
+          )
+        : error
+    })
   return {
     url: listeningUrl(app, config.host),
     async stop() {

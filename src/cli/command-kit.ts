@@ -6,6 +6,8 @@ import type { Terminal } from './terminal.ts'
 export interface CommandKit {
   terminal: Terminal
   config(): Config
+  /** Says that the command could not do all of its work: exit code 1. */
+  fail(): void
   /** Opens the configured store for as long as `work` takes. */
   withStore<Result>(work: (workplace: Workplace) => Promise<Result>): Promise<Result>
 }

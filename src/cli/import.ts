@@ -10,7 +10,7 @@ interface ImportFlags {
   json?: true
 }
 
-export function addImportCommand(program: Command, { terminal, withStore }: CommandKit): void {
+export function addImportCommand(program: Command, { terminal, withStore, fail }: CommandKit): void {
   program
     .command('import')
     .description('load sessions and events from NDJSON')
@@ -40,7 +40,7 @@ export function addImportCommand(program: Command, { terminal, withStore }: Comm
             `Read ${lines} lines (${badLines} bad); added ${subjects} subjects, ${sessions} sessions, ${events} events.`,
           )
         }
-        if (badLines > 0) process.exitCode = 1
+        if (badLines > 0) fail()
       }),
     )
 }

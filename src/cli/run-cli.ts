@@ -13,9 +13,10 @@ import { addTrackersCommand } from './trackers.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Builds the whole command line. The docs are held against it. */
-export function buildProgram(terminal: Terminal): Command {
+export function buildProgram(terminal: Terminal, fail = () => {}): Command {
   const kit: CommandKit = {
     terminal,
+    fail,
     config: () => readConfig(terminal.env),
     async withStore(work) {
       const workplace = await openWorkplace(readConfig(terminal.env))
@@ -45,9 +46,13 @@ export function buildProgram(terminal: Terminal): Command {
 
 /** Runs a command line and hands back the exit code: 0, 1 (failed), 2 (wrong usage). */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
+  let exitCode = 0
+  const program = buildProgram(terminal, () => {
+    exitCode = 1
+  })
   try {
-    await buildProgram(terminal).parseAsync(args, { from: 'user' })
-    return process.exitCode === undefined ? 0 : Number(process.exitCode)
+    await program.parseAsync(args, { from: 'user' })
+    return exitCode
   } catch (error) {
     return report(error, terminal)
   }

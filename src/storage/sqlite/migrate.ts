@@ -15,6 +15,11 @@ export function migrations(): string[] {
     .map((file) => readFileSync(new URL(file, folder), 'utf8'))
 }
 
+/** A database that this program must not touch. */
+export class ForeignStore extends Error {
+  override name = 'ForeignStore'
+}
+
 /**
  * Brings a store up to the newest version this program knows, all in one transaction, and does nothing to one that is there already.
  * Throws, with nothing changed, for a store of a newer program and for a database that is none of ours.
@@ -24,12 +29,14 @@ export function migrate(db: DatabaseSync, path: string, steps: readonly string[]
   transaction(db, () => {
     const current = version(db)
     if (current > steps.length) {
-      throw new Error(
+      throw new ForeignStore(
         `${path} was written by a newer Lethe (store version ${current}; this one knows up to ${steps.length}). Upgrade Lethe to open it.`,
       )
     }
     if (pragma(db, 'application_id') !== applicationId && !isEmpty(db)) {
-      throw new Error(`${path} is a database, but not a Lethe store. Name another file in LETHE_STORE.`)
+      throw new ForeignStore(
+        `${path} is a database, but not a Lethe store. Name another file in LETHE_STORE.`,
+      )
     }
     for (const step of steps.slice(current)) db.exec(step)
     db.exec(`PRAGMA application_id = ${applicationId}`)

@@ -1,8 +1,9 @@
+import type { DatabaseSync } from 'node:sqlite'
 import type { Store } from '../../domain/store.ts'
 import { apiKeyQueries } from './api-key.ts'
 import { openReader, openWriter } from './connection.ts'
 import { eventQueries } from './event.ts'
-import { migrate } from './migrate.ts'
+import { ForeignStore, migrate } from './migrate.ts'
 import { organisationQueries } from './organisation.ts'
 import { recallUntilWritten } from './recall.ts'
 import { sessionQueries } from './session.ts'
@@ -12,12 +13,7 @@ import { Writer } from './writer.ts'
 
 /** Opens the embedded store in a file, created or upgraded as needed. Reads happen here, writes in a thread of their own. */
 export async function openSqliteStore(path: string): Promise<Store> {
-  const first = openWriter(path)
-  try {
-    migrate(first, path)
-  } finally {
-    first.close()
-  }
+  prepare(path)
   const db = openReader(path)
   const writer = new Writer(path)
   const recall = recallUntilWritten(db)
@@ -65,5 +61,21 @@ export async function openSqliteStore(path: string): Promise<Store> {
       await writer.close()
       db.close()
     },
+  }
+}
+
+/** Creates or upgrades the store. Throws with a line for whoever runs the program. */
+function prepare(path: string): void {
+  let db: DatabaseSync | null = null
+  try {
+    db = openWriter(path)
+    migrate(db, path)
+  } catch (error) {
+    if (error instanceof ForeignStore) throw error
+    throw new Error(`Cannot open the store ${path}: ${error instanceof Error ? error.message : error}.`, {
+      cause: error,
+    })
+  } finally {
+    db?.close()
   }
 }
