@@ -50,7 +50,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     const { fallback, takes } = variables[variable]
     const text = env[variable]?.trim() || fallback
     const value = parse(text)
-    if (value === null) throw new ConfigError(`${variable} is "${withoutPassword(text)}"; it takes ${takes}.`)
+    if (value === null) throw new ConfigError(`${variable} is ${repeatable(text)}; it takes ${takes}.`)
     return value
   }
   const readBudget = (variable: Variable, name: Budget['name']) =>
@@ -87,10 +87,17 @@ function parseProxies(text: string): string[] | null {
     .split(',')
     .map((proxy) => proxy.trim())
     .filter((proxy) => proxy !== '')
-  return proxies.every((proxy) => isIP(proxy) !== 0 || ipaddr.isValidCIDR(proxy)) ? proxies : null
+  return proxies.every(isAddressOrRange) ? proxies : null
 }
 
-/** What may be repeated to whoever reads the terminal or the log. */
-function withoutPassword(text: string): string {
-  return text.replace(/\/\/[^@/]*@/, '//…@')
+/** Strictly: a shorthand such as 10/8 could mean another range than was meant, and /0 would believe everybody. */
+function isAddressOrRange(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  if (isIP(address) === 0 || rest.length > 0) return false
+  return bits === undefined || (/^[1-9]\d*$/.test(bits) && ipaddr.isValidCIDR(text))
+}
+
+/** What may be repeated to whoever reads the terminal or the log: on one line, and of an address with a password only its scheme. */
+function repeatable(text: string): string {
+  return JSON.stringify(text.replace(/^(\w+:\/\/).*/s, '$1…'))
 }

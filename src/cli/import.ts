@@ -1,8 +1,8 @@
-import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
+import { LetheError } from '../domain/errors.ts'
 import { importLines } from '../operations/import-lines.ts'
 import type { CommandKit } from './command-kit.ts'
+import { readLines } from './read-lines.ts'
 
 interface ImportFlags {
   tracker?: string
@@ -20,6 +20,9 @@ export function addImportCommand(program: Command, { terminal, withStore, fail }
     .option('--json', 'print the summary as one JSON object')
     .action((files: string[], options: ImportFlags) =>
       withStore(async (workplace) => {
+        if (options.tracker !== undefined && (await workplace.trackers.find(options.tracker)) === null) {
+          throw new LetheError('not_found', `There is no tracker "${options.tracker}".`)
+        }
         const total = { lines: 0, badLines: 0, subjects: 0, sessions: 0, events: 0 }
         for (const file of files) {
           const summary = await importLines(workplace, readLines(file), {
@@ -43,9 +46,4 @@ export function addImportCommand(program: Command, { terminal, withStore, fail }
         if (badLines > 0) fail()
       }),
     )
-}
-
-function readLines(file: string): AsyncIterable<string> {
-  const input = file === '-' ? process.stdin : createReadStream(file)
-  return createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
 }

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type ApiKey, apiKeyState } from '../domain/api-key.ts'
+import { LetheError } from '../domain/errors.ts'
 import { formatInstant, type Instant, instantRule, parseInstant } from '../domain/instant.ts'
 import { allScopes, scopes } from '../domain/scope.ts'
 import { createKey, type IssuedKey } from '../operations/create-key.ts'
@@ -11,7 +12,6 @@ import type { CommandKit } from './command-kit.ts'
 import { flagOrAnswer } from './questions.ts'
 import { table } from './table.ts'
 import type { Terminal } from './terminal.ts'
-import { UsageError } from './usage-error.ts'
 
 export function addKeysCommand(program: Command, kit: CommandKit): void {
   const keys = program.command('keys').description('API keys: create, list, rotate, revoke')
@@ -28,7 +28,11 @@ function addCreate(keys: Command, { terminal, withStore }: CommandKit): void {
     .option('--org <org>', 'the organisation it acts for')
     .option('--name <name>', 'its name, unique among the active keys of the organisation')
     .addOption(new Option('--scope <scope...>', 'what it may do').choices(allScopes()))
-    .option('--expires-at <instant>', 'when it stops working (default: never)', readInstantFlag)
+    .option(
+      '--expires-at <instant>',
+      'when it stops working, such as 2027-01-31T12:00:00Z (default: never)',
+      readInstantFlag,
+    )
     .option('--json', 'print one JSON object')
     .action((options: { org?: string; name?: string; scope?: string[]; expiresAt?: Instant; json?: true }) =>
       withStore(async (workplace) => {
@@ -85,7 +89,7 @@ function addRotate(keys: Command, { terminal, withStore }: CommandKit): void {
         const key = await requireKey(workplace, id)
         const question = `The string of "${key.name}" that ends in ${key.lastFour} stops working at once. Type yes to rotate it: `
         if (!options.yes && (await flagOrAnswer(terminal, undefined, '--yes', question)).trim() !== 'yes') {
-          throw new UsageError('Not confirmed; nothing was changed.')
+          throw new LetheError('invalid_request', 'Not confirmed; nothing was changed.')
         }
         showIssued(terminal, await rotateKey(workplace, id), options.json)
       }),

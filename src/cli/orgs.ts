@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import type { Organisation } from '../domain/organisation.ts'
 import { plans } from '../domain/plan.ts'
 import { createOrganisation } from '../operations/create-organisation.ts'
@@ -9,7 +9,7 @@ import { flagOrAnswer } from './questions.ts'
 import { table } from './table.ts'
 
 export function addOrgsCommand(program: Command, { terminal, withStore }: CommandKit): void {
-  const orgs = program.command('orgs').description('organisations')
+  const orgs = program.command('orgs').description('organisations: create, list, change their plan')
 
   orgs
     .command('create')
@@ -48,7 +48,7 @@ export function addOrgsCommand(program: Command, { terminal, withStore }: Comman
     .command('set-plan')
     .description("change an organisation's plan")
     .argument('<org>', 'its id')
-    .argument('<plan>', `one of ${plans.join(', ')}`)
+    .addArgument(new Argument('<plan>', 'the plan').choices(plans))
     .option('--json', 'print one JSON object')
     .action((org: string, plan: string, options: { json?: true }) =>
       withStore(async (workplace) => {

@@ -31,7 +31,7 @@ async function introduce(workplace: Workplace, url: string): Promise<string[]> {
       `Lethe listens on ${url}`,
       '',
       'A key is shown only once, when it is made. To make a new one:',
-      `  npx lethe keys create --org '${organisation.id}' --name 'my key' --scope analytics:view analytics:delete-data`,
+      `  npx lethe keys create --org ${shellQuoted(organisation.id)} --name 'my key' --scope analytics:view analytics:delete-data`,
       '',
     ]
   }
@@ -54,4 +54,8 @@ async function introduce(workplace: Workplace, url: string): Promise<string[]> {
     `  ${curl} -X DELETE ${subjects}/${subjectId}`,
     '',
   ]
+}
+
+function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
 }

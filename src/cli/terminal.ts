@@ -13,6 +13,11 @@ export interface Terminal {
 
 /** The terminal the process runs in. Questions go to standard error, so that standard output holds results alone. */
 export function processTerminal(): Terminal {
+  // Whoever reads only the first lines, as head does, has had enough.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0)
+    throw error
+  })
   return {
     env: process.env,
     print: (line) => process.stdout.write(`${line}\n`),

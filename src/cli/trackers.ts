@@ -7,7 +7,7 @@ import { flagOrAnswer } from './questions.ts'
 import { table } from './table.ts'
 
 export function addTrackersCommand(program: Command, { terminal, withStore }: CommandKit): void {
-  const trackers = program.command('trackers').description('trackers')
+  const trackers = program.command('trackers').description('trackers: create, list')
 
   trackers
     .command('create')

@@ -3,8 +3,8 @@ import type { Service } from '../start.ts'
 
 const signals = ['SIGINT', 'SIGTERM'] as const
 
-/** One Ctrl-C comes more than once where npm or a launcher passes it on to us after the terminal has sent it to everybody. */
-const echoMs = 250
+/** One signal comes more than once where it was sent to a whole group, and npm or our launcher passes it on as well. */
+export const echoMs = 100
 
 /** Waits for the first signal, then stops the service gracefully. A second signal ends the process at once. */
 export async function untilStopped(service: Service, logger: Logger): Promise<void> {
@@ -15,9 +15,10 @@ export async function untilStopped(service: Service, logger: Logger): Promise<vo
       firstAt = performance.now()
       logger.info({ signal }, 'stopping: no new connections, running requests finish')
       first.resolve()
-    } else if (signal !== 'SIGINT' || performance.now() - firstAt > echoMs) {
+    } else if (performance.now() - firstAt > echoMs) {
       logger.warn({ signal }, 'stopping at once')
-      process.exit(1)
+      // Not exit(), which would wait for a write under way. The store bears it: that is what transactions are for.
+      process.kill(process.pid, 'SIGKILL')
     }
   }
   for (const signal of signals) process.on(signal, onSignal)

@@ -30,6 +30,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   const { services, randomness } = parts
   const walk = requestWay(parts)
   const logRequest = requestLog(parts.logger)
+  let isClosing = false
   const { onClientError, attach } = parserErrors({ ...parts, clock: services.clock })
 
   const app: FastifyInstance = fastify({
@@ -63,6 +64,9 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   app.decorateRequest('visit')
   app.addHook('onRoute', requireScopeOrPublic)
   app.addHook('onRequest', (request, reply) => enter(request, reply, request.routeOptions.config))
+  app.addHook('preClose', async () => {
+    isClosing = true
+  })
   app.setErrorHandler(fail)
   app.setNotFoundHandler((request, reply) => fail(new LetheError('not_found', ''), request, reply))
 
@@ -84,16 +88,23 @@ export function buildServer(parts: ServerParts): FastifyInstance {
       method: route.method,
       url: fastifyPath(route.path),
       config: { route, path: route.path },
-      handler: async (request) => {
+      handler: async (request, reply) => {
         const { operation, key } = request.visit
         if (!operation || !key) throw new Error('A request reached its handler without having come its way.')
         const data = await operation(services, key)
+        endConnectionWhenClosing(reply)
         return { data, meta: metaOf(request.id, services.clock()) }
       },
     })
   }
 
+  /** A client that kept its connection would keep the service from stopping. */
+  function endConnectionWhenClosing(reply: FastifyReply): void {
+    if (isClosing) reply.header('Connection', 'close')
+  }
+
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    endConnectionWhenClosing(reply)
     const { visit } = request
     const answer = answerFailure(error, {
       requestId: request.id,

@@ -8,6 +8,7 @@ import type { Randomness } from '../domain/randomness.ts'
 import { addressHolder } from './client-address.ts'
 import { answerFailure } from './failure.ts'
 import { setBudgetHeaders, setCommonHeaders } from './headers.ts'
+import { bodyCutOff } from './request-body.ts'
 
 export interface ParserErrorParts {
   logger: Logger
@@ -66,19 +67,14 @@ export function parserErrors(parts: ParserErrorParts) {
       socket.destroy()
       return
     }
-    const respond = () =>
-      answer(socket, messages[error.code ?? ''] ?? 'This is not a well-formed HTTP request.').catch(() =>
-        socket.destroy(),
-      )
+    const message = messages[error.code ?? ''] ?? 'This is not a well-formed HTTP request.'
+    const respond = () => answer(socket, message).catch(() => socket.destroy())
     const current = underWay.get(socket)
-    // A whole request before the bad bytes gets its answer first. One that is itself cut short gets this one.
-    if (current && !current.response.writableFinished && current.request.complete) {
-      current.response.once('close', respond)
-    } else if (current?.response.headersSent && !current.response.writableFinished) {
-      socket.destroy()
-    } else {
-      respond()
-    }
+    if (!current || (current.request.complete && current.response.writableFinished)) respond()
+    // A whole request before the bad bytes gets its answer first.
+    else if (current.request.complete) current.response.once('close', respond)
+    // A request whose own body is bad answers for itself, unless it has answered already.
+    else if (!current.request.emit(bodyCutOff, message)) socket.destroy()
   }
 
   return {

@@ -3,27 +3,37 @@ import { LetheError } from '../domain/errors.ts'
 
 export const maxBodyBytes = 64 * 1024
 
-/** Reads a request's body to its end and forgets it: no operation needs one. `invalid_request` for one that is too large or breaks off. */
+/** Shorter than the server's time-out for a whole request, so that a slow body is answered as the request it belongs to. */
+const bodyTimeoutMs = 20_000
+
+/** What the HTTP parser's errors say to a request whose body they cut off; the event carries a message. */
+export const bodyCutOff = 'lethe:body-cut-off'
+
+/**
+ * Reads a request's body to its end and forgets it: no operation needs one. `invalid_request` for one that is too large, too slow or
+ * breaks off.
+ */
 export async function discardBody(request: IncomingMessage): Promise<void> {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
   if (encoding === undefined && (length === undefined || length === '0')) return
-  if (Number(length) > maxBodyBytes) throw tooLarge()
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const refuse = (message: string) => reject(new LetheError('invalid_request', message))
+  const onTooLarge = () =>
+    refuse(`A request body is never needed, and one over ${maxBodyBytes} bytes is refused.`)
   let bytes = 0
+  const timer = setTimeout(() => refuse('The request body took too long to arrive.'), bodyTimeoutMs)
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > maxBodyBytes) onTooLarge()
+  })
+  request.once('end', resolve)
+  request.once('error', () => refuse('The request body broke off.'))
+  request.once(bodyCutOff, refuse)
+  if (Number(length) > maxBodyBytes) onTooLarge()
   try {
-    // Leaving the loop early must not destroy the socket: the answer still has to go through it.
-    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-      bytes += chunk.length
-      if (bytes > maxBodyBytes) break
-    }
-  } catch {
-    throw new LetheError('invalid_request', 'The request body broke off.')
+    await promise
+  } finally {
+    clearTimeout(timer)
+    request.removeListener(bodyCutOff, refuse)
   }
-  if (bytes > maxBodyBytes) throw tooLarge()
-}
-
-function tooLarge(): LetheError {
-  return new LetheError(
-    'invalid_request',
-    `A request body is never needed, and one over ${maxBodyBytes} bytes is refused.`,
-  )
 }

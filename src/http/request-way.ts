@@ -51,7 +51,10 @@ export function requestWay(parts: WayParts) {
     destination: Destination,
   ): Promise<void> {
     setCommonHeaders(reply, request.id)
-    if (destination.isPublic) return
+    if (destination.isPublic) {
+      requireSoundRequest(request)
+      return
+    }
     const { visit } = request
     try {
       await spend(parts.budgets.ip, parts.addressOf(request.raw), visit)
@@ -101,7 +104,7 @@ const refusals: Record<Budget['name'], string> = {
 /** What no client may send, whatever it asks for. */
 function requireSoundRequest(request: FastifyRequest): void {
   if (chosenRequestId(request.raw) === 'unusable') {
-    throw new LetheError('invalid_request', 'X-Request-Id must be 1 to 200 visible ASCII characters.')
+    throw new LetheError('invalid_request', 'X-Request-Id must be 1 to 200 printable ASCII characters.')
   }
   if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
     throw new LetheError('invalid_request', 'An HTTP/1.1 request needs a Host header.')

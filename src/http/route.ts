@@ -99,7 +99,7 @@ function check(field: string, value: unknown, fields: Validators, problems: Prob
 
 /** The query's valid values. Whatever else it holds becomes a problem: unknown, repeated, or against its rule. */
 function readQuery(fields: Validators, query: Query, problems: Problems): Record<string, unknown> {
-  if (query === null)
+  if (query.isBroken)
     throw new LetheError('invalid_request', 'The percent-encoding of the query string is broken.')
   const values: Record<string, unknown> = {}
   for (const [name, text] of query.values) {

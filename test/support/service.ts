@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import { readConfig } from '../../src/config.ts'
 import type { IncomingRow } from '../../src/domain/ingest.ts'
@@ -14,7 +13,9 @@ import { openWorkplace, startService, type Workplace } from '../../src/start.ts'
 import { type Answer, assertDocumented } from './documented.ts'
 
 /** What a test may stop: a test, or a suite's hooks. */
-type Lifetime = Pick<TestContext, 'after'>
+export interface Lifetime {
+  after(work: () => void | Promise<void>): void
+}
 
 export interface Ask {
   method?: string

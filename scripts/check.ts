@@ -1,0 +1,27 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+type Step = { title: string; args: string[] }
+
+// `biome ci` colours its output even when nobody looks at it.
+const colors = process.stdout.isTTY ? [] : ['--colors=off']
+
+const steps: Step[] = [
+  { title: 'format and lint', args: ['node_modules/@biomejs/biome/bin/biome', 'ci', ...colors, '.'] },
+  { title: 'types', args: ['node_modules/typescript/bin/tsc', '--noEmit'] },
+  { title: 'generated files', args: ['scripts/openapi.ts', '--check'] },
+  { title: 'API description', args: ['node_modules/@redocly/cli/bin/cli.js', 'lint', 'openapi/v1.json'] },
+]
+
+// The linter must neither report home nor ask for its newest version.
+const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+const cwd = fileURLToPath(new URL('..', import.meta.url))
+
+for (const { title, args } of steps) {
+  console.log(`\n# ${title}`)
+  const start = performance.now()
+  const { status } = spawnSync(process.execPath, args, { cwd, env, stdio: 'inherit' })
+  const seconds = ((performance.now() - start) / 1000).toFixed(1)
+  console.log(`# ${title}: ${status === 0 ? 'ok' : 'failed'} after ${seconds} s`)
+  if (status !== 0) process.exit(status ?? 1)
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize, sep } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../../src', import.meta.url))
+
+/**
+ * What the files of each part may import: other parts by the name of their folder or file, `node:…` modules (`node:*` for
+ * any), and `npm` for packages. A part that is not named here may not exist.
+ */
+const allowed: Record<string, readonly string[]> = {
+  domain: ['domain', 'node:crypto', 'node:zlib'],
+  operations: ['operations', 'domain', 'node:crypto'],
+  storage: ['storage', 'domain', 'node:*'],
+  limiter: ['limiter', 'domain', 'npm'],
+  http: ['http', 'operations', 'domain', 'node:*', 'npm'],
+  cli: ['cli', 'operations', 'domain', 'config.ts', 'logger.ts', 'start.ts', 'node:*', 'npm'],
+  'logger.ts': ['config.ts', 'npm'],
+  // Reads the address of the store with the words of whoever opens it.
+  'config.ts': ['domain', 'storage/open-store.ts', 'node:net', 'npm'],
+  'start.ts': ['config.ts', 'domain', 'operations', 'http', 'storage', 'limiter', 'node:crypto', 'npm'],
+  'main.ts': ['cli', 'node:*'],
+}
+
+const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => file.split(sep).join('/'))
+  .sort()
+
+function read(file: string): string {
+  return readFileSync(join(root, file), 'utf8')
+}
+
+/** What a file imports: `node:…` and packages as they stand, our own files by their path in `src`. */
+function importsOf(file: string): string[] {
+  const pattern = /(?:\bfrom\s*|\bimport\s*\(?\s*|\bnew URL\(\s*)'([^']+)'/g
+  return Array.from(read(file).matchAll(pattern), ([, specifier = '']) =>
+    specifier.startsWith('.')
+      ? normalize(join(dirname(file), specifier))
+          .split(sep)
+          .join('/')
+      : specifier,
+  )
+}
+
+function partOf(file: string): string {
+  return file.split('/')[0] ?? ''
+}
+
+function isOurs(imported: string): boolean {
+  return files.includes(imported)
+}
+
+function isAllowed(part: string, imported: string): boolean {
+  const rules = allowed[part] ?? []
+  if (imported.startsWith('node:')) return rules.includes('node:*') || rules.includes(imported)
+  if (isOurs(imported)) return rules.includes(partOf(imported)) || rules.includes(imported)
+  // A folder of data beside the code, such as the migrations.
+  if (imported.startsWith(`${part}/`)) return true
+  return rules.includes('npm') && !imported.startsWith('.')
+}
+
+describe('the directions of imports', () => {
+  it('can be told: files were found, and imports in them', () => {
+    assert.ok(files.length > 50)
+    assert.ok(importsOf('start.ts').includes('http/build-server.ts'))
+    assert.ok(importsOf('start.ts').includes('node:crypto'))
+    assert.ok(importsOf('start.ts').includes('fastify'))
+    assert.ok(importsOf('storage/sqlite/writer.ts').includes('storage/sqlite/writer-thread.ts'))
+  })
+
+  it('are known for every part of the source, and for no other', () => {
+    assert.deepEqual([...new Set(files.map(partOf))].sort(), Object.keys(allowed).sort())
+  })
+
+  for (const [part, rules] of Object.entries(allowed)) {
+    it(`lead from ${part} to ${rules.join(', ')} alone`, () => {
+      const wrong = files
+        .filter((file) => partOf(file) === part)
+        .flatMap((file) => importsOf(file).map((imported) => ({ file, imported })))
+        .filter(({ imported }) => !isAllowed(part, imported))
+        .map(({ file, imported }) => `${file} imports ${imported}`)
+      assert.deepEqual(wrong, [])
+    })
+  }
+
+  it('never lead to main.ts', () => {
+    assert.deepEqual(
+      files.filter((file) => importsOf(file).includes('main.ts')),
+      [],
+    )
+  })
+
+  it('meet in start.ts alone: nobody else knows HTTP, the stores and the limiters', () => {
+    const knows = (part: string) =>
+      files.filter((file) => partOf(file) !== part && importsOf(file).some((other) => partOf(other) === part))
+    assert.deepEqual(knows('http'), ['start.ts'])
+    assert.deepEqual(knows('limiter'), ['start.ts'])
+    assert.deepEqual(knows('storage'), ['config.ts', 'start.ts'])
+  })
+})
+
+describe('the environment', () => {
+  it('is read where the configuration is, and where the process is handed to the commands', () => {
+    const readers = files.filter((file) => /\bprocess\.env\b|\benv\b.*from 'node:process'/.test(read(file)))
+    for (const file of readers) assert.ok(['config.ts', 'cli/terminal.ts'].includes(file), file)
+    assert.ok(readers.length > 0)
+  })
+})
+
+describe('time and chance', () => {
+  it('are handed in: only the composition root takes them from the machine', () => {
+    const inner = files.filter((file) =>
+      ['domain', 'operations', 'storage', 'limiter', 'http'].includes(partOf(file)),
+    )
+    const takes = /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandom(Bytes|Int|UUID)\b/
+    assert.deepEqual(
+      inner.filter((file) => takes.test(read(file))),
+      [],
+    )
+  })
+})

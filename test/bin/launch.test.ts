@@ -1,0 +1,382 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:http'
+import os from 'node:os'
+import path from 'node:path'
+import { after, before, describe, it, mock } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { npmCommand } from '../../bin/launch/child.js'
+import { ensureDependencies, isInstalled } from '../../bin/launch/dependencies.js'
+import { withLock } from '../../bin/launch/lock.js'
+import { cacheFolder, ensureNode, PIN } from '../../bin/launch/runtime.js'
+
+const temporary = mkdtempSync(path.join(os.tmpdir(), 'lethe-launch-'))
+before(() => mock.method(console, 'error', () => {}))
+after(() => rmSync(temporary, { recursive: true, force: true }))
+
+function folder(files: Record<string, string> = {}): string {
+  const root = mkdtempSync(path.join(temporary, 'case-'))
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(root, name)), { recursive: true })
+    writeFileSync(path.join(root, name), text)
+  }
+  return root
+}
+
+/** The commands work on the clone they stand in, which must not be this one. */
+function withBin(root: string): string {
+  cpSync(fileURLToPath(new URL('../../bin', import.meta.url)), path.join(root, 'bin'), { recursive: true })
+  return root
+}
+
+type Entries = Record<string, Record<string, unknown>>
+
+function checkout(wanted: Entries, installed?: Entries): string {
+  const root = folder({ 'package-lock.json': JSON.stringify({ packages: { '': { name: 'x' }, ...wanted } }) })
+  if (installed) record(root, installed)
+  return root
+}
+
+function record(root: string, packages: Entries): void {
+  mkdirSync(path.join(root, 'node_modules'), { recursive: true })
+  writeFileSync(path.join(root, 'node_modules/.package-lock.json'), JSON.stringify({ packages }))
+}
+
+const a1 = { 'node_modules/a': { version: '1.0.0', integrity: 'sha512-a1' } }
+const a2 = { 'node_modules/a': { version: '2.0.0', integrity: 'sha512-a2' } }
+const devTool = { 'node_modules/d': { version: '1.0.0', integrity: 'sha512-d', dev: true } }
+const otherPlatform = { 'node_modules/o': { version: '1.0.0', integrity: 'sha512-o', optional: true } }
+
+describe('the dependencies count as installed', () => {
+  const all = { dev: true }
+
+  it('when npm recorded exactly what the lock file names', () => {
+    assert.equal(isInstalled(checkout({ ...a1, ...devTool }, { ...a1, ...devTool }), all), true)
+  })
+
+  it('when only an optional package is absent', () => {
+    assert.equal(isInstalled(checkout({ ...a1, ...otherPlatform }, a1), all), true)
+  })
+
+  it('without the development ones only for a command that needs none', () => {
+    const root = checkout({ ...a1, ...devTool }, a1)
+    assert.equal(isInstalled(root, { dev: false }), true)
+    assert.equal(isInstalled(root, all), false)
+  })
+
+  it('not when npm never finished', () => {
+    assert.equal(isInstalled(checkout(a1), all), false)
+  })
+
+  it('not when a version changed, a hash changed, or a package is one too many', () => {
+    assert.equal(isInstalled(checkout(a2, a1), all), false)
+    const swapped = { 'node_modules/a': { version: '1.0.0', integrity: 'sha512-else' } }
+    assert.equal(isInstalled(checkout(a1, swapped), all), false)
+    assert.equal(isInstalled(checkout(a1, { ...a1, ...devTool }), all), false)
+  })
+
+  it('whatever the members of the workspace are, whose links alone are compared', () => {
+    const link = { 'node_modules/client': { resolved: 'client', link: true } }
+    assert.equal(isInstalled(checkout({ client: { version: '1.0.0' }, ...link }, link), all), true)
+    const moved = { 'node_modules/client': { resolved: 'elsewhere', link: true } }
+    assert.equal(isInstalled(checkout(link, moved), all), false)
+  })
+})
+
+describe('installing the dependencies', () => {
+  it('happens when they are out of date, and is over with afterwards', async () => {
+    const root = checkout(a2, a1)
+    let installs = 0
+    const install = async () => {
+      installs += 1
+      record(root, a2)
+    }
+    await ensureDependencies(root, { dev: true }, install)
+    await ensureDependencies(root, { dev: true }, install)
+    assert.equal(installs, 1)
+    assert.deepEqual(readdirSync(root).sort(), ['node_modules', 'package-lock.json'])
+  })
+
+  it('happens once when two commands start at the same time', async () => {
+    const root = checkout(a1)
+    let installs = 0
+    const install = async () => {
+      installs += 1
+      await sleep(150)
+      record(root, a1)
+    }
+    const twice = [1, 2].map(() => ensureDependencies(root, { dev: true }, install))
+    await Promise.all(twice)
+    assert.equal(installs, 1)
+  })
+
+  it('does not happen without a lock file', async () => {
+    await ensureDependencies(folder(), { dev: true }, () => assert.fail('installed'))
+  })
+})
+
+describe('the lock', () => {
+  it('is given back when the work fails', async () => {
+    const lock = path.join(folder(), 'lock')
+    await assert.rejects(withLock(lock, () => Promise.reject(new Error('no'))))
+    assert.equal(existsSync(lock), false)
+  })
+
+  it('is taken over from a process that died', async () => {
+    const lock = path.join(folder(), 'lock')
+    mkdirSync(lock)
+    assert.equal(await withLock(lock, async () => 'done', { staleMs: 50 }), 'done')
+  })
+
+  it('is not taken from a process that is at work', async () => {
+    const lock = path.join(folder(), 'lock')
+    const order: string[] = []
+    const slow = async () => {
+      await sleep(500)
+      order.push('first')
+    }
+    const first = withLock(lock, slow, { touchMs: 20 })
+    const second = withLock(lock, async () => order.push('second'), { staleMs: 250 })
+    await Promise.all([first, second])
+    assert.deepEqual(order, ['first', 'second'])
+  })
+})
+
+describe('the Node to run with', () => {
+  const unix = process.platform === 'win32' ? 'the stand-in for Node is a shell script' : false
+
+  it('is the running one when that is new enough, and nothing is stored', async () => {
+    const cache = path.join(folder(), 'cache')
+    assert.equal(await ensureNode({ running: '24.0.0', cache }), process.execPath)
+    assert.equal(existsSync(cache), false)
+  })
+
+  it('cannot be had for a platform without a package', async () => {
+    const none = ensureNode({ running: '23.9.0', platform: 'aix', arch: 'ppc64', cache: folder() })
+    await assert.rejects(none, { message: /aix-ppc64 has no package; install Node 24 or newer/ })
+  })
+
+  it('is installed once for an older one, into the shared folder', { skip: unix }, async () => {
+    await using registry = await serveNode('#!/bin/sh\necho v26.0.0\n')
+    const old = {
+      running: '20.0.0',
+      platform: 'linux',
+      arch: 'x64',
+      cache: folder(),
+      pin: registry.pin,
+    } as const
+    const node = await ensureNode(old)
+    assert.ok(node.startsWith(path.join(old.cache, 'node-26.0.0-linux-x64')))
+    assert.ok(statSync(node).mode & 0o100)
+    assert.deepEqual(readdirSync(old.cache), ['node-26.0.0-linux-x64'])
+    const { requests } = registry
+    assert.equal(await ensureNode(old), node)
+    assert.equal(registry.requests, requests)
+  })
+
+  it('is refused when its hash is not the pinned one', { skip: unix }, async () => {
+    await using registry = await serveNode('#!/bin/sh\necho v26.0.0\n')
+    const { name } = registry.wanted
+    const other = `sha512-${createHash('sha512').update('another package').digest('base64')}`
+    const pin = { ...registry.pin, packages: { 'linux-x64': { name, integrity: other } } }
+    const cache = folder()
+    const refused = ensureNode({ running: '20.0.0', platform: 'linux', arch: 'x64', cache, pin })
+    await assert.rejects(refused, { message: /installing Node 26\.0\.0 \(tiny-node\) failed/ })
+    assert.equal(existsSync(path.join(cache, 'node-26.0.0-linux-x64')), false)
+  })
+
+  it('is refused when it does not run here', { skip: unix }, async () => {
+    await using registry = await serveNode('#!/nowhere/loader\n')
+    const cache = folder()
+    const refused = ensureNode({
+      running: '20.0.0',
+      platform: 'linux',
+      arch: 'x64',
+      cache,
+      pin: registry.pin,
+    })
+    await assert.rejects(refused, {
+      message: 'Node 26.0.0 does not run here; install Node 24 or newer and try again',
+    })
+    assert.equal(existsSync(path.join(cache, 'node-26.0.0-linux-x64')), false)
+  })
+
+  it('is kept where the system keeps caches', () => {
+    assert.equal(cacheFolder('linux', {}, '/home/x'), path.join('/home/x', '.cache', 'lethe'))
+    assert.equal(cacheFolder('linux', { XDG_CACHE_HOME: '/c' }, '/home/x'), path.join('/c', 'lethe'))
+    assert.equal(cacheFolder('darwin', {}, '/Users/x'), path.join('/Users/x', 'Library', 'Caches', 'lethe'))
+    assert.equal(cacheFolder('win32', { LOCALAPPDATA: 'L' }, 'H'), path.join('L', 'lethe'))
+  })
+})
+
+describe('npm', () => {
+  it('is the one that started us, and never another package manager', () => {
+    const mine = [process.execPath, path.join('/npm/bin', 'npm-cli.js')]
+    assert.deepEqual(npmCommand('/npm/bin/npm-cli.js', 'linux'), mine)
+    assert.deepEqual(npmCommand('/npm/bin/npx-cli.js', 'linux'), mine)
+    assert.deepEqual(npmCommand('/pnpm/bin/pnpm.cjs', 'linux'), ['npm'])
+    assert.deepEqual(npmCommand(undefined, 'win32'), ['npm.cmd'])
+  })
+})
+
+describe('bin/node.js', () => {
+  const nodeJs = path.join(withBin(folder({ 'package.json': '{"type":"module"}' })), 'bin/node.js')
+  const waits = `process.stdout.write('ready'); setInterval(() => {}, 1000);`
+
+  it('ends with the exit code of what it runs', () => {
+    assert.equal(spawnSync(process.execPath, [nodeJs, '-e', 'process.exit(5)']).status, 5)
+  })
+
+  it('dies of the signal its child died of', async () => {
+    const child = await ready(spawn(process.execPath, [nodeJs, '-e', waits]))
+    child.kill('SIGTERM')
+    assert.deepEqual(await once(child, 'exit'), [null, 'SIGTERM'])
+  })
+
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    it(`passes ${signal} on and waits for the child to finish`, async () => {
+      const handles = `process.on('${signal}', () => setTimeout(() => process.exit(9), 50)); ${waits}`
+      const child = await ready(spawn(process.execPath, [nodeJs, '-e', handles]))
+      child.kill(signal)
+      assert.deepEqual(await once(child, 'exit'), [9, null])
+    })
+  }
+})
+
+describe('bin/lethe.js', () => {
+  const main = 'console.log(JSON.stringify({ pid: process.pid, args: process.argv.slice(2) }))'
+
+  /** A clone with one dependency to install, and the given script in the place of npm. */
+  function clone(npm: string) {
+    const root = folder({
+      'package.json': '{"type":"module"}',
+      'package-lock.json': JSON.stringify({ packages: a1 }),
+      'src/main.ts': main,
+      'npm/package.json': '{}',
+      'npm/npm-cli.js': npm,
+    })
+    withBin(root)
+    const env = { ...process.env, npm_execpath: path.join(root, 'npm/npm-cli.js') }
+    return { root, args: [path.join(root, 'bin/lethe.js')], options: { env, encoding: 'utf8' } as const }
+  }
+
+  it('runs the program with its arguments, in its own process', () => {
+    const root = withBin(folder({ 'package.json': '{"type":"module"}', 'src/main.ts': main }))
+    const { pid, stdout, stderr } = spawnSync(process.execPath, [
+      path.join(root, 'bin/lethe.js'),
+      'a',
+      '--b=c d',
+    ])
+    assert.deepEqual(JSON.parse(stdout.toString()), { pid, args: ['a', '--b=c d'] })
+    assert.equal(stderr.toString(), '')
+  })
+
+  it('runs the program under the stored Node when its own is too old', () => {
+    const { version, packages } = PIN
+    const wanted = packages[`${process.platform}-${process.arch}`]
+    assert.ok(wanted)
+    const home = folder()
+    const env = { ...process.env, HOME: home, XDG_CACHE_HOME: home, LOCALAPPDATA: home }
+    const cache = cacheFolder(process.platform, env, home)
+    const stored = path.join(cache, `node-${version}-${process.platform}-${process.arch}`)
+    const node = path.join(stored, 'node_modules', wanted.name, 'bin', path.basename(process.execPath))
+    mkdirSync(path.dirname(node), { recursive: true })
+    symlinkSync(process.execPath, node)
+
+    const ending = `${main}; process.exitCode = 6`
+    const older = `Object.defineProperty(process, 'versions', { value: { node: '20.0.0' } })`
+    const files = { 'package.json': '{"type":"module"}', 'src/main.ts': ending, 'older.js': older }
+    const root = withBin(folder(files))
+    const preload = `--import=${pathToFileURL(path.join(root, 'older.js'))}`
+    const args = [preload, path.join(root, 'bin/lethe.js'), 'a', '--b=c d']
+    const { pid, status, stdout } = spawnSync(process.execPath, args, { env, encoding: 'utf8' })
+    const printed = JSON.parse(stdout)
+    assert.deepEqual(printed.args, ['a', '--b=c d'])
+    assert.notEqual(printed.pid, pid)
+    assert.equal(status, 6)
+  })
+
+  it('installs first, with a word on stderr and nothing on stdout', () => {
+    const { args, options } = clone(`
+      const fs = require('node:fs')
+      console.log('added 1 package')
+      fs.mkdirSync('node_modules')
+      fs.copyFileSync('package-lock.json', 'node_modules/.package-lock.json')`)
+    const first = spawnSync(process.execPath, args, options)
+    assert.equal(first.stderr, 'lethe: installing dependencies (once)…\n')
+    assert.deepEqual(JSON.parse(first.stdout).args, [])
+    assert.equal(spawnSync(process.execPath, args, options).stderr, '')
+  })
+
+  it('says what failed when npm fails, and gives the lock back', () => {
+    const { root, args, options } = clone('process.exit(4)')
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, options)
+    assert.equal(status, 1)
+    assert.equal(stdout, '')
+    assert.match(stderr, /\nlethe: installing the dependencies failed: npm ended with code 4, see above\n$/)
+    assert.equal(existsSync(path.join(root, '.installing')), false)
+  })
+
+  it('gives the lock back when it is stopped while npm is at work', async () => {
+    const { root, args, options } = clone(`console.error('at work'); setInterval(() => {}, 1000)`)
+    const child = spawn(process.execPath, args, options)
+    for await (const text of child.stderr) if (String(text).includes('at work')) break
+    child.kill('SIGTERM')
+    assert.deepEqual(await once(child, 'exit'), [null, 'SIGTERM'])
+    assert.equal(existsSync(path.join(root, '.installing')), false)
+  })
+})
+
+async function ready(child: ChildProcess): Promise<ChildProcess> {
+  assert.ok(child.stdout)
+  await once(child.stdout, 'data')
+  return child
+}
+
+/** A registry with one package, `tiny-node@26.0.0`, whose bin/node is the given script. */
+async function serveNode(script: string) {
+  const manifest = { name: 'tiny-node', version: '26.0.0' }
+  const root = folder({ 'package/package.json': JSON.stringify(manifest), 'package/bin/node': script })
+  execFileSync('chmod', ['+x', path.join(root, 'package/bin/node')])
+  const tarball = execFileSync('tar', ['-cz', '-C', root, 'package'])
+  const integrity = `sha512-${createHash('sha512').update(tarball).digest('base64')}`
+  let requests = 0
+  const server = createServer((request, response) => {
+    requests += 1
+    const dist = { integrity, tarball: `http://${request.headers.host}/tiny-node.tgz` }
+    const document = JSON.stringify({ name: 'tiny-node', versions: { '26.0.0': { ...manifest, dist } } })
+    response.end(request.url?.endsWith('.tgz') ? tarball : document)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(address && typeof address === 'object')
+  process.env.npm_config_registry = `http://127.0.0.1:${address.port}/`
+  process.env.npm_config_cache = path.join(root, 'npm-cache')
+  const wanted = { name: 'tiny-node', integrity }
+  return {
+    wanted,
+    pin: { version: '26.0.0', packages: { 'linux-x64': wanted } },
+    get requests() {
+      return requests
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Command } from 'commander'
+import { buildProgram } from '../../src/cli/run-cli.ts'
+import { assertRefused, commandLine } from '../support/command-line.ts'
+
+const program = buildProgram({ env: {}, print() {}, tell() {}, ask: async () => null })
+
+/** Every command with the words that lead to it, groups and the program itself included. */
+function* everyCommand(command: Command, words: string[] = []): Generator<[string[], Command]> {
+  yield [words, command]
+  for (const inner of command.commands) yield* everyCommand(inner, [...words, inner.name()])
+}
+
+const all = [...everyCommand(program)]
+const leaves = all.filter(([, command]) => command.commands.length === 0)
+
+describe('--help', () => {
+  for (const [words, command] of all) {
+    const line = ['lethe', ...words].join(' ')
+
+    it(`of ${line} says what it does and names every argument, option and command`, async (t) => {
+      const cli = commandLine(t)
+      const { code, stdout, stderr } = await cli.run([...words, '--help'], { env: { LETHE_PORT: 'broken' } })
+      assert.equal(code, 0)
+      assert.equal(stderr, '')
+      assert.ok(stdout.startsWith(`Usage: ${line} `), stdout)
+      const description = command.description()
+      assert.notEqual(description, '', `${line} does not say what it does`)
+      assert.ok(unwrapped(stdout).includes(description))
+      for (const option of command.options) {
+        assert.ok(stdout.includes(`  ${option.flags}  `), `${option.flags} is missing`)
+        assert.notEqual(option.description, '', `${option.flags} does not say what it is`)
+      }
+      for (const argument of command.registeredArguments) {
+        assert.ok(argument.description, `<${argument.name()}> does not say what it is`)
+        assert.ok(unwrapped(stdout).includes(argument.description))
+      }
+      for (const inner of command.commands) assert.match(stdout, new RegExp(`^  ${inner.name()} `, 'm'))
+    })
+  }
+
+  it('needs no store and makes none', async (t) => {
+    const cli = commandLine(t)
+    for (const [words] of all) await cli.run([...words, '--help'])
+    assert.equal(cli.holdsBytes(''), false)
+  })
+
+  it('of a group says more than the name of the group', () => {
+    for (const [words, command] of all) {
+      assert.notEqual(command.description(), words.at(-1))
+    }
+  })
+})
+
+describe('every command', () => {
+  it('has --json for scripts', () => {
+    for (const [words, command] of leaves) {
+      const flags = command.options.map(({ long }) => long)
+      assert.ok(flags.includes('--json'), `lethe ${words.join(' ')} has no --json`)
+    }
+  })
+
+  it('refuses an option it does not have, as wrong usage', async (t) => {
+    const cli = commandLine(t)
+    for (const [words, command] of leaves) {
+      const args = completeArguments(words, command)
+      assertRefused(await cli.run([...args, '--colour']), 2, /unknown option '--colour'/)
+    }
+    assert.equal(cli.holdsBytes(''), false)
+  })
+
+  it('refuses to run on a broken configuration, as wrong usage, and touches no store', async (t) => {
+    const cli = commandLine(t)
+    for (const [words, command] of leaves) {
+      const args = completeArguments(words, command)
+      assertRefused(
+        await cli.run(args, { env: { LETHE_LIMIT_IP: 'lots' } }),
+        2,
+        /LETHE_LIMIT_IP is "lots"; it takes a budget/,
+      )
+    }
+    assert.equal(cli.holdsBytes(''), false)
+  })
+})
+
+describe('the program', () => {
+  it('refuses a command it does not have, alone or in a group, as wrong usage', async (t) => {
+    const cli = commandLine(t)
+    assertRefused(await cli.run(['destroy']), 2, /unknown command 'destroy'/)
+    for (const group of ['orgs', 'trackers', 'keys']) {
+      assertRefused(await cli.run([group, 'destroy']), 2, /unknown command 'destroy'/)
+    }
+  })
+
+  it('shows its help on standard error, as wrong usage, when no command is given', async (t) => {
+    const cli = commandLine(t)
+    for (const words of [[], ['orgs'], ['trackers'], ['keys']]) {
+      const { code, stdout, stderr } = await cli.run(words)
+      assert.equal(code, 2)
+      assert.equal(stdout, '')
+      assert.match(stderr, /^Usage: lethe /)
+    }
+  })
+
+  it('refuses an argument too many or too few, as wrong usage', async (t) => {
+    const cli = commandLine(t)
+    assertRefused(await cli.run(['orgs', 'list', 'acme']), 2, /too many arguments/)
+    assertRefused(await cli.run(['serve', '8080']), 2, /too many arguments/)
+    assertRefused(await cli.run(['orgs', 'set-plan', 'acme']), 2, /missing required argument 'plan'/)
+    assertRefused(await cli.run(['keys', 'rotate']), 2, /missing required argument 'id'/)
+    assertRefused(await cli.run(['import']), 2, /missing required argument 'file'/)
+  })
+})
+
+/** A command line with a value for all that the command cannot do without. */
+function completeArguments(words: readonly string[], command: Command): string[] {
+  const required = command.options.filter((option) => option.mandatory).map(({ long }) => long ?? '')
+  const values = command.registeredArguments.map((argument) => (argument.name() === 'plan' ? 'pro' : 'x'))
+  return [...words, ...values, ...required.flatMap((flag) => [flag, 'x'])]
+}
+
+/** Help text with its line breaks taken out. */
+function unwrapped(text: string): string {
+  return text.replaceAll(/\s+/g, ' ')
+}

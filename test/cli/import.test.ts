@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { openWorkplace } from '../../src/start.ts'
+import {
+  assertRefused,
+  type CommandLine,
+  callApi,
+  commandLine,
+  onlyJson,
+  startServe,
+  textOf,
+} from '../support/command-line.ts'
+
+type Line = Record<string, unknown>
+
+async function withShop(t: TestContext): Promise<CommandLine> {
+  const cli = commandLine(t)
+  await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
+  await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'shop'])
+  return cli
+}
+
+const recently = new Date(Date.now() - 86_400_000).toISOString()
+
+function session(fields: Line = {}): Line {
+  const span = { startedAt: recently, endedAt: recently }
+  return {
+    type: 'session',
+    subjectId: 'anna',
+    sessionId: 's1',
+    ...span,
+    attributes: { country: 'DE' },
+    ...fields,
+  }
+}
+
+function event(fields: Line = {}): Line {
+  const said = { name: 'pageview', occurredAt: recently, properties: { url: 'https://shop.example/' } }
+  return { type: 'event', subjectId: 'anna', sessionId: 's1', ...said, ...fields }
+}
+
+function ndjson(...lines: (Line | string)[]): string {
+  return lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('')
+}
+
+function write(cli: CommandLine, name: string, text: string): string {
+  const path = join(cli.folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+/** The events stored of a subject; `null` when it is not there. */
+async function eventsOf(cli: CommandLine, subjectId = 'anna', trackerId = 'shop') {
+  const workplace = await openWorkplace({ store: { engine: 'sqlite', path: cli.storePath } })
+  const query = { limit: 100, after: null, sessionId: null }
+  const page = await workplace.events.list({ organisationId: 'acme', trackerId }, subjectId, query)
+  await workplace.close()
+  return page?.rows ?? null
+}
+
+describe('lethe import', { concurrency: true }, () => {
+  it('loads files, with a summary for people and one for scripts; a second time adds nothing', async (t) => {
+    const cli = await withShop(t)
+    await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Blog', '--id', 'blog'])
+    const one = write(cli, 'one.ndjson', ndjson(session(), event(), event({ name: 'purchase' })))
+    const two = write(
+      cli,
+      'two.ndjson',
+      ndjson(event({ trackerId: 'blog', subjectId: 'bert', eventId: 'e1' })),
+    )
+    const args = ['import', '--tracker', 'shop', one, two]
+    const summary = onlyJson(await cli.run([...args, '--json']))
+    assert.deepEqual(summary, { lines: 4, badLines: 0, subjects: 2, sessions: 2, events: 3 })
+    assert.equal((await eventsOf(cli))?.length, 2)
+    assert.deepEqual(
+      (await eventsOf(cli, 'bert', 'blog'))?.map(({ eventId }) => eventId),
+      ['e1'],
+    )
+    const again = onlyJson(await cli.run([...args, '--json']))
+    assert.deepEqual(again, { lines: 4, badLines: 0, subjects: 0, sessions: 0, events: 0 })
+    const { code, stdout, stderr } = await cli.run(args)
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.match(stdout, /^Read 4 lines \(0 bad\); added 0 subjects, 0 sessions, 0 events\.\n$/)
+  })
+
+  it('derives a missing eventId from the content, in whatever order its fields stand', async (t) => {
+    const cli = await withShop(t)
+    const line = event({ properties: { a: 1, b: { c: [1, 2], d: null } } })
+    const turned = Object.fromEntries(Object.entries(line).toReversed())
+    const other = event({ properties: { a: 2 } })
+    const file = write(cli, 'events.ndjson', ndjson(line, turned, { ...line, trackerId: 'shop' }, other))
+    assert.equal(onlyJson(await cli.run(['import', '--tracker', 'shop', '--json', file])).events, 2)
+  })
+
+  it('reads Windows line ends, empty lines, and a last line without an end', async (t) => {
+    const cli = await withShop(t)
+    const text = `${JSON.stringify(session())}\r\n\r\n   \r\n${JSON.stringify(event())}`
+    const file = write(cli, 'windows.ndjson', text)
+    const summary = onlyJson(await cli.run(['import', '--tracker', 'shop', '--json', file]))
+    assert.partialDeepStrictEqual(summary, { badLines: 0, sessions: 1, events: 1 })
+  })
+
+  it('passes over a byte order mark at the start of a file', async (t) => {
+    const cli = await withShop(t)
+    const file = write(cli, 'marked.ndjson', `\ufeff${ndjson(event())}`)
+    const outcome = await cli.run(['import', '--tracker', 'shop', '--json', file])
+    assert.equal(outcome.stderr, '')
+    assert.partialDeepStrictEqual(onlyJson(outcome), { badLines: 0, events: 1 })
+  })
+
+  it('takes the Unicode line separators in a text for what they are in JSON: text', async (t) => {
+    const cli = await withShop(t)
+    const properties = { title: 'one\u2028two\u2029three\u0085four' }
+    const file = write(cli, 'separators.ndjson', ndjson(event({ properties })))
+    const outcome = await cli.run(['import', '--tracker', 'shop', '--json', file])
+    assert.equal(outcome.stderr, '')
+    assert.partialDeepStrictEqual(onlyJson(outcome), { lines: 1, badLines: 0, events: 1 })
+    assert.deepEqual((await eventsOf(cli))?.[0]?.properties, properties)
+  })
+
+  it('reports every bad line with its file, number and reason, stores the others, and fails', async (t) => {
+    const cli = await withShop(t)
+    const cases: [line: Line | string, reason: RegExp][] = [
+      ['{"type":"event"', /not JSON/],
+      ['[1]', /not a JSON object/],
+      ['null', /not a JSON object/],
+      [{ ...event(), type: 'visit' }, /type must be "session" or "event"/],
+      [event({ subjectId: undefined }), /subjectId is missing/],
+      [event({ subjectId: '' }), /subjectId must be 1 to 256 characters/],
+      [event({ subjectId: 7 }), /subjectId must be/],
+      [event({ subjectId: 'x'.repeat(257) }), /subjectId must be/],
+      [event({ sessionId: 'a\nb' }), /sessionId must be/],
+      [event({ name: undefined }), /name is missing/],
+      [event({ occurredAt: 'yesterday' }), /occurredAt must be an ISO 8601 instant/],
+      [event({ occurredAt: 1_700_000_000 }), /occurredAt must be/],
+      [event({ properties: [] }), /properties must be an object/],
+      [event({ trackerId: 'nowhere' }), /there is no tracker "nowhere"/],
+      [session({ startedAt: undefined, endedAt: undefined }), /startedAt is missing/],
+      [session({ endedAt: '2020-01-01T00:00:00Z' }), /endedAt lies before startedAt/],
+      [session({ attributes: 'none' }), /attributes must be an object/],
+    ]
+    const input = ndjson(event(), ...cases.map(([line]) => line), event({ name: 'last' }))
+    const file = write(cli, 'mixed.ndjson', input)
+    const { code, stdout, stderr } = await cli.run(['import', '--tracker', 'shop', '--json', file])
+    assert.equal(code, 1)
+    const reported = stderr.trimEnd().split('\n')
+    assert.equal(reported.length, cases.length, stderr)
+    for (const [index, [, reason]] of cases.entries()) {
+      const line = String(reported[index])
+      assert.ok(line.startsWith(`${file}:${index + 2}: `), line)
+      assert.match(line, reason)
+    }
+    assert.deepEqual(JSON.parse(stdout), {
+      lines: cases.length + 2,
+      badLines: cases.length,
+      subjects: 1,
+      sessions: 1,
+      events: 2,
+    })
+  })
+
+  it('stops at the first bad line with --strict, with nothing of the running batch stored', async (t) => {
+    const cli = await withShop(t)
+    const input = ndjson(event(), event({ name: 'second' }), '{broken', event({ name: 'fourth' }), '{broken')
+    const strict = await cli.runProgram(['import', '--tracker', 'shop', '--strict', '--json', '-'], { input })
+    assert.equal(strict.code, 1)
+    assert.equal(strict.stderr, 'standard input:3: not JSON\n')
+    assert.deepEqual(JSON.parse(strict.stdout), {
+      lines: 3,
+      badLines: 1,
+      subjects: 0,
+      sessions: 0,
+      events: 0,
+    })
+    assert.equal(await eventsOf(cli), null)
+  })
+
+  it('hands back its failure, which is not the failure of a command after it', async (t) => {
+    const cli = await withShop(t)
+    const file = write(cli, 'bad.ndjson', ndjson('{broken'))
+    assert.equal((await cli.run(['import', file])).code, 1)
+    assert.equal((await cli.run(['orgs', 'list'])).code, 0)
+  })
+
+  it('fails with one line that names what cannot be read', async (t) => {
+    const cli = await withShop(t)
+    const missing = join(cli.folder, 'missing.ndjson')
+    assertRefused(await cli.run(['import', missing]), 1, /no such file.*missing\.ndjson/)
+    const folder = join(cli.folder, 'a-folder')
+    mkdirSync(folder)
+    assertRefused(await cli.run(['import', folder, '--json']), 1, /a-folder/)
+  })
+
+  it('fails with one line for a --tracker there is not, however long the file is', async (t) => {
+    const cli = await withShop(t)
+    const text = ndjson(event(), event({ name: 'second' }), event({ name: 'third' }))
+    const outcome = await cli.run(['import', '--tracker', 'nowhere', write(cli, 'lost.ndjson', text)])
+    assert.equal(outcome.code, 1)
+    assert.match(outcome.stderr, /^[^\n]*no tracker "nowhere"[^\n]*\n$/)
+  })
+})
+
+describe('lethe import beside a running server', () => {
+  it('lets it answer, and erase, while 50,000 lines are loaded', async (t) => {
+    const cli = await withShop(t)
+    const early = write(cli, 'early.ndjson', ndjson(event({ subjectId: 'early' })))
+    await cli.run(['import', '--tracker', 'shop', early])
+    const scopes = ['analytics:view', 'analytics:delete-data']
+    const issued = onlyJson(
+      await cli.run(['keys', 'create', '--org', 'acme', '--name', 'all', '--json', '--scope', ...scopes]),
+    )
+    const key = textOf(issued, 'key')
+    const server = await startServe(cli, { LETHE_LIMIT_IP: '1000000/day', LETHE_LIMIT_KEY: '1000000/day' })
+    const subjects = `${server.url}/v1/analytics/trackers/shop/subjects`
+    const lines = Array.from({ length: 50_000 }, (_, index) =>
+      event({
+        subjectId: `visitor-${index % 5_000}`,
+        sessionId: `s-${index % 5_000}`,
+        eventId: `e-${index}`,
+      }),
+    )
+    const loading = cli.runProgram(['import', '--tracker', 'shop', '--json', '-'], {
+      input: ndjson(...lines),
+    })
+    let isLoading = true
+    const loaded = loading.finally(() => {
+      isLoading = false
+    })
+
+    // The first batch is in: from here on both processes are at work on the store.
+    while ((await listCount(`${subjects}?limit=2`, key)) < 2) {
+      assert.ok(isLoading, 'loaded before it was seen')
+      await pause(10)
+    }
+    const erased = await callApi(`${subjects}/early`, key, 'DELETE')
+    assert.equal(erased.status, 200)
+    assert.partialDeepStrictEqual(erased.data, { alreadyErased: false, counts: { events: 1 } })
+    let answered = 0
+    let slowestMs = 0
+    while (isLoading) {
+      await pause(10)
+      const startedAt = performance.now()
+      assert.equal(await listCount(`${subjects}?limit=20`, key), 20)
+      slowestMs = Math.max(slowestMs, performance.now() - startedAt)
+      answered++
+    }
+    assert.partialDeepStrictEqual(onlyJson(await loaded), { badLines: 0, events: 50_000 })
+    assert.ok(answered >= 5, `only ${answered} answers while it loaded`)
+    assert.ok(slowestMs < 1_000, `an answer took ${Math.round(slowestMs)} ms`)
+  })
+})
+
+async function listCount(url: string, key: string): Promise<number> {
+  const { status, data } = await callApi(url, key)
+  assert.equal(status, 200)
+  assert.ok(Array.isArray(data.subjects))
+  return data.subjects.length
+}

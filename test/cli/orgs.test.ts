@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { assertRefused, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
+
+describe('lethe orgs create', { concurrency: true }, () => {
+  it('prints the organisation as {id, name, plan} for scripts, on the plan free unless told', async (t) => {
+    const cli = commandLine(t)
+    const made = onlyJson(await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme', '--json']))
+    assert.deepEqual(made, { id: 'acme', name: 'Acme', plan: 'free' })
+    for (const plan of ['free', 'starter', 'pro', 'business']) {
+      const { id, ...rest } = onlyJson(
+        await cli.run(['orgs', 'create', '--name', `On ${plan}`, '--plan', plan, '--json']),
+      )
+      assert.deepEqual(rest, { name: `On ${plan}`, plan })
+      assert.match(String(id), /^org_[0-9A-Za-z]{16}$/)
+    }
+  })
+
+  it('names the new organisation for people', async (t) => {
+    const cli = commandLine(t)
+    const { code, stdout, stderr } = await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
+    assert.equal(stdout, 'Created the organisation acme on the plan free.\n')
+  })
+
+  it('refuses a taken id and leaves the organisation that has it alone', async (t) => {
+    const cli = commandLine(t)
+    await cli.run(['orgs', 'create', '--name', 'First', '--id', 'acme'])
+    const second = await cli.run([
+      'orgs',
+      'create',
+      '--name',
+      'Second',
+      '--id',
+      'acme',
+      '--plan',
+      'pro',
+      '--json',
+    ])
+    assertRefused(second, 1, /there is an organisation "acme" already/)
+    const { stdout } = await cli.run(['orgs', 'list', '--json'])
+    assert.deepEqual(jsonLines(stdout), [{ id: 'acme', name: 'First', plan: 'free' }])
+  })
+
+  it('refuses a name or an id that will not do, both at once', async (t) => {
+    const cli = commandLine(t)
+    const both = await cli.run(['orgs', 'create', '--name', '  ', '--id', '..'])
+    assertRefused(both, 1, /name must be 1 to 128 characters.*; id must be 1 to 256 characters/)
+    assertRefused(await cli.run(['orgs', 'create', '--name', 'a\tb']), 1, /name must be/)
+    assertRefused(await cli.run(['orgs', 'create', '--name', 'x'.repeat(129)]), 1, /name must be/)
+    assert.equal((await cli.run(['orgs', 'list', '--json'])).stdout, '')
+  })
+
+  it('refuses a plan there is not, as wrong usage', async (t) => {
+    const cli = commandLine(t)
+    const refused = await cli.run(['orgs', 'create', '--name', 'Acme', '--plan', 'gold'])
+    assertRefused(refused, 2, /gold.*free, starter, pro, business/)
+  })
+
+  it('asks for the name on a terminal, and wants --name in a script', async (t) => {
+    const cli = commandLine(t)
+    const asked = await cli.run(['orgs', 'create', '--json'], { answers: ['Acme'] })
+    assert.equal(onlyJson(asked).name, 'Acme')
+    assert.deepEqual(asked.asked, ['Name of the organisation: '])
+    assertRefused(await cli.run(['orgs', 'create', '--json']), 2, /--name is missing/)
+  })
+})
+
+describe('lethe orgs list', () => {
+  it('prints one object per line for scripts, and nothing where there is none', async (t) => {
+    const cli = commandLine(t)
+    const empty = await cli.run(['orgs', 'list', '--json'])
+    assert.deepEqual([empty.code, empty.stdout, empty.stderr], [0, '', ''])
+    await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'b'])
+    await cli.run(['orgs', 'create', '--name', 'Ümläut & Söhne', '--id', 'a', '--plan', 'pro'])
+    const { code, stdout, stderr } = await cli.run(['orgs', 'list', '--json'])
+    assert.deepEqual([code, stderr], [0, ''])
+    const all = jsonLines(stdout).toSorted((one, other) => String(one.id).localeCompare(String(other.id)))
+    assert.deepEqual(all, [
+      { id: 'a', name: 'Ümläut & Söhne', plan: 'pro' },
+      { id: 'b', name: 'Acme', plan: 'free' },
+    ])
+  })
+
+  it('prints a table for people', async (t) => {
+    const cli = commandLine(t)
+    await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
+    const { stdout } = await cli.run(['orgs', 'list'])
+    assert.equal(stdout, 'ID    NAME  PLAN\nacme  Acme  free\n')
+  })
+})
+
+describe('lethe orgs set-plan', { concurrency: true }, () => {
+  it('moves an organisation to another plan, said for scripts and for people', async (t) => {
+    const cli = commandLine(t)
+    await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
+    const moved = onlyJson(await cli.run(['orgs', 'set-plan', 'acme', 'business', '--json']))
+    assert.deepEqual(moved, { id: 'acme', name: 'Acme', plan: 'business' })
+    const { stdout } = await cli.run(['orgs', 'set-plan', 'acme', 'pro'])
+    assert.equal(stdout, 'acme is on the plan pro now.\n')
+    assert.equal((await cli.run(['orgs', 'list', '--json'])).stdout.includes('"plan":"pro"'), true)
+  })
+
+  it('fails for an organisation there is not', async (t) => {
+    const cli = commandLine(t)
+    assertRefused(
+      await cli.run(['orgs', 'set-plan', 'nobody', 'pro', '--json']),
+      1,
+      /no organisation "nobody"/,
+    )
+  })
+
+  it('refuses a plan there is not, as wrong usage', async (t) => {
+    const cli = commandLine(t)
+    await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
+    const refused = await cli.run(['orgs', 'set-plan', 'acme', 'gold'])
+    assertRefused(refused, 2, /free, starter, pro, business/)
+    assert.equal(onlyJson(await cli.run(['orgs', 'list', '--json'])).plan, 'free')
+  })
+})

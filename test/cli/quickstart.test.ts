@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import {
+  type CommandLine,
+  callApi,
+  commandLine,
+  jsonLines,
+  programPath,
+  type RunningProgram,
+} from '../support/command-line.ts'
+
+const execute = promisify(execFile)
+
+const hasCurl = await execute('curl', ['--version']).then(
+  () => true,
+  () => false,
+)
+
+async function startQuickstart(cli: CommandLine): Promise<RunningProgram & { url: string; told: string }> {
+  const program = cli.startProgram(['quickstart'])
+  const [, url = ''] = await program.waitFor(
+    'stderr',
+    /Lethe listens on (\S+)\n[\s\S]*(?:DELETE|--scope) .*\n/,
+  )
+  return { ...program, url, told: program.stderr() }
+}
+
+/** Does what a pasted line does: by the shell where curl is at hand, else by what the line says. */
+async function paste(line: string): Promise<Record<string, unknown>> {
+  if (hasCurl) {
+    const { stdout } = await execute('sh', ['-c', line])
+    const body: { data: Record<string, unknown> } = JSON.parse(stdout)
+    return body.data
+  }
+  const [, key = '', method, url = ''] =
+    /^ *curl -H 'Authorization: Bearer (\S+)' (?:-X (\S+) )?'?(http[^']+)'?$/.exec(line) ?? []
+  return (await callApi(url, key, method)).data
+}
+
+function commandsIn(told: string, start: string): string[] {
+  return told.split('\n').filter((line) => line.trimStart().startsWith(start))
+}
+
+/** Runs a printed command, with the program of this checkout in the place of `npx lethe`. */
+function runPrinted(cli: CommandLine, command: string): Promise<{ stdout: string }> {
+  const line = command.trim().replace('npx lethe', `'${process.execPath}' '${programPath}'`)
+  return execute('sh', ['-c', line], { env: { ...process.env, LETHE_STORE: `sqlite:${cli.storePath}` } })
+}
+
+describe('lethe quickstart', { concurrency: true }, () => {
+  it('fills an empty store, prints a key once and lines that work; afterwards it only serves', async (t) => {
+    const cli = commandLine(t)
+    const first = await startQuickstart(cli)
+    const alone = first.told.split('\n').filter((line) => /^ *lethe_\w+$/.test(line))
+    assert.equal(alone.length, 1, 'the key stands alone on one line')
+    const key = String(alone[0]).trim()
+
+    const lines = commandsIn(first.told, 'curl')
+    assert.equal(lines.length, 3)
+    const [list = '', read = '', erase = ''] = lines
+    const page = await paste(list)
+    assert.ok(Array.isArray(page.subjects))
+    assert.equal(page.subjects.length, 3)
+    const subject = await paste(read)
+    assert.partialDeepStrictEqual(subject, { trackerId: 'sample-shop' })
+    const erased = await paste(erase)
+    assert.partialDeepStrictEqual(erased, {
+      subjectId: subject.subjectId,
+      alreadyErased: false,
+      counts: subject.counts,
+    })
+    assert.equal((await paste(erase)).alreadyErased, true)
+
+    const count = await countSubjects(`${first.url}/v1/analytics/trackers/sample-shop/subjects`, key)
+    assert.ok(count >= 900 && count <= 1_100, `${count} subjects are not about 1,000`)
+    first.kill('SIGTERM')
+    const { code, stdout } = await first.ended
+    assert.equal(code, 0)
+    assert.equal(stdout.includes(key.slice(23)), false, 'the log holds no key')
+    assert.ok(jsonLines(stdout).length > 0, 'the log is made of JSON lines')
+    assert.equal(cli.holdsBytes(key.slice(23)), false)
+
+    const second = await startQuickstart(cli)
+    assert.doesNotMatch(second.told, /lethe_[0-9A-Za-z]{16}_/)
+    assert.equal((await callApi(`${second.url}/v1/analytics/trackers/sample-shop/subjects`, key)).status, 200)
+    assert.equal(await countSubjects(`${second.url}/v1/analytics/trackers/sample-shop/subjects`, key), count)
+    const [command = '', ...others] = commandsIn(second.told, 'npx lethe')
+    assert.deepEqual(others, [])
+    const made = await runPrinted(cli, command)
+    const list2 = `${second.url}/v1/analytics/trackers/sample-shop/subjects?limit=1`
+    assert.equal((await callApi(list2, made.stdout.trim())).status, 200)
+  })
+
+  it('prints a command that works for an organisation whose id has a quote and spaces', async (t) => {
+    const cli = commandLine(t)
+    await cli.run(['orgs', 'create', '--name', "O'Brien", '--id', "o'brien & sons"])
+    const program = await startQuickstart(cli)
+    const [command = ''] = commandsIn(program.told, 'npx lethe')
+    const { stdout } = await runPrinted(cli, command)
+    assert.match(stdout, /^lethe_\w+\n$/)
+    const listed = await cli.run(['keys', 'list', '--org', "o'brien & sons", '--json'])
+    assert.equal(jsonLines(listed.stdout).length, 1)
+    assert.equal(
+      jsonLines((await cli.run(['orgs', 'list', '--json'])).stdout).length,
+      1,
+      'no sample was added',
+    )
+  })
+})
+
+async function countSubjects(url: string, key: string): Promise<number> {
+  let count = 0
+  let cursor: unknown = ''
+  do {
+    const from: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(String(cursor))}`
+    const { status, data } = await callApi(`${url}?limit=200${from}`, key)
+    assert.equal(status, 200)
+    assert.ok(Array.isArray(data.subjects))
+    count += data.subjects.length
+    cursor = data.nextCursor
+  } while (cursor !== null)
+  return count
+}

@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as passTime } from 'node:timers/promises'
+import { echoMs } from '../../src/cli/until-stopped.ts'
+import { openWorkplace } from '../../src/start.ts'
+import {
+  type ApiAnswer,
+  assertRefused,
+  type CommandLine,
+  callApi,
+  commandLine,
+  jsonLines,
+  onlyJson,
+  type RunningProgram,
+  startServe,
+  textOf,
+} from '../support/command-line.ts'
+
+const roomyBudgets = { LETHE_LIMIT_IP: '1000000/day', LETHE_LIMIT_KEY: '500000/day' }
+
+/** A store with the tracker `shop`, and a key that may do everything to it. */
+async function withShop(t: TestContext): Promise<{ cli: CommandLine; keyId: string; key: string }> {
+  const cli = commandLine(t)
+  await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
+  await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'shop'])
+  const { id, key } = onlyJson(
+    await cli.run([
+      ...['keys', 'create', '--org', 'acme', '--name', 'all', '--json'],
+      ...['--scope', 'analytics:view', 'analytics:delete-data'],
+    ]),
+  )
+  return { cli, keyId: String(id), key: String(key) }
+}
+
+describe('lethe serve refuses to start', { concurrency: true }, () => {
+  it('on a wrong configuration, with one line and exit code 2', async (t) => {
+    const cli = commandLine(t)
+    const outcome = await cli.runProgram(['serve'], { env: { LETHE_PORT: '80800' } })
+    assertRefused(outcome, 2, /^error: LETHE_PORT is "80800"; it takes a port from 0 .*\n$/)
+    assert.equal(cli.holdsBytes(''), false, 'nothing was created')
+  })
+
+  it('on a port that is taken, with one line that names it and exit code 1', async (t) => {
+    const cli = commandLine(t)
+    const server = createServer().listen(0, '127.0.0.1')
+    t.after(() => server.close())
+    await new Promise((resolve) => server.once('listening', resolve))
+    const address = server.address()
+    assert.ok(address !== null && typeof address === 'object')
+    const env = { LETHE_PORT: String(address.port), LETHE_LOG_LEVEL: 'error' }
+    const outcome = await cli.runProgram(['serve'], { env })
+    assertRefused(outcome, 1, /LETHE_PORT/)
+    assert.ok(outcome.stderr.includes(String(address.port)), outcome.stderr)
+  })
+
+  const unusable: [what: string, prepare: (path: string) => void, reason: RegExp][] = [
+    ['a folder', (path) => mkdirSync(path), /./],
+    [
+      'a file that is no database',
+      (path) => writeFileSync(path, 'Dear diary, '.repeat(500)),
+      /not a database/,
+    ],
+    [
+      "another program's database",
+      (path) => execute(path, 'CREATE TABLE notes (text)'),
+      /not a Lethe store\. Name another file in LETHE_STORE/,
+    ],
+  ]
+  for (const [what, prepare, reason] of unusable) {
+    it(`on ${what}, with one line that names it and exit code 1`, async (t) => {
+      const cli = commandLine(t)
+      const path = join(cli.folder, 'something')
+      prepare(path)
+      const env = { LETHE_STORE: `sqlite:${path}`, LETHE_LOG_LEVEL: 'silent' }
+      const outcome = await cli.run(['serve'], { env })
+      assertRefused(outcome, 1, reason)
+      assert.ok(outcome.stderr.includes(path), outcome.stderr)
+    })
+  }
+
+  it('in a folder that cannot be made, with one line that names it and exit code 1', async (t) => {
+    const cli = commandLine(t)
+    writeFileSync(join(cli.folder, 'file'), '')
+    const path = join(cli.folder, 'file', 'lethe.db')
+    assertRefused(await cli.run(['serve'], { env: { LETHE_STORE: `sqlite:${path}` } }), 1, /[\\/]file\b/)
+  })
+
+  it('on a store of a newer version, with one line that says so, and leaves it as it is', async (t) => {
+    const cli = commandLine(t)
+    await cli.run(['orgs', 'create', '--name', 'Acme'])
+    execute(cli.storePath, 'PRAGMA user_version = 4711')
+    const outcome = await cli.run(['serve'], { env: { LETHE_LOG_LEVEL: 'silent' } })
+    assertRefused(outcome, 1, /newer Lethe \(store version 4711; .*Upgrade Lethe/)
+    assert.ok(outcome.stderr.includes(cli.storePath))
+    const db = new DatabaseSync(cli.storePath)
+    assert.equal(db.prepare('PRAGMA user_version').get()?.user_version, 4711)
+    db.close()
+  })
+})
+
+describe('lethe serve on a store that is not there', () => {
+  it('makes it, serves, says that it is empty, and puts nothing in it', async (t) => {
+    const cli = commandLine(t)
+    const path = join(cli.folder, 'new', 'folder', 'lethe.db')
+    const env = { LETHE_STORE: `sqlite:${path}` }
+    const server = await startServe(cli, env)
+    assert.match(server.stdout(), /the store is empty: create an organisation with \\"lethe orgs create\\"/)
+    assert.equal((await fetch(`${server.url}/readyz`)).status, 200)
+    assert.equal((await cli.run(['orgs', 'list', '--json'], { env })).stdout, '')
+    server.kill('SIGINT')
+    const { code, stdout, stderr } = await server.ended
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.deepEqual(jsonLines(stdout).at(-1)?.msg, 'stopped')
+  })
+})
+
+describe('a change by the command line', () => {
+  it('holds for the very next request of a running server, and leaves no key in its log', async (t) => {
+    const { cli, keyId, key } = await withShop(t)
+    const server = await startServe(cli, roomyBudgets)
+    const subject = `${server.url}/v1/analytics/trackers/shop/subjects/visitor-4711`
+    const statusOf = async (keyString: string) => (await callApi(subject, keyString)).status
+    const strings = [key]
+    assert.equal(await statusOf(key), 404, 'the key holds; the subject is not there')
+
+    for (let round = 0; round < 20; round++) {
+      const rotated = onlyJson(await cli.run(['keys', 'rotate', keyId, '--yes', '--json']))
+      const [old = '', next] = [strings.at(-1), textOf(rotated, 'key')]
+      strings.push(next)
+      assert.deepEqual([await statusOf(next), await statusOf(old)], [404, 401], `rotation ${round + 1}`)
+    }
+
+    const create = [
+      'keys',
+      'create',
+      '--org',
+      'acme',
+      '--name',
+      'late',
+      '--scope',
+      'analytics:view',
+      '--json',
+    ]
+    const late = onlyJson(await cli.run(create))
+    strings.push(textOf(late, 'key'))
+    assert.equal(await statusOf(textOf(late, 'key')), 404)
+    await cli.run(['keys', 'revoke', textOf(late, 'id'), '--name', 'late'])
+    assert.equal(await statusOf(textOf(late, 'key')), 401)
+    await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Blog', '--id', 'blog'])
+    const blog = `${server.url}/v1/analytics/trackers/blog/subjects`
+    assert.equal((await callApi(blog, strings.at(-2) ?? '')).status, 200)
+
+    for (const keyString of strings) assert.equal(cli.holdsBytes(keyString.slice(23)), false)
+    server.kill('SIGTERM')
+    const { code, stdout, stderr } = await server.ended
+    assert.deepEqual([code, stderr], [0, ''])
+    const requests = jsonLines(stdout).filter(({ msg }) => msg === 'request')
+    assert.equal(requests.length, 1 + 2 * 20 + 2 + 1, 'one line for each request')
+    for (const secret of [...strings.map((keyString) => keyString.slice(23)), 'visitor-4711']) {
+      assert.equal(stdout.includes(secret), false)
+    }
+    const used = jsonLines((await cli.run(['keys', 'list', '--org', 'acme', '--json'])).stdout)
+    assert.match(String(used[0]?.lastUsedAt), /Z$/, 'the last use is noted before the server ends')
+  })
+})
+
+describe('a server that is told to stop', { concurrency: true }, () => {
+  const eventCount = 60_000
+
+  /** An erasure that has begun and cannot finish before `release`: another process holds the right to write. */
+  async function beginErasure(
+    cli: CommandLine,
+    server: { url: string },
+    key: string,
+  ): Promise<{ answer: Promise<ApiAnswer>; release: () => void }> {
+    const subjects = `${server.url}/v1/analytics/trackers/shop/subjects`
+    // The server's writer starts with its first write; that is over with when the erasure comes.
+    assert.equal((await callApi(`${subjects}/nobody`, key, 'DELETE')).status, 200)
+    const holder = new DatabaseSync(cli.storePath)
+    holder.exec('BEGIN IMMEDIATE')
+    const list = `${subjects}?limit=1`
+    const remaining = async () => Number((await callApi(list, key)).headers.get('x-ratelimit-remaining'))
+    let expected = await remaining()
+    const answer = callApi(`${subjects}/busy`, key, 'DELETE')
+    answer.catch(() => {})
+    // Each look costs one request; a second one missing is the erasure, which has then come in.
+    for (let seen = expected; seen === expected; seen = await remaining()) expected--
+    // Meanwhile it goes on to the writer, which waits for the right to write.
+    for (let look = 0; look < 20; look++) await remaining()
+    return { answer, release: () => holder.close() }
+  }
+
+  async function count(cli: CommandLine): Promise<unknown> {
+    const workplace = await openWorkplace({ store: { engine: 'sqlite', path: cli.storePath } })
+    const tracker = { organisationId: 'acme', trackerId: 'shop' }
+    const subject = await workplace.subjects.read(tracker, 'busy')
+    await workplace.close()
+    return subject?.counts.events ?? null
+  }
+
+  it('finishes a running erasure, answers it, and ends with exit code 0', async (t) => {
+    const { cli, key } = await withShop(t)
+    const imported = await cli.runProgram(['import', '--tracker', 'shop', '--json', '-'], {
+      input: busySubject(eventCount),
+    })
+    assert.partialDeepStrictEqual(onlyJson(imported), { events: eventCount, subjects: 1 })
+    const server = await startServe(cli, roomyBudgets)
+    const { answer, release } = await beginErasure(cli, server, key)
+    server.kill('SIGTERM')
+    await server.waitFor('stdout', /"signal":"SIGTERM".*stopping/)
+    await assert.rejects(fetch(`${server.url}/healthz`), 'no new connection is taken')
+    release()
+    const { status, data } = await answer
+    assert.equal(status, 200)
+    assert.partialDeepStrictEqual(data, { alreadyErased: false, counts: { events: eventCount } })
+    const outcome = await endedWithin(server, 5_000)
+    assert.ok(outcome, 'five seconds after its last answer the server was still there')
+    assert.deepEqual([outcome.code, outcome.signal, outcome.stderr], [0, null, ''])
+    assert.equal(await count(cli), null)
+  })
+
+  it('ends at once on a second signal, and the subject is whole', async (t) => {
+    const { cli, key } = await withShop(t)
+    const file = join(cli.folder, 'busy.ndjson')
+    writeFileSync(file, busySubject(100))
+    await cli.run(['import', '--tracker', 'shop', file])
+    const server = await startServe(cli, roomyBudgets)
+    const { answer, release } = await beginErasure(cli, server, key)
+    server.kill('SIGTERM')
+    await server.waitFor('stdout', /stopping/)
+    // Sooner it would count as an echo of the first.
+    await passTime(2 * echoMs)
+    server.kill('SIGTERM')
+    const outcome = await endedWithin(server, 5_000)
+    release()
+    assert.ok(outcome, 'five seconds after the second signal the server was still there')
+    assert.ok(outcome.signal !== null || outcome.code !== 0, 'it does not look like a regular end')
+    await assert.rejects(answer)
+    assert.equal(await count(cli), 100)
+  })
+})
+
+async function endedWithin(program: RunningProgram, ms: number) {
+  const { promise, resolve } = Promise.withResolvers<null>()
+  const timer = setTimeout(() => resolve(null), ms)
+  const outcome = await Promise.race([program.ended, promise])
+  clearTimeout(timer)
+  return outcome
+}
+
+/** One subject's events as NDJSON, without a tracker. */
+function busySubject(events: number): string {
+  const now = Date.now()
+  return Array.from({ length: events }, (_, index) =>
+    JSON.stringify({
+      type: 'event',
+      subjectId: 'busy',
+      sessionId: `session-${index % 50}`,
+      eventId: `event-${index}`,
+      name: 'pageview',
+      occurredAt: new Date(now - index * 1_000).toISOString(),
+    }),
+  ).join('\n')
+}
+
+function execute(path: string, sql: string): void {
+  const db = new DatabaseSync(path)
+  db.exec(sql)
+  db.close()
+}

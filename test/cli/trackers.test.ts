@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { assertRefused, type CommandLine, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
+
+async function withOrganisations(t: TestContext): Promise<CommandLine> {
+  const cli = commandLine(t)
+  for (const id of ['acme', 'other']) await cli.run(['orgs', 'create', '--name', id, '--id', id])
+  return cli
+}
+
+describe('lethe trackers create', { concurrency: true }, () => {
+  it('prints the tracker as {id, orgId, name} for scripts', async (t) => {
+    const cli = await withOrganisations(t)
+    const args = ['trackers', 'create', '--org', 'acme', '--name', 'Web shop', '--json']
+    const chosen = onlyJson(await cli.run([...args, '--id', 'shop/eu 1']))
+    assert.deepEqual(chosen, { id: 'shop/eu 1', orgId: 'acme', name: 'Web shop' })
+    const { id, ...rest } = onlyJson(await cli.run(args))
+    assert.deepEqual(rest, { orgId: 'acme', name: 'Web shop' })
+    assert.match(String(id), /^trk_[0-9A-Za-z]{16}$/)
+  })
+
+  it('names the new tracker for people', async (t) => {
+    const cli = await withOrganisations(t)
+    const { code, stdout, stderr } = await cli.run([
+      'trackers',
+      'create',
+      '--org',
+      'acme',
+      '--name',
+      'Web shop',
+      '--id',
+      'shop',
+    ])
+    assert.deepEqual([code, stdout, stderr], [0, 'Created the tracker shop.\n', ''])
+  })
+
+  it("refuses a taken id, were it another organisation's, an unknown organisation and a bad id", async (t) => {
+    const cli = await withOrganisations(t)
+    const create = (org: string, id: string) =>
+      cli.run(['trackers', 'create', '--org', org, '--name', 'Web shop', '--id', id])
+    await create('acme', 'shop')
+    assertRefused(await create('acme', 'shop'), 1, /there is a tracker "shop" already/)
+    assertRefused(await create('other', 'shop'), 1, /there is a tracker "shop" already/)
+    assertRefused(await create('nobody', 'blog'), 1, /no organisation "nobody"/)
+    assertRefused(await create('acme', 'a\nb'), 1, /id must be 1 to 256 characters/)
+    const { stdout } = await cli.run(['trackers', 'list', '--org', 'other', '--json'])
+    assert.equal(stdout, '')
+  })
+
+  it('asks for the organisation and the name on a terminal, and wants both flags in a script', async (t) => {
+    const cli = await withOrganisations(t)
+    const asked = await cli.run(['trackers', 'create', '--json'], { answers: ['acme', 'Blog'] })
+    assert.deepEqual(asked.asked, ['Organisation (its id): ', 'Name of the tracker: '])
+    assert.partialDeepStrictEqual(onlyJson(asked), { orgId: 'acme', name: 'Blog' })
+    assertRefused(await cli.run(['trackers', 'create', '--name', 'Blog']), 2, /--org is missing/)
+    assertRefused(await cli.run(['trackers', 'create', '--org', 'acme']), 2, /--name is missing/)
+  })
+})
+
+describe('lethe trackers list', () => {
+  it("prints an organisation's own trackers, one object per line or a table", async (t) => {
+    const cli = await withOrganisations(t)
+    for (const [org, id] of [
+      ['acme', 'shop'],
+      ['other', 'foreign'],
+      ['acme', 'blog'],
+    ] as const) {
+      await cli.run(['trackers', 'create', '--org', org, '--name', `The ${id}`, '--id', id])
+    }
+    const { code, stdout, stderr } = await cli.run(['trackers', 'list', '--org', 'acme', '--json'])
+    assert.deepEqual([code, stderr], [0, ''])
+    const all = jsonLines(stdout).toSorted((one, other) => String(one.id).localeCompare(String(other.id)))
+    assert.deepEqual(all, [
+      { id: 'blog', orgId: 'acme', name: 'The blog' },
+      { id: 'shop', orgId: 'acme', name: 'The shop' },
+    ])
+    const people = await cli.run(['trackers', 'list', '--org', 'other'])
+    assert.equal(people.stdout, 'ID       NAME\nforeign  The foreign\n')
+  })
+
+  it('fails for an organisation there is not, and wants --org', async (t) => {
+    const cli = await withOrganisations(t)
+    const unknown = await cli.run(['trackers', 'list', '--org', 'nobody', '--json'])
+    assertRefused(unknown, 1, /no organisation "nobody"/)
+    assertRefused(await cli.run(['trackers', 'list']), 2, /--org/)
+  })
+})

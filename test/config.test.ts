@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { ConfigError, readConfig, variables } from '../src/config.ts'
+import { clientAddress } from '../src/http/client-address.ts'
+
+/** The message with which a value is refused. */
+function refusal(variable: string, value: string): string {
+  try {
+    readConfig({ [variable]: value })
+  } catch (error) {
+    assert.ok(error instanceof ConfigError)
+    return error.message
+  }
+  assert.fail(`${variable} takes ${JSON.stringify(value)}`)
+}
+
+const minute = 60_000
+const hour = 60 * minute
+
+const defaults = {
+  host: '127.0.0.1',
+  port: 8080,
+  store: { engine: 'sqlite', path: 'data/lethe.db' },
+  budgets: {
+    ip: { name: 'ip', limit: 60, windowMs: minute },
+    key: { name: 'key', limit: 120, windowMs: minute },
+    erasure: { name: 'erasure', limit: 60, windowMs: hour },
+  },
+  logLevel: 'info',
+}
+
+describe('the configuration', () => {
+  it('has the documented defaults', () => {
+    assert.partialDeepStrictEqual(readConfig({}), defaults)
+    assert.deepEqual(readConfig({}).trustedProxies, [])
+  })
+
+  it('takes an empty value, or one of spaces, as the default', () => {
+    for (const blank of ['', '   ', '\t']) {
+      const env = Object.fromEntries(Object.keys(variables).map((name) => [name, blank]))
+      assert.deepEqual(readConfig(env), readConfig({}))
+    }
+  })
+
+  it('passes over the spaces around a value', () => {
+    assert.equal(readConfig({ LETHE_PORT: ' 9000 \n' }).port, 9000)
+  })
+
+  it('reads nothing but its own variables', () => {
+    assert.deepEqual(readConfig({ PORT: '1', HOST: 'elsewhere', LOG_LEVEL: 'trace' }), readConfig({}))
+  })
+})
+
+const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
+  LETHE_HOST: [
+    ['0.0.0.0', { host: '0.0.0.0' }],
+    ['::1', { host: '::1' }],
+    ['api.internal-1.example', { host: 'api.internal-1.example' }],
+  ],
+  LETHE_PORT: [
+    ['0', { port: 0 }],
+    ['1', { port: 1 }],
+    ['65535', { port: 65_535 }],
+  ],
+  LETHE_STORE: [
+    ['sqlite:lethe.db', { store: { engine: 'sqlite', path: 'lethe.db' } }],
+    [
+      'sqlite:/var/lib/lethe/my store.db',
+      { store: { engine: 'sqlite', path: '/var/lib/lethe/my store.db' } },
+    ],
+  ],
+  LETHE_LIMITER: [['memory', {}]],
+  LETHE_LIMIT_IP: [
+    ['1/second', { budgets: { ip: { name: 'ip', limit: 1, windowMs: 1_000 } } }],
+    ['999999999/day', { budgets: { ip: { name: 'ip', limit: 999_999_999, windowMs: 24 * hour } } }],
+  ],
+  LETHE_LIMIT_KEY: [['5/hour', { budgets: { key: { name: 'key', limit: 5, windowMs: hour } } }]],
+  LETHE_LIMIT_ERASURE: [
+    ['7/minute', { budgets: { erasure: { name: 'erasure', limit: 7, windowMs: minute } } }],
+  ],
+  LETHE_TRUSTED_PROXIES: [
+    ['10.0.0.0/8', { trustedProxies: ['10.0.0.0/8'] }],
+    ['127.0.0.1 , ::1,fd00::/8', { trustedProxies: ['127.0.0.1', '::1', 'fd00::/8'] }],
+    ['10.0.0.1,', { trustedProxies: ['10.0.0.1'] }],
+  ],
+  LETHE_LOG_LEVEL: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((logLevel) => [
+    logLevel,
+    { logLevel },
+  ]),
+}
+
+const bad: Record<string, string[]> = {
+  LETHE_HOST: ['http://127.0.0.1', 'two hosts', '127.0.0.1/8', 'höst'],
+  LETHE_PORT: ['65536', '-1', '80.5', '0x50', '1e3', 'http', '8080,8081', '+80', '٨٠'],
+  LETHE_STORE: ['sqlite:', 'lethe.db', 'mysql://db.example/lethe', 'sqlite::memory:', 'SQLITE:lethe.db'],
+  LETHE_LIMITER: ['none', 'Memory', 'memcached://cache.example'],
+  LETHE_LIMIT_IP: [
+    '60',
+    '0/minute',
+    '-1/minute',
+    '60/week',
+    '60 / minute',
+    '1.5/second',
+    '60/minute/ip',
+    'off',
+  ],
+  LETHE_LIMIT_KEY: ['120/MINUTE', '1e3/hour', '/minute', '01/minute', '1000000000/minute'],
+  LETHE_LIMIT_ERASURE: ['sixty/hour', '60/', '60/hours'],
+  LETHE_TRUSTED_PROXIES: ['loopback', '10.0.0.0/33', '300.1.1.1', '10.0.0.1 10.0.0.2', '*', 'fd00::/129'],
+  LETHE_LOG_LEVEL: ['INFO', 'verbose', '30'],
+}
+
+for (const variable of Object.keys(variables)) {
+  describe(variable, () => {
+    it('takes what it says it takes', () => {
+      const cases = good[variable] ?? []
+      assert.ok(cases.length > 0, `no good value of ${variable} is tested`)
+      for (const [text, part] of cases) {
+        assert.partialDeepStrictEqual(readConfig({ [variable]: text }), part, text)
+      }
+    })
+
+    it('refuses anything else in one line that names it, what it got and what it takes', () => {
+      const cases = bad[variable] ?? []
+      assert.ok(cases.length > 0, `no bad value of ${variable} is tested`)
+      const takes = Object.entries(variables).find(([name]) => name === variable)?.[1].takes ?? ''
+      for (const value of cases) {
+        const message = refusal(variable, value)
+        assert.ok(message.startsWith(`${variable} is `), message)
+        assert.ok(message.includes(takes), message)
+        assert.doesNotMatch(message, /\n/)
+        if (!value.includes('//')) assert.ok(message.includes(value), message)
+      }
+    })
+  })
+}
+
+describe('a refused value', () => {
+  for (const [what, url] of [
+    ['', 'mysql://lethe:hunter2@db.example/lethe'],
+    [' without a user', 'mysql://:hunter2@db.example/lethe'],
+    [' with a slash in it', 'mysql://lethe:x/hunter2@db.example/lethe'],
+    [' with an @ in it', 'mysql://lethe:x@hunter2@db.example/lethe'],
+    [' in the query', 'mysql://db.example/lethe?user=lethe&password=hunter2'],
+  ] as const) {
+    it(`is repeated without its password${what}`, () => {
+      for (const variable of ['LETHE_STORE', 'LETHE_LIMITER']) {
+        const message = refusal(variable, url)
+        assert.doesNotMatch(message, /hunter2/)
+        assert.match(message, /"mysql:/, 'what it got can still be recognised')
+      }
+    })
+  }
+
+  it('stays on one line whatever stands in it', () => {
+    for (const variable of ['LETHE_HOST', 'LETHE_PORT', 'LETHE_LIMIT_IP']) {
+      assert.match(refusal(variable, 'first\nsecond\u001b[2J'), /^[^\p{Cc}]+$/u)
+    }
+  })
+})
+
+describe('the trusted proxies', () => {
+  // A range that is read differently from what was meant decides whose word on client addresses is believed.
+  for (const range of ['10/8', '10.1/16', '012.0.0.1/8', '0x0a.0.0.0/8']) {
+    it(`cannot be the abbreviated or octal range ${range}, which readers take differently`, () => {
+      assert.match(refusal('LETHE_TRUSTED_PROXIES', range), /^LETHE_TRUSTED_PROXIES is /)
+    })
+  }
+
+  for (const range of ['0.0.0.0/0', '::/0', '10.0.0.0/8', 'fd00::/8', '::ffff:10.0.0.0/104', '192.0.2.1']) {
+    it(`either refuse ${range} by the variable's name, or the service starts with it`, () => {
+      let proxies: string[]
+      try {
+        proxies = readConfig({ LETHE_TRUSTED_PROXIES: range }).trustedProxies
+      } catch (error) {
+        assert.ok(error instanceof ConfigError)
+        return
+      }
+      assert.doesNotThrow(() => clientAddress(proxies))
+    })
+  }
+})

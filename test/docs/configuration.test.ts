@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { variables } from '../../src/config.ts'
+import { code, codes, read, tableRows, withoutBlocks } from './markdown.ts'
+
+const page = read('docs/reference/configuration.md')
+
+test('the configuration page lists every variable with its default and what it takes, and no other', () => {
+  assert.deepEqual(
+    tableRows(page).map(([name, fallback, takes]) => [
+      code(name),
+      fallback === 'none' ? '' : code(fallback),
+      takes,
+    ]),
+    Object.entries(variables).map(([name, { fallback, takes }]) => [name, fallback, takes]),
+  )
+})
+
+test('the configuration page speaks of no variable that does not exist', () => {
+  const named = codes(withoutBlocks(page)).filter((text) => text.startsWith('LETHE_'))
+  assert.deepEqual(
+    named.filter((name) => !Object.hasOwn(variables, name)),
+    [],
+  )
+})

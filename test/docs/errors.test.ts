@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Compile } from 'typebox/compile'
+import { errorCodes } from '../../src/domain/errors.ts'
+import { errorStatus } from '../../src/http/error-status.ts'
+import { Failure } from '../../src/http/schemas/envelope.ts'
+import { blocks, code, read, sections, tableRows } from './markdown.ts'
+
+const page = read('docs/reference/errors.md')
+
+test('the errors page lists every code with its status, and no other', () => {
+  const documented = tableRows(page).map(([name, status]) => [code(name), Number(status)])
+  assert.deepEqual(
+    documented,
+    errorCodes.map((name) => [name, errorStatus[name]]),
+  )
+})
+
+test('every error code has a section of its own, and no other section is there', () => {
+  assert.deepEqual(
+    sections(page).map(({ heading }) => heading),
+    [...errorCodes],
+  )
+})
+
+for (const { heading, body } of sections(page)) {
+  test(`the section on ${heading} shows one body of that code and says what to do`, () => {
+    const examples = blocks(body, 'json')
+    assert.equal(examples.length, 1)
+    const example: unknown = JSON.parse(examples[0] ?? '')
+    const failure = Compile(Failure)
+    assert.ok(failure.Check(example), 'the example is not a failure as the schema has it')
+    assert.equal(example.error.code, heading)
+    assert.equal(example.error.details !== undefined, heading === 'validation_error')
+    assert.match(body, /\*\*What to do:\*\* \S/)
+  })
+}

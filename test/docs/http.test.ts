@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { variables } from '../../src/config.ts'
+import { maxIdentifierLength } from '../../src/domain/identifier.ts'
+import { defaultPageSize, maxPageSize } from '../../src/domain/page.ts'
+import { subjectSorts } from '../../src/domain/subject.ts'
+import { headers } from '../../src/http/openapi/descriptions.ts'
+import { publicPaths } from '../../src/http/public-routes.ts'
+import { maxBodyBytes } from '../../src/http/request-body.ts'
+import { apiRoutes } from '../../src/http/routes/index.ts'
+import { code, codes, flat, read, section, tableRows } from './markdown.ts'
+
+const page = read('docs/reference/http.md')
+
+test('the HTTP page lists every route with its scope, and no other', () => {
+  const rows = tableRows(section(page, 'Paths')).filter((row) => row.length === 3)
+  assert.deepEqual(
+    rows.map(([, request, scope]) => `${code(request)} ${code(scope)}`),
+    apiRoutes.map(({ method, path, scope }) => `${method} ${path} ${scope}`),
+  )
+})
+
+test('the HTTP page lists every public path, and no other', () => {
+  const rows = tableRows(section(page, 'Paths')).filter((row) => row.length === 2)
+  assert.deepEqual(
+    rows.map(([path]) => code(path)),
+    [...publicPaths],
+  )
+})
+
+test('the HTTP page lists every parameter of every list, and no other', () => {
+  const rows = tableRows(section(page, 'Parameters'))
+  for (const [list, operationId] of [
+    ['subjects', 'listSubjects'],
+    ['sessions', 'listSessions'],
+    ['events', 'listEvents'],
+  ]) {
+    const route = apiRoutes.find((each) => each.operationId === operationId)
+    assert.deepEqual(
+      rows.filter(([of]) => of === 'all' || of === list).map(([, parameter]) => code(parameter)),
+      Object.keys(route?.query ?? {}),
+      `the parameters of ${list}`,
+    )
+  }
+})
+
+test('the HTTP page gives the bounds that parameters are held to', () => {
+  const rules = new Map(tableRows(page).map(([, parameter, takes = '']) => [code(parameter), takes]))
+  assert.equal(rules.get('limit'), `a whole number from 1 to ${maxPageSize}; ${defaultPageSize} without it`)
+  assert.deepEqual(codes(rules.get('sort') ?? ''), [...subjectSorts])
+  assert.match(flat(page), new RegExp(`opaque: 1 to ${maxIdentifierLength} characters`))
+})
+
+test('the HTTP page gives each budget as it is configured by default', () => {
+  const rows = tableRows(section(page, 'Budgets')).filter((row) => row.length === 4)
+  const documented = rows.map(([, , budget = '', variable]) => [code(variable), budget.replace(/ an? /, '/')])
+  assert.deepEqual(
+    documented,
+    Object.entries(variables)
+      .filter(([name]) => name.startsWith('LETHE_LIMIT_'))
+      .map(([name, { fallback }]) => [name, fallback]),
+  )
+})
+
+test('the HTTP page explains every header that tells of a budget, and no other', () => {
+  const rows = tableRows(section(page, 'Budgets')).filter((row) => row.length === 2)
+  assert.deepEqual(
+    rows.map(([name]) => code(name)),
+    Object.keys(headers).filter((name) => /^(X-RateLimit|Retry)-/.test(name)),
+  )
+})
+
+test('the HTTP page gives the largest body and the longest page', () => {
+  const limits = tableRows(section(page, 'Limits')).map(([, limit]) => limit)
+  assert.ok(limits.includes(`${maxBodyBytes / 1024} KiB`))
+  assert.ok(limits.includes(`${maxPageSize} entries`))
+})

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseImportLine } from '../../src/domain/import-line.ts'
+import { code, flat, markdownFiles, read, section, tableRows } from './markdown.ts'
+
+const page = read('docs/reference/import.md')
+
+test('every line of sessions and events that the docs show can be imported', () => {
+  const lines = markdownFiles().flatMap((file) => read(file).match(/^\{"type":.*$/gm) ?? [])
+  assert.ok(lines.length >= 4)
+  for (const line of lines) assert.doesNotThrow(() => parseImportLine(line, 'tracker'), line)
+})
+
+for (const type of ['session', 'event']) {
+  test(`the import page lists the fields of a line of type ${type}, with those it needs`, () => {
+    const rows = tableRows(section(page, 'Fields')).filter(([, of]) => of === 'both' || of === type)
+    const fields = new Map(rows.map(([name, , needed = '']) => [code(name), needed]))
+    const full: Record<string, unknown> = { type, ...samples(fields.keys()) }
+    const { type: _, ...read } = { ...parseImportLine(JSON.stringify(full)) }
+    assert.deepEqual(['type', ...Object.keys(read)].sort(), [...fields.keys()].sort())
+    for (const [name, needed] of fields) {
+      const line = JSON.stringify({ ...full, [name]: undefined })
+      if (needed.startsWith('no')) assert.doesNotThrow(() => parseImportLine(line), name)
+      else assert.throws(() => parseImportLine(line), new RegExp(name))
+    }
+  })
+}
+
+test('a field that the import page does not list is ignored, as the page says', () => {
+  assert.match(flat(page), /Fields that are not in the table are ignored/)
+  const line =
+    '{"type":"event","subjectId":"v","sessionId":"s","name":"n","occurredAt":"2026-01-31T12:00:00Z"}'
+  const longer = line.replace('{', '{"colour":"red",')
+  assert.deepEqual(parseImportLine(longer, 'tracker'), parseImportLine(line, 'tracker'))
+})
+
+function samples(names: Iterable<string>): Record<string, unknown> {
+  const sample = (name: string) =>
+    name.endsWith('At') ? '2026-01-31T12:00:00Z' : /(attributes|properties)$/.test(name) ? { a: 1 } : 'x'
+  return Object.fromEntries([...names].filter((name) => name !== 'type').map((name) => [name, sample(name)]))
+}

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type BudgetState, tightest } from '../../src/domain/budget.ts'
+
+function state(remaining: number, resetsAt: number): BudgetState {
+  return { granted: true, limit: 100, remaining, resetsAt }
+}
+
+describe('the budget a client should mind', () => {
+  it('is the only one there is', () => {
+    const only = state(5, 1_000)
+    assert.equal(tightest(null, only), only)
+  })
+
+  it('is the one with the fewest requests left, whichever resets first', () => {
+    const [few, many] = [state(1, 1_000), state(2, 9_000)]
+    assert.equal(tightest(few, many), few)
+    assert.equal(tightest(many, few), few)
+  })
+
+  it('is of equals the one that resets last', () => {
+    const [soon, late] = [state(3, 1_000), state(3, 2_000)]
+    assert.equal(tightest(soon, late), late)
+    assert.equal(tightest(late, soon), late)
+  })
+
+  it('is none left before one left, whatever their limits', () => {
+    const [empty, one] = [
+      { granted: true, limit: 60, remaining: 0, resetsAt: 1 },
+      { granted: true, limit: 1, remaining: 1, resetsAt: 2 },
+    ]
+    assert.equal(tightest(one, empty), empty)
+  })
+})

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { checkIdentifier, countCharacters, isIdentifier } from '../../src/domain/identifier.ts'
+import { Problems } from '../../src/domain/problems.ts'
+
+const good: [what: string, id: string][] = [
+  ['one character', 'a'],
+  ['256 characters', 'a'.repeat(256)],
+  ['256 emoji', '🦦'.repeat(256)],
+  ['slashes', 'a/b//c/'],
+  ['dots among others', '.hidden'],
+  ['three dots', '...'],
+  ['two dots and more', '../up'],
+  ['spaces', ' a b '],
+  ['a single space', ' '],
+  ['a plus and a percent sign', '50%+1'],
+  ['quotes and backslashes', `'"\`\\`],
+  ['what follows the last control character', '\u00a0'],
+  ['a line separator, which is no control character', 'a\u2028b'],
+  ['the highest character', '\u{10ffff}'],
+  ['the characters around the surrogates', '\ud7ff\ue000'],
+]
+
+const bad: [what: string, id: unknown][] = [
+  ['nothing', ''],
+  ['a dot', '.'],
+  ['two dots', '..'],
+  ['257 characters', 'a'.repeat(257)],
+  ['257 emoji', '🦦'.repeat(257)],
+  ['NUL', 'a\0'],
+  ['a tab', 'a\tb'],
+  ['a line end after it', 'a\n'],
+  ['a line end after dots', '..\n'],
+  ['DEL', 'a\x7f'],
+  ['the first C1 control character', 'a\x80'],
+  ['the last C1 control character', 'a\x9f'],
+  ['a lone high surrogate', 'a\ud800'],
+  ['a lone low surrogate', '\udc00a'],
+  ['surrogates the wrong way round', '\udc00\ud800'],
+  ['a number', 7],
+  ['null', null],
+  ['undefined', undefined],
+  ['an array with an id in it', ['a']],
+]
+
+describe('an id can be', () => {
+  for (const [what, id] of good) it(what, () => assert.equal(isIdentifier(id), true))
+})
+
+describe('an id cannot be', () => {
+  for (const [what, id] of bad) it(what, () => assert.equal(isIdentifier(id), false))
+})
+
+describe('an id in a request', () => {
+  it('is no problem when it is one', () => {
+    const problems = new Problems()
+    checkIdentifier('subjectId', 'a/b', problems)
+    assert.deepEqual(problems.list(), [])
+  })
+
+  it('is a problem of its field, with the rule in words, when it is none', () => {
+    const problems = new Problems()
+    checkIdentifier('subjectId', '..', problems)
+    assert.deepEqual(problems.list(), [
+      {
+        field: 'subjectId',
+        message: 'subjectId must be 1 to 256 characters, no control characters, not "." or ".."',
+      },
+    ])
+  })
+})
+
+describe('the length of a text', () => {
+  it('counts an emoji as one character', () => assert.equal(countCharacters('a🦦b'), 3))
+  it('of nothing is zero', () => assert.equal(countCharacters(''), 0))
+})

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { BadLine, parseImportLine } from '../../src/domain/import-line.ts'
+import type { IncomingRow } from '../../src/domain/ingest.ts'
+
+const session = {
+  type: 'session',
+  trackerId: 'shop',
+  subjectId: 'anna',
+  sessionId: 's1',
+  startedAt: '1970-01-01T00:00:01Z',
+  endedAt: '1970-01-01T00:00:02Z',
+}
+const event = {
+  type: 'event',
+  trackerId: 'shop',
+  subjectId: 'anna',
+  sessionId: 's1',
+  eventId: 'e1',
+  name: 'pageview',
+  occurredAt: '1970-01-01T00:00:01Z',
+}
+const { eventId: _eventId, ...eventWithoutId } = event
+const { trackerId: _trackerId, ...eventWithoutTracker } = event
+
+function parse(fields: unknown, defaultTrackerId?: string): IncomingRow {
+  return parseImportLine(JSON.stringify(fields), defaultTrackerId)
+}
+
+function derivedId(line: string, defaultTrackerId?: string): string {
+  const row = parseImportLine(line, defaultTrackerId)
+  assert.equal(row.type, 'event')
+  return row.type === 'event' ? row.eventId : ''
+}
+
+describe('a line is read', () => {
+  it('as a session', () => {
+    assert.deepEqual(parse({ ...session, attributes: { country: 'DE', screen: [1, 2] } }), {
+      ...session,
+      startedAt: 1_000,
+      endedAt: 2_000,
+      attributes: { country: 'DE', screen: [1, 2] },
+    })
+  })
+
+  it('as a session that ends when it starts, without an end', () => {
+    const { endedAt: _endedAt, ...open } = session
+    assert.deepEqual(parse(open), { ...session, startedAt: 1_000, endedAt: 1_000, attributes: {} })
+  })
+
+  it('as an event', () => {
+    assert.deepEqual(parse({ ...event, properties: { url: '/' } }), {
+      ...event,
+      occurredAt: 1_000,
+      properties: { url: '/' },
+    })
+  })
+
+  it('as an event without properties', () => {
+    assert.deepEqual(parse(event), { ...event, occurredAt: 1_000, properties: {} })
+  })
+
+  it('with blanks and a carriage return around it', () => {
+    const row = parseImportLine(`  ${JSON.stringify(event)} \r`)
+    assert.equal(row.subjectId, 'anna')
+  })
+
+  it('with fields nobody asked for, which are dropped', () => {
+    assert.deepEqual(parse({ ...event, extra: 1 }), { ...event, occurredAt: 1_000, properties: {} })
+  })
+
+  it('with the tracker of the command when it names none', () => {
+    assert.equal(parse(eventWithoutTracker, 'blog').trackerId, 'blog')
+  })
+
+  it('with its own tracker when it names one', () => {
+    assert.equal(parse(event, 'blog').trackerId, 'shop')
+  })
+
+  it('with properties named like parts of JavaScript, as they stand', () => {
+    const row = parseImportLine(
+      JSON.stringify(event).replace('}', ',"properties":{"__proto__":{"a":1},"toString":2}}'),
+    )
+    assert.equal(JSON.stringify(row.type === 'event' && row.properties), '{"__proto__":{"a":1},"toString":2}')
+  })
+})
+
+describe('a line is bad', () => {
+  const idRule = '1 to 256 characters, no control characters, not "." or ".."'
+  const instantRule = 'an ISO 8601 instant with a time zone, such as 2026-01-31T12:00:00Z'
+  const bad: [what: string, line: string | object, reason: string][] = [
+    ['when it is no JSON', '{"type":', 'not JSON'],
+    ['when it is two objects', '{}{}', 'not JSON'],
+    ['when it is null', 'null', 'not a JSON object'],
+    ['when it is an array', '[]', 'not a JSON object'],
+    ['when it is text', '"event"', 'not a JSON object'],
+    ['when it is a number', '7', 'not a JSON object'],
+    ['without a type', {}, 'type must be "session" or "event"'],
+    ['with another type', { ...event, type: 'click' }, 'type must be "session" or "event"'],
+    ['without a tracker', eventWithoutTracker, 'trackerId is missing'],
+    ['without a subject', { ...event, subjectId: undefined }, 'subjectId is missing'],
+    ['without a session', { ...event, sessionId: undefined }, 'sessionId is missing'],
+    ['with an empty subject', { ...event, subjectId: '' }, `subjectId must be ${idRule}`],
+    ['with a number for a subject', { ...event, subjectId: 7 }, `subjectId must be ${idRule}`],
+    ['with null for a subject', { ...event, subjectId: null }, `subjectId must be ${idRule}`],
+    ['with a control character', { ...event, sessionId: 'a\u0000b' }, `sessionId must be ${idRule}`],
+    ['with half a character', '{"type":"event","trackerId":"\\ud800"}', `trackerId must be ${idRule}`],
+    ['with a subject too long', { ...event, subjectId: 'a'.repeat(257) }, `subjectId must be ${idRule}`],
+    ['with an odd event id', { ...event, eventId: '..' }, `eventId must be ${idRule}`],
+    ['with null for an event id', { ...event, eventId: null }, `eventId must be ${idRule}`],
+    ['with an event without a name', { ...event, name: undefined }, 'name is missing'],
+    ['with an event with an empty name', { ...event, name: '' }, `name must be ${idRule}`],
+    ['with an event without an instant', { ...event, occurredAt: undefined }, 'occurredAt is missing'],
+    ['with an event at no instant', { ...event, occurredAt: 'now' }, `occurredAt must be ${instantRule}`],
+    ['with an event at a number', { ...event, occurredAt: 0 }, `occurredAt must be ${instantRule}`],
+    ['with a session without a start', { ...session, startedAt: undefined }, 'startedAt is missing'],
+    ['with a session with an odd end', { ...session, endedAt: '2026' }, `endedAt must be ${instantRule}`],
+    [
+      'with a session that ends before it starts',
+      { ...session, endedAt: '1970-01-01T00:00:00.999Z' },
+      'endedAt lies before startedAt',
+    ],
+    ['with attributes in an array', { ...session, attributes: [] }, 'attributes must be an object'],
+    ['with null for attributes', { ...session, attributes: null }, 'attributes must be an object'],
+    ['with text for properties', { ...event, properties: 'x' }, 'properties must be an object'],
+  ]
+  for (const [what, line, reason] of bad) {
+    it(what, () => {
+      const text = typeof line === 'string' ? line : JSON.stringify(line)
+      assert.throws(() => parseImportLine(text), new BadLine(reason))
+    })
+  }
+
+  it('with properties nested deeper than any program can follow', () => {
+    const deep = '['.repeat(50_000) + ']'.repeat(50_000)
+    for (const fields of [event, eventWithoutId]) {
+      const line = JSON.stringify(fields).replace('}', `,"properties":{"a":${deep}}}`)
+      assert.throws(() => parseImportLine(line), BadLine)
+    }
+  })
+})
+
+describe('the id of an event that came without one', () => {
+  const line = JSON.stringify({ ...eventWithoutId, properties: { a: 1, b: { c: [1, 2], d: 'x' } } })
+
+  it('is a good id', () => assert.match(derivedId(line), /^[0-9A-Za-z_-]{22}$/))
+
+  it('is the same every time', () => assert.equal(derivedId(line), derivedId(line)))
+
+  it('is the same in whatever order the fields stand', () => {
+    const turned = JSON.stringify({
+      properties: { b: { d: 'x', c: [1, 2] }, a: 1 },
+      ...Object.fromEntries(Object.entries(eventWithoutId).reverse()),
+    })
+    assert.notEqual(turned, line)
+    assert.equal(derivedId(turned), derivedId(line))
+  })
+
+  it('is the same however its instant is written', () => {
+    const elsewhere = line.replace('1970-01-01T00:00:01Z', '1970-01-01T02:00:01.000+02:00')
+    assert.notEqual(elsewhere, line)
+    assert.equal(derivedId(elsewhere), derivedId(line))
+  })
+
+  it('is the same wherever its tracker is named', () => {
+    assert.equal(derivedId(line.replace('"trackerId":"shop",', ''), 'shop'), derivedId(line))
+  })
+
+  it('is another when anything about the event is', () => {
+    const changes: [from: string, to: string][] = [
+      ['shop', 'blog'],
+      ['anna', 'anne'],
+      ['"s1"', '"s2"'],
+      ['pageview', 'click'],
+      ['00:00:01Z', '00:00:01.001Z'],
+      ['"a":1', '"a":"1"'],
+      ['"a":1', '"a":2'],
+      ['[1,2]', '[2,1]'],
+      ['[1,2]', '{"0":1,"1":2}'],
+      ['"d":"x"', '"e":"x"'],
+    ]
+    const ids = changes.map(([from, to]) => {
+      assert.ok(line.includes(from), from)
+      return derivedId(line.replace(from, to))
+    })
+    assert.equal(new Set([derivedId(line), ...ids]).size, changes.length + 1)
+  })
+})

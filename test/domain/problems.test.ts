@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { LetheError } from '../../src/domain/errors.ts'
+import { Problems } from '../../src/domain/problems.ts'
+
+describe('the problems of a request', () => {
+  it('do nothing when there are none', () => {
+    const problems = new Problems()
+    problems.throwIfAny()
+    assert.deepEqual(problems.list(), [])
+  })
+
+  it('come all at once, in the order in which they were found', () => {
+    const problems = new Problems()
+    problems.add('limit', 'limit must be a number')
+    problems.add('cursor', 'cursor is damaged')
+    assert.throws(
+      () => problems.throwIfAny(),
+      (error) => {
+        assert.ok(error instanceof LetheError)
+        assert.equal(error.code, 'validation_error')
+        assert.equal(error.message, 'Check limit, cursor: see details.')
+        assert.deepEqual(error.details, [
+          { field: 'limit', message: 'limit must be a number' },
+          { field: 'cursor', message: 'cursor is damaged' },
+        ])
+        return true
+      },
+    )
+  })
+
+  it('name a field once, with the first thing found', () => {
+    const problems = new Problems()
+    problems.add('limit', 'first')
+    problems.add('limit', 'second')
+    assert.deepEqual(problems.list(), [{ field: 'limit', message: 'first' }])
+    assert.equal(problems.has('limit'), true)
+    assert.equal(problems.has('cursor'), false)
+  })
+})

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { callApi, commandLine, jsonLines, onlyJson, startServe, textOf } from '../support/command-line.ts'
+
+const visits = [
+  {
+    type: 'session',
+    subjectId: 'anna@shop/1 ü',
+    sessionId: 's1',
+    minutesAgo: 60,
+    attributes: { country: 'DE' },
+  },
+  { type: 'event', subjectId: 'anna@shop/1 ü', sessionId: 's1', minutesAgo: 60, name: 'pageview' },
+  { type: 'event', subjectId: 'anna@shop/1 ü', sessionId: 's1', minutesAgo: 59, name: 'purchase' },
+  { type: 'event', subjectId: 'anna@shop/1 ü', sessionId: 's2', minutesAgo: 10, name: 'pageview' },
+  { type: 'event', subjectId: 'bert', sessionId: 's3', minutesAgo: 5, name: 'pageview' },
+]
+
+/** The visits as lines to import, none of them naming its tracker. */
+function ndjson(now: number): string {
+  return visits
+    .map(({ minutesAgo, ...fields }) => {
+      const at = new Date(now - minutesAgo * 60_000).toISOString()
+      const time = fields.type === 'session' ? { startedAt: at, endedAt: at } : { occurredAt: at }
+      return JSON.stringify({ ...fields, ...time })
+    })
+    .join('\n')
+}
+
+/** The items of a list in an answer. */
+function items(data: Record<string, unknown>, plural: string): Record<string, unknown>[] {
+  const list = data[plural]
+  assert.ok(Array.isArray(list), `no ${plural}`)
+  return list
+}
+
+describe('Lethe from outside', () => {
+  it('is set up, filled, read and made to forget by nothing but its program and its API', async (t) => {
+    const cli = commandLine(t)
+    const server = await startServe(cli)
+
+    const organisation = onlyJson(
+      await cli.runProgram(['orgs', 'create', '--name', 'Acme', '--plan', 'pro', '--json']),
+    )
+    const org = ['--org', textOf(organisation, 'id'), '--json']
+    const scopes = ['--scope', 'analytics:view', '--scope', 'analytics:delete-data']
+    const [tracker, issued] = await Promise.all([
+      cli.runProgram(['trackers', 'create', ...org, '--name', 'Shop']),
+      cli.runProgram(['keys', 'create', ...org, '--name', 'all', ...scopes]),
+    ])
+    const trackerId = textOf(onlyJson(tracker), 'id')
+    const key = textOf(onlyJson(issued), 'key')
+    const imported = await cli.runProgram(['import', '--tracker', trackerId, '--json', '-'], {
+      input: ndjson(Date.now()),
+    })
+    assert.deepEqual(onlyJson(imported), { lines: 5, badLines: 0, subjects: 2, sessions: 3, events: 4 })
+
+    const subjects = `${server.url}/v1/analytics/trackers/${trackerId}/subjects`
+    const anna = `${subjects}/${encodeURIComponent('anna@shop/1 ü')}`
+    const call = async (url: string, method?: string) => {
+      const { status, data } = await callApi(url, key, method)
+      assert.equal(status, 200, url)
+      return data
+    }
+    const listed = items(await call(subjects), 'subjects').map(({ subjectId, counts }) => ({
+      subjectId,
+      counts,
+    }))
+    assert.deepEqual(listed, [
+      { subjectId: 'anna@shop/1 ü', counts: { sessions: 2, events: 3 } },
+      { subjectId: 'bert', counts: { sessions: 1, events: 1 } },
+    ])
+    const read = await call(anna)
+    assert.partialDeepStrictEqual(read, {
+      trackerId,
+      subjectId: 'anna@shop/1 ü',
+      counts: { sessions: 2, events: 3 },
+    })
+    const sessions = items(await call(`${anna}/sessions`), 'sessions')
+    assert.partialDeepStrictEqual(sessions, [
+      { sessionId: 's2', counts: { events: 1 } },
+      { sessionId: 's1', counts: { events: 2 }, attributes: { country: 'DE' } },
+    ])
+    const events = items(await call(`${anna}/events`), 'events')
+    assert.deepEqual(
+      events.map(({ name, sessionId }) => `${name} in ${sessionId}`),
+      ['pageview in s2', 'purchase in s1', 'pageview in s1'],
+    )
+
+    const erased = await call(anna, 'DELETE')
+    assert.partialDeepStrictEqual(erased, { alreadyErased: false, counts: { sessions: 2, events: 3 } })
+    for (const gone of [anna, `${anna}/sessions`, `${anna}/events`]) {
+      assert.equal((await callApi(gone, key)).status, 404)
+    }
+    const again = await call(anna, 'DELETE')
+    assert.partialDeepStrictEqual(again, { alreadyErased: true, counts: { sessions: 0, events: 0 } })
+    assert.deepEqual(
+      items(await call(subjects), 'subjects').map(({ subjectId }) => subjectId),
+      ['bert'],
+    )
+
+    server.kill('SIGTERM')
+    const { code, stdout, stderr } = await server.ended
+    assert.deepEqual([code, stderr], [0, ''])
+    const requests = jsonLines(stdout).filter(({ msg }) => msg === 'request')
+    assert.equal(requests.length, 10)
+    for (const personal of [key.slice(23), 'anna', 'bert']) assert.equal(stdout.includes(personal), false)
+  })
+})

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { createKeyString } from '../../src/domain/key-string.ts'
+import { revokeKey } from '../../src/operations/revoke-key.ts'
+import { rotateKey } from '../../src/operations/rotate-key.ts'
+import { openWorkplace } from '../../src/start.ts'
+import { dataOf, errorOf, indistinct } from '../support/answers.ts'
+import { askRaw } from '../support/raw-http.ts'
+import { temporaryFolder } from '../support/service.ts'
+import { startShop, subjectsPath } from '../support/shop.ts'
+
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+const { key, organisationId, workplace } = shop
+
+const newKey = () => shop.createKey(organisationId, ['analytics:view'])
+const asks = (keyString: string) => shop.ask(subjectsPath, { key: keyString })
+const withHeader = (authorization: string) => shop.ask(subjectsPath, { headers: { authorization } })
+
+/** The string with its last character exchanged, so that its checksum no longer holds. */
+function damaged(text: string): string {
+  return text.slice(0, -1) + (text.endsWith('0') ? '1' : '0')
+}
+
+describe('a request without a key', () => {
+  test('is a 401 that says which credential is wanted and accuses none', async () => {
+    const answer = await shop.ask(subjectsPath)
+    assert.match(String(errorOf(answer, 'unauthorized').message), /Authorization: Bearer/)
+    assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="lethe"')
+  })
+
+  test('is a 401 on a path that does not exist, whatever the method', async () => {
+    const expected = indistinct(await shop.ask(subjectsPath))
+    for (const [path, method] of [
+      ['/v1/nowhere', 'GET'],
+      ['/v2/analytics/trackers/shop/subjects', 'GET'],
+      [subjectsPath, 'POST'],
+      [`${subjectsPath}?limit=0`, 'GET'],
+      ['/v1/analytics/trackers/unknown/subjects', 'GET'],
+    ] as const) {
+      assert.deepEqual(indistinct(await shop.ask(path, { method })), expected, `${method} ${path}`)
+    }
+    assert.deepEqual(indistinct(await askRaw(shop.url, '/v1/%zz')), expected)
+  })
+})
+
+describe('a key that is no good', () => {
+  test('gives one and the same 401, whatever is wrong with it', async () => {
+    const revoked = await newKey()
+    await revokeKey(workplace, revoked.key.id, revoked.key.name)
+    const rotated = await newKey()
+    await rotateKey(workplace, rotated.key.id)
+    const expiring = await shop.createKey(organisationId, ['analytics:view'], Date.now() + 60_000)
+    dataOf(await asks(expiring.keyString))
+    shop.passTime(60_000)
+    const unknown = createKeyString(workplace.randomness.base62(16), workplace.randomness)
+    const otherSecret = createKeyString(shop.keyId, workplace.randomness)
+
+    const expected = {
+      status: 401,
+      body: {
+        error: { code: 'unauthorized', message: 'This is not a valid API key.' },
+        meta: { requestId: 'any', timestamp: 'any' },
+      },
+    }
+    const variants: [what: string, authorization: string][] = [
+      ['revoked', `Bearer ${revoked.keyString}`],
+      ['rotated away', `Bearer ${rotated.keyString}`],
+      ['expired', `Bearer ${expiring.keyString}`],
+      ['unknown', `Bearer ${unknown}`],
+      ['another secret for a key that exists', `Bearer ${otherSecret}`],
+      ['a damaged checksum', `Bearer ${damaged(key)}`],
+      ['cut short', `Bearer ${key.slice(0, -1)}`],
+      ['one character too long', `Bearer ${key}0`],
+      ['of other letters', `Bearer ${key.replace('lethe_', 'LETHE_')}`],
+      ['foreign', 'Bearer not-a-key'],
+      ['a variable token', 'Bearer vt_5f2c9a7be1d04c33'],
+      ['no token', 'Bearer'],
+      ['two tokens', `Bearer ${key} ${key}`],
+      ['in quotes', `Bearer "${key}"`],
+      ['with a comma behind it', `Bearer ${key},`],
+      ['no scheme', key],
+      ['Basic', `Basic ${Buffer.from(`${key}:`).toString('base64')}`],
+      ['another scheme', `Token ${key}`],
+      ['the scheme glued on', `Bearer${key}`],
+    ]
+    const answers = []
+    for (const [what, authorization] of variants) {
+      const answer = await withHeader(authorization)
+      errorOf(answer, 'unauthorized')
+      assert.equal(
+        answer.headers.get('www-authenticate'),
+        'Bearer realm="lethe", error="invalid_token"',
+        what,
+      )
+      const { headers, ...rest } = indistinct(answer)
+      assert.deepEqual(rest, expected, what)
+      answers.push(headers)
+    }
+    for (const headers of answers) assert.deepEqual(headers, answers[0])
+  })
+
+  test('is refused with bytes that are not ASCII', async () => {
+    const answer = await askRaw(shop.url, subjectsPath, {
+      headers: [['Authorization', `Bearer ${key.slice(0, -1)}\xe9`]],
+    })
+    errorOf(answer, 'unauthorized')
+  })
+})
+
+describe('a good key', () => {
+  test('may come with the scheme in any case and any number of spaces, as HTTP has it', async () => {
+    for (const authorization of [`Bearer ${key}`, `bearer ${key}`, `BEARER ${key}`, `Bearer  ${key}`]) {
+      dataOf(await withHeader(authorization))
+    }
+  })
+
+  test('counts in no other place than its header', async () => {
+    for (const parameter of ['key', 'token', 'api_key', 'access_token', 'variableToken']) {
+      errorOf(await shop.ask(`${subjectsPath}?${parameter}=${key}`), 'unauthorized')
+    }
+    errorOf(await shop.ask(subjectsPath, { headers: { 'x-api-key': key } }), 'unauthorized')
+    errorOf(await shop.ask(subjectsPath, { headers: { cookie: `key=${key}` } }), 'unauthorized')
+  })
+})
+
+describe('a change to a key holds for the very next request', () => {
+  test('a rotation', async () => {
+    const { key: record, keyString: old } = await newKey()
+    dataOf(await asks(old))
+    const { keyString } = await rotateKey(workplace, record.id)
+    errorOf(await asks(old), 'unauthorized')
+    dataOf(await asks(keyString))
+  })
+
+  test('a revocation', async () => {
+    const { key: record, keyString } = await newKey()
+    dataOf(await asks(keyString))
+    await revokeKey(workplace, record.id, record.name)
+    errorOf(await asks(keyString), 'unauthorized')
+  })
+
+  test('the expiry, at its instant', async (t) => {
+    const own = await startShop(t, { scopes: ['analytics:view'] })
+    let now = Date.now()
+    own.workplace.clock = () => now
+    const expiring = await own.createKey(own.organisationId, ['analytics:view'], now + 5_000)
+    now += 4_999
+    dataOf(await own.ask(subjectsPath, { key: expiring.keyString }))
+    now += 1
+    errorOf(await own.ask(subjectsPath, { key: expiring.keyString }), 'unauthorized')
+  })
+
+  test('made by another process on the same store', async (t) => {
+    const path = `${temporaryFolder(t)}/shared.db`
+    const own = await startShop(t, { env: { LETHE_STORE: `sqlite:${path}` }, scopes: ['analytics:view'] })
+    const other = await openWorkplace({ store: { engine: 'sqlite', path } })
+    t.after(() => other.close())
+    dataOf(await own.ask(subjectsPath, { key: own.key }))
+    const { key: record, keyString } = await rotateKey(other, own.keyId)
+    errorOf(await own.ask(subjectsPath, { key: own.key }), 'unauthorized')
+    dataOf(await own.ask(subjectsPath, { key: keyString }))
+    await revokeKey(other, own.keyId, record.name)
+    errorOf(await own.ask(subjectsPath, { key: keyString }), 'unauthorized')
+  })
+})

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { rotateKey } from '../../src/operations/rotate-key.ts'
+import { assertUnmetered, budgetOf, dataOf, errorOf } from '../support/answers.ts'
+import type { Answer } from '../support/documented.ts'
+import { startShop, subjectPath, subjectsPath } from '../support/shop.ts'
+
+/** An empty variable means its default. */
+const defaults = { LETHE_LIMIT_IP: '', LETHE_LIMIT_KEY: '', LETHE_LIMIT_ERASURE: '' }
+const behindProxy = { LETHE_TRUSTED_PROXIES: '127.0.0.1/32' }
+const both = ['analytics:view', 'analytics:delete-data'] as const
+
+const from = (address: string) => ({ 'x-forwarded-for': address })
+const many = <Result>(count: number, work: (number: number) => Promise<Result>) =>
+  Promise.all(Array.from({ length: count }, (_, number) => work(number)))
+
+function tally(answers: readonly Answer[]): Record<number, number> {
+  const counts: Record<number, number> = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+const limitsOfRefusals = (answers: readonly Answer[]) => [
+  ...new Set(answers.filter(({ status }) => status === 429).map((answer) => budgetOf(answer).limit)),
+]
+
+describe('the budgets', () => {
+  test('are 60 a minute per address, 120 a minute per key and 60 erasures an hour per key', () => {
+    assert.deepEqual(readConfig({}).budgets, {
+      ip: { name: 'ip', limit: 60, windowMs: 60_000 },
+      key: { name: 'key', limit: 120, windowMs: 60_000 },
+      erasure: { name: 'erasure', limit: 60, windowMs: 3_600_000 },
+    })
+  })
+
+  test('let exactly 60 of 100 requests at once from one address through', async (t) => {
+    const shop = await startShop(t, { env: defaults, scopes: ['analytics:view'] })
+    const answers = await many(100, () => shop.ask(subjectsPath, { key: shop.key }))
+    assert.deepEqual(tally(answers), { 200: 60, 429: 40 })
+    assert.deepEqual(limitsOfRefusals(answers), [60])
+  })
+
+  test('let exactly 120 of 200 requests at once with one key through, whatever their addresses', async (t) => {
+    const shop = await startShop(t, { env: { ...defaults, ...behindProxy }, scopes: ['analytics:view'] })
+    const ask = (number: number) =>
+      shop.ask(subjectsPath, { key: shop.key, headers: from(`203.0.113.${number % 200}`) })
+    const answers = await many(200, ask)
+    assert.deepEqual(tally(answers), { 200: 120, 429: 80 })
+    assert.deepEqual(limitsOfRefusals(answers), [120])
+    shop.passTime(60_000)
+    assert.deepEqual(tally(await many(130, ask)), { 200: 120, 429: 10 })
+  })
+
+  test('let exactly 60 of 80 erasures at once with one key through, and reads beside them', async (t) => {
+    const shop = await startShop(t, { env: { ...defaults, ...behindProxy }, scopes: both })
+    const { key } = shop
+    const headers = from('203.0.113.1')
+    const answers = await many(80, (number) =>
+      shop.ask(subjectPath(`visitor-${number}`), {
+        method: 'DELETE',
+        key,
+        headers: from(`203.0.113.${number}`),
+      }),
+    )
+    assert.deepEqual(tally(answers), { 200: 60, 429: 20 })
+    for (const answer of answers.filter(({ status }) => status === 429)) {
+      assert.equal(budgetOf(answer).limit, 60)
+      assert.ok(Number(answer.headers.get('retry-after')) > 3_000)
+    }
+    // The erasures that were refused have counted against the key all the same.
+    const read = await shop.ask(subjectsPath, { key, headers })
+    dataOf(read)
+    assert.deepEqual([budgetOf(read).limit, budgetOf(read).remaining], [120, 39])
+    shop.passTime(3_600_000)
+    dataOf(await shop.ask(subjectPath('anna'), { method: 'DELETE', key, headers }))
+  })
+
+  test('belong to a key, not to its organisation', async (t) => {
+    const shop = await startShop(t, { env: { LETHE_LIMIT_KEY: '2/minute' }, scopes: ['analytics:view'] })
+    const other = (await shop.createKey(shop.organisationId, ['analytics:view'])).keyString
+    assert.deepEqual(tally(await many(4, () => shop.ask(subjectsPath, { key: shop.key }))), {
+      200: 2,
+      429: 2,
+    })
+    assert.deepEqual(tally(await many(4, () => shop.ask(subjectsPath, { key: other }))), { 200: 2, 429: 2 })
+  })
+
+  test('belong to an address, whichever keys it uses', async (t) => {
+    const shop = await startShop(t, { env: { LETHE_LIMIT_IP: '3/minute' }, scopes: ['analytics:view'] })
+    const other = (await shop.createKey(shop.organisationId, ['analytics:view'])).keyString
+    const answers = [
+      await shop.ask(subjectsPath, { key: shop.key }),
+      await shop.ask(subjectsPath, { key: other }),
+      await shop.ask(subjectsPath),
+      await shop.ask(subjectsPath, { key: other }),
+    ]
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 401, 429],
+    )
+  })
+
+  test('are not refilled by a rotation', async (t) => {
+    const env = { LETHE_LIMIT_KEY: '3/minute', LETHE_LIMIT_ERASURE: '1/hour' }
+    const shop = await startShop(t, { env, scopes: both })
+    const erase = (key: string) => shop.ask(subjectPath('anna'), { method: 'DELETE', key })
+    dataOf(await erase(shop.key))
+    const { keyString } = await rotateKey(shop.workplace, shop.keyId)
+    const refused = await erase(keyString)
+    errorOf(refused, 'rate_limited')
+    assert.equal(budgetOf(refused).limit, 1)
+    dataOf(await shop.ask(subjectsPath, { key: keyString }))
+    const spent = await shop.ask(subjectsPath, { key: keyString })
+    errorOf(spent, 'rate_limited')
+    assert.equal(budgetOf(spent).limit, 3)
+  })
+
+  test('count HEAD, failures and refusals of scope as they count all else', async (t) => {
+    const shop = await startShop(t, { env: { LETHE_LIMIT_KEY: '6/minute' }, scopes: ['analytics:view'] })
+    const { key } = shop
+    const answers = [
+      await shop.ask(subjectsPath, { key, method: 'HEAD' }),
+      await shop.ask('/v1/nowhere', { key }),
+      await shop.ask(subjectsPath, { key, method: 'POST' }),
+      await shop.ask(subjectPath('anna'), { key, method: 'DELETE' }),
+      await shop.ask(`${subjectsPath}?limit=0`, { key }),
+      await shop.ask(subjectPath('nobody'), { key }),
+      await shop.ask(subjectsPath, { key }),
+    ]
+    assert.deepEqual(
+      answers.map((answer) => [answer.status, budgetOf(answer).remaining]),
+      [
+        [200, 5],
+        [404, 4],
+        [400, 3],
+        [403, 2],
+        [422, 1],
+        [404, 0],
+        [429, 0],
+      ],
+    )
+  })
+
+  test('have fixed windows, which start with a first request and end all at once', async (t) => {
+    const shop = await startShop(t, { env: { LETHE_LIMIT_KEY: '3/minute' }, scopes: ['analytics:view'] })
+    const ask = () => shop.ask(subjectsPath, { key: shop.key })
+    dataOf(await ask())
+    shop.passTime(50_000)
+    dataOf(await ask())
+    dataOf(await ask())
+    errorOf(await ask(), 'rate_limited')
+    shop.passTime(10_000)
+    assert.deepEqual(tally(await many(4, ask)), { 200: 3, 429: 1 })
+  })
+})
+
+describe('a request that a budget refuses', () => {
+  test('consumes nothing of that budget nor of those behind it, but those before it have counted', async (t) => {
+    const env = { ...behindProxy, LETHE_LIMIT_IP: '3/minute', LETHE_LIMIT_KEY: '4/minute' }
+    const { ask, key } = await startShop(t, { env, scopes: ['analytics:view'] })
+    const askFrom = async (address: string) => {
+      const answer = await ask(subjectsPath, { key, headers: from(address) })
+      return [answer.status, budgetOf(answer).limit, budgetOf(answer).remaining]
+    }
+    const [one, other] = ['203.0.113.1', '203.0.113.2']
+    assert.deepEqual(await askFrom(one), [200, 3, 2])
+    assert.deepEqual(await askFrom(one), [200, 3, 1])
+    assert.deepEqual(await askFrom(one), [200, 3, 0])
+    // Refused by the address's budget: the key has spent three, and keeps its fourth.
+    assert.deepEqual(await askFrom(one), [429, 3, 0])
+    assert.deepEqual(await askFrom(one), [429, 3, 0])
+    assert.deepEqual(await askFrom(other), [200, 4, 0])
+    // Refused by the key's: the address counts on, until it refuses itself.
+    assert.deepEqual(await askFrom(other), [429, 4, 0])
+    assert.deepEqual(await askFrom(other), [429, 4, 0])
+    assert.deepEqual(await askFrom(other), [429, 3, 0])
+  })
+
+  test('consumes no erasure when the key or the address refuses it', async (t) => {
+    const env = { ...behindProxy, LETHE_LIMIT_KEY: '1/minute', LETHE_LIMIT_ERASURE: '2/hour' }
+    const shop = await startShop(t, { env, scopes: both })
+    const erase = () => shop.ask(subjectPath('anna'), { method: 'DELETE', key: shop.key })
+    dataOf(await erase())
+    for (let i = 0; i < 5; i++) assert.equal(budgetOf(await erase()).limit, 1)
+    shop.passTime(60_000)
+    dataOf(await erase())
+    shop.passTime(60_000)
+    const refused = await erase()
+    errorOf(refused, 'rate_limited')
+    assert.equal(budgetOf(refused).limit, 2)
+  })
+})
+
+describe('an unmetered path', () => {
+  test('carries no rate-limit headers, counts nothing, and goes on when the budget is spent', async (t) => {
+    const shop = await startShop(t, { env: { LETHE_LIMIT_IP: '1/minute' }, scopes: ['analytics:view'] })
+    const askAll = async () => {
+      for (const path of ['/healthz', '/readyz', '/v1/analytics/openapi.json']) {
+        for (const method of ['GET', 'HEAD']) {
+          const answer = await shop.ask(path, { method, key: shop.key })
+          assert.equal(answer.status, 200)
+          assertUnmetered(answer)
+        }
+      }
+    }
+    await askAll()
+    const spent = await shop.ask(subjectsPath, { key: shop.key })
+    dataOf(spent)
+    assert.equal(budgetOf(spent).remaining, 0)
+    errorOf(await shop.ask(subjectsPath, { key: shop.key }), 'rate_limited')
+    await askAll()
+  })
+})

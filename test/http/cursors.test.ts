@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { dataOf, listIn, problemFields, textIn } from '../support/answers.ts'
+import { anHourAgo, startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
+
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+const { key } = shop
+await shop.createTracker(shop.organisationId, 'blog')
+for (const trackerId of ['shop', 'blog']) {
+  for (const subjectId of ['anna', 'berta', 'clara']) {
+    const at = { trackerId, events: 3 }
+    await shop.ingest([
+      ...visit(subjectId, { ...at, sessionId: 's1' }),
+      ...visit(subjectId, { ...at, sessionId: 's2', startedAt: anHourAgo + 60_000 }),
+    ])
+  }
+}
+
+const withLimit = (list: string) => `${list}${list.includes('?') ? '&' : '?'}limit=1`
+const firstPage = async (list: string) => dataOf(await shop.ask(withLimit(list), { key }))
+const cursorOf = async (list: string) => textIn(await firstPage(list), 'nextCursor')
+const goOn = (list: string, cursor: string) =>
+  shop.ask(`${withLimit(list)}&cursor=${encodeURIComponent(cursor)}`, { key })
+
+const after2020 = 'lastSeenAfter=2020-01-01T00:00:00Z'
+const lists = [
+  subjectsPath,
+  `${subjectsPath}?sort=lastSeenAt`,
+  `${subjectsPath}?sort=-lastSeenAt`,
+  `${subjectsPath}?${after2020}`,
+  `${subjectsPath}?${after2020}&sort=-lastSeenAt`,
+  `${subjectsPath}?lastSeenAfter=2020-01-02T00:00:00Z`,
+  `${subjectsPath}?${after2020}&lastSeenBefore=2099-01-01T00:00:00Z`,
+  `${subjectsPath}?lastSeenBefore=2099-01-01T00:00:00Z`,
+  '/v1/analytics/trackers/blog/subjects',
+  `${subjectPath('anna')}/sessions`,
+  `${subjectPath('berta')}/sessions`,
+  `${subjectPath('anna', 'blog')}/sessions`,
+  `${subjectPath('anna')}/events`,
+  `${subjectPath('anna')}/events?sessionId=s1`,
+  `${subjectPath('anna')}/events?sessionId=s2`,
+  `${subjectPath('berta')}/events`,
+  `${subjectPath('anna', 'blog')}/events`,
+]
+
+describe('a cursor', () => {
+  for (const list of lists) {
+    test(`is good for its own list and for no other: ${list}`, async () => {
+      const cursor = await cursorOf(list)
+      dataOf(await goOn(list, cursor))
+      for (const other of lists) {
+        if (other === list) continue
+        assert.deepEqual(problemFields(await goOn(other, cursor)), ['cursor'], other)
+      }
+    })
+  }
+
+  test('is bound to the prefix of its list', async () => {
+    await shop.ingest([...visit('anton'), ...visit('antje')])
+    const cursor = await cursorOf(`${subjectsPath}?subjectIdPrefix=an`)
+    dataOf(await goOn(`${subjectsPath}?subjectIdPrefix=an`, cursor))
+    for (const query of ['?subjectIdPrefix=a', '?subjectIdPrefix=ant', '']) {
+      assert.deepEqual(problemFields(await goOn(subjectsPath + query, cursor)), ['cursor'])
+    }
+  })
+
+  test('takes the default sort for what it is', async () => {
+    const cursor = await cursorOf(subjectsPath)
+    dataOf(await goOn(`${subjectsPath}?sort=subjectId`, cursor))
+    const filtered = await cursorOf(`${subjectsPath}?${after2020}`)
+    dataOf(await goOn(`${subjectsPath}?sort=lastSeenAt&${after2020}`, filtered))
+  })
+
+  test('goes with another limit', async () => {
+    const cursor = await cursorOf(subjectsPath)
+    const page = dataOf(await shop.ask(`${subjectsPath}?limit=200&cursor=${cursor}`, { key }))
+    assert.equal(page.nextCursor, null)
+    assert.equal(textIn(listIn(page, 'subjects')[0], 'subjectId'), 'antje')
+  })
+
+  test('is refused when any of its characters is another', async () => {
+    const cursor = await cursorOf(subjectsPath)
+    for (let place = 0; place < cursor.length; place++) {
+      const other = cursor[place] === 'A' ? 'B' : 'A'
+      const damaged = cursor.slice(0, place) + other + cursor.slice(place + 1)
+      assert.deepEqual(problemFields(await goOn(subjectsPath, damaged)), ['cursor'], `character ${place}`)
+    }
+  })
+
+  const damages: [what: string, damage: (cursor: string) => string][] = [
+    ['empty', () => ''],
+    ['a word', () => 'next'],
+    ['cut short', (cursor) => cursor.slice(0, -1)],
+    ['without its head', (cursor) => cursor.slice(1)],
+    ['doubled', (cursor) => cursor + cursor],
+    ['longer', (cursor) => `${cursor}A`],
+    ['padded', (cursor) => `${cursor}=`],
+    ['with a space behind it', (cursor) => `${cursor} `],
+    ['in other case', (cursor) => cursor.toLowerCase()],
+    ['a number', () => '1'],
+    ['null', () => 'null'],
+    ['JSON', () => '[1763154235004,"anna"]'],
+    ['bytes', () => '\u0000\u0001\u{1f600}'],
+    ['endless', () => 'A'.repeat(5_000)],
+  ]
+  for (const [what, damage] of damages) {
+    test(`is a 422 on cursor when it is ${what}`, async () => {
+      for (const list of [subjectsPath, `${subjectPath('anna')}/sessions`, `${subjectPath('anna')}/events`]) {
+        assert.deepEqual(problemFields(await goOn(list, damage(await cursorOf(list)))), ['cursor'])
+      }
+    })
+  }
+
+  test('is safe to put into a URL as it stands', async () => {
+    await shop.ingest([...visit('+/=?&#%\u{1f600}'.repeat(20)), ...visit('zz')])
+    let cursor: unknown = await cursorOf(subjectsPath)
+    while (typeof cursor === 'string') {
+      assert.match(cursor, /^[0-9A-Za-z_.~-]+$/)
+      cursor = dataOf(await goOn(subjectsPath, cursor)).nextCursor
+    }
+  })
+
+  test('goes on where its page ended when that last row is gone', async () => {
+    const cursor = await cursorOf(subjectsPath)
+    const eraser = (await shop.createKey(shop.organisationId, ['analytics:delete-data'])).keyString
+    const [first] = listIn(await firstPage(subjectsPath), 'subjects')
+    dataOf(await shop.ask(subjectPath(textIn(first, 'subjectId')), { key: eraser, method: 'DELETE' }))
+    const [next] = listIn(dataOf(await goOn(subjectsPath, cursor)), 'subjects')
+    assert.ok(textIn(next, 'subjectId') > textIn(first, 'subjectId'))
+  })
+})

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { formatInstant } from '../../src/domain/instant.ts'
+import { dataOf, errorOf, listIn, problemFields, textIn } from '../support/answers.ts'
+import { eventRow } from '../support/rows.ts'
+import { anHourAgo, startShop, subjectPath, visit } from '../support/shop.ts'
+
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+const { key } = shop
+const path = `${subjectPath('anna')}/events`
+await shop.ingest([
+  ...visit('anna', { sessionId: 's1', events: 3 }),
+  // Two sessions at once, as two devices have them: their events lie among each other.
+  ...visit('anna', { sessionId: 's2', startedAt: anHourAgo + 500, events: 3 }),
+  ...visit('anna', { sessionId: 's3', startedAt: anHourAgo + 500, events: 1 }),
+  ...visit('anna', { sessionId: 'quiet', events: 0 }),
+  ...visit('berta', { sessionId: 's1', events: 9 }),
+])
+
+async function walk(query: string): Promise<string[]> {
+  const ids: string[] = []
+  let cursor: unknown = ''
+  while (typeof cursor === 'string') {
+    const data = dataOf(await shop.ask(`${path}?${query}${cursor && `&cursor=${cursor}`}`, { key }))
+    ids.push(...listIn(data, 'events').map((event) => textIn(event, 'eventId')))
+    cursor = data.nextCursor
+  }
+  return ids
+}
+
+describe("the list of a subject's events", () => {
+  test('shows of each its id, its session, its name, its instant and its properties', async () => {
+    const data = dataOf(await shop.ask(`${path}?limit=1`, { key }))
+    assert.deepEqual(listIn(data, 'events'), [
+      {
+        eventId: 's2-3',
+        sessionId: 's2',
+        name: 'pageview',
+        occurredAt: formatInstant(anHourAgo + 2_500),
+        properties: { number: 2 },
+      },
+    ])
+  })
+
+  test('is newest first, and complete whatever the size of a page', async () => {
+    for (const limit of [1, 2, 3, 7, 200]) {
+      const ids = await walk(`limit=${limit}`)
+      assert.deepEqual(ids.slice(0, 4), ['s2-3', 's1-3', 's2-2', 's1-2'])
+      assert.deepEqual(ids.slice(4, 6).sort(), ['s2-1', 's3-1'])
+      assert.deepEqual(ids.slice(6), ['s1-1'])
+    }
+  })
+
+  test('may be those of one session', async () => {
+    for (const limit of [1, 2, 200]) {
+      assert.deepEqual(await walk(`sessionId=s1&limit=${limit}`), ['s1-3', 's1-2', 's1-1'])
+      assert.deepEqual(await walk(`sessionId=s2&limit=${limit}`), ['s2-3', 's2-2', 's2-1'])
+    }
+    assert.deepEqual(await walk('sessionId=s3'), ['s3-1'])
+  })
+
+  test('is empty for a session without events, and for one that is not there', async () => {
+    for (const sessionId of ['quiet', 'nosuch', 'S1', 's']) {
+      assert.deepEqual(dataOf(await shop.ask(`${path}?sessionId=${sessionId}`, { key })), {
+        events: [],
+        nextCursor: null,
+      })
+    }
+  })
+
+  test('is a 422 on a sessionId that can be none', async () => {
+    for (const sessionId of ['', '%00', '.', '..', 'x'.repeat(257)]) {
+      assert.deepEqual(problemFields(await shop.ask(`${path}?sessionId=${sessionId}`, { key })), [
+        'sessionId',
+      ])
+    }
+  })
+
+  test('hands properties back as they were collected, whatever they are', async () => {
+    const properties = {
+      url: 'https://shop.example/?q=%20',
+      items: [{ id: 1, tags: [] }],
+      total: 12.5,
+      gift: null,
+    }
+    await shop.ingest([
+      eventRow({ subjectId: 'clara', eventId: 'e/1', sessionId: 's/1', occurredAt: anHourAgo, properties }),
+    ])
+    const clara = `${subjectPath('clara')}/events?sessionId=${encodeURIComponent('s/1')}`
+    assert.partialDeepStrictEqual(listIn(dataOf(await shop.ask(clara, { key })), 'events'), [
+      { eventId: 'e/1', sessionId: 's/1', properties },
+    ])
+  })
+
+  test('is a 404 where the subject is', async () => {
+    errorOf(await shop.ask(`${subjectPath('nobody')}/events`, { key }), 'not_found')
+    errorOf(await shop.ask(`${subjectPath('nobody')}/events?sessionId=s1`, { key }), 'not_found')
+    errorOf(await shop.ask(`${subjectPath('anna', 'nowhere')}/events`, { key }), 'not_found')
+    await shop.ingest(visit('dora'))
+    await shop.workplace.subjects.erase({ organisationId: shop.organisationId, trackerId: 'shop' }, 'dora')
+    errorOf(await shop.ask(`${subjectPath('dora')}/events`, { key }), 'not_found')
+  })
+})

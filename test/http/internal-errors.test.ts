@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { dataOf, errorOf, isObject, uuidPattern } from '../support/answers.ts'
+import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
+
+const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
+const { key, workplace } = shop
+await shop.ingest(visit('anna'))
+
+const broken = () => Promise.reject(new Error('the secret cause'))
+
+/** The store breaks for as long as `work` takes. */
+async function whileBroken(work: () => Promise<void>): Promise<void> {
+  const { subjects, sessions, events, ping, apiKeys } = workplace
+  const kept = { subjects: { ...subjects }, sessions: { ...sessions }, events: { ...events } }
+  Object.assign(subjects, { list: broken, read: broken, erase: broken })
+  Object.assign(sessions, { list: broken })
+  Object.assign(events, { list: broken })
+  workplace.ping = broken
+  try {
+    await work()
+  } finally {
+    Object.assign(subjects, kept.subjects)
+    Object.assign(sessions, kept.sessions)
+    Object.assign(events, kept.events)
+    Object.assign(workplace, { ping, apiKeys })
+  }
+}
+
+const linesOf = (requestId: string) =>
+  shop.logged
+    .map((line): unknown => JSON.parse(line))
+    .filter((line) => isObject(line) && line.requestId === requestId)
+
+describe('an unexpected failure', () => {
+  for (const [method, path] of [
+    ['GET', subjectsPath],
+    ['GET', subjectPath('anna')],
+    ['GET', `${subjectPath('anna')}/sessions`],
+    ['GET', `${subjectPath('anna')}/events`],
+    ['DELETE', subjectPath('anna')],
+    ['GET', '/readyz'],
+  ] as const) {
+    test(`is a 500 that says nothing of its cause, which the log has: ${method} ${path}`, async () => {
+      await whileBroken(async () => {
+        const answer = await shop.ask(path, { method, key })
+        const error = errorOf(answer, 'internal_error')
+        assert.doesNotMatch(JSON.stringify(error), /secret|cause|Error|store|\.ts/)
+        const requestId = answer.headers.get('x-request-id') ?? ''
+        assert.match(requestId, uuidPattern)
+        const [cause] = linesOf(requestId).filter((line) => isObject(line) && line.level === 50)
+        assert.match(JSON.stringify(cause), /the secret cause/)
+      })
+    })
+  }
+
+  test('carries the budget of the request, and the id the client chose', async () => {
+    await whileBroken(async () => {
+      const answer = await shop.ask(subjectPath('anna'), { key, headers: { 'x-request-id': 'my id' } })
+      errorOf(answer, 'internal_error')
+      assert.equal(answer.headers.get('x-request-id'), 'my id')
+      assert.ok(answer.headers.has('x-ratelimit-remaining'))
+      assert.match(JSON.stringify(linesOf('my id')), /the secret cause/)
+    })
+  })
+
+  test('has an answer to HEAD without a body', async () => {
+    await whileBroken(async () => {
+      const answer = await shop.ask(subjectPath('anna'), { key, method: 'HEAD' })
+      assert.equal(answer.status, 500)
+      assert.match(answer.headers.get('x-request-id') ?? '', uuidPattern)
+    })
+  })
+
+  test('of the look-up of keys is a 500, not a 401', async () => {
+    const { findWithHash } = workplace.apiKeys
+    workplace.apiKeys.findWithHash = broken
+    const answer = await shop.ask(subjectsPath, { key })
+    workplace.apiKeys.findWithHash = findWithHash
+    errorOf(answer, 'internal_error')
+  })
+
+  test('is over with its cause', async () => {
+    dataOf(await shop.ask(subjectPath('anna'), { key }))
+    dataOf(await shop.ask('/readyz'))
+  })
+
+  test('of what is no error at all is a 500 too', async () => {
+    const { read } = workplace.subjects
+    for (const cause of ['a text', undefined, null, { statusCode: 418, code: 'TEAPOT' }]) {
+      workplace.subjects.read = () => Promise.reject(cause)
+      errorOf(await shop.ask(subjectPath('anna'), { key }), 'internal_error')
+    }
+    workplace.subjects.read = read
+  })
+
+  test('that brings a status of its own is a 500 all the same', async () => {
+    const { read } = workplace.subjects
+    workplace.subjects.read = () => Promise.reject(Object.assign(new Error('gone'), { statusCode: 410 }))
+    const answer = await shop.ask(subjectPath('anna'), { key })
+    workplace.subjects.read = read
+    errorOf(answer, 'internal_error')
+  })
+})
+
+test('the health of the process does not depend on the store', async () => {
+  await whileBroken(async () => {
+    assert.deepEqual(dataOf(await shop.ask('/healthz')), { status: 'ok' })
+  })
+})

@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { formatInstant, type Instant } from '../../src/domain/instant.ts'
+import { dataOf, errorOf, listIn, problemFields, textIn } from '../support/answers.ts'
+import { anHourAgo, type Shop, startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
+
+const minute = 60_000
+
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+// Last seen in this order, b and c at the same instant.
+const lastSeen: [subjectId: string, lastSeenAt: Instant][] = [
+  ['d', anHourAgo],
+  ['b', anHourAgo + minute],
+  ['c', anHourAgo + minute],
+  ['a', anHourAgo + 2 * minute],
+  ['e', anHourAgo + 3 * minute],
+]
+for (const [subjectId, startedAt] of lastSeen) await shop.ingest(visit(subjectId, { startedAt }))
+
+/** The ids of a whole list, page by page. */
+async function walk(
+  { ask, key }: Pick<Shop, 'ask' | 'key'>,
+  query: Record<string, string> = {},
+  between: () => Promise<void> = async () => {},
+): Promise<string[]> {
+  const ids: string[] = []
+  let cursor: unknown = null
+  do {
+    const parameters = new URLSearchParams({ ...query, ...(typeof cursor === 'string' && { cursor }) })
+    const data = dataOf(await ask(`${subjectsPath}?${parameters}`, { key }))
+    ids.push(...listIn(data, 'subjects').map((subject) => textIn(subject, 'subjectId')))
+    cursor = data.nextCursor
+    await between()
+  } while (typeof cursor === 'string')
+  return ids
+}
+
+describe('the list of subjects', () => {
+  test('shows of each its id, its span and its counts', async (t) => {
+    const own = await startShop(t, { scopes: ['analytics:view'] })
+    await own.ingest([
+      ...visit('anna', { sessionId: 's1', events: 3, attributes: { country: 'DE' } }),
+      ...visit('anna', { sessionId: 's2', startedAt: anHourAgo + 10 * minute, events: 2 }),
+      ...visit('berta', { startedAt: anHourAgo + minute, events: 0 }),
+    ])
+    assert.deepEqual(dataOf(await own.ask(subjectsPath, { key: own.key })), {
+      subjects: [
+        {
+          subjectId: 'anna',
+          firstSeenAt: formatInstant(anHourAgo),
+          lastSeenAt: formatInstant(anHourAgo + 10 * minute + 1_000),
+          counts: { sessions: 2, events: 5 },
+        },
+        {
+          subjectId: 'berta',
+          firstSeenAt: formatInstant(anHourAgo + minute),
+          lastSeenAt: formatInstant(anHourAgo + minute),
+          counts: { sessions: 1, events: 0 },
+        },
+      ],
+      nextCursor: null,
+    })
+  })
+
+  test('is empty for an empty tracker, however it is asked for', async () => {
+    const trackerId = await shop.createTracker(shop.organisationId)
+    for (const query of [
+      '',
+      '?sort=-lastSeenAt',
+      '?subjectIdPrefix=a',
+      '?lastSeenAfter=2020-01-01T00:00:00Z',
+    ]) {
+      const path = `/v1/analytics/trackers/${trackerId}/subjects${query}`
+      assert.deepEqual(dataOf(await shop.ask(path, { key: shop.key })), { subjects: [], nextCursor: null })
+    }
+  })
+
+  test('is a 404 for a tracker that does not exist', async () => {
+    errorOf(await shop.ask('/v1/analytics/trackers/nowhere/subjects', { key: shop.key }), 'not_found')
+  })
+
+  test('ends with null also when its last page is full', async () => {
+    for (const limit of ['1', '2', '5', '6']) {
+      assert.deepEqual(await walk(shop, { limit }), ['a', 'b', 'c', 'd', 'e'])
+    }
+    const full = dataOf(await shop.ask(`${subjectsPath}?limit=5`, { key: shop.key }))
+    assert.equal(full.nextCursor, null)
+  })
+
+  test('holds only the subjects of its tracker', async () => {
+    const trackerId = await shop.createTracker(shop.organisationId)
+    await shop.ingest(visit('elsewhere', { trackerId }))
+    assert.ok(!(await walk(shop)).includes('elsewhere'))
+  })
+})
+
+describe('its sort', () => {
+  const orders: [sort: string, ids: string[]][] = [
+    ['subjectId', ['a', 'b', 'c', 'd', 'e']],
+    ['lastSeenAt', ['d', 'b', 'c', 'a', 'e']],
+    ['-lastSeenAt', ['e', 'a', 'c', 'b', 'd']],
+  ]
+  for (const [sort, ids] of orders) {
+    test(`may be ${sort}, whatever the size of a page`, async () => {
+      for (const limit of ['1', '2', '3', '200']) assert.deepEqual(await walk(shop, { sort, limit }), ids)
+    })
+  }
+
+  test('is subjectId by itself', async () => {
+    assert.deepEqual(await walk(shop), ['a', 'b', 'c', 'd', 'e'])
+  })
+
+  test('puts ids in the order of their characters', async (t) => {
+    const own = await startShop(t, { scopes: ['analytics:view'] })
+    const ids = ['10', '9', 'Z', 'a', 'a b', 'a!', 'aa', '\u00e4', '\ufffd', '\u{1f600}']
+    await own.ingest(ids.toReversed().flatMap((id) => visit(id)))
+    const expected = ids.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
+    assert.deepEqual(await walk(own, { limit: '3' }), expected)
+  })
+
+  for (const sort of [
+    '',
+    'lastseenat',
+    '+lastSeenAt',
+    '-subjectId',
+    'firstSeenAt',
+    'subjectId,lastSeenAt',
+    'asc',
+  ]) {
+    test(`is a 422 when it is "${sort}"`, async () => {
+      const query = new URLSearchParams({ sort })
+      assert.deepEqual(problemFields(await shop.ask(`${subjectsPath}?${query}`, { key: shop.key })), ['sort'])
+    })
+  }
+})
+
+describe('a complete walk', () => {
+  test('skips and repeats nothing while subjects come, go and stay active', async (t) => {
+    const own = await startShop(t, { scopes: ['analytics:view'] })
+    const steady = Array.from({ length: 60 }, (_, number) => `steady-${String(number).padStart(2, '0')}`)
+    const fleeting = Array.from({ length: 60 }, (_, number) => `fleeting-${String(number).padStart(2, '0')}`)
+    await own.ingest([...steady, ...fleeting].flatMap((id) => visit(id)))
+    let turn = 0
+    const tracker = { organisationId: own.organisationId, trackerId: 'shop' }
+    const walked = await walk(own, { limit: '7' }, async () => {
+      turn++
+      await own.ingest([
+        ...steady.flatMap((id) =>
+          visit(id, { sessionId: `turn-${turn}`, startedAt: anHourAgo + turn * minute }),
+        ),
+        ...visit(`a-new-${turn}`),
+        ...visit(`z-new-${turn}`),
+      ])
+      await own.workplace.subjects.erase(tracker, fleeting[turn * 3] ?? '')
+      await own.workplace.subjects.erase(tracker, fleeting[59 - turn] ?? '')
+    })
+    assert.deepEqual(
+      walked.filter((id) => id.startsWith('steady')),
+      steady,
+    )
+    assert.equal(new Set(walked).size, walked.length)
+  })
+})
+
+describe('subjectIdPrefix', () => {
+  test('keeps the ids that start with it, to the letter', async (t) => {
+    const own = await startShop(t, { scopes: ['analytics:view'] })
+    const ids = [
+      'a',
+      'a%',
+      'a%b',
+      'a_c',
+      'ab',
+      'abc',
+      'Ab',
+      'b',
+      'a\u{10ffff}',
+      'a\u{10ffff}z',
+      'a\ud7ff',
+      'a\ue000',
+    ]
+    await own.ingest(ids.flatMap((id) => visit(id)))
+    const byCharacters = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other))
+    for (const subjectIdPrefix of [...ids, 'A', 'abcd', '\u{10ffff}', '.', '..', ' ']) {
+      for (const limit of ['2', '200']) {
+        assert.deepEqual(
+          await walk(own, { subjectIdPrefix, limit }),
+          ids.filter((id) => id.startsWith(subjectIdPrefix)).sort(byCharacters),
+          JSON.stringify(subjectIdPrefix),
+        )
+      }
+    }
+    assert.deepEqual(await walk(own, { subjectIdPrefix: 'ab', sort: 'subjectId' }), ['ab', 'abc'])
+  })
+
+  for (const prefix of ['', '\u0000', 'a\u0085', 'x'.repeat(257)]) {
+    test(`is a 422 when it is ${JSON.stringify(prefix).slice(0, 12)}`, async () => {
+      const query = new URLSearchParams({ subjectIdPrefix: prefix })
+      assert.deepEqual(problemFields(await shop.ask(`${subjectsPath}?${query}`, { key: shop.key })), [
+        'subjectIdPrefix',
+      ])
+    })
+  }
+})
+
+describe('lastSeenAfter and lastSeenBefore', () => {
+  const at = (minutes: number) => formatInstant(anHourAgo + minutes * minute)
+
+  test('take the first instant in and leave the last one out', async () => {
+    const rows: [query: Record<string, string>, ids: string[]][] = [
+      [{ lastSeenAfter: at(0) }, ['d', 'b', 'c', 'a', 'e']],
+      [{ lastSeenAfter: at(1) }, ['b', 'c', 'a', 'e']],
+      [{ lastSeenAfter: formatInstant(anHourAgo + minute + 1) }, ['a', 'e']],
+      [{ lastSeenBefore: at(1) }, ['d']],
+      [{ lastSeenBefore: formatInstant(anHourAgo + minute + 1) }, ['d', 'b', 'c']],
+      [{ lastSeenAfter: at(1), lastSeenBefore: at(3) }, ['b', 'c', 'a']],
+      [{ lastSeenAfter: at(1), lastSeenBefore: at(1) }, []],
+      [{ lastSeenAfter: at(3), lastSeenBefore: at(1) }, []],
+      [{ lastSeenAfter: at(10) }, []],
+    ]
+    for (const [query, ids] of rows) {
+      for (const limit of ['1', '2', '200']) {
+        assert.deepEqual(await walk(shop, { ...query, limit }), ids, JSON.stringify(query))
+        assert.deepEqual(await walk(shop, { ...query, limit, sort: 'lastSeenAt' }), ids)
+        assert.deepEqual(await walk(shop, { ...query, limit, sort: '-lastSeenAt' }), ids.toReversed())
+      }
+    }
+  })
+
+  test('may be written with an offset, with or without a fraction', async () => {
+    const shifted = (hours: number, zone: string) =>
+      formatInstant(anHourAgo + minute + hours * 60 * minute).replace('Z', zone)
+    for (const lastSeenAfter of [
+      at(1),
+      shifted(2, '+02:00'),
+      shifted(-5, '-05:00'),
+      at(1).replace('Z', '000Z'),
+    ]) {
+      assert.deepEqual(await walk(shop, { lastSeenAfter }), ['b', 'c', 'a', 'e'], lastSeenAfter)
+    }
+    assert.equal((await walk(shop, { lastSeenAfter: '2020-01-01T00:00:00Z' })).length, 5)
+  })
+
+  for (const text of [
+    ...[
+      '',
+      'yesterday',
+      '2026',
+      '2026-01-01',
+      '2026-01-01T00:00:00',
+      '2026-01-01 00:00:00Z',
+      '1763154235004',
+    ],
+    ...['2026-02-30T00:00:00Z', '2026-13-01T00:00:00Z', '2026-01-01T24:00:00Z', '2026-01-01T00:60:00Z'],
+    ...[
+      '2026-01-01T00:00:00+25:00',
+      '2026-01-01T00:00:00 02:00',
+      '2026-W01-1T00:00:00Z',
+      '+2026-01-01T00:00:00Z',
+    ],
+  ]) {
+    test(`are a 422 when they are "${text}"`, async () => {
+      for (const field of ['lastSeenAfter', 'lastSeenBefore']) {
+        const query = new URLSearchParams({ [field]: text })
+        assert.deepEqual(problemFields(await shop.ask(`${subjectsPath}?${query}`, { key: shop.key })), [
+          field,
+        ])
+      }
+    })
+  }
+})
+
+describe('filters and sorts that do not go together', () => {
+  const instant = '2026-01-01T00:00:00Z'
+  const wrong: [query: Record<string, string>, fields: string[]][] = [
+    [{ sort: 'subjectId', lastSeenAfter: instant }, ['lastSeenAfter']],
+    [{ sort: 'subjectId', lastSeenBefore: instant }, ['lastSeenBefore']],
+    [
+      { sort: 'subjectId', lastSeenAfter: instant, lastSeenBefore: instant },
+      ['lastSeenAfter', 'lastSeenBefore'],
+    ],
+    [{ sort: 'lastSeenAt', subjectIdPrefix: 'a' }, ['subjectIdPrefix']],
+    [{ sort: '-lastSeenAt', subjectIdPrefix: 'a' }, ['subjectIdPrefix']],
+    [{ subjectIdPrefix: 'a', lastSeenAfter: instant }, ['subjectIdPrefix']],
+    [{ subjectIdPrefix: 'a', lastSeenBefore: instant }, ['subjectIdPrefix']],
+  ]
+  for (const [query, fields] of wrong) {
+    test(`are a 422: ${new URLSearchParams(query)}`, async () => {
+      const path = `${subjectsPath}?${new URLSearchParams(query)}`
+      assert.deepEqual(problemFields(await shop.ask(path, { key: shop.key })), fields)
+    })
+  }
+})
+
+test('a subject leaves the list with its erasure', async (t) => {
+  const own = await startShop(t, { scopes: ['analytics:view', 'analytics:delete-data'] })
+  await own.ingest([...visit('anna'), ...visit('berta')])
+  dataOf(await own.ask(subjectPath('anna'), { key: own.key, method: 'DELETE' }))
+  for (const sort of ['subjectId', 'lastSeenAt', '-lastSeenAt'])
+    assert.deepEqual(await walk(own, { sort }), ['berta'])
+})

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { dataOf, isObject, textIn } from '../support/answers.ts'
+import { askRaw, openRawConnection, requestText } from '../support/raw-http.ts'
+import { startShop, visit } from '../support/shop.ts'
+import { until } from '../support/until.ts'
+
+const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
+const { key, url, logged } = shop
+
+// What no log may ever hold.
+const tracker = 'tracker-marker'
+const subject = 'subject-marker'
+const list = `/v1/analytics/trackers/${tracker}/subjects`
+const path = `${list}/${subject}`
+await shop.createTracker(shop.organisationId, tracker)
+for (const name of ['', '-2', '-3'])
+  await shop.ingest(visit(subject + name, { trackerId: tracker, events: 3 }))
+const cursor = textIn(dataOf(await shop.ask(`${list}?limit=1`, { key })), 'nextCursor')
+await until(() => logged.length === 1)
+const noOne = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')
+
+type Line = Record<string, unknown>
+
+/** The lines that `work` leaves, once there are as many as it makes requests. */
+async function linesOf(count: number, work: () => Promise<unknown>): Promise<Line[]> {
+  const before = logged.length
+  await work()
+  await until(() => logged.length >= before + count)
+  return logged.slice(before).map((line) => {
+    const parsed: unknown = JSON.parse(line)
+    assert.ok(isObject(parsed))
+    return parsed
+  })
+}
+
+const pattern = '/v1/analytics/trackers/{trackerId}/subjects'
+const requests: [what: string, ask: () => Promise<unknown>, expected: Line][] = [
+  ['a list', () => shop.ask(list, { key }), { method: 'GET', route: pattern, status: 200 }],
+  ['a page', () => shop.ask(`${list}?limit=1&cursor=${cursor}`, { key }), { route: pattern, status: 200 }],
+  [
+    'a search',
+    () => shop.ask(`${list}?subjectIdPrefix=${subject}`, { key }),
+    { route: pattern, status: 200 },
+  ],
+  ['a reading', () => shop.ask(path, { key }), { route: `${pattern}/{subjectId}`, status: 200 }],
+  ['sessions', () => shop.ask(`${path}/sessions`, { key }), { route: `${pattern}/{subjectId}/sessions` }],
+  ['events', () => shop.ask(`${path}/events`, { key }), { route: `${pattern}/{subjectId}/events` }],
+  [
+    'an erasure',
+    () => shop.ask(`${path}-3`, { key, method: 'DELETE' }),
+    { method: 'DELETE', route: `${pattern}/{subjectId}`, status: 200 },
+  ],
+  ['HEAD', () => shop.ask(path, { key, method: 'HEAD' }), { method: 'HEAD', status: 200 }],
+  [
+    'what is not found',
+    () => shop.ask(`${path}-9`, { key }),
+    { route: `${pattern}/{subjectId}`, status: 404 },
+  ],
+  ['a bad cursor', () => shop.ask(`${list}?cursor=${cursor}x`, { key }), { route: pattern, status: 422 }],
+  ['a bad parameter', () => shop.ask(`${path}?${subject}=${key}`, { key }), { status: 422 }],
+  ['a bad id', () => shop.ask(`${path}%00`, { key }), { route: `${pattern}/{subjectId}`, status: 422 }],
+  [
+    'a wrong method',
+    () => shop.ask(path, { key, method: 'PUT' }),
+    { route: `${pattern}/{subjectId}`, status: 400 },
+  ],
+  ['an unknown path', () => shop.ask(`/v1/${subject}`, { key }), { route: null, status: 404 }],
+  ['a broken path', () => askRaw(url, `${path}%zz`, { key }), { route: null, status: 400 }],
+  [
+    'a large body',
+    () => shop.ask(path, { key, method: 'DELETE', body: subject.repeat(9_000) }),
+    { status: 400 },
+  ],
+  ['no key', () => shop.ask(path), { status: 401, keyId: null }],
+  ['a damaged key', () => shop.ask(path, { key: noOne }), { status: 401, keyId: null }],
+  ['a key in the query', () => shop.ask(`${path}?key=${key}`), { status: 401, keyId: null }],
+  ['a key as an id', () => shop.ask(`${list}/${key}`, { key }), { status: 404 }],
+  [
+    'other headers',
+    () => shop.ask(path, { key, headers: { 'user-agent': subject, referer: path, cookie: key } }),
+    { status: 200 },
+  ],
+  [
+    'an unusable request id',
+    () => shop.ask(path, { key, headers: { 'x-request-id': subject.repeat(20) } }),
+    { status: 400, keyId: null },
+  ],
+  [
+    'a key as a request id',
+    () => shop.ask(path, { key, headers: { 'x-request-id': `my ${key}` } }),
+    { status: 200 },
+  ],
+  ['a probe', () => shop.ask('/healthz', { key }), { route: '/healthz', status: 200, keyId: null }],
+  [
+    'the document',
+    () => shop.ask('/v1/analytics/openapi.json'),
+    { route: '/v1/analytics/openapi.json', status: 200, keyId: null },
+  ],
+]
+
+describe('the log', () => {
+  for (const [what, ask, expected] of requests) {
+    test(`has one line for each request, of what may be kept: ${what}`, async () => {
+      const lines = await linesOf(1, ask)
+      assert.equal(lines.length, 1)
+      const [line = {}] = lines
+      assert.deepEqual(Object.keys(line).sort(), [
+        ...['durationMs', 'keyId', 'level', 'method', 'msg', 'requestId', 'route', 'status', 'time'],
+      ])
+      assert.partialDeepStrictEqual(line, { msg: 'request', keyId: shop.keyId, ...expected })
+      assert.equal(typeof line.durationMs, 'number')
+      assert.ok(Number(line.durationMs) >= 0)
+    })
+  }
+
+  test('has the id that the client was told', async () => {
+    let told: string | null = null
+    const [line] = await linesOf(1, async () => {
+      told = (await shop.ask(path, { key })).headers.get('x-request-id')
+    })
+    assert.equal(line?.requestId, told)
+  })
+
+  test('has the refusals of budgets and of scopes', async (t) => {
+    const own = await startShop(t, { env: { LETHE_LIMIT_KEY: '1/minute' }, scopes: ['analytics:view'] })
+    await own.ask(path, { key: own.key, method: 'DELETE' })
+    await own.ask(path, { key: own.key })
+    await until(() => own.logged.length === 2)
+    const lines = own.logged.map((line): unknown => JSON.parse(line))
+    assert.partialDeepStrictEqual(lines, [
+      { status: 403, keyId: own.keyId, route: `${pattern}/{subjectId}` },
+      { status: 429, keyId: own.keyId, route: `${pattern}/{subjectId}` },
+    ])
+    assert.doesNotMatch(own.logged.join(), /marker/)
+  })
+
+  test('has what failed and why, and still no id, key or cursor', async () => {
+    const { read } = shop.workplace.subjects
+    shop.workplace.subjects.read = () => Promise.reject(new Error('the disk is gone'))
+    const lines = await linesOf(2, () => shop.ask(path, { key, headers: { 'x-request-id': 'failing' } }))
+    shop.workplace.subjects.read = read
+    assert.deepEqual(
+      lines.map(({ requestId, msg, level }) => [requestId, msg, level]),
+      [
+        ['failing', 'request failed', 50],
+        ['failing', 'request', 30],
+      ],
+    )
+    assert.match(JSON.stringify(lines[0]), /the disk is gone/)
+    assert.equal(lines[1]?.status, 500)
+  })
+
+  test('has one line for a request whose client hung up', async () => {
+    const { read } = shop.workplace.subjects
+    const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
+    const { promise: gone, resolve: leave } = Promise.withResolvers<void>()
+    shop.workplace.subjects.read = async (...args) => {
+      reach()
+      await gone
+      return read(...args)
+    }
+    const [line] = await linesOf(1, async () => {
+      const connection = await openRawConnection(url)
+      connection.send(requestText(path, { key }))
+      await reached
+      connection.hangUp()
+    })
+    leave()
+    shop.workplace.subjects.read = read
+    assert.equal(line?.hungUp, true)
+    dataOf(await shop.ask(path, { key }))
+  })
+
+  test('has one line for each of several requests on one connection', async () => {
+    const lines = await linesOf(3, async () => {
+      const connection = await openRawConnection(url)
+      connection.send(requestText(path, { key }).repeat(3))
+      for (let i = 0; i < 3; i++) dataOf(await connection.answer())
+      connection.hangUp()
+    })
+    assert.equal(lines.length, 3)
+  })
+
+  test('holds no key, no id, no cursor and no URL after all that', async () => {
+    const all = logged.join('\n')
+    assert.ok(logged.length > requests.length)
+    for (const [what, secret] of [
+      ['the tracker', tracker],
+      ['the subject', 'subject-marker'],
+      ['the cursor', cursor],
+      ['the key', key],
+      ['the secret of the key', key.slice(-38)],
+      ['the secret without its checksum', key.slice(-38, -6)],
+      ['a damaged key', noOne],
+      ['an address', '127.0.0.1'],
+      ['a header', 'Bearer'],
+    ] as const) {
+      assert.ok(!all.includes(secret), `${what} is in the log`)
+    }
+    assert.doesNotMatch(all, /trackers\/[^{]/)
+    assert.doesNotMatch(all, /[?&]\w+=/)
+  })
+})

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, describe, test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { errorCodes } from '../../src/domain/errors.ts'
+import { errorStatus } from '../../src/http/error-status.ts'
+import { openApiDocument } from '../../src/http/openapi/document.ts'
+import { apiRoutes } from '../../src/http/routes/index.ts'
+import { isObject, objectIn, textIn } from '../support/answers.ts'
+import { startShop } from '../support/shop.ts'
+
+const text = readFileSync(new URL('../../openapi/v1.json', import.meta.url), 'utf8')
+const document: unknown = JSON.parse(text)
+const paths = objectIn(document, 'paths')
+const components = objectIn(document, 'components')
+
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+addFormats.default(ajv)
+assert.ok(isObject(document))
+ajv.addSchema({ $id: 'api', ...document })
+
+/** Every media type in the document that has a schema and an example, with its place. */
+function examples(value: unknown, pointer: string): { pointer: string; example: unknown }[] {
+  if (Array.isArray(value)) return value.flatMap((inner, index) => examples(inner, `${pointer}/${index}`))
+  if (!isObject(value)) return []
+  if ('schema' in value && 'example' in value) return [{ pointer, example: value.example }]
+  return Object.entries(value).flatMap(([name, inner]) =>
+    examples(inner, `${pointer}/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`),
+  )
+}
+
+describe('the OpenAPI document', () => {
+  test('is served as it is committed, and both are as the source generates them', async (t) => {
+    const shop = await startShop(t, { scopes: ['analytics:view'] })
+    const answer = await shop.ask('/v1/analytics/openapi.json')
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
+    assert.deepEqual(answer.body, document)
+    assert.equal(text, `${JSON.stringify(openApiDocument(), null, 2)}\n`)
+  })
+
+  test('is of OpenAPI 3.1', () => {
+    assert.match(textIn(document, 'openapi'), /^3\.1\./)
+  })
+
+  test('holds every operation of the service, and no other', () => {
+    const documented = Object.entries(paths).flatMap(([path, item]) =>
+      Object.keys(isObject(item) ? item : {}).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    assert.deepEqual(
+      documented.sort(),
+      [
+        ...apiRoutes.map(({ method, path }) => `${method} ${path}`),
+        'GET /v1/analytics/openapi.json',
+        'GET /healthz',
+        'GET /readyz',
+      ].sort(),
+    )
+  })
+
+  for (const { method, path, scope, query } of apiRoutes) {
+    test(`tells of ${method} ${path} its scope, its parameters and every status`, () => {
+      const operation = objectIn(objectIn(paths, path), method.toLowerCase())
+      assert.deepEqual(operation.security, [{ apiKey: [scope] }])
+      assert.equal(operation['x-required-scope'], scope)
+      assert.ok(textIn(operation, 'description').includes(scope))
+      assert.deepEqual(
+        Object.keys(objectIn(operation, 'responses')).sort(),
+        ['200', ...Object.values(errorStatus).map(String)].sort(),
+      )
+      const parameters = Array.isArray(operation.parameters) ? operation.parameters : []
+      const named = parameters.filter((parameter) => 'name' in parameter).map((one) => textIn(one, 'name'))
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+      assert.deepEqual(named, [...inPath, ...Object.keys(query)])
+    })
+  }
+
+  test('has an answer for each error code, under its status', () => {
+    assert.deepEqual(Object.keys(objectIn(components, 'responses')).sort(), errorCodes.toSorted())
+    assert.deepEqual(errorStatus, {
+      invalid_request: 400,
+      unauthorized: 401,
+      forbidden: 403,
+      not_found: 404,
+      validation_error: 422,
+      rate_limited: 429,
+      internal_error: 500,
+    })
+  })
+
+  const found = examples({ paths, components }, '')
+  test('has an example for every operation and every error', () => {
+    assert.ok(found.length >= apiRoutes.length + errorCodes.length)
+  })
+  for (const { pointer, example } of found) {
+    test(`has an example that its schema allows at ${decodeURIComponent(pointer)}`, () => {
+      const validate = ajv.getSchema(`api#${pointer}/schema`)
+      assert.ok(validate, 'no schema')
+      assert.ok(validate(example), ajv.errorsText(validate.errors))
+    })
+  }
+})
+
+describe('the schemas of ids', () => {
+  test('say what the service says', () => {
+    const operation = objectIn(objectIn(paths, '/v1/analytics/trackers/{trackerId}/subjects'), 'get')
+    const parameters: unknown[] = Array.isArray(operation.parameters) ? operation.parameters : []
+    const [trackerId] = parameters
+    const validate = ajv.compile(objectIn(trackerId, 'schema'))
+    for (const id of ['a', '...', 'a/b', '\u{1f600}'.repeat(256)]) assert.ok(validate(id), id)
+    for (const id of ['', '.', '..', 'a\u0000', '\u0085', 'x'.repeat(257)]) assert.ok(!validate(id), id)
+  })
+})
+
+after(() => ajv.removeSchema())

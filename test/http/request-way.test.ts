@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { budgetOf, dataOf, errorOf, problemFields } from '../support/answers.ts'
+import { askRaw } from '../support/raw-http.ts'
+import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
+
+const view = ['analytics:view'] as const
+const both = ['analytics:view', 'analytics:delete-data'] as const
+const unusableId: [string, string] = ['X-Request-Id', 'i'.repeat(201)]
+
+// Each test sets one step against all that come after it.
+describe("a request's way", () => {
+  test('an exhausted address comes before an unusable id, a missing key, and all the rest', async (t) => {
+    const { ask, url, key } = await startShop(t, { env: { LETHE_LIMIT_IP: '1/minute' }, scopes: view })
+    dataOf(await ask(subjectsPath, { key }))
+    for (const answer of [
+      await ask(subjectsPath),
+      await ask(subjectsPath, { key: 'nonsense' }),
+      await askRaw(url, subjectsPath, { headers: [unusableId] }),
+      await ask('/v1/nowhere'),
+      await ask('/v1/nowhere', { key }),
+      await askRaw(url, '/v1/%zz', { key }),
+      await ask(subjectsPath, { key, method: 'PUT' }),
+      await ask(subjectPath('anna'), { key, method: 'DELETE' }),
+      await ask(`${subjectsPath}?limit=0`, { key }),
+    ]) {
+      errorOf(answer, 'rate_limited')
+    }
+  })
+
+  test('an unusable id comes before a missing key, an exhausted key and an unknown path', async (t) => {
+    const { ask, url, key } = await startShop(t, { env: { LETHE_LIMIT_KEY: '1/minute' }, scopes: view })
+    dataOf(await ask(subjectsPath, { key }))
+    errorOf(await askRaw(url, subjectsPath, { headers: [unusableId] }), 'invalid_request')
+    errorOf(await askRaw(url, '/v1/nowhere', { headers: [unusableId] }), 'invalid_request')
+    errorOf(await askRaw(url, subjectsPath, { key, headers: [unusableId] }), 'invalid_request')
+  })
+
+  test('a bad key comes before an unknown path, a wrong method, broken encoding and bad parameters', async (t) => {
+    const { ask, url } = await startShop(t, { scopes: view })
+    for (const key of [undefined, 'nonsense']) {
+      const credential = key === undefined ? {} : { key }
+      for (const answer of [
+        await ask('/v1/nowhere', credential),
+        await ask(subjectsPath, { ...credential, method: 'PATCH' }),
+        await askRaw(url, '/v1/%zz', credential),
+        await ask(`${subjectsPath}?limit=0`, credential),
+        await ask(subjectPath('%00'), { ...credential, method: 'DELETE' }),
+      ]) {
+        errorOf(answer, 'unauthorized')
+        assert.equal(answer.headers.get('allow'), null)
+      }
+    }
+  })
+
+  test('a bad key has not touched the budget of any key', async (t) => {
+    const { ask, key } = await startShop(t, { env: { LETHE_LIMIT_KEY: '1/minute' }, scopes: view })
+    for (let i = 0; i < 3; i++) {
+      const answer = await ask(subjectsPath, { key: `${key.slice(0, -1)}!` })
+      errorOf(answer, 'unauthorized')
+      assert.ok(budgetOf(answer).limit > 1)
+    }
+    dataOf(await ask(subjectsPath, { key }))
+  })
+
+  test('an exhausted key comes before the route, its scope and its parameters', async (t) => {
+    const { ask, url, key } = await startShop(t, { env: { LETHE_LIMIT_KEY: '1/minute' }, scopes: view })
+    dataOf(await ask(subjectsPath, { key }))
+    for (const answer of [
+      await ask('/v1/nowhere', { key }),
+      await askRaw(url, '/v1/%zz', { key }),
+      await ask(subjectsPath, { key, method: 'PUT' }),
+      await ask(subjectPath('anna'), { key, method: 'DELETE' }),
+      await ask(`${subjectsPath}?limit=0`, { key }),
+    ]) {
+      errorOf(answer, 'rate_limited')
+      assert.equal(answer.headers.get('allow'), null)
+    }
+  })
+
+  test('the route comes before the scope', async (t) => {
+    const { ask, createKey, organisationId } = await startShop(t, { scopes: view })
+    const key = (await createKey(organisationId, ['analytics:delete-data'])).keyString
+    errorOf(await ask('/v1/nowhere', { key }), 'not_found')
+    const answer = await ask(subjectsPath, { key, method: 'DELETE' })
+    errorOf(answer, 'invalid_request')
+    assert.equal(answer.headers.get('allow'), 'GET, HEAD')
+  })
+
+  test('the scope comes before the erasure budget, which it leaves alone, and before parameters', async (t) => {
+    const env = { LETHE_LIMIT_ERASURE: '1/hour' }
+    const { ask, key } = await startShop(t, { env, scopes: view })
+    for (let i = 0; i < 3; i++) {
+      const answer = await ask(`${subjectPath('anna')}?force=1`, { key, method: 'DELETE' })
+      errorOf(answer, 'forbidden')
+      assert.ok(budgetOf(answer).limit > 1)
+    }
+  })
+
+  test('the erasure budget comes before parameters, and has counted what fails after it', async (t) => {
+    const { ask, key } = await startShop(t, { env: { LETHE_LIMIT_ERASURE: '2/hour' }, scopes: both })
+    const bad = await ask(`${subjectPath('anna')}?force=1`, { key, method: 'DELETE' })
+    assert.deepEqual(problemFields(bad), ['force'])
+    assert.deepEqual([budgetOf(bad).limit, budgetOf(bad).remaining], [2, 1])
+    errorOf(await ask(subjectPath('anna', 'nowhere'), { key, method: 'DELETE' }), 'not_found')
+    errorOf(await ask(`${subjectPath('anna')}?force=1`, { key, method: 'DELETE' }), 'rate_limited')
+    errorOf(await ask(subjectPath('anna'), { key, method: 'DELETE' }), 'rate_limited')
+  })
+
+  test('the erasure budget is none of a reader', async (t) => {
+    const { ask, key, ingest } = await startShop(t, { env: { LETHE_LIMIT_ERASURE: '1/hour' }, scopes: both })
+    await ingest(visit('anna'))
+    for (let i = 0; i < 3; i++) dataOf(await ask(subjectPath('anna'), { key }))
+    errorOf(await ask(subjectPath('anna'), { key, method: 'PUT' }), 'invalid_request')
+    dataOf(await ask(subjectPath('anna'), { key, method: 'DELETE' }))
+    errorOf(await ask(subjectPath('anna'), { key, method: 'DELETE' }), 'rate_limited')
+    errorOf(await ask(subjectPath('anna'), { key }), 'not_found')
+  })
+
+  test('parameters come before the operation', async (t) => {
+    const { ask, key, ingest } = await startShop(t, { scopes: both })
+    await ingest(visit('anna'))
+    assert.deepEqual(problemFields(await ask(`${subjectPath('anna')}?limit=1`, { key, method: 'DELETE' })), [
+      'limit',
+    ])
+    assert.deepEqual(problemFields(await ask(`${subjectPath('nobody')}?x=1`, { key })), ['x'])
+    dataOf(await ask(subjectPath('anna'), { key }))
+  })
+})

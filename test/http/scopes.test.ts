@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import type { Scope } from '../../src/domain/scope.ts'
+import { apiRoutes } from '../../src/http/routes/index.ts'
+import { dataOf, errorOf, isObject } from '../support/answers.ts'
+import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
+
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+const eraser = (await shop.createKey(shop.organisationId, ['analytics:delete-data'])).keyString
+await shop.ingest(visit('anna'))
+
+const operations: [method: string, path: string, scope: Scope][] = [
+  ['GET', subjectsPath, 'analytics:view'],
+  ['GET', subjectPath('anna'), 'analytics:view'],
+  ['GET', `${subjectPath('anna')}/sessions`, 'analytics:view'],
+  ['GET', `${subjectPath('anna')}/events`, 'analytics:view'],
+  ['DELETE', subjectPath('anna'), 'analytics:delete-data'],
+]
+
+const keys: Record<Scope, string> = { 'analytics:view': shop.key, 'analytics:delete-data': eraser }
+const other: Record<Scope, Scope> = {
+  'analytics:view': 'analytics:delete-data',
+  'analytics:delete-data': 'analytics:view',
+}
+
+test('every operation is in the table below', () => {
+  assert.deepEqual(
+    apiRoutes.map(({ method, scope }) => `${method} ${scope}`).sort(),
+    operations.map(([method, , scope]) => `${method} ${scope}`).sort(),
+  )
+})
+
+for (const [method, path, scope] of operations) {
+  describe(`${method} ${path}`, () => {
+    test(`is a 403 for a key without ${scope}, which the message names`, async () => {
+      const answer = await shop.ask(path, { method, key: keys[other[scope]] })
+      assert.ok(String(errorOf(answer, 'forbidden').message).includes(scope))
+      assert.equal(
+        answer.headers.get('www-authenticate'),
+        `Bearer error="insufficient_scope", scope="${scope}"`,
+      )
+    })
+
+    test('is a 403 before its parameters are looked at, and before its tracker is', async () => {
+      const key = keys[other[scope]]
+      errorOf(await shop.ask(`${path}?limit=nonsense&what=ever`, { method, key }), 'forbidden')
+      errorOf(await shop.ask(path.replace('shop', 'nowhere'), { method, key }), 'forbidden')
+      errorOf(await shop.ask(path.replace('shop', '%00'), { method, key }), 'forbidden')
+    })
+
+    test(`needs no more than ${scope}`, async () => {
+      dataOf(await shop.ask(path, { method, key: keys[scope] }))
+    })
+  })
+}
+
+test('HEAD needs the scope that GET needs', async () => {
+  const answer = await shop.ask(subjectsPath, { method: 'HEAD', key: eraser })
+  assert.equal(answer.status, 403)
+  assert.equal(
+    answer.headers.get('www-authenticate'),
+    'Bearer error="insufficient_scope", scope="analytics:view"',
+  )
+})
+
+test('a key without the scope erases nothing', async () => {
+  await shop.ingest(visit('berta'))
+  errorOf(await shop.ask(subjectPath('berta'), { method: 'DELETE', key: shop.key }), 'forbidden')
+  assert.ok(isObject(dataOf(await shop.ask(subjectPath('berta'), { key: shop.key }))))
+})
+
+test('a key without the scope learns nothing of what the path does not have', async () => {
+  errorOf(await shop.ask('/v1/nowhere', { key: eraser }), 'not_found')
+  errorOf(await shop.ask(subjectsPath, { key: eraser, method: 'POST' }), 'invalid_request')
+})

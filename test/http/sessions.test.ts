@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { formatInstant } from '../../src/domain/instant.ts'
+import { dataOf, errorOf, listIn, textIn } from '../support/answers.ts'
+import { anHourAgo, startShop, subjectPath, visit } from '../support/shop.ts'
+
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+const { key } = shop
+const path = `${subjectPath('anna')}/sessions`
+await shop.ingest([
+  ...visit('anna', { sessionId: 'first', events: 2, attributes: { country: 'DE' } }),
+  ...visit('anna', { sessionId: 'tie-1', startedAt: anHourAgo + 60_000, events: 0 }),
+  ...visit('anna', { sessionId: 'tie-2', startedAt: anHourAgo + 60_000, events: 0 }),
+  ...visit('anna', { sessionId: 'tie-3', startedAt: anHourAgo + 60_000, events: 0 }),
+  ...visit('anna', { sessionId: 'last', startedAt: anHourAgo + 120_000, events: 4, attributes: { a: [{}] } }),
+  ...visit('berta', { sessionId: 'other' }),
+])
+
+describe("the list of a subject's sessions", () => {
+  test('shows of each its id, its span, its count of events and its attributes', async () => {
+    const sessions = listIn(dataOf(await shop.ask(path, { key })), 'sessions')
+    assert.deepEqual(
+      [sessions.at(0), sessions.at(-1)],
+      [
+        {
+          sessionId: 'last',
+          startedAt: formatInstant(anHourAgo + 120_000),
+          endedAt: formatInstant(anHourAgo + 123_000),
+          counts: { events: 4 },
+          attributes: { a: [{}] },
+        },
+        {
+          sessionId: 'first',
+          startedAt: formatInstant(anHourAgo),
+          endedAt: formatInstant(anHourAgo + 1_000),
+          counts: { events: 2 },
+          attributes: { country: 'DE' },
+        },
+      ],
+    )
+  })
+
+  test('is newest first, and complete whatever the size of a page', async () => {
+    for (const limit of [1, 2, 3, 5, 200]) {
+      const ids: string[] = []
+      let cursor: unknown = ''
+      while (typeof cursor === 'string') {
+        const data = dataOf(await shop.ask(`${path}?limit=${limit}${cursor && `&cursor=${cursor}`}`, { key }))
+        ids.push(...listIn(data, 'sessions').map((session) => textIn(session, 'sessionId')))
+        cursor = data.nextCursor
+      }
+      assert.equal(ids.at(0), 'last')
+      assert.equal(ids.at(-1), 'first')
+      assert.deepEqual(ids.toSorted(), ['first', 'last', 'tie-1', 'tie-2', 'tie-3'])
+    }
+  })
+
+  test('is a 404 where the subject is', async () => {
+    errorOf(await shop.ask(`${subjectPath('nobody')}/sessions`, { key }), 'not_found')
+    errorOf(await shop.ask(`${subjectPath('anna', 'nowhere')}/sessions`, { key }), 'not_found')
+    await shop.ingest(visit('clara'))
+    await shop.workplace.subjects.erase({ organisationId: shop.organisationId, trackerId: 'shop' }, 'clara')
+    errorOf(await shop.ask(`${subjectPath('clara')}/sessions`, { key }), 'not_found')
+  })
+})

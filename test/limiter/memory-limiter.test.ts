@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { Budget } from '../../src/domain/budget.ts'
+import { MemoryLimiter } from '../../src/limiter/memory-limiter.ts'
+import { limiterContract, stillClock, takeMany } from './contract.ts'
+
+const perMinute: Budget = { name: 'ip', limit: 60, windowMs: 60_000 }
+
+limiterContract('the limiter in memory', (clock) => new MemoryLimiter(clock))
+
+describe('the limiter in memory keeps its memory bounded', () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage: unknown = runInNewContext('gc')
+
+  function heapUsed(): number {
+    assert.ok(typeof collectGarbage === 'function')
+    collectGarbage()
+    return process.memoryUsage().heapUsed
+  }
+
+  it('under 300,000 addresses at one instant', () => {
+    const limiter = new MemoryLimiter(stillClock().now, 1_000)
+    const before = heapUsed()
+    for (let i = 0; i < 300_000; i++) limiter.take(perMinute, `address-${i}`)
+    const grown = heapUsed() - before
+    assert.ok(grown < 3_000_000, `${grown} bytes more`)
+    // Also keeps the limiter itself from being collected before the measurement.
+    assert.equal(limiter.take(perMinute, 'address-299999').remaining, 58)
+  })
+
+  it('under 300,000 addresses over hours, each gone when its window is', () => {
+    const clock = stillClock()
+    const limiter = new MemoryLimiter(clock.now)
+    const before = heapUsed()
+    for (let i = 0; i < 300_000; i++) {
+      limiter.take(perMinute, `address-${i}`)
+      clock.pass(60)
+    }
+    const grown = heapUsed() - before
+    assert.ok(grown < 3_000_000, `${grown} bytes more`)
+    assert.equal(limiter.take(perMinute, 'address-299999').remaining, 58)
+  })
+})
+
+describe('the limiter in memory beyond its number of holders', () => {
+  it('forgets the window that ends first', () => {
+    const clock = stillClock()
+    const limiter = new MemoryLimiter(clock.now, 3)
+    for (const holder of ['a', 'b', 'c', 'd']) {
+      limiter.take(perMinute, holder)
+      clock.pass(1)
+    }
+    for (const holder of ['b', 'c', 'd']) assert.equal(limiter.take(perMinute, holder).remaining, 58, holder)
+    assert.equal(limiter.take(perMinute, 'a').remaining, 59)
+  })
+
+  it('never holds on to more than that, and never to fewer than it needs', () => {
+    const limiter = new MemoryLimiter(stillClock().now, 1)
+    assert.equal(limiter.take(perMinute, 'a').remaining, 59)
+    assert.equal(limiter.take(perMinute, 'a').remaining, 58)
+    assert.equal(limiter.take(perMinute, 'b').remaining, 59)
+    assert.equal(limiter.take(perMinute, 'a').remaining, 59)
+  })
+
+  it('forgets nobody of another budget', () => {
+    const limiter = new MemoryLimiter(stillClock().now, 2)
+    const perKey: Budget = { name: 'key', limit: 120, windowMs: 60_000 }
+    limiter.take(perKey, 'key')
+    for (let i = 0; i < 100; i++) limiter.take(perMinute, `address-${i}`)
+    assert.equal(limiter.take(perKey, 'key').remaining, 118)
+  })
+})
+
+describe('the limiter in memory with its clock set back', () => {
+  it('starts a window anew instead of stretching it', async () => {
+    const clock = stillClock()
+    const limiter = new MemoryLimiter(clock.now)
+    await takeMany(limiter, perMinute, 'a', 100)
+    clock.pass(-3_600_000)
+    const state = limiter.take(perMinute, 'a')
+    assert.equal(state.granted, true)
+    assert.equal(state.resetsAt, clock.now() + 60_000)
+  })
+
+  it('never refuses anybody for longer than a window', async () => {
+    const clock = stillClock()
+    const limiter = new MemoryLimiter(clock.now)
+    for (const step of [0, -10, -59_999, -60_000, -86_400_000, 5, 30_000]) {
+      clock.pass(step)
+      for (const { resetsAt } of await takeMany(limiter, perMinute, 'a', 70)) {
+        assert.ok(resetsAt > clock.now() && resetsAt <= clock.now() + 60_000)
+      }
+    }
+  })
+
+  it('still counts each holder on its own, and drops what has ended', () => {
+    const clock = stillClock()
+    const limiter = new MemoryLimiter(clock.now, 2)
+    limiter.take(perMinute, 'before')
+    clock.pass(-30_000)
+    limiter.take(perMinute, 'after')
+    limiter.take(perMinute, 'after')
+    clock.pass(60_000)
+    assert.equal(limiter.take(perMinute, 'after').remaining, 59)
+  })
+})

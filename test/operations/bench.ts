@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before } from 'node:test'
+import { LetheError } from '../../src/domain/errors.ts'
+import type { Instant } from '../../src/domain/instant.ts'
+import type { Randomness } from '../../src/domain/randomness.ts'
+import type { Store } from '../../src/domain/store.ts'
+import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
+import { temporaryFolder } from '../storage/temporary-folder.ts'
+
+/** What operations work with: a real store, a clock that tests move, and chance that counts up. */
+export interface Parts extends Store {
+  clock(): Instant
+  randomness: Randomness
+}
+
+export const noon = Date.parse('2026-11-15T12:00:00.000Z')
+
+/** Parts for all tests of a file, opened before the first and closed after the last. */
+export function openParts(): { parts(): Parts; passTime(ms: number): void; fresh(kind: string): string } {
+  let parts: Parts | null = null
+  let now = noon
+  let count = 0
+  after(() => parts?.close())
+  const folder = temporaryFolder({ after })
+  before(async () => {
+    const store = await openSqliteStore(join(folder, 'lethe.db'))
+    const randomness: Randomness = {
+      uuid: () => `00000000-0000-4000-8000-${String(++count).padStart(12, '0')}`,
+      base62: (length) => String(++count).padStart(length, '0'),
+    }
+    parts = { ...store, clock: () => now, randomness }
+  })
+  return {
+    parts() {
+      assert.ok(parts, 'the store is open')
+      return parts
+    },
+    passTime(ms) {
+      now += ms
+    },
+    fresh: (kind) => `${kind}-${++count}`,
+  }
+}
+
+/** An organisation with a tracker of its own. */
+export async function addTracker(
+  parts: Parts,
+  trackerId: string,
+): Promise<{ organisationId: string; trackerId: string }> {
+  const organisationId = `owner of ${trackerId}`
+  await parts.organisations.create({ id: organisationId, name: 'Acme', plan: 'free', createdAt: noon })
+  await parts.trackers.create({ id: trackerId, organisationId, name: 'Shop', createdAt: noon })
+  return { organisationId, trackerId }
+}
+
+/** Fails unless `work` fails with this code, and hands back the message and details by field. */
+export async function failure(
+  code: LetheError['code'],
+  work: Promise<unknown>,
+): Promise<{ message: string; fields: Record<string, string> }> {
+  try {
+    await work
+  } catch (error) {
+    assert.ok(error instanceof LetheError, String(error))
+    assert.equal(error.code, code)
+    return {
+      message: error.message,
+      fields: Object.fromEntries(error.details.map(({ field, message }) => [field, message])),
+    }
+  }
+  throw new assert.AssertionError({ message: `nothing failed, where ${code} was due` })
+}

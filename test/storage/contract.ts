@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe } from 'node:test'
+import type { Store } from '../../src/domain/store.ts'
+import { apiKeyContract } from './contract/api-key.ts'
+import { Bench } from './contract/bench.ts'
+import { erasureContract } from './contract/erasure.ts'
+import { eventContract } from './contract/event.ts'
+import { ingestContract } from './contract/ingest.ts'
+import { lifeContract } from './contract/life.ts'
+import { organisationContract } from './contract/organisation.ts'
+import { sessionContract } from './contract/session.ts'
+import { subjectContract } from './contract/subject.ts'
+import { subjectListContract } from './contract/subject-list.ts'
+import { trackerContract } from './contract/tracker.ts'
+
+/** What every engine does. `open` gives an empty store the first time it is called for a folder, and the same one later. */
+export function storeContract(name: string, open: (folder: string) => Promise<Store>): void {
+  describe(name, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lethe-contract-'))
+    const bench = new Bench()
+    before(async () => bench.use(await open(join(folder, 'shared'))))
+    after(async () => {
+      await bench.store.close()
+      rmSync(folder, { recursive: true, force: true })
+    })
+    lifeContract(folder, open)
+    organisationContract(bench)
+    trackerContract(bench)
+    apiKeyContract(bench)
+    ingestContract(bench)
+    subjectListContract(bench)
+    subjectContract(bench)
+    sessionContract(bench)
+    eventContract(bench)
+    erasureContract(bench)
+  })
+}

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { ApiKey } from '../../../src/domain/api-key.ts'
+import type { Bench } from './bench.ts'
+
+const hash = new Uint8Array(32).fill(7)
+const otherHash = new Uint8Array(32).map((_, i) => 255 - i)
+const now = 1_794_000_000_000
+
+export function apiKeyContract(bench: Bench): void {
+  async function newKey(fields: Partial<ApiKey> = {}): Promise<ApiKey> {
+    return {
+      id: bench.fresh('key'),
+      organisationId: fields.organisationId ?? (await bench.createOrganisation()),
+      name: 'nightly',
+      scopes: ['analytics:view'],
+      lastFour: 'wxyz',
+      createdAt: now,
+      rotatedAt: null,
+      expiresAt: null,
+      revokedAt: null,
+      lastUsedAt: null,
+      ...fields,
+    }
+  }
+
+  async function storedKey(fields: Partial<ApiKey> = {}): Promise<ApiKey> {
+    const key = await newKey(fields)
+    assert.equal(await bench.store.apiKeys.create(key, hash), true)
+    return key
+  }
+
+  async function assertHolds(key: ApiKey, expectedHash: Uint8Array): Promise<void> {
+    const found = await bench.store.apiKeys.findWithHash(key.id)
+    assert.ok(found)
+    assert.deepEqual(found.key, key)
+    assert.deepEqual(Buffer.from(found.hash), Buffer.from(expectedHash))
+  }
+
+  describe('an API key', () => {
+    it('is found as it was stored, with its hash or without', async () => {
+      const key = await storedKey({
+        name: `"O'Neill" 🦦`,
+        scopes: ['analytics:view', 'analytics:delete-data'],
+        expiresAt: now + 1,
+      })
+      assert.deepEqual(await bench.store.apiKeys.find(key.id), key)
+      await assertHolds(key, hash)
+    })
+
+    it('is null when there is none with the id', async () => {
+      assert.equal(await bench.store.apiKeys.find('nothing'), null)
+      assert.equal(await bench.store.apiKeys.findWithHash('nothing'), null)
+    })
+
+    it('cannot be stored for an organisation that does not exist', async () => {
+      const key = await newKey({ organisationId: 'nobody' })
+      await assert.rejects(bench.store.apiKeys.create(key, hash))
+      assert.equal(await bench.store.apiKeys.find(key.id), null)
+    })
+
+    it('cannot be stored over another of the same id', async () => {
+      const key = await storedKey()
+      await assert.rejects(bench.store.apiKeys.create({ ...key, name: 'other' }, otherHash))
+      await assertHolds(key, hash)
+    })
+
+    it('is listed with its organisation’s others alone, oldest first, in whatever state', async () => {
+      const organisationId = await bench.createOrganisation()
+      const young = await storedKey({ organisationId, name: 'young', createdAt: now + 9 })
+      const old = await storedKey({ organisationId, name: 'old', createdAt: now - 9 })
+      const expired = await storedKey({ organisationId, name: 'expired', createdAt: now, expiresAt: now + 1 })
+      await storedKey({ name: 'foreign' })
+      await bench.store.apiKeys.revoke(old.id, now)
+      assert.deepEqual(await bench.store.apiKeys.list(organisationId), [
+        { ...old, revokedAt: now },
+        expired,
+        young,
+      ])
+      assert.deepEqual(await bench.store.apiKeys.list('nobody'), [])
+    })
+  })
+
+  describe('the name of an API key', () => {
+    it('cannot be that of another active key of the organisation', async () => {
+      const first = await storedKey()
+      const second = await newKey({ organisationId: first.organisationId })
+      assert.equal(await bench.store.apiKeys.create(second, otherHash), false)
+      assert.equal(await bench.store.apiKeys.find(second.id), null)
+      assert.deepEqual(await bench.store.apiKeys.list(first.organisationId), [first])
+    })
+
+    it('can be that of another organisation’s key', async () => {
+      const first = await storedKey()
+      const second = await storedKey({ name: first.name })
+      assert.notEqual(second.organisationId, first.organisationId)
+    })
+
+    it('can differ in case alone', async () => {
+      const first = await storedKey({ name: 'nightly' })
+      await storedKey({ organisationId: first.organisationId, name: 'Nightly' })
+    })
+
+    it('can be used again once the key is revoked', async () => {
+      const first = await storedKey()
+      await bench.store.apiKeys.revoke(first.id, now)
+      await storedKey({ organisationId: first.organisationId })
+      const third = await newKey({ organisationId: first.organisationId })
+      assert.equal(await bench.store.apiKeys.create(third, hash), false)
+    })
+
+    it('can be used again from the instant at which the key expires', async () => {
+      const first = await storedKey({ expiresAt: now + 1_000 })
+      const { organisationId } = first
+      const early = await newKey({ organisationId, createdAt: now + 999 })
+      assert.equal(await bench.store.apiKeys.create(early, hash), false)
+      await storedKey({ organisationId, createdAt: now + 1_000 })
+    })
+
+    it('goes to one key alone when many are created at once', async () => {
+      const organisationId = await bench.createOrganisation()
+      const keys = await Promise.all(Array.from({ length: 10 }, () => newKey({ organisationId })))
+      const created = await Promise.all(keys.map((key) => bench.store.apiKeys.create(key, hash)))
+      assert.equal(created.filter(Boolean).length, 1)
+      assert.equal((await bench.store.apiKeys.list(organisationId)).length, 1)
+    })
+  })
+
+  describe('rotating an API key', () => {
+    const proof = { hash: otherHash, lastFour: '1234' }
+
+    it('replaces its hash and last four characters at once, and nothing else', async () => {
+      const [key, other] = [await storedKey({ expiresAt: now + 100 }), await storedKey()]
+      await assertHolds(key, hash)
+      assert.equal(await bench.store.apiKeys.rotate(key.id, proof, now + 5), true)
+      await assertHolds({ ...key, lastFour: '1234', rotatedAt: now + 5 }, otherHash)
+      await assertHolds(other, hash)
+    })
+
+    it('can be done again and again', async () => {
+      const key = await storedKey()
+      await bench.store.apiKeys.rotate(key.id, proof, now + 5)
+      assert.equal(await bench.store.apiKeys.rotate(key.id, { hash, lastFour: 'last' }, now + 6), true)
+      await assertHolds({ ...key, lastFour: 'last', rotatedAt: now + 6 }, hash)
+    })
+
+    it('changes nothing when the key is revoked', async () => {
+      const key = await storedKey()
+      await bench.store.apiKeys.revoke(key.id, now)
+      assert.equal(await bench.store.apiKeys.rotate(key.id, proof, now + 5), false)
+      await assertHolds({ ...key, revokedAt: now }, hash)
+    })
+
+    it('changes nothing from the instant at which the key expires', async () => {
+      const key = await storedKey({ expiresAt: now + 100 })
+      assert.equal(await bench.store.apiKeys.rotate(key.id, proof, now + 100), false)
+      await assertHolds(key, hash)
+      assert.equal(await bench.store.apiKeys.rotate(key.id, proof, now + 99), true)
+    })
+
+    it('is false for a key that does not exist', async () => {
+      assert.equal(await bench.store.apiKeys.rotate('nothing', proof, now), false)
+    })
+  })
+
+  describe('revoking an API key', () => {
+    it('notes when, at once, and changes nothing else', async () => {
+      const [key, other] = [await storedKey(), await storedKey()]
+      assert.equal(await bench.store.apiKeys.revoke(key.id, now + 5), true)
+      await assertHolds({ ...key, revokedAt: now + 5 }, hash)
+      await assertHolds(other, hash)
+    })
+
+    it('is final: the second time changes nothing', async () => {
+      const key = await storedKey()
+      await bench.store.apiKeys.revoke(key.id, now + 5)
+      assert.equal(await bench.store.apiKeys.revoke(key.id, now + 6), false)
+      await assertHolds({ ...key, revokedAt: now + 5 }, hash)
+    })
+
+    it('changes nothing from the instant at which the key expires', async () => {
+      const key = await storedKey({ expiresAt: now + 100 })
+      assert.equal(await bench.store.apiKeys.revoke(key.id, now + 100), false)
+      await assertHolds(key, hash)
+    })
+
+    it('is false for a key that does not exist', async () => {
+      assert.equal(await bench.store.apiKeys.revoke('nothing', now), false)
+    })
+  })
+
+  describe('noting when API keys were used', () => {
+    it('stores the instants of all of them', async () => {
+      const [a, b, unused] = [await storedKey(), await storedKey(), await storedKey()]
+      await bench.store.apiKeys.touch(
+        new Map([
+          [a.id, now + 1],
+          [b.id, now + 2],
+        ]),
+      )
+      await assertHolds({ ...a, lastUsedAt: now + 1 }, hash)
+      await assertHolds({ ...b, lastUsedAt: now + 2 }, hash)
+      await assertHolds(unused, hash)
+    })
+
+    it('never goes back', async () => {
+      const key = await storedKey()
+      for (const at of [now + 5, now + 4, now + 5]) {
+        await bench.store.apiKeys.touch(new Map([[key.id, at]]))
+        await assertHolds({ ...key, lastUsedAt: now + 5 }, hash)
+      }
+      await bench.store.apiKeys.touch(new Map([[key.id, now + 6]]))
+      await assertHolds({ ...key, lastUsedAt: now + 6 }, hash)
+    })
+
+    it('passes over keys that do not exist', async () => {
+      const key = await storedKey()
+      await bench.store.apiKeys.touch(
+        new Map([
+          ['nothing', now],
+          [key.id, now],
+        ]),
+      )
+      await assertHolds({ ...key, lastUsedAt: now }, hash)
+      assert.equal(await bench.store.apiKeys.find('nothing'), null)
+    })
+
+    it('does nothing when none were', async () => {
+      await bench.store.apiKeys.touch(new Map())
+    })
+  })
+}

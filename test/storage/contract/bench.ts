@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import type { Event, EventPosition } from '../../../src/domain/event.ts'
+import type { Page } from '../../../src/domain/page.ts'
+import type { Session, SessionPosition } from '../../../src/domain/session.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import type {
+  SubjectPosition,
+  SubjectQuery,
+  SubjectRecord,
+  SubjectSummary,
+} from '../../../src/domain/subject.ts'
+import type { TrackerRef } from '../../../src/domain/tracker.ts'
+
+/** All that can be read of a subject. */
+export interface WholeSubject {
+  record: SubjectRecord
+  sessions: Session[]
+  events: Event[]
+}
+
+/** The one store a contract's tests share: each test works in a tracker of its own. */
+export class Bench {
+  #store: Store | null = null
+  #count = 0
+
+  use(store: Store): void {
+    this.#store = store
+  }
+
+  get store(): Store {
+    assert.ok(this.#store, 'the store is open')
+    return this.#store
+  }
+
+  /** An id nobody else has. */
+  fresh(kind: string): string {
+    return `${kind}-${++this.#count}`
+  }
+
+  async createOrganisation(): Promise<string> {
+    const id = this.fresh('organisation')
+    assert.equal(await this.store.organisations.create({ id, name: id, plan: 'free', createdAt: 1 }), true)
+    return id
+  }
+
+  async createTracker(organisationId?: string): Promise<TrackerRef> {
+    const owner = organisationId ?? (await this.createOrganisation())
+    const id = this.fresh('tracker')
+    const tracker = { id, organisationId: owner, name: id, createdAt: 1 }
+    assert.equal(await this.store.trackers.create(tracker), true)
+    return { organisationId: owner, trackerId: id }
+  }
+
+  /** Every subject of a tracker, page by page. */
+  async listSubjects(tracker: TrackerRef, query: Partial<SubjectQuery> = {}): Promise<SubjectSummary[]> {
+    return walk<SubjectSummary, SubjectPosition>((after) =>
+      this.store.subjects.list(tracker, { ...everySubject, ...query, after }),
+    )
+  }
+
+  async listSubjectIds(tracker: TrackerRef, query: Partial<SubjectQuery> = {}): Promise<string[]> {
+    return (await this.listSubjects(tracker, query)).map(({ subjectId }) => subjectId)
+  }
+
+  async listSessions(tracker: TrackerRef, subjectId: string, limit = 200): Promise<Session[]> {
+    return walk<Session, SessionPosition>((after) =>
+      this.store.sessions.list(tracker, subjectId, { limit, after }),
+    )
+  }
+
+  async listEvents(
+    tracker: TrackerRef,
+    subjectId: string,
+    { sessionId = null, limit = 200 }: { sessionId?: string | null; limit?: number } = {},
+  ): Promise<Event[]> {
+    return walk<Event, EventPosition>((after) =>
+      this.store.events.list(tracker, subjectId, { limit, after, sessionId }),
+    )
+  }
+
+  /** Everything a tracker's subjects hold: two stores that answer the same are the same. */
+  async readAll(tracker: TrackerRef): Promise<WholeSubject[]> {
+    const all: WholeSubject[] = []
+    for (const subjectId of await this.listSubjectIds(tracker)) {
+      const record = await this.store.subjects.read(tracker, subjectId)
+      assert.ok(record)
+      const sessions = await this.listSessions(tracker, subjectId)
+      const events = await this.listEvents(tracker, subjectId)
+      all.push({ record, sessions, events })
+    }
+    return all
+  }
+}
+
+/** The first and only page of all subjects, as far as one page goes. */
+export const everySubject: SubjectQuery = {
+  sort: 'subjectId',
+  limit: 200,
+  after: null,
+  subjectIdPrefix: null,
+  lastSeenAfter: null,
+  lastSeenBefore: null,
+}
+
+/** Goes through a list to its end. Fails when it is not there, when a page is too long, or when the list does not end. */
+export async function walk<Row, Position>(
+  read: (after: Position | null) => Promise<Page<Row, Position> | null>,
+): Promise<Row[]> {
+  const rows: Row[] = []
+  let after: Position | null = null
+  for (let pages = 0; pages < 10_000; pages++) {
+    const page: Page<Row, Position> | null = await read(after)
+    assert.ok(page, 'the list is there')
+    rows.push(...page.rows)
+    if (page.next === null) return rows
+    assert.ok(page.rows.length > 0, 'a page with more behind it has rows')
+    after = page.next
+  }
+  throw new Error('The list has no end.')
+}
+
+/** Orders texts by code points, as every engine must; JavaScript's own order goes by UTF-16 units. */
+export function byCodePoints(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+}

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { IncomingRow } from '../../../src/domain/ingest.ts'
+import type { Attributes } from '../../../src/domain/subject.ts'
+import { type SeededRandom, seededRandom } from '../../domain/seeded-random.ts'
+import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import { type Bench, byCodePoints, type WholeSubject } from './bench.ts'
+
+const start = at('2026-11-01T10:00:00.000Z')
+const minute = 60_000
+
+export function ingestContract(bench: Bench): void {
+  describe('a batch', () => {
+    it('tells what it added, and adds nothing the second time', async () => {
+      const { trackerId } = await bench.createTracker()
+      const rows = [
+        sessionRow({ trackerId, subjectId: 'anna', sessionId: 's1' }),
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId: 'e1' }),
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e2' }),
+        eventRow({ trackerId, subjectId: 'ben', sessionId: 's1', eventId: 'e1' }),
+      ]
+      assert.deepEqual(await bench.store.ingest.ingest(rows), { subjects: 2, sessions: 3, events: 3 })
+      assert.deepEqual(await bench.store.ingest.ingest(rows), { subjects: 0, sessions: 0, events: 0 })
+    })
+
+    it('counts a row once that stands in it twice', async () => {
+      const { trackerId } = await bench.createTracker()
+      const event = eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' })
+      const session = sessionRow({ trackerId, subjectId: 'anna', sessionId: 'session' })
+      const added = await bench.store.ingest.ingest([event, session, event, session])
+      assert.deepEqual(added, { subjects: 1, sessions: 1, events: 1 })
+    })
+
+    it('can be empty', async () => {
+      assert.deepEqual(await bench.store.ingest.ingest([]), { subjects: 0, sessions: 0, events: 0 })
+    })
+
+    it('is stored whole or not at all', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      const rows = [
+        ...['anna', 'ben', 'cleo'].map((subjectId) => eventRow({ trackerId, subjectId, eventId: 'e1' })),
+        eventRow({ trackerId: 'no-such-tracker', subjectId: 'dan', eventId: 'e1' }),
+        ...['emil', 'fay'].map((subjectId) => eventRow({ trackerId, subjectId, eventId: 'e1' })),
+      ]
+      await assert.rejects(bench.store.ingest.ingest(rows))
+      assert.deepEqual(await bench.listSubjectIds(tracker), [])
+      const good = rows.filter((row) => row.trackerId === trackerId)
+      assert.deepEqual(await bench.store.ingest.ingest(good), { subjects: 5, sessions: 5, events: 5 })
+    })
+
+    it('can speak of several trackers', async () => {
+      const trackers = [await bench.createTracker(), await bench.createTracker()]
+      const added = await bench.store.ingest.ingest(
+        trackers.map(({ trackerId }) => eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' })),
+      )
+      assert.deepEqual(added, { subjects: 2, sessions: 2, events: 2 })
+      for (const tracker of trackers) assert.deepEqual(await bench.listSubjectIds(tracker), ['anna'])
+    })
+  })
+
+  describe('an event', () => {
+    it('of an unknown session opens it', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      await bench.store.ingest.ingest([
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e2', occurredAt: start + 2 }),
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e1', occurredAt: start + 1 }),
+      ])
+      assert.deepEqual(await bench.listSessions(tracker, 'anna'), [
+        { sessionId: 's', startedAt: start + 1, endedAt: start + 2, counts: { events: 2 }, attributes: {} },
+      ])
+    })
+
+    it('is known by its id together with its instant', async () => {
+      const tracker = await bench.createTracker()
+      const event = eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'same' })
+      const added = await bench.store.ingest.ingest([event, { ...event, occurredAt: event.occurredAt + 1 }])
+      assert.equal(added.events, 2)
+      assert.equal((await bench.listEvents(tracker, 'anna')).length, 2)
+    })
+
+    it('widens the span of its session, and of its subject', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      await bench.store.ingest.ingest([
+        sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', startedAt: start, endedAt: start + 10 }),
+      ])
+      for (const occurredAt of [start - 5, start + 20]) {
+        const event = eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e', occurredAt })
+        await bench.store.ingest.ingest([event])
+      }
+      const [session] = await bench.listSessions(tracker, 'anna')
+      assert.deepEqual([session?.startedAt, session?.endedAt], [start - 5, start + 20])
+      const record = await bench.store.subjects.read(tracker, 'anna')
+      assert.deepEqual([record?.firstSeenAt, record?.lastSeenAt], [start - 5, start + 20])
+    })
+
+    it('within its session changes nothing of the span', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      await bench.store.ingest.ingest([
+        sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', startedAt: start, endedAt: start + 10 }),
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e', occurredAt: start + 5 }),
+      ])
+      const [session] = await bench.listSessions(tracker, 'anna')
+      assert.deepEqual([session?.startedAt, session?.endedAt], [start, start + 10])
+    })
+
+    it('brings back its properties as they came', async () => {
+      const tracker = await bench.createTracker()
+      const properties: Attributes = JSON.parse(
+        `{"text":"\\u0000 \\ud800 🦦 'quoted' \\"twice\\"","number":0.1,"big":1e300,"none":null,"list":[1,[2,{}]],
+          "__proto__":{"a":1},"":"empty name","nested":{"a":{"b":true}}}`,
+      )
+      const event = eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'e', properties })
+      await bench.store.ingest.ingest([event])
+      const [stored] = await bench.listEvents(tracker, 'anna')
+      assert.equal(JSON.stringify(stored?.properties), JSON.stringify(properties))
+    })
+  })
+
+  describe('a session', () => {
+    it('said again spans all that was said of it', async () => {
+      const tracker = await bench.createTracker()
+      const say = (startedAt: number, endedAt: number) =>
+        bench.store.ingest.ingest([
+          sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's', startedAt, endedAt }),
+        ])
+      await say(start + 10, start + 20)
+      await say(start + 15, start + 30)
+      await say(start, start + 12)
+      const [session, ...others] = await bench.listSessions(tracker, 'anna')
+      assert.deepEqual(others, [])
+      assert.deepEqual([session?.startedAt, session?.endedAt], [start, start + 30])
+    })
+
+    it('has the attributes of the row with the latest end', async () => {
+      const tracker = await bench.createTracker()
+      const say = (endedAt: number, country: string) =>
+        bench.store.ingest.ingest([
+          sessionRow({
+            trackerId: tracker.trackerId,
+            subjectId: 'anna',
+            sessionId: 's',
+            startedAt: start,
+            endedAt,
+            attributes: { country },
+          }),
+        ])
+      await say(start + 20, 'DE')
+      await say(start + 10, 'FR')
+      assert.deepEqual((await bench.store.subjects.read(tracker, 'anna'))?.attributes, { country: 'DE' })
+      await say(start + 30, 'AT')
+      assert.deepEqual((await bench.store.subjects.read(tracker, 'anna'))?.attributes, { country: 'AT' })
+    })
+
+    it('takes its attributes from a session row even when an event came later', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      const attributes = { country: 'DE' }
+      const rows = [
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e', occurredAt: start + 99 }),
+        sessionRow({
+          trackerId,
+          subjectId: 'anna',
+          sessionId: 's',
+          startedAt: start,
+          endedAt: start,
+          attributes,
+        }),
+      ]
+      for (const row of rows) await bench.store.ingest.ingest([row])
+      const [session] = await bench.listSessions(tracker, 'anna')
+      assert.deepEqual(session?.attributes, attributes)
+      assert.equal(session?.endedAt, start + 99)
+    })
+  })
+
+  describe('rows in whatever order and in whatever batches', () => {
+    it('give the same state as the rows say', async () => {
+      const random = seededRandom()
+      const rows = visits(random)
+      const expected = model(rows)
+      for (let round = 0; round < 8; round++) {
+        const tracker = await bench.createTracker()
+        const shuffled = random.shuffle(rows).map((row) => ({ ...row, trackerId: tracker.trackerId }))
+        const added = { subjects: 0, sessions: 0, events: 0 }
+        for (let next = 0; next < shuffled.length; ) {
+          const size = round === 0 ? shuffled.length : 1 + random.integer(25)
+          // Batches overlap, as those of an import that broke off and began again.
+          const batch = shuffled.slice(Math.max(0, next - random.integer(10)), next + size)
+          const counts = await bench.store.ingest.ingest(batch)
+          added.subjects += counts.subjects
+          added.sessions += counts.sessions
+          added.events += counts.events
+          next += size
+        }
+        const seen = `LETHE_TEST_SEED=${random.seed}, round ${round}`
+        assert.deepEqual(await bench.readAll(tracker), expected, seen)
+        assert.deepEqual(added, totals(expected), seen)
+      }
+    })
+  })
+}
+
+/** Rows of a few subjects that overlap and repeat in every way they may. */
+function visits(random: SeededRandom): IncomingRow[] {
+  const rows: IncomingRow[] = []
+  const moment = () => start + random.integer(60) * minute
+  const subjectIds = ['anna', 'ben', '🦦', '\uffff', 'Anna']
+  for (let i = 0; i < 60; i++) {
+    const startedAt = moment()
+    const endedAt = startedAt + random.integer(20) * minute
+    const attributes = { country: random.pick(['DE', 'FR', 'AT']), visit: random.integer(3) }
+    const sessionId = `s${random.integer(6)}`
+    rows.push(sessionRow({ subjectId: random.pick(subjectIds), sessionId, startedAt, endedAt, attributes }))
+  }
+  for (let i = 0; i < 140; i++) {
+    // One event has one content: its id says all of it but the instant.
+    const number = random.integer(40)
+    const fields = { name: `n${number % 3}`, sessionId: `s${number % 8}`, properties: { number } }
+    const subjectId = random.pick(subjectIds)
+    rows.push(eventRow({ subjectId, eventId: `e${number}`, occurredAt: moment(), ...fields }))
+  }
+  return rows
+}
+
+/** What the rows say, put together without a store: slowly and plainly. */
+function model(rows: readonly IncomingRow[]): WholeSubject[] {
+  const subjectIds = [...new Set(rows.map((row) => row.subjectId))].sort(byCodePoints)
+  return subjectIds.map((subjectId) => {
+    const own = rows.filter((row) => row.subjectId === subjectId)
+    const events = own
+      .filter((row) => row.type === 'event')
+      .map(({ eventId, sessionId, name, occurredAt, properties }) => ({
+        eventId,
+        sessionId,
+        name,
+        occurredAt,
+        properties,
+      }))
+      .filter((event, i, all) => all.findIndex((other) => isSameEvent(event, other)) === i)
+      .sort((a, b) => b.occurredAt - a.occurredAt || byCodePoints(b.eventId, a.eventId))
+    const sessions = [...new Set(own.map((row) => row.sessionId))]
+      .map((sessionId) =>
+        modelSession(sessionId, own, events.filter((event) => event.sessionId === sessionId).length),
+      )
+      .sort((a, b) => b.startedAt - a.startedAt || byCodePoints(b.sessionId, a.sessionId))
+    const record = {
+      subjectId,
+      firstSeenAt: Math.min(...sessions.map((session) => session.startedAt)),
+      lastSeenAt: Math.max(...sessions.map((session) => session.endedAt)),
+      counts: { sessions: sessions.length, events: events.length },
+      attributes: sessions[0]?.attributes ?? {},
+    }
+    return { record, sessions, events }
+  })
+}
+
+function modelSession(sessionId: string, own: readonly IncomingRow[], events: number) {
+  const said = own.filter((row) => row.sessionId === sessionId)
+  const starts = said.map((row) => (row.type === 'session' ? row.startedAt : row.occurredAt))
+  const ends = said.map((row) => (row.type === 'session' ? row.endedAt : row.occurredAt))
+  const [newest] = said
+    .filter((row) => row.type === 'session')
+    .sort(
+      (a, b) =>
+        b.endedAt - a.endedAt || (JSON.stringify(b.attributes) > JSON.stringify(a.attributes) ? 1 : -1),
+    )
+  return {
+    sessionId,
+    startedAt: Math.min(...starts),
+    endedAt: Math.max(...ends),
+    counts: { events },
+    attributes: newest?.attributes ?? {},
+  }
+}
+
+function isSameEvent(a: { eventId: string; occurredAt: number }, b: { eventId: string; occurredAt: number }) {
+  return a.eventId === b.eventId && a.occurredAt === b.occurredAt
+}
+
+function totals(subjects: readonly WholeSubject[]) {
+  return {
+    subjects: subjects.length,
+    sessions: subjects.reduce((sum, { sessions }) => sum + sessions.length, 0),
+    events: subjects.reduce((sum, { events }) => sum + events.length, 0),
+  }
+}

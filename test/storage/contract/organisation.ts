@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Organisation } from '../../../src/domain/organisation.ts'
+import { plans } from '../../../src/domain/plan.ts'
+import type { Bench } from './bench.ts'
+
+export function organisationContract(bench: Bench): void {
+  function organisation(fields: Partial<Organisation> = {}): Organisation {
+    return { id: bench.fresh('organisation'), name: 'Acme', plan: 'free', createdAt: 5, ...fields }
+  }
+
+  describe('an organisation', () => {
+    it('is found as it was stored', async () => {
+      const stored = organisation({
+        name: `Ünïcode "🦦" 'quoted'`,
+        plan: 'business',
+        createdAt: 1_794_000_000_123,
+      })
+      assert.equal(await bench.store.organisations.create(stored), true)
+      assert.deepEqual(await bench.store.organisations.find(stored.id), stored)
+    })
+
+    it('is null when there is none with the id', async () => {
+      assert.equal(await bench.store.organisations.find('nobody'), null)
+    })
+
+    it('is not stored over another of the same id', async () => {
+      const first = organisation()
+      await bench.store.organisations.create(first)
+      assert.equal(await bench.store.organisations.create({ ...first, name: 'Other', plan: 'pro' }), false)
+      assert.deepEqual(await bench.store.organisations.find(first.id), first)
+    })
+
+    it('is stored once when many create it at once', async () => {
+      const same = organisation()
+      const created = await Promise.all(
+        Array.from({ length: 10 }, () => bench.store.organisations.create(same)),
+      )
+      assert.equal(created.filter(Boolean).length, 1)
+    })
+
+    it('is listed with all others, oldest first, and by id among equals', async () => {
+      const [young, old, twinB, twinA] = [
+        organisation({ createdAt: 9_000 }),
+        organisation({ createdAt: -9_000 }),
+        organisation({ id: bench.fresh('twin-b'), createdAt: 8_000 }),
+        organisation({ id: bench.fresh('twin-a'), createdAt: 8_000 }),
+      ]
+      for (const one of [young, old, twinB, twinA]) await bench.store.organisations.create(one)
+      const ours = new Set([young.id, old.id, twinB.id, twinA.id])
+      const listed = (await bench.store.organisations.list()).filter(({ id }) => ours.has(id))
+      assert.deepEqual(listed, [old, twinA, twinB, young])
+    })
+
+    it('moves to another plan', async () => {
+      const [moved, other] = [organisation(), organisation()]
+      for (const one of [moved, other]) await bench.store.organisations.create(one)
+      for (const plan of plans) {
+        assert.equal(await bench.store.organisations.setPlan(moved.id, plan), true)
+        assert.deepEqual(await bench.store.organisations.find(moved.id), { ...moved, plan })
+      }
+      assert.deepEqual(await bench.store.organisations.find(other.id), other)
+    })
+
+    it('is moved to the plan it has', async () => {
+      const stored = organisation({ plan: 'pro' })
+      await bench.store.organisations.create(stored)
+      assert.equal(await bench.store.organisations.setPlan(stored.id, 'pro'), true)
+    })
+
+    it('that is not there cannot be moved to a plan', async () => {
+      assert.equal(await bench.store.organisations.setPlan('nobody', 'pro'), false)
+      assert.equal(await bench.store.organisations.find('nobody'), null)
+    })
+  })
+}

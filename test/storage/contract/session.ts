@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import { type Bench, byCodePoints } from './bench.ts'
+
+const start = at('2026-11-01T10:00:00.000Z')
+
+export function sessionContract(bench: Bench): void {
+  describe('the sessions of a subject', () => {
+    it('come newest start first, with ties broken by id', async () => {
+      const tracker = await bench.createTracker()
+      const ids = ['a', 'B', 'b', '\uffff', '🦦', 'é', '10', '9', '%', "'"]
+      const rows = ids.flatMap((id, i) => [
+        sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: id, startedAt: start }),
+        sessionRow({
+          trackerId: tracker.trackerId,
+          subjectId: 'anna',
+          sessionId: `later ${id}`,
+          startedAt: start + 1 + (i % 3),
+        }),
+      ])
+      await bench.store.ingest.ingest(rows)
+      const expected = rows
+        .sort((a, b) => b.startedAt - a.startedAt || byCodePoints(b.sessionId, a.sessionId))
+        .map(({ sessionId }) => sessionId)
+      for (const limit of [1, 3, 7, 20, 200]) {
+        const listed = await bench.listSessions(tracker, 'anna', limit)
+        assert.deepEqual(
+          listed.map(({ sessionId }) => sessionId),
+          expected,
+          `pages of ${limit}`,
+        )
+      }
+    })
+
+    it('come with their span, their number of events and their attributes', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      await bench.store.ingest.ingest([
+        sessionRow({
+          trackerId,
+          subjectId: 'anna',
+          sessionId: 's1',
+          startedAt: start,
+          endedAt: start + 60,
+          attributes: { country: 'DE', nested: { list: [1, null] } },
+        }),
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId: 'e1', occurredAt: start + 30 }),
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e2', occurredAt: start + 40 }),
+      ])
+      assert.deepEqual(await bench.store.sessions.list(tracker, 'anna', { limit: 2, after: null }), {
+        rows: [
+          {
+            sessionId: 's2',
+            startedAt: start + 40,
+            endedAt: start + 40,
+            counts: { events: 1 },
+            attributes: {},
+          },
+          {
+            sessionId: 's1',
+            startedAt: start,
+            endedAt: start + 60,
+            counts: { events: 1 },
+            attributes: { country: 'DE', nested: { list: [1, null] } },
+          },
+        ],
+        next: null,
+      })
+    })
+
+    it('are those of this subject alone', async () => {
+      const tracker = await bench.createTracker()
+      await bench.store.ingest.ingest(
+        ['anna', 'ben'].flatMap((subjectId) => [
+          sessionRow({ trackerId: tracker.trackerId, subjectId, sessionId: 'shared' }),
+          sessionRow({ trackerId: tracker.trackerId, subjectId, sessionId: `of ${subjectId}` }),
+        ]),
+      )
+      const listed = await bench.listSessions(tracker, 'ben')
+      assert.deepEqual(
+        listed.map(({ sessionId }) => sessionId),
+        ['shared', 'of ben'],
+      )
+    })
+
+    it('are null when there is no such subject, tracker, or right to see it', async () => {
+      const tracker = await bench.createTracker()
+      await bench.store.ingest.ingest([
+        sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' }),
+      ])
+      const organisationId = await bench.createOrganisation()
+      for (const after of [null, { startedAt: start + 1, sessionId: 'x' }]) {
+        const query = { limit: 10, after }
+        assert.equal((await bench.store.sessions.list(tracker, 'anna', query))?.rows.length, 1)
+        assert.equal(await bench.store.sessions.list(tracker, 'ben', query), null)
+        assert.equal(await bench.store.sessions.list({ ...tracker, organisationId }, 'anna', query), null)
+        assert.equal(
+          await bench.store.sessions.list({ ...tracker, trackerId: 'nothing' }, 'anna', query),
+          null,
+        )
+      }
+    })
+
+    it('are an empty page, not null, behind the end', async () => {
+      const tracker = await bench.createTracker()
+      await bench.store.ingest.ingest([
+        sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' }),
+      ])
+      const after = { startedAt: start - 1, sessionId: 's' }
+      assert.deepEqual(await bench.store.sessions.list(tracker, 'anna', { limit: 10, after }), {
+        rows: [],
+        next: null,
+      })
+    })
+  })
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import type { Bench } from './bench.ts'
+
+const start = at('2026-11-01T10:00:00.000Z')
+
+export function subjectContract(bench: Bench): void {
+  describe('reading a subject', () => {
+    it('tells when it was seen, what it holds and what is known of it', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      const attributes = { country: 'DE', browser: 'Firefox' }
+      await bench.store.ingest.ingest([
+        sessionRow({
+          trackerId,
+          subjectId: 'anna',
+          sessionId: 's',
+          startedAt: start,
+          endedAt: start + 9,
+          attributes,
+        }),
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e1', occurredAt: start + 1 }),
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e2', occurredAt: start + 2 }),
+      ])
+      assert.deepEqual(await bench.store.subjects.read(tracker, 'anna'), {
+        subjectId: 'anna',
+        firstSeenAt: start,
+        lastSeenAt: start + 9,
+        counts: { sessions: 1, events: 2 },
+        attributes,
+      })
+    })
+
+    it('has the attributes of the session that started last, whenever it was told of', async () => {
+      const tracker = await bench.createTracker()
+      const session = (sessionId: string, startedAt: number, endedAt: number) =>
+        sessionRow({
+          trackerId: tracker.trackerId,
+          subjectId: 'anna',
+          sessionId,
+          startedAt,
+          endedAt,
+          attributes: { from: sessionId },
+        })
+      await bench.store.ingest.ingest([session('newest', start + 50, start + 51)])
+      await bench.store.ingest.ingest([session('older', start, start + 100)])
+      const record = await bench.store.subjects.read(tracker, 'anna')
+      assert.deepEqual(record?.attributes, { from: 'newest' })
+      assert.equal(record?.lastSeenAt, start + 100)
+    })
+
+    it('takes of sessions that started together the one its session list shows first', async () => {
+      const tracker = await bench.createTracker()
+      await bench.store.ingest.ingest(
+        ['a', '\uffff', '🦦', 'z'].map((sessionId) =>
+          sessionRow({
+            trackerId: tracker.trackerId,
+            subjectId: 'anna',
+            sessionId,
+            attributes: { from: sessionId },
+          }),
+        ),
+      )
+      const [first] = await bench.listSessions(tracker, 'anna')
+      assert.equal(first?.sessionId, '🦦')
+      assert.deepEqual((await bench.store.subjects.read(tracker, 'anna'))?.attributes, { from: '🦦' })
+    })
+
+    it('is null when there is no such subject, tracker, or right to see it', async () => {
+      const tracker = await bench.createTracker()
+      const empty = await bench.createTracker(tracker.organisationId)
+      const organisationId = await bench.createOrganisation()
+      await bench.store.ingest.ingest([
+        eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'e' }),
+      ])
+      assert.ok(await bench.store.subjects.read(tracker, 'anna'))
+      for (const subjectId of ['ann', 'annaa', 'Anna', 'anna ', '%', 'anna%', '']) {
+        assert.equal(await bench.store.subjects.read(tracker, subjectId), null, subjectId)
+      }
+      assert.equal(await bench.store.subjects.read(empty, 'anna'), null)
+      assert.equal(await bench.store.subjects.read({ ...tracker, organisationId }, 'anna'), null)
+      assert.equal(await bench.store.subjects.read({ ...tracker, trackerId: 'nothing' }, 'anna'), null)
+    })
+
+    it('keeps the same id in two trackers apart', async () => {
+      const trackers = [await bench.createTracker(), await bench.createTracker()]
+      for (const [i, { trackerId }] of trackers.entries()) {
+        const events = Array.from({ length: i + 1 }, (_, n) =>
+          eventRow({ trackerId, subjectId: 'anna', sessionId: `s${n}`, eventId: `e${n}` }),
+        )
+        await bench.store.ingest.ingest(events)
+      }
+      for (const [i, tracker] of trackers.entries()) {
+        const record = await bench.store.subjects.read(tracker, 'anna')
+        assert.deepEqual(record?.counts, { sessions: i + 1, events: i + 1 })
+        assert.equal((await bench.listEvents(tracker, 'anna')).length, i + 1)
+        assert.equal((await bench.listSessions(tracker, 'anna')).length, i + 1)
+      }
+    })
+
+    it('keeps a tracker and a subject apart whose ids together read the same', async () => {
+      const organisationId = await bench.createOrganisation()
+      const id = bench.fresh('x')
+      const pairs = [
+        [id, 'yz'],
+        [`${id}y`, 'z'],
+      ] as const
+      for (const [trackerId, subjectId] of pairs) {
+        await bench.store.trackers.create({ id: trackerId, organisationId, name: 'Shop', createdAt: 1 })
+        await bench.store.ingest.ingest([eventRow({ trackerId, subjectId, eventId: `of ${trackerId}` })])
+      }
+      for (const [trackerId, subjectId] of pairs) {
+        const events = await bench.listEvents({ organisationId, trackerId }, subjectId)
+        assert.deepEqual(
+          events.map(({ eventId }) => eventId),
+          [`of ${trackerId}`],
+        )
+      }
+    })
+  })
+}

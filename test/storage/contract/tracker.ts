@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Bench } from './bench.ts'
+
+export function trackerContract(bench: Bench): void {
+  describe('a tracker', () => {
+    it('is found as it was stored, whoever owns it', async () => {
+      const organisationId = await bench.createOrganisation()
+      const tracker = {
+        id: `a/b?c=%20 🦦 ${bench.fresh('t')}`,
+        organisationId,
+        name: `L'été "shop"`,
+        createdAt: 42,
+      }
+      assert.equal(await bench.store.trackers.create(tracker), true)
+      assert.deepEqual(await bench.store.trackers.find(tracker.id), tracker)
+    })
+
+    it('is null when there is none with the id', async () => {
+      assert.equal(await bench.store.trackers.find('nothing'), null)
+    })
+
+    it('has an id that is unique in the whole store', async () => {
+      const [mine, theirs] = [await bench.createOrganisation(), await bench.createOrganisation()]
+      const tracker = { id: bench.fresh('tracker'), organisationId: mine, name: 'Shop', createdAt: 1 }
+      await bench.store.trackers.create(tracker)
+      for (const organisationId of [mine, theirs]) {
+        assert.equal(await bench.store.trackers.create({ ...tracker, organisationId, name: 'Other' }), false)
+      }
+      assert.deepEqual(await bench.store.trackers.find(tracker.id), tracker)
+      assert.deepEqual(await bench.store.trackers.list(theirs), [])
+    })
+
+    it('has an id in which case counts', async () => {
+      const organisationId = await bench.createOrganisation()
+      const id = bench.fresh('tracker')
+      for (const same of [id, id.toUpperCase()]) {
+        const tracker = { id: same, organisationId, name: 'Shop', createdAt: 1 }
+        assert.equal(await bench.store.trackers.create(tracker), true)
+      }
+      assert.equal((await bench.store.trackers.list(organisationId)).length, 2)
+    })
+
+    it('cannot be stored for an organisation that does not exist', async () => {
+      const id = bench.fresh('tracker')
+      const tracker = { id, organisationId: 'nobody', name: 'Shop', createdAt: 1 }
+      await assert.rejects(bench.store.trackers.create(tracker))
+      assert.equal(await bench.store.trackers.find(id), null)
+    })
+
+    it('is listed with its organisation’s others alone, oldest first, and by id among equals', async () => {
+      const [mine, theirs] = [await bench.createOrganisation(), await bench.createOrganisation()]
+      const tracker = (kind: string, organisationId: string, createdAt: number) => ({
+        id: bench.fresh(kind),
+        organisationId,
+        name: kind,
+        createdAt,
+      })
+      const [young, old, twinB, twinA] = [
+        tracker('young', mine, 30),
+        tracker('old', mine, 10),
+        tracker('twin-b', mine, 20),
+        tracker('twin-a', mine, 20),
+      ]
+      for (const one of [young, old, tracker('foreign', theirs, 15), twinB, twinA]) {
+        await bench.store.trackers.create(one)
+      }
+      assert.deepEqual(await bench.store.trackers.list(mine), [old, twinA, twinB, young])
+      assert.deepEqual(await bench.store.trackers.list('nobody'), [])
+    })
+  })
+}

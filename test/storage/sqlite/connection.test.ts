@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { describe, it } from 'node:test'
+import { openReader, openWriter, transaction } from '../../../src/storage/sqlite/connection.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+
+function pragma(db: DatabaseSync, name: string): unknown {
+  return Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]
+}
+
+describe('the connection that writes', () => {
+  it('is durable, keeps references and overwrites what it deletes', (t) => {
+    const db = openWriter(join(temporaryFolder(t), 'lethe.db'))
+    assert.equal(pragma(db, 'journal_mode'), 'wal')
+    assert.equal(pragma(db, 'synchronous'), 2)
+    assert.equal(pragma(db, 'foreign_keys'), 1)
+    assert.equal(pragma(db, 'secure_delete'), 1)
+    assert.equal(pragma(db, 'busy_timeout'), 15_000)
+    db.close()
+  })
+
+  it('makes the folder of its file for its owner alone', (t) => {
+    const folder = join(temporaryFolder(t), 'data')
+    openWriter(join(folder, 'lethe.db')).close()
+    assert.equal(statSync(folder).mode & 0o777, 0o700)
+  })
+})
+
+describe('the connection that reads', () => {
+  it('cannot write, and sees what was written', (t) => {
+    const path = join(temporaryFolder(t), 'lethe.db')
+    const writer = openWriter(path)
+    writer.exec('CREATE TABLE numbers (number INTEGER NOT NULL) STRICT')
+    const reader = openReader(path)
+    writer.exec('INSERT INTO numbers VALUES (7)')
+    assert.equal(reader.prepare('SELECT number FROM numbers').get()?.number, 7)
+    assert.throws(() => reader.exec('INSERT INTO numbers VALUES (8)'), /readonly/)
+    reader.close()
+    writer.close()
+  })
+})
+
+describe('a transaction', () => {
+  function table(path: string): DatabaseSync {
+    const db = openWriter(path)
+    db.exec('CREATE TABLE numbers (number INTEGER NOT NULL) STRICT')
+    return db
+  }
+  const count = (db: DatabaseSync) => db.prepare('SELECT count(*) AS n FROM numbers').get()?.n
+
+  it('hands back what its work does, and keeps it', (t) => {
+    const db = table(join(temporaryFolder(t), 'lethe.db'))
+    const result = transaction(db, () => {
+      db.exec('INSERT INTO numbers VALUES (1)')
+      return 'done'
+    })
+    assert.equal(result, 'done')
+    assert.equal(db.isTransaction, false)
+    assert.equal(count(db), 1)
+    db.close()
+  })
+
+  it('undoes everything when its work throws, and can be followed by another', (t) => {
+    const db = table(join(temporaryFolder(t), 'lethe.db'))
+    const work = () => {
+      db.exec('INSERT INTO numbers VALUES (1)')
+      db.exec('INSERT INTO numbers VALUES (NULL)')
+    }
+    assert.throws(() => transaction(db, work), /NOT NULL/)
+    assert.equal(db.isTransaction, false)
+    assert.equal(count(db), 0)
+    transaction(db, () => db.exec('INSERT INTO numbers VALUES (2)'))
+    assert.equal(count(db), 1)
+    db.close()
+  })
+})

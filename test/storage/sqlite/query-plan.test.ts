@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, it, type TestContext } from 'node:test'
+import type { SubjectQuery } from '../../../src/domain/subject.ts'
+import { commands } from '../../../src/storage/sqlite/commands.ts'
+import { openWriter } from '../../../src/storage/sqlite/connection.ts'
+import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { sessionRow } from '../../support/rows.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+
+const tracker = { organisationId: 'acme', trackerId: 'shop' }
+
+/** Statements over all organisations, of which there are few: an operator's list, and the sign of life. */
+const allowedToScan = [
+  'SELECT * FROM organisations ORDER BY created_at, id',
+  'SELECT 1 FROM organisations LIMIT 1',
+]
+
+/** Every way to ask for a page of subjects. */
+function subjectQueries(): SubjectQuery[] {
+  const plain = { limit: 50, subjectIdPrefix: null, lastSeenAfter: null, lastSeenBefore: null }
+  const queries: SubjectQuery[] = []
+  for (const after of [null, { subjectId: 'a', lastSeenAt: 1 }]) {
+    for (const subjectIdPrefix of [null, 'a', '\u{10ffff}']) {
+      queries.push({ ...plain, sort: 'subjectId', after, subjectIdPrefix })
+    }
+    for (const sort of ['lastSeenAt', '-lastSeenAt'] as const) {
+      for (const lastSeenAfter of [null, 1]) {
+        for (const lastSeenBefore of [null, 9]) {
+          queries.push({ ...plain, sort, after, lastSeenAfter, lastSeenBefore })
+        }
+      }
+    }
+  }
+  return queries
+}
+
+/** Makes the store prepare every statement it has, and hands back their texts. */
+async function everyStatement(t: TestContext): Promise<{ path: string; statements: string[] }> {
+  const prepare = t.mock.method(DatabaseSync.prototype, 'prepare')
+  const path = join(temporaryFolder(t), 'lethe.db')
+  const store = await openSqliteStore(path)
+  await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+  await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  await store.ingest.ingest([sessionRow({ subjectId: 'anna', sessionId: 's' })])
+  for (const query of subjectQueries()) assert.ok(await store.subjects.list(tracker, query))
+  await store.close()
+  const writer = openWriter(path)
+  commands(writer)
+  writer.close()
+  const texts = prepare.mock.calls.map((call) => call.arguments[0])
+  prepare.mock.restore()
+  const statements = [...new Set(texts)].filter((sql) => /^\s*(SELECT|UPDATE|DELETE|INSERT)/.test(sql))
+  return { path, statements: statements.filter((sql) => !sql.includes('sqlite_schema')) }
+}
+
+function planOf(db: DatabaseSync, sql: string): string[] {
+  return db
+    .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+    .all()
+    .map(({ detail }) => String(detail))
+}
+
+describe('every statement of the embedded store', () => {
+  it('goes by an index: it scans no table and sorts nothing', async (t) => {
+    const { path, statements } = await everyStatement(t)
+    const db = new DatabaseSync(path)
+    for (const sql of statements) {
+      if (allowedToScan.includes(sql)) continue
+      const plan = planOf(db, sql)
+      for (const step of plan)
+        assert.doesNotMatch(step, /\bSCAN (?!CONSTANT ROW)|TEMP B-TREE/, `${sql}\n${plan}`)
+      if (!sql.startsWith('INSERT')) assert.match(plan.join('\n'), /\bSEARCH\b/, sql)
+    }
+    for (const sql of allowedToScan) assert.ok(statements.includes(sql), `${sql} is still there`)
+    // As many as there are: fewer would mean that some escaped this test.
+    assert.ok(statements.length >= 45, `${statements.length} statements were seen`)
+    db.close()
+  })
+
+  it('that lists subjects seeks to both ends of its page', async (t) => {
+    const { path, statements } = await everyStatement(t)
+    const db = new DatabaseSync(path)
+    const lists = statements.filter((sql) => /FROM subjects WHERE .* ORDER BY/.test(sql))
+    assert.equal(lists.length, 17)
+    for (const sql of lists) {
+      const conditions = sql.replace(/^.* WHERE | ORDER BY .*$/g, '').split(' AND ')
+      const plan = planOf(db, sql).join('\n')
+      assert.ok(conditions.length <= 3, sql)
+      // SQLite names in brackets what it seeks by; what is missing there it would check row by row.
+      for (const condition of conditions) {
+        const sought = condition.replace('>=', '>').replace('<=', '<').replaceAll(' ', '')
+        assert.ok(plan.replaceAll(' ', '').includes(sought), `${condition} in ${plan}`)
+      }
+    }
+    db.close()
+  })
+})

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import type { ApiKey } from '../../../src/domain/api-key.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { eventRow } from '../../support/rows.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+import { logSize } from './database-file.ts'
+
+const tracker = { organisationId: 'acme', trackerId: 'shop' }
+const key: ApiKey = {
+  id: '0123456789ABCDEF',
+  organisationId: 'acme',
+  name: 'nightly',
+  scopes: ['analytics:view'],
+  lastFour: 'wxyz',
+  createdAt: 1,
+  rotatedAt: null,
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: null,
+}
+
+/** Two stores on one file, as two processes have them. */
+async function openTwo(t: TestContext): Promise<{ here: Store; there: Store; path: string }> {
+  const path = join(temporaryFolder(t), 'lethe.db')
+  const [here, there] = [await openSqliteStore(path), await openSqliteStore(path)]
+  t.after(() => Promise.all([here.close(), there.close()]))
+  await here.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+  await there.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  return { here, there, path }
+}
+
+describe('two stores on one file', () => {
+  it('see a key rotated and revoked by the other at their very next look', async (t) => {
+    const { here, there } = await openTwo(t)
+    const [first, second] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
+    await here.apiKeys.create(key, first)
+    assert.deepEqual(Buffer.from((await there.apiKeys.findWithHash(key.id))?.hash ?? []), Buffer.from(first))
+    await here.apiKeys.rotate(key.id, { hash: second, lastFour: '2222' }, 5)
+    assert.deepEqual(Buffer.from((await there.apiKeys.findWithHash(key.id))?.hash ?? []), Buffer.from(second))
+    await there.apiKeys.revoke(key.id, 6)
+    assert.equal((await here.apiKeys.findWithHash(key.id))?.key.revokedAt, 6)
+    assert.equal(await here.apiKeys.rotate(key.id, { hash: first, lastFour: '1111' }, 7), false)
+  })
+
+  it('see a subject come and go', async (t) => {
+    const { here, there, path } = await openTwo(t)
+    await here.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'e' })])
+    assert.ok(await there.subjects.read(tracker, 'anna'))
+    assert.deepEqual(await there.subjects.erase(tracker, 'anna'), { sessions: 1, events: 1 })
+    assert.equal(await here.subjects.read(tracker, 'anna'), null)
+    assert.deepEqual(await here.subjects.erase(tracker, 'anna'), { sessions: 0, events: 0 })
+    assert.equal(logSize(path), 0)
+  })
+
+  it('report an erasure once between them', async (t) => {
+    const { here, there } = await openTwo(t)
+    await here.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'e' })])
+    const counts = await Promise.all(
+      Array.from({ length: 10 }, () => [here, there])
+        .flat()
+        .map((store) => store.subjects.erase(tracker, 'anna')),
+    )
+    assert.equal(counts.filter((count) => count?.events === 1).length, 1)
+    assert.equal(counts.filter((count) => count?.events === 0).length, 19)
+  })
+
+  it('write at the same time, and wait for one another', async (t) => {
+    const { here, there } = await openTwo(t)
+    const batches = Array.from({ length: 60 }, (_, i) =>
+      (i % 2 ? here : there).ingest.ingest([
+        eventRow({ subjectId: 'anna', eventId: `e${i}` }),
+        eventRow({ subjectId: `visitor-${i}`, eventId: 'e' }),
+      ]),
+    )
+    await Promise.all(batches)
+    for (const store of [here, there]) {
+      assert.deepEqual((await store.subjects.read(tracker, 'anna'))?.counts, { sessions: 1, events: 60 })
+    }
+  })
+})

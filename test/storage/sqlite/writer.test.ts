@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { Writer } from '../../../src/storage/sqlite/writer.ts'
+import { eventRow } from '../../support/rows.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
+
+const acme = { id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 } as const
+
+describe('the writer', () => {
+  it('starts a new thread for the next write when the last one died', async (t) => {
+    const folder = join(temporaryFolder(t), 'data')
+    writeFileSync(folder, 'a file where the folder should be')
+    const writer = new Writer(join(folder, 'lethe.db'))
+    const writes = [1, 2, 3].map(() => writer.run('createOrganisation', acme))
+    for (const result of await Promise.allSettled(writes)) {
+      assert.equal(result.status, 'rejected')
+      if (result.status === 'rejected') assert.match(String(result.reason), /EEXIST|ENOTDIR|unable to open/)
+    }
+    rmSync(folder)
+    await (await openSqliteStore(join(folder, 'lethe.db'))).close()
+    assert.equal(await writer.run('createOrganisation', acme), true)
+    await writer.close()
+  })
+
+  it('goes on after a write that failed', async (t) => {
+    const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'))
+    const tracker = { id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 }
+    const results = await Promise.allSettled([
+      store.trackers.create(tracker),
+      store.organisations.create(acme),
+      store.trackers.create(tracker),
+    ])
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['rejected', 'fulfilled', 'fulfilled'],
+    )
+    await store.close()
+  })
+
+  it('rejects what cannot be handed to its thread, and goes on', async (t) => {
+    const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'))
+    await store.organisations.create(acme)
+    const impossible = eventRow({ subjectId: 'anna', eventId: 'e', properties: { run: () => {} } })
+    // No `async` here: what a port hands back is a promise, whatever happens.
+    const attempt = () => store.ingest.ingest([impossible])
+    try {
+      await assert.rejects(attempt)
+      assert.equal(await store.organisations.create(acme), false)
+    } finally {
+      await store.close()
+    }
+  })
+})

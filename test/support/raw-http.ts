@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { type Answer, assertDocumented } from './documented.ts'
+
+/** A connection on which a test says whatever it likes, and reads answers off one by one. */
+export interface RawConnection {
+  /** Sends text as Latin-1, one byte for each character. */
+  send(text: string): void
+  /** The next answer, read to its end. `method` is that of its request: an answer to `HEAD` has no body. Fails when the server closes instead. */
+  answer(method?: string): Promise<Answer>
+  /** Everything that is still to come until the server closes. */
+  rest(): Promise<string>
+  hangUp(): void
+}
+
+export interface RawRequest {
+  method?: string
+  key?: string
+  /** Header lines in order, sent as they stand; `Host` comes first unless named here. */
+  headers?: readonly [name: string, value: string][]
+  body?: string
+}
+
+/** A request's bytes, with nothing normalised: the target is sent as given. */
+export function requestText(
+  target: string,
+  { method = 'GET', key, headers = [], body = '' }: RawRequest = {},
+) {
+  const lines = [`${method} ${target} HTTP/1.1`]
+  if (!headers.some(([name]) => name.toLowerCase() === 'host')) lines.push('Host: test')
+  if (key !== undefined) lines.push(`Authorization: Bearer ${key}`)
+  for (const [name, value] of headers) lines.push(`${name}: ${value}`)
+  return `${lines.join('\r\n')}\r\n\r\n${body}`
+}
+
+/** Sends one request whose target fetch would normalise or refuse, and holds the answer against the OpenAPI document. */
+export async function askRaw(url: string, target: string, request: RawRequest = {}): Promise<Answer> {
+  const connection = await openRawConnection(url)
+  try {
+    connection.send(requestText(target, request))
+    const answer = await connection.answer(request.method)
+    assertDocumented(request.method ?? 'GET', target, answer)
+    return answer
+  } finally {
+    connection.hangUp()
+  }
+}
+
+export async function openRawConnection(url: string): Promise<RawConnection> {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) })
+  await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject))
+  const incoming = new Incoming(socket)
+  return {
+    send: (text) => {
+      socket.write(Buffer.from(text, 'latin1'))
+    },
+    answer: async (method = 'GET') => {
+      for (;;) {
+        const answer = await readAnswer(incoming, method)
+        if (answer.status >= 200) return answer
+      }
+    },
+    rest: () => incoming.untilClosed(),
+    hangUp: () => {
+      socket.destroy()
+    },
+  }
+}
+
+/** The bytes that come in, taken out piece by piece. */
+class Incoming {
+  #bytes = Buffer.alloc(0)
+  #isClosed = false
+  #wake = () => {}
+
+  constructor(socket: Socket) {
+    socket.on('data', (chunk) => {
+      this.#bytes = Buffer.concat([this.#bytes, Buffer.from(chunk)])
+      this.#wake()
+    })
+    // An answer that never comes fails its test instead of holding it up.
+    socket.setTimeout(15_000, () => socket.destroy())
+    // A reset is one way of closing.
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      this.#isClosed = true
+      this.#wake()
+    })
+  }
+
+  async take(length: number): Promise<Buffer> {
+    while (this.#bytes.length < length) await this.#more()
+    const taken = this.#bytes.subarray(0, length)
+    this.#bytes = this.#bytes.subarray(length)
+    return taken
+  }
+
+  async takeThrough(mark: string): Promise<string> {
+    while (!this.#bytes.includes(mark)) await this.#more()
+    return (await this.take(this.#bytes.indexOf(mark) + mark.length)).toString('latin1')
+  }
+
+  async untilClosed(): Promise<string> {
+    while (!this.#isClosed) await this.#change()
+    return this.#bytes.toString('latin1')
+  }
+
+  async #more(): Promise<void> {
+    assert.ok(!this.#isClosed, `the server closed, having said ${JSON.stringify(this.#bytes.toString())}`)
+    await this.#change()
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
+  }
+}
+
+async function readAnswer(incoming: Incoming, method: string): Promise<Answer> {
+  const [statusLine = '', ...lines] = (await incoming.takeThrough('\r\n\r\n')).trimEnd().split('\r\n')
+  const status = /^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]
+  assert.ok(status, `not a status line: ${statusLine}`)
+  const headers = new Headers()
+  for (const line of lines) {
+    const colon = line.indexOf(':')
+    headers.append(line.slice(0, colon), line.slice(colon + 1).trim())
+  }
+  const hasBody = method !== 'HEAD' && Number(status) >= 200
+  if (hasBody) assert.ok(headers.has('content-length'), 'an answer of unknown length')
+  const body = (await incoming.take(hasBody ? Number(headers.get('content-length')) : 0)).toString('utf8')
+  return { status: Number(status), headers, body: body === '' ? null : JSON.parse(body) }
+}

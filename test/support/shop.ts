@@ -1,0 +1,60 @@
+import type { IncomingRow } from '../../src/domain/ingest.ts'
+import type { Instant } from '../../src/domain/instant.ts'
+import type { Scope } from '../../src/domain/scope.ts'
+import { type Lifetime, startTestService, type TestService } from './service.ts'
+
+/** A running service with one organisation that has the tracker `shop` and one key. */
+export interface Shop extends TestService {
+  organisationId: string
+  /** The string of a key with the scopes asked for. */
+  key: string
+  keyId: string
+}
+
+export const subjectsPath = '/v1/analytics/trackers/shop/subjects'
+
+/** The path of a subject of the shop, its id percent-encoded. */
+export function subjectPath(subjectId: string, trackerId = 'shop'): string {
+  return `/v1/analytics/trackers/${encodeURIComponent(trackerId)}/subjects/${encodeURIComponent(subjectId)}`
+}
+
+export async function startShop(
+  lifetime: Lifetime,
+  { env, scopes }: { env?: Record<string, string>; scopes: readonly Scope[] },
+): Promise<Shop> {
+  const service = await startTestService(lifetime, env)
+  const organisationId = await service.createOrganisation()
+  await service.createTracker(organisationId, 'shop')
+  const { key, keyString } = await service.createKey(organisationId, scopes)
+  return { ...service, organisationId, key: keyString, keyId: key.id }
+}
+
+/** Recent enough for every plan, whenever the tests run. */
+export const anHourAgo: Instant = Date.now() - 3_600_000
+
+interface Visit {
+  trackerId?: string
+  sessionId?: string
+  startedAt?: Instant
+  /** How many events, one a second from the start on. */
+  events?: number
+  attributes?: Record<string, unknown>
+}
+
+/** A session of a subject with its events, as rows to ingest. */
+export function visit(
+  subjectId: string,
+  { trackerId = 'shop', sessionId = 's1', startedAt = anHourAgo, events = 1, attributes = {} }: Visit = {},
+): IncomingRow[] {
+  const owner = { trackerId, subjectId, sessionId }
+  const happened = Array.from({ length: events }, (_, number) => ({
+    type: 'event' as const,
+    ...owner,
+    eventId: `${sessionId}-${number + 1}`,
+    name: 'pageview',
+    occurredAt: startedAt + number * 1_000,
+    properties: { number },
+  }))
+  const endedAt = happened.at(-1)?.occurredAt ?? startedAt
+  return [{ type: 'session', ...owner, startedAt, endedAt, attributes }, ...happened]
+}
