@@ -1,7 +1,7 @@
 // What a read and a page of 50 cost in a small and in a large store, over HTTP, in interleaved rounds of one run.
 import { type FilledStore, fillStore, median, startProcess } from './support.ts'
 
-const rounds = 40
+const rounds = 30
 const requestsPerRound = 25
 const eventsEach = 10
 const sizes = [2_000, 200_000]

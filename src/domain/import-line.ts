@@ -4,6 +4,9 @@ import type { IncomingRow } from './ingest.ts'
 import { type Instant, instantRule, parseInstant } from './instant.ts'
 import type { Attributes } from './subject.ts'
 
+/** How deep attributes and properties may be nested. */
+const maxDepth = 100
+
 /** What a line of an import cannot be, said in words. */
 export class BadLine extends Error {
   override name = 'BadLine'
@@ -12,10 +15,11 @@ export class BadLine extends Error {
 /** Reads one line of NDJSON as a session or an event. Throws `BadLine` with the reason when it is neither. */
 export function parseImportLine(line: string, defaultTrackerId?: string): IncomingRow {
   const fields = parseObject(line)
-  const { type, trackerId = defaultTrackerId } = fields
+  // null counts as left out, here and in every other field that may be.
+  const { type } = fields
   if (type !== 'session' && type !== 'event') throw new BadLine('type must be "session" or "event"')
   const owner = {
-    trackerId: identifier('trackerId', trackerId),
+    trackerId: identifier('trackerId', fields.trackerId ?? defaultTrackerId),
     subjectId: identifier('subjectId', fields.subjectId),
     sessionId: identifier('sessionId', fields.sessionId),
   }
@@ -23,15 +27,15 @@ export function parseImportLine(line: string, defaultTrackerId?: string): Incomi
     const startedAt = instant('startedAt', fields.startedAt)
     const endedAt = instant('endedAt', fields.endedAt ?? fields.startedAt)
     if (endedAt < startedAt) throw new BadLine('endedAt lies before startedAt')
-    return { type, ...owner, startedAt, endedAt, attributes: object('attributes', fields.attributes) }
+    return { type, ...owner, startedAt, endedAt, attributes: object('attributes', fields.attributes ?? {}) }
   }
   const event = {
     name: identifier('name', fields.name),
     occurredAt: instant('occurredAt', fields.occurredAt),
-    properties: object('properties', fields.properties),
+    properties: object('properties', fields.properties ?? {}),
   }
   const eventId =
-    fields.eventId === undefined
+    (fields.eventId ?? null) === null
       ? deriveEventId({ ...owner, ...event })
       : identifier('eventId', fields.eventId)
   return { type, ...owner, eventId, ...event }
@@ -74,9 +78,19 @@ function instant(field: string, value: unknown): Instant {
 }
 
 function object(field: string, value: unknown): Attributes {
-  if (value === undefined) return {}
   if (!isObject(value) || Array.isArray(value)) throw new BadLine(`${field} must be an object`)
+  if (isDeeperThan(maxDepth, value)) throw new BadLine(`${field} is nested deeper than ${maxDepth} levels`)
   return value
+}
+
+/** Looks level by level, because what is too deep is too deep for recursion as well. */
+function isDeeperThan(levels: number, value: unknown): boolean {
+  let level = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > levels) return true
+    level = level.filter(isObject).flatMap((inner) => Object.values(inner))
+  }
+  return false
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

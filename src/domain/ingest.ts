@@ -36,8 +36,9 @@ export interface IngestCounts {
 export interface IngestStore {
   /**
    * Stores a batch in one transaction, in whatever order its rows come. An event of an unknown session opens it. A session's span is
-   * the union of all that was said of it, its attributes are those of the row with the latest end. Storing a row twice changes
-   * nothing the second time. The trackers must exist.
+   * the union of all that was said of it, its attributes are those of the row with the latest end (of equal ends, the greater JSON
+   * text). Storing a row twice changes nothing the second time; of two events with one id and instant the first stays. The trackers
+   * must exist.
    */
   ingest(batch: readonly IncomingRow[]): Promise<IngestCounts>
 }

@@ -9,6 +9,10 @@ export type Clock = () => Instant
 const isoInstant =
   /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:Z|([+-])(\d{2}):(\d{2}))$/
 
+// What four digits of a year can write.
+const earliest = Date.parse('0000-01-01T00:00:00.000Z')
+const latest = Date.parse('9999-12-31T23:59:59.999Z')
+
 /**
  * Reads an ISO 8601 instant: a date, a time to the second or finer, and `Z` or an offset. `null` for anything else, a date that is
  * not in the calendar included. What is finer than a millisecond is cut off.
@@ -35,7 +39,8 @@ export function parseInstant(text: string): Instant | null {
   if (Number.isNaN(time) || new Date(time).toISOString() !== wallClock) return null
   if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return null
   const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000
-  return sign === '-' ? time + offset : time - offset
+  const instant = sign === '-' ? time + offset : time - offset
+  return instant < earliest || instant > latest ? null : instant
 }
 
 /** ISO 8601 in UTC with milliseconds. */

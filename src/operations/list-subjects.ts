@@ -3,7 +3,13 @@ import { notFound } from '../domain/errors.ts'
 import { readInstant } from '../domain/instant.ts'
 import { defaultPageSize } from '../domain/page.ts'
 import type { Problems } from '../domain/problems.ts'
-import type { SubjectQuery, SubjectSort, SubjectStore, SubjectSummary } from '../domain/subject.ts'
+import type {
+  SubjectPosition,
+  SubjectQuery,
+  SubjectSort,
+  SubjectStore,
+  SubjectSummary,
+} from '../domain/subject.ts'
 import type { TrackerRef } from '../domain/tracker.ts'
 
 /** How a client asks for a page of subjects; everything has a default. */
@@ -57,7 +63,19 @@ export function planSubjectList(
   const isClear = !listFields.some((field) => problems.has(field))
   const position = readCursor(isClear ? identityOf(trackerId, query) : null, options.cursor, problems)
   if (position) query.after = { lastSeenAt: position.at, subjectId: position.id }
+  if (query.after && !liesWithin(query, query.after))
+    problems.add('cursor', 'cursor lies outside the filters')
   return query
+}
+
+/** A position of our own always does; one that was forged must not widen the list. */
+function liesWithin(query: SubjectQuery, { subjectId, lastSeenAt }: SubjectPosition): boolean {
+  const { subjectIdPrefix, lastSeenAfter, lastSeenBefore } = query
+  if (subjectIdPrefix !== null && !subjectId.startsWith(subjectIdPrefix)) return false
+  return (
+    (lastSeenAfter === null || lastSeenAt >= lastSeenAfter) &&
+    (lastSeenBefore === null || lastSeenAt < lastSeenBefore)
+  )
 }
 
 const listFields = ['trackerId', 'sort', 'subjectIdPrefix', 'lastSeenAfter', 'lastSeenBefore']

@@ -65,6 +65,17 @@ describe('a line is read', () => {
     assert.equal(row.subjectId, 'anna')
   })
 
+  it('with null for what may be left out', () => {
+    assert.deepEqual(parse({ ...event, properties: null }), { ...event, occurredAt: 1_000, properties: {} })
+    const { eventId, ...withoutId } = event
+    assert.notEqual(eventId, undefined)
+    assert.deepEqual(parse({ ...withoutId, eventId: null }), parse(withoutId))
+    assert.deepEqual(
+      parse({ ...session, attributes: null, endedAt: null }),
+      parse({ ...session, attributes: {}, endedAt: undefined }),
+    )
+  })
+
   it('with fields nobody asked for, which are dropped', () => {
     assert.deepEqual(parse({ ...event, extra: 1 }), { ...event, occurredAt: 1_000, properties: {} })
   })
@@ -107,7 +118,6 @@ describe('a line is bad', () => {
     ['with half a character', '{"type":"event","trackerId":"\\ud800"}', `trackerId must be ${idRule}`],
     ['with a subject too long', { ...event, subjectId: 'a'.repeat(257) }, `subjectId must be ${idRule}`],
     ['with an odd event id', { ...event, eventId: '..' }, `eventId must be ${idRule}`],
-    ['with null for an event id', { ...event, eventId: null }, `eventId must be ${idRule}`],
     ['with an event without a name', { ...event, name: undefined }, 'name is missing'],
     ['with an event with an empty name', { ...event, name: '' }, `name must be ${idRule}`],
     ['with an event without an instant', { ...event, occurredAt: undefined }, 'occurredAt is missing'],
@@ -121,7 +131,6 @@ describe('a line is bad', () => {
       'endedAt lies before startedAt',
     ],
     ['with attributes in an array', { ...session, attributes: [] }, 'attributes must be an object'],
-    ['with null for attributes', { ...session, attributes: null }, 'attributes must be an object'],
     ['with text for properties', { ...event, properties: 'x' }, 'properties must be an object'],
   ]
   for (const [what, line, reason] of bad) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { endOfPrefix } from '../../src/domain/prefix.ts'
-import { seededRandom } from './seeded-random.ts'
+import { seededRandom } from '../support/seeded-random.ts'
 
 /** UTF-8 orders as code points do. */
 function compare(a: string, b: string): number {

@@ -6,8 +6,8 @@ import { rotateKey } from '../../src/operations/rotate-key.ts'
 import { openWorkplace } from '../../src/start.ts'
 import { dataOf, errorOf, indistinct } from '../support/answers.ts'
 import { askRaw } from '../support/raw-http.ts'
-import { temporaryFolder } from '../support/service.ts'
 import { startShop, subjectsPath } from '../support/shop.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const { key, organisationId, workplace } = shop

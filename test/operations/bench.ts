@@ -6,7 +6,7 @@ import type { Instant } from '../../src/domain/instant.ts'
 import type { Randomness } from '../../src/domain/randomness.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
-import { temporaryFolder } from '../storage/temporary-folder.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** What operations work with: a real store, a clock that tests move, and chance that counts up. */
 export interface Parts extends Store {

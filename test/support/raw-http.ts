@@ -72,6 +72,7 @@ export async function openRawConnection(url: string): Promise<RawConnection> {
 class Incoming {
   #bytes = Buffer.alloc(0)
   #isClosed = false
+  #isTimedOut = false
   #wake = () => {}
 
   constructor(socket: Socket) {
@@ -80,7 +81,10 @@ class Incoming {
       this.#wake()
     })
     // An answer that never comes fails its test instead of holding it up.
-    socket.setTimeout(15_000, () => socket.destroy())
+    socket.setTimeout(8_000, () => {
+      this.#isTimedOut = true
+      socket.destroy()
+    })
     // A reset is one way of closing.
     socket.on('error', () => {})
     socket.on('close', () => {
@@ -103,6 +107,7 @@ class Incoming {
 
   async untilClosed(): Promise<string> {
     while (!this.#isClosed) await this.#change()
+    assert.ok(!this.#isTimedOut, 'the server never closed')
     return this.#bytes.toString('latin1')
   }
 

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { readConfig } from '../../src/config.ts'
@@ -11,6 +9,7 @@ import { createOrganisation } from '../../src/operations/create-organisation.ts'
 import { createTracker } from '../../src/operations/create-tracker.ts'
 import { openWorkplace, startService, type Workplace } from '../../src/start.ts'
 import { type Answer, assertDocumented } from './documented.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 /** What a test may stop: a test, or a suite's hooks. */
 export interface Lifetime {
@@ -41,13 +40,6 @@ export interface TestService {
   createKey(organisationId: string, scopes?: readonly Scope[], expiresAt?: Instant): Promise<IssuedKey>
   ingest(rows: readonly IncomingRow[]): Promise<void>
   stop(): Promise<void>
-}
-
-/** A folder that goes when the test does. */
-export function temporaryFolder(t: Lifetime): string {
-  const folder = mkdtempSync(join(tmpdir(), 'lethe-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
 }
 
 /** Starts a service. Its budgets are out of the way unless `env` sets them. */

@@ -22,26 +22,33 @@ export class ForeignStore extends Error {
 
 /**
  * Brings a store up to the newest version this program knows, all in one transaction, and does nothing to one that is there already.
- * Throws, with nothing changed, for a store of a newer program and for a database that is none of ours.
+ * Throws `ForeignStore`, with nothing changed, for a store of a newer program and for a database that is none of ours.
  */
 export function migrate(db: DatabaseSync, path: string, steps: readonly string[] = migrations()): void {
-  if (version(db) === steps.length && pragma(db, 'application_id') === applicationId) return
+  if (version(db) === steps.length && isOurs(db)) return
   transaction(db, () => {
-    const current = version(db)
-    if (current > steps.length) {
-      throw new ForeignStore(
-        `${path} was written by a newer Lethe (store version ${current}; this one knows up to ${steps.length}). Upgrade Lethe to open it.`,
-      )
-    }
-    if (pragma(db, 'application_id') !== applicationId && !isEmpty(db)) {
-      throw new ForeignStore(
-        `${path} is a database, but not a Lethe store. Name another file in LETHE_STORE.`,
-      )
-    }
-    for (const step of steps.slice(current)) db.exec(step)
+    refuseForeign(db, path, steps)
+    for (const step of steps.slice(version(db))) db.exec(step)
     db.exec(`PRAGMA application_id = ${applicationId}`)
     db.exec(`PRAGMA user_version = ${steps.length}`)
   })
+}
+
+/** Throws `ForeignStore` for a database that this program must not touch. Only looks. */
+export function refuseForeign(db: DatabaseSync, path: string, steps: readonly string[] = migrations()): void {
+  if (isEmpty(db)) return
+  if (!isOurs(db)) {
+    throw new ForeignStore(`${path} is a database, but not a Lethe store. Name another file in LETHE_STORE.`)
+  }
+  if (version(db) > steps.length) {
+    throw new ForeignStore(
+      `${path} was written by a newer Lethe (store version ${version(db)}; this one knows up to ${steps.length}). Upgrade Lethe to open it.`,
+    )
+  }
+}
+
+function isOurs(db: DatabaseSync): boolean {
+  return pragma(db, 'application_id') === applicationId
 }
 
 function version(db: DatabaseSync): number {

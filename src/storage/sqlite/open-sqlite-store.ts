@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Store } from '../../domain/store.ts'
 import { apiKeyQueries } from './api-key.ts'
 import { openReader, openWriter } from './connection.ts'
 import { eventQueries } from './event.ts'
-import { ForeignStore, migrate } from './migrate.ts'
+import { ForeignStore, migrate, refuseForeign } from './migrate.ts'
 import { organisationQueries } from './organisation.ts'
 import { recallUntilWritten } from './recall.ts'
 import { sessionQueries } from './session.ts'
@@ -66,16 +67,22 @@ export async function openSqliteStore(path: string): Promise<Store> {
 
 /** Creates or upgrades the store. Throws with a line for whoever runs the program. */
 function prepare(path: string): void {
-  let db: DatabaseSync | null = null
   try {
-    db = openWriter(path)
-    migrate(db, path)
+    // To open it for writing is to change it: whose it is must be known before.
+    if (existsSync(path)) withConnection(openReader(path), (db) => refuseForeign(db, path))
+    withConnection(openWriter(path), (db) => migrate(db, path))
   } catch (error) {
     if (error instanceof ForeignStore) throw error
     throw new Error(`Cannot open the store ${path}: ${error instanceof Error ? error.message : error}.`, {
       cause: error,
     })
+  }
+}
+
+function withConnection(db: DatabaseSync, work: (db: DatabaseSync) => void): void {
+  try {
+    work(db)
   } finally {
-    db?.close()
+    db.close()
   }
 }

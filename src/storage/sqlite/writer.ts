@@ -24,6 +24,7 @@ export class Writer {
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | null = null
   #lastId = 0
+  #isClosed = false
 
   constructor(path: string) {
     this.#path = path
@@ -33,17 +34,25 @@ export class Writer {
     name: Name,
     ...args: Parameters<Commands[Name]>
   ): Promise<ReturnType<Commands[Name]>> {
+    if (this.#isClosed) return Promise.reject(new Error('The store is closed.'))
     const worker = this.#worker ?? this.#start()
     const { promise, resolve, reject } = Promise.withResolvers<ReturnType<Commands[Name]>>()
     const id = ++this.#lastId
     this.#waiting.set(id, { resolve: (result) => resolve(result as ReturnType<Commands[Name]>), reject })
     const call: Call = { id, name, args }
-    worker.postMessage(call)
+    try {
+      worker.postMessage(call)
+    } catch (error) {
+      // What cannot be copied to another thread never got there, so no reply will come.
+      this.#waiting.delete(id)
+      reject(error)
+    }
     return promise
   }
 
-  /** Lets every write that was handed over finish, then ends the thread. */
+  /** Lets every write that was handed over finish, then ends the thread. Later writes are refused. */
   async close(): Promise<void> {
+    this.#isClosed = true
     const worker = this.#worker
     if (!worker) return
     const { promise, resolve } = Promise.withResolvers<void>()

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { Attributes } from '../../../src/domain/subject.ts'
-import { type SeededRandom, seededRandom } from '../../domain/seeded-random.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
 import { type Bench, byCodePoints, type WholeSubject } from './bench.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -155,6 +155,27 @@ export function ingestContract(bench: Bench): void {
       assert.deepEqual((await bench.store.subjects.read(tracker, 'anna'))?.attributes, { country: 'AT' })
     })
 
+    it('has the same attributes in whatever order rows of the same end came', async () => {
+      const known: unknown[] = []
+      for (const countries of [
+        ['DE', 'FR'],
+        ['FR', 'DE'],
+      ]) {
+        for (const batchSize of [1, 2]) {
+          const tracker = await bench.createTracker()
+          const { trackerId } = tracker
+          const rows = countries.map((country) =>
+            sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', attributes: { country } }),
+          )
+          for (let next = 0; next < rows.length; next += batchSize) {
+            await bench.store.ingest.ingest(rows.slice(next, next + batchSize))
+          }
+          known.push((await bench.store.subjects.read(tracker, 'anna'))?.attributes)
+        }
+      }
+      for (const attributes of known) assert.deepEqual(attributes, known[0])
+    })
+
     it('takes its attributes from a session row even when an event came later', async () => {
       const tracker = await bench.createTracker()
       const { trackerId } = tracker
@@ -207,11 +228,12 @@ export function ingestContract(bench: Bench): void {
 /** Rows of a few subjects that overlap and repeat in every way they may. */
 function visits(random: SeededRandom): IncomingRow[] {
   const rows: IncomingRow[] = []
-  const moment = () => start + random.integer(60) * minute
+  const moment = () => start + random.integer(30) * minute
   const subjectIds = ['anna', 'ben', '🦦', '\uffff', 'Anna']
   for (let i = 0; i < 60; i++) {
     const startedAt = moment()
-    const endedAt = startedAt + random.integer(20) * minute
+    // Few ends, so that several rows of a session share one.
+    const endedAt = start + (30 + random.integer(4)) * minute
     const attributes = { country: random.pick(['DE', 'FR', 'AT']), visit: random.integer(3) }
     const sessionId = `s${random.integer(6)}`
     rows.push(sessionRow({ subjectId: random.pick(subjectIds), sessionId, startedAt, endedAt, attributes }))

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { SubjectQuery, SubjectSummary } from '../../../src/domain/subject.ts'
 import type { TrackerRef } from '../../../src/domain/tracker.ts'
-import { seededRandom } from '../../domain/seeded-random.ts'
 import { at, eventRow } from '../../support/rows.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
 import { type Bench, byCodePoints, everySubject } from './bench.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')

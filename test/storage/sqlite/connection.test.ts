@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
 import { openReader, openWriter, transaction } from '../../../src/storage/sqlite/connection.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 function pragma(db: DatabaseSync, name: string): unknown {
   return Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]
@@ -21,10 +21,15 @@ describe('the connection that writes', () => {
     db.close()
   })
 
-  it('makes the folder of its file for its owner alone', (t) => {
+  it('makes its folder and its files for their owner alone', (t) => {
     const folder = join(temporaryFolder(t), 'data')
-    openWriter(join(folder, 'lethe.db')).close()
+    const db = openWriter(join(folder, 'lethe.db'))
+    db.exec('CREATE TABLE numbers (number INTEGER NOT NULL) STRICT')
     assert.equal(statSync(folder).mode & 0o777, 0o700)
+    for (const suffix of ['', '-wal', '-shm']) {
+      assert.equal(statSync(join(folder, `lethe.db${suffix}`)).mode & 0o777, 0o600, `lethe.db${suffix}`)
+    }
+    db.close()
   })
 })
 

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
-import { seededRandom } from '../../domain/seeded-random.ts'
 import { at, eventRow } from '../../support/rows.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { logSize, value } from './database-file.ts'
 import { runChild } from './run-child.ts'
 
@@ -90,9 +90,8 @@ describe('a process that is killed while it erases', () => {
     for (let round = 0; round < 8; round++) {
       const path = join(folder, `round-${round}.db`)
       copyFileSync(template, path)
-      // Rather early than late: much of the time goes into emptying the log, after the commit.
       const moment = (round + random.integer(1_000) / 1_000) / 8
-      await eraseInChild(path, durationMs * moment ** 2)
+      await eraseInChild(path, durationMs * moment)
       outcomes.push(await assertWholeOrGone(path))
     }
     t.diagnostic(`LETHE_TEST_SEED=${random.seed}: an erasure takes ${Math.round(durationMs)} ms; ${outcomes}`)

@@ -9,7 +9,7 @@ import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { migrate, migrations } from '../../../src/storage/sqlite/migrate.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { eventRow, sessionRow } from '../../support/rows.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { ask, value } from './database-file.ts'
 import { runChild } from './run-child.ts'
 

@@ -7,7 +7,7 @@ import { commands } from '../../../src/storage/sqlite/commands.ts'
 import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { sessionRow } from '../../support/rows.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const tracker = { organisationId: 'acme', trackerId: 'shop' }
 

@@ -5,7 +5,7 @@ import type { ApiKey } from '../../../src/domain/api-key.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { eventRow } from '../../support/rows.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { logSize } from './database-file.ts'
 
 const tracker = { organisationId: 'acme', trackerId: 'shop' }

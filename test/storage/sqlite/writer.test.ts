@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { eventRow } from '../../support/rows.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const acme = { id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 } as const
 
