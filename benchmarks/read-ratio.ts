@@ -2,7 +2,7 @@
 import autocannon from 'autocannon'
 import { fillStore, median, startProcess } from './support.ts'
 
-const rounds = 5
+const rounds = 3
 const roundSeconds = 4
 const connections = 64
 

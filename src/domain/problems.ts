@@ -8,8 +8,9 @@ export class Problems {
     if (!this.#byField.has(field)) this.#byField.set(field, message)
   }
 
-  has(field: string): boolean {
-    return this.#byField.has(field)
+  /** Whether one of these fields has a problem. */
+  has(...fields: readonly string[]): boolean {
+    return fields.some((field) => this.#byField.has(field))
   }
 
   list(): FieldProblem[] {

@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from 'pino'
 import { LetheError } from '../domain/errors.ts'
 import type { Randomness } from '../domain/randomness.ts'
+import { Connections } from './connections.ts'
 import { metaOf } from './envelope.ts'
 import { answerFailure } from './failure.ts'
 import { parserErrors } from './parser-errors.ts'
@@ -12,6 +13,7 @@ import { requestLog, withoutKeys } from './request-log.ts'
 import { type Destination, requestWay, Visit, type WayParts } from './request-way.ts'
 import type { ApiRoute } from './route.ts'
 import { apiRoutes } from './routes/index.ts'
+import { Failure, success } from './schemas/envelope.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -31,7 +33,11 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   const walk = requestWay(parts)
   const logRequest = requestLog(parts.logger)
   let isClosing = false
-  const { onClientError, attach } = parserErrors({ ...parts, clock: services.clock })
+  const { onClientError, onConnect } = parserErrors({
+    ...parts,
+    clock: services.clock,
+    connections: () => connections,
+  })
 
   const app: FastifyInstance = fastify({
     // Fastify's own lines would hold raw URLs; what is logged stands in request-log.ts.
@@ -59,13 +65,17 @@ export function buildServer(parts: ServerParts): FastifyInstance {
       enter(request, reply, { isBroken: true }).catch((error) => fail(error, request, reply))
     },
   })
-  attach(app.server)
+  const connections = new Connections(app.server)
+  app.server.on('connect', onConnect)
+  // Node would answer these itself, without an envelope.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 
   app.decorateRequest('visit')
   app.addHook('onRoute', requireScopeOrPublic)
   app.addHook('onRequest', (request, reply) => enter(request, reply, request.routeOptions.config))
   app.addHook('preClose', async () => {
     isClosing = true
+    connections.endQuiet()
   })
   app.setErrorHandler(fail)
   app.setNotFoundHandler((request, reply) => fail(new LetheError('not_found', ''), request, reply))
@@ -88,6 +98,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
       method: route.method,
       url: fastifyPath(route.path),
       config: { route, path: route.path },
+      schema: { response: { '2xx': success(route.data), default: Failure } },
       handler: async (request, reply) => {
         const { operation, key } = request.visit
         if (!operation || !key) throw new Error('A request reached its handler without having come its way.')

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import type { Budget, Limiter } from '../domain/budget.ts'
@@ -6,11 +6,13 @@ import { LetheError } from '../domain/errors.ts'
 import type { Clock } from '../domain/instant.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import { addressHolder } from './client-address.ts'
+import type { Connections } from './connections.ts'
 import { answerFailure } from './failure.ts'
 import { setBudgetHeaders, setCommonHeaders } from './headers.ts'
-import { bodyCutOff } from './request-body.ts'
+import { cutOffBody } from './request-body.ts'
 
 export interface ParserErrorParts {
+  connections(): Connections
   logger: Logger
   clock: Clock
   randomness: Randomness
@@ -29,9 +31,6 @@ const messages: Record<string, string> = {
  * address, has an id, and is answered in the envelope like everything else.
  */
 export function parserErrors(parts: ParserErrorParts) {
-  /** The answer under way on each connection. */
-  const underWay = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>()
-
   async function answer(socket: Duplex & { remoteAddress?: string }, message: string): Promise<void> {
     const requestId = parts.randomness.uuid()
     const peer = socket.remoteAddress ?? ''
@@ -69,22 +68,21 @@ export function parserErrors(parts: ParserErrorParts) {
     }
     const message = messages[error.code ?? ''] ?? 'This is not a well-formed HTTP request.'
     const respond = () => answer(socket, message).catch(() => socket.destroy())
-    const current = underWay.get(socket)
+    const current = parts.connections().latest(socket)
     if (!current || (current.request.complete && current.response.writableFinished)) respond()
     // A whole request before the bad bytes gets its answer first.
     else if (current.request.complete) current.response.once('close', respond)
-    // A request whose own body is bad answers for itself, unless it has answered already.
-    else if (!current.request.emit(bodyCutOff, message)) socket.destroy()
+    else if (current.response.headersSent) socket.destroy()
+    else {
+      // A request whose own body is bad answers for itself, and is the last on its connection.
+      current.response.setHeader('Connection', 'close')
+      cutOffBody(current.request, message)
+    }
   }
 
-  return {
-    onClientError,
-    /** Follows which answers are under way, and answers the two kinds of request that Node keeps from the router. */
-    attach(server: Server): void {
-      server.on('request', (request, response) => underWay.set(request.socket, { request, response }))
-      server.on('connect', (_request, socket) => {
-        answer(socket, 'This server is no proxy: it does not take CONNECT.').catch(() => socket.destroy())
-      })
-    },
+  function onConnect(_request: IncomingMessage, socket: Duplex): void {
+    answer(socket, 'This server is no proxy: it does not take CONNECT.').catch(() => socket.destroy())
   }
+
+  return { onClientError, onConnect }
 }

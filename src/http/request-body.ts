@@ -6,8 +6,14 @@ export const maxBodyBytes = 64 * 1024
 /** Shorter than the server's time-out for a whole request, so that a slow body is answered as the request it belongs to. */
 const bodyTimeoutMs = 20_000
 
-/** What the HTTP parser's errors say to a request whose body they cut off; the event carries a message. */
-export const bodyCutOff = 'lethe:body-cut-off'
+const bodyCutOff = 'lethe:body-cut-off'
+const cutOffs = new WeakMap<IncomingMessage, string>()
+
+/** Tells a request that its body will not arrive whole, whether it reads it already or only later. */
+export function cutOffBody(request: IncomingMessage, message: string): void {
+  cutOffs.set(request, message)
+  request.emit(bodyCutOff, message)
+}
 
 /**
  * Reads a request's body to its end and forgets it: no operation needs one. `invalid_request` for one that is too large, too slow or
@@ -29,6 +35,8 @@ export async function discardBody(request: IncomingMessage): Promise<void> {
   request.once('end', resolve)
   request.once('error', () => refuse('The request body broke off.'))
   request.once(bodyCutOff, refuse)
+  const cutOff = cutOffs.get(request)
+  if (cutOff !== undefined) refuse(cutOff)
   if (Number(length) > maxBodyBytes) onTooLarge()
   try {
     await promise

@@ -53,6 +53,7 @@ export function requestWay(parts: WayParts) {
     setCommonHeaders(reply, request.id)
     if (destination.isPublic) {
       requireSoundRequest(request)
+      await discardBody(request.raw)
       return
     }
     const { visit } = request
@@ -106,19 +107,27 @@ function requireSoundRequest(request: FastifyRequest): void {
   if (chosenRequestId(request.raw) === 'unusable') {
     throw new LetheError('invalid_request', 'X-Request-Id must be 1 to 200 printable ASCII characters.')
   }
-  if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+  const { httpVersion } = request.raw
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
+    throw new LetheError('invalid_request', 'This server speaks HTTP/1.1 and HTTP/1.0.')
+  }
+  if (request.headers.expect !== undefined && request.headers.expect.toLowerCase() !== '100-continue') {
+    throw new LetheError('invalid_request', 'The only expectation that can be met is 100-continue.')
+  }
+  if (httpVersion === '1.1' && request.headers.host === undefined) {
     throw new LetheError('invalid_request', 'An HTTP/1.1 request needs a Host header.')
   }
 }
 
-const visibleAscii = /^[\x21-\x7e]+$/
+/** Visible ASCII, but for the hash: a fragment is never sent, and taking it for one would cut an id short. */
+const soundUrl = /^[\x21\x22\x24-\x7e]+$/
 
 function findRoute(
   request: FastifyRequest,
   reply: FastifyReply,
   { route, allow, isBroken }: Destination,
 ): ApiRoute {
-  if (isBroken || !visibleAscii.test(request.raw.url ?? '')) {
+  if (isBroken || !soundUrl.test(request.raw.url ?? '')) {
     throw new LetheError('invalid_request', 'The percent-encoding of the path is broken.')
   }
   if (route) return route

@@ -19,7 +19,9 @@ export function planEventList(
   problems: Problems,
 ): EventQuery {
   const { sessionId = null } = options
-  const position = readCursor(identityOf(trackerId, subjectId, sessionId), options.cursor, problems)
+  const isClear = !problems.has('trackerId', 'subjectId', 'sessionId')
+  const list = isClear ? identityOf(trackerId, subjectId, sessionId) : null
+  const position = readCursor(list, options.cursor, problems)
   return {
     limit: options.limit ?? defaultPageSize,
     after: position && { occurredAt: position.at, eventId: position.id },

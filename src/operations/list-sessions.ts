@@ -17,7 +17,8 @@ export function planSessionList(
   options: SessionListOptions,
   problems: Problems,
 ): SessionQuery {
-  const position = readCursor(identityOf(trackerId, subjectId), options.cursor, problems)
+  const isClear = !problems.has('trackerId', 'subjectId')
+  const position = readCursor(isClear ? identityOf(trackerId, subjectId) : null, options.cursor, problems)
   return {
     limit: options.limit ?? defaultPageSize,
     after: position && { startedAt: position.at, sessionId: position.id },

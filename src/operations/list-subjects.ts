@@ -60,7 +60,7 @@ export function planSubjectList(
     lastSeenAfter,
     lastSeenBefore,
   }
-  const isClear = !listFields.some((field) => problems.has(field))
+  const isClear = !problems.has('trackerId', 'sort', 'subjectIdPrefix', 'lastSeenAfter', 'lastSeenBefore')
   const position = readCursor(isClear ? identityOf(trackerId, query) : null, options.cursor, problems)
   if (position) query.after = { lastSeenAt: position.at, subjectId: position.id }
   if (query.after && !liesWithin(query, query.after))
@@ -77,8 +77,6 @@ function liesWithin(query: SubjectQuery, { subjectId, lastSeenAt }: SubjectPosit
     (lastSeenBefore === null || lastSeenAt < lastSeenBefore)
   )
 }
-
-const listFields = ['trackerId', 'sort', 'subjectIdPrefix', 'lastSeenAfter', 'lastSeenBefore']
 
 /** A page of a tracker's subjects. `not_found` when the tracker is not visible to the organisation. */
 export async function listSubjects(
