@@ -2,12 +2,18 @@ import { type Logger, pino } from 'pino'
 import pretty from 'pino-pretty'
 import type { Config } from './config.ts'
 
+/** Lines wait for each other, so that a request does not wait for the disk; at most this long. */
+const flushEveryMs = 100
+const bufferBytes = 8 * 1024
+
 /** JSON lines on standard output, or lines for people where that is a terminal and nobody asked for JSON. */
 export function createLogger(
   { logLevel }: Pick<Config, 'logLevel'>,
   { json = false }: { json?: boolean },
 ): Logger {
   const options = { level: logLevel, base: null }
-  if (json || !process.stdout.isTTY) return pino(options)
-  return pino(options, pretty({ sync: true, singleLine: true, translateTime: 'SYS:HH:MM:ss' }))
+  if (!json && process.stdout.isTTY) {
+    return pino(options, pretty({ sync: true, singleLine: true, translateTime: 'SYS:HH:MM:ss' }))
+  }
+  return pino(options, pino.destination({ sync: false, minLength: bufferBytes, periodicFlush: flushEveryMs }))
 }

@@ -1,4 +1,5 @@
 import { LetheError } from './errors.ts'
+import type { Eventually } from './eventually.ts'
 import type { Instant } from './instant.ts'
 import type { Scope } from './scope.ts'
 
@@ -52,7 +53,7 @@ export interface ApiKeyStore {
   /** `null` when there is none with this id. */
   find(id: string): Promise<ApiKey | null>
   /** The key and the hash its string must have; `null` when there is none. Always what the store holds now. */
-  findWithHash(id: string): Promise<{ key: ApiKey; hash: Uint8Array } | null>
+  findWithHash(id: string): Eventually<{ key: ApiKey; hash: Uint8Array } | null>
   /** An organisation's keys, oldest first, in whatever state. */
   list(organisationId: string): Promise<ApiKey[]>
   /** Replaces the string of a key that is active at `now`. `false`, with nothing changed, otherwise. */

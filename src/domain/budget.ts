@@ -1,3 +1,4 @@
+import type { Eventually } from './eventually.ts'
 import type { Instant } from './instant.ts'
 
 /** How many requests a holder (an address, a key) may make in a window that starts with its first one. */
@@ -17,7 +18,7 @@ export interface BudgetState {
 
 export interface Limiter {
   /** Takes one request out of a holder's budget, or refuses and takes nothing. */
-  take(budget: Budget, holder: string): BudgetState | Promise<BudgetState>
+  take(budget: Budget, holder: string): Eventually<BudgetState>
 }
 
 /** The budget a client should mind: the one with the fewest requests left, and of equals the one that resets last. */

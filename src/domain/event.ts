@@ -1,3 +1,4 @@
+import type { Eventually } from './eventually.ts'
 import type { Instant } from './instant.ts'
 import type { Page } from './page.ts'
 import type { Attributes } from './subject.ts'
@@ -26,5 +27,9 @@ export interface EventQuery {
 
 export interface EventStore {
   /** A subject's events, newest first. `null` when the tracker is not visible or the subject holds no data. */
-  list(tracker: TrackerRef, subjectId: string, query: EventQuery): Promise<Page<Event, EventPosition> | null>
+  list(
+    tracker: TrackerRef,
+    subjectId: string,
+    query: EventQuery,
+  ): Eventually<Page<Event, EventPosition> | null>
 }

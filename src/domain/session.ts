@@ -1,3 +1,4 @@
+import type { Eventually } from './eventually.ts'
 import type { Instant } from './instant.ts'
 import type { Page } from './page.ts'
 import type { Attributes } from './subject.ts'
@@ -28,5 +29,5 @@ export interface SessionStore {
     tracker: TrackerRef,
     subjectId: string,
     query: SessionQuery,
-  ): Promise<Page<Session, SessionPosition> | null>
+  ): Eventually<Page<Session, SessionPosition> | null>
 }

@@ -1,3 +1,4 @@
+import type { Eventually } from './eventually.ts'
 import type { Instant } from './instant.ts'
 import type { Page } from './page.ts'
 import type { TrackerRef } from './tracker.ts'
@@ -45,9 +46,9 @@ export interface SubjectQuery {
 
 export interface SubjectStore {
   /** `null` when the tracker is not visible to the organisation. */
-  list(tracker: TrackerRef, query: SubjectQuery): Promise<Page<SubjectSummary, SubjectPosition> | null>
+  list(tracker: TrackerRef, query: SubjectQuery): Eventually<Page<SubjectSummary, SubjectPosition> | null>
   /** `null` when the tracker is not visible to the organisation or the subject holds no data. */
-  read(tracker: TrackerRef, subjectId: string): Promise<SubjectRecord | null>
+  read(tracker: TrackerRef, subjectId: string): Eventually<SubjectRecord | null>
   /**
    * Deletes a subject with all its sessions and events in one transaction, and tells what this call deleted: zeros when nothing was
    * there. `null`, with nothing deleted, when the tracker is not visible to the organisation. Does not block other requests.

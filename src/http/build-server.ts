@@ -2,6 +2,7 @@ import { METHODS } from 'node:http'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { LetheError } from '../domain/errors.ts'
+import { type Eventually, then, walk } from '../domain/eventually.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import { Connections } from './connections.ts'
 import { metaOf } from './envelope.ts'
@@ -30,7 +31,7 @@ export interface ServerParts extends WayParts {
 /** Builds the HTTP side of the service, ready to listen. */
 export function buildServer(parts: ServerParts): FastifyInstance {
   const { services, randomness } = parts
-  const walk = requestWay(parts)
+  const way = requestWay(parts)
   const logRequest = requestLog(parts.logger)
   let isClosing = false
   const { onClientError, onConnect } = parserErrors({
@@ -62,7 +63,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     clientErrorHandler: onClientError,
     // Broken percent-encoding in a path: no route, no hooks, but the same way.
     frameworkErrors: (_error, request, reply) => {
-      enter(request, reply, { isBroken: true }).catch((error) => fail(error, request, reply))
+      enter(request, reply, { isBroken: true }, (error) => fail(error, request, reply))
     },
   })
   const connections = new Connections(app.server)
@@ -72,7 +73,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
 
   app.decorateRequest('visit')
   app.addHook('onRoute', requireScopeOrPublic)
-  app.addHook('onRequest', (request, reply) => enter(request, reply, request.routeOptions.config))
+  app.addHook('onRequest', (request, reply, done) => enter(request, reply, request.routeOptions.config, done))
   app.addHook('preClose', async () => {
     isClosing = true
     connections.endQuiet()
@@ -87,10 +88,23 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   registerOtherMethods(app)
   return app
 
-  function enter(request: FastifyRequest, reply: FastifyReply, destination: Destination): Promise<void> {
+  function enter(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    destination: Destination,
+    done: (error?: Error) => void,
+  ): void {
     request.visit = new Visit(destination)
     reply.raw.once('close', () => logRequest(request, reply))
-    return walk(request, reply, destination)
+    let walked: Eventually<void>
+    try {
+      walked = walk(way(request, reply, destination))
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)))
+      return
+    }
+    if (walked instanceof Promise) walked.then(() => done(), done)
+    else done()
   }
 
   function registerRoute(route: ApiRoute): void {
@@ -99,12 +113,13 @@ export function buildServer(parts: ServerParts): FastifyInstance {
       url: fastifyPath(route.path),
       config: { route, path: route.path },
       schema: { response: { '2xx': success(route.data), default: Failure } },
-      handler: async (request, reply) => {
+      handler: (request, reply) => {
         const { operation, key } = request.visit
         if (!operation || !key) throw new Error('A request reached its handler without having come its way.')
-        const data = await operation(services, key)
-        endConnectionWhenClosing(reply)
-        return { data, meta: metaOf(request.id, services.clock()) }
+        return then(operation(services, key), (data) => {
+          endConnectionWhenClosing(reply)
+          return { data, meta: metaOf(request.id, services.clock()) }
+        })
       },
     })
   }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { LetheError } from '../domain/errors.ts'
+import type { Eventually } from '../domain/eventually.ts'
 
 export const maxBodyBytes = 64 * 1024
 
@@ -19,7 +20,7 @@ export function cutOffBody(request: IncomingMessage, message: string): void {
  * Reads a request's body to its end and forgets it: no operation needs one. `invalid_request` for one that is too large, too slow or
  * breaks off.
  */
-export async function discardBody(request: IncomingMessage): Promise<void> {
+export function discardBody(request: IncomingMessage): Eventually<void> {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
   if (encoding === undefined && (length === undefined || length === '0')) return
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -38,10 +39,8 @@ export async function discardBody(request: IncomingMessage): Promise<void> {
   const cutOff = cutOffs.get(request)
   if (cutOff !== undefined) refuse(cutOff)
   if (Number(length) > maxBodyBytes) onTooLarge()
-  try {
-    await promise
-  } finally {
+  return promise.finally(() => {
     clearTimeout(timer)
     request.removeListener(bodyCutOff, refuse)
-  }
+  })
 }

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiKey } from '../domain/api-key.ts'
 import { type Budget, type BudgetState, type Limiter, tightest } from '../domain/budget.ts'
 import { LetheError } from '../domain/errors.ts'
+import { type Steps, wait } from '../domain/eventually.ts'
 import { authenticateKey } from '../operations/authenticate-key.ts'
 import type { clientAddress } from './client-address.ts'
 import { setBudgetHeaders, setCommonHeaders } from './headers.ts'
@@ -45,41 +46,37 @@ export interface WayParts {
 
 /** The way of every request, from its id to its operation. Each step can end it; the steps after it then have not happened. */
 export function requestWay(parts: WayParts) {
-  return async function walk(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    destination: Destination,
-  ): Promise<void> {
+  return function* way(request: FastifyRequest, reply: FastifyReply, destination: Destination): Steps<void> {
     setCommonHeaders(reply, request.id)
     if (destination.isPublic) {
       requireSoundRequest(request)
-      await discardBody(request.raw)
+      yield* wait(discardBody(request.raw))
       return
     }
     const { visit } = request
     try {
-      await spend(parts.budgets.ip, parts.addressOf(request.raw), visit)
+      yield* spend(parts.budgets.ip, parts.addressOf(request.raw), visit)
       requireSoundRequest(request)
-      const key = await authenticate(request)
+      const key = yield* authenticate(request)
       visit.key = key
-      await spend(parts.budgets.key, key.id, visit)
+      yield* spend(parts.budgets.key, key.id, visit)
       const route = findRoute(request, reply, destination)
       requireScope(key, route)
-      if (route.isErasure) await spend(parts.budgets.erasure, key.id, visit)
-      await discardBody(request.raw)
+      if (route.isErasure) yield* spend(parts.budgets.erasure, key.id, visit)
+      yield* wait(discardBody(request.raw))
       visit.operation = route.prepare(pathValues(request.params), parseQueryString(queryOf(request.raw.url)))
     } finally {
       setBudgetHeaders(reply, visit.budget)
     }
   }
 
-  async function spend(budget: Budget, holder: string, visit: Visit): Promise<void> {
-    const state = await parts.limiter.take(budget, holder)
+  function* spend(budget: Budget, holder: string, visit: Visit): Steps<void> {
+    const state = yield* wait(parts.limiter.take(budget, holder))
     visit.budget = state.granted ? tightest(visit.budget, state) : state
     if (!state.granted) throw new LetheError('rate_limited', refusals[budget.name])
   }
 
-  async function authenticate(request: FastifyRequest): Promise<ApiKey> {
+  function* authenticate(request: FastifyRequest): Steps<ApiKey> {
     const { authorization } = request.headers
     if (authorization === undefined) {
       throw new LetheError(
@@ -88,7 +85,7 @@ export function requestWay(parts: WayParts) {
       )
     }
     const keyString = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
-    const key = keyString === undefined ? null : await authenticateKey(parts.services, keyString)
+    const key = keyString === undefined ? null : yield* wait(authenticateKey(parts.services, keyString))
     if (key === null) throw new LetheError('unauthorized', 'This is not a valid API key.')
     parts.noteKeyUse(key.id)
     return key

@@ -2,6 +2,7 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 import { Compile, type Validator } from 'typebox/compile'
 import type { ApiKey } from '../domain/api-key.ts'
 import { LetheError } from '../domain/errors.ts'
+import type { Eventually } from '../domain/eventually.ts'
 import type { Clock } from '../domain/instant.ts'
 import { Problems } from '../domain/problems.ts'
 import type { Scope } from '../domain/scope.ts'
@@ -21,7 +22,7 @@ export interface PathValues {
 }
 
 /** An operation whose parameters have been read: the last step of a request's way. */
-export type Operation = (services: Services, caller: ApiKey) => Promise<unknown>
+export type Operation = (services: Services, caller: ApiKey) => Eventually<unknown>
 
 /** A route of the API. It cannot be written without a scope. */
 export interface ApiRoute {
@@ -48,7 +49,7 @@ interface RouteDeclaration<Parameters extends TProperties, Input, Data extends T
   example: Static<Data>
   /** What the parameters ask for; adds a problem for whatever does not fit together. */
   plan(path: PathValues, query: Static<TObject<Parameters>>, problems: Problems): Input
-  run(services: Services, caller: ApiKey, path: PathValues, input: Input): Promise<Static<Data>>
+  run(services: Services, caller: ApiKey, path: PathValues, input: Input): Eventually<Static<Data>>
 }
 
 export function defineRoute<Parameters extends TProperties, Input, Data extends TSchema>(

@@ -1,6 +1,7 @@
 import { encodeCursor, type ListIdentity, readCursor } from '../domain/cursor.ts'
 import { notFound } from '../domain/errors.ts'
 import type { Event, EventQuery, EventStore } from '../domain/event.ts'
+import { type Eventually, then } from '../domain/eventually.ts'
 import { defaultPageSize } from '../domain/page.ts'
 import type { Problems } from '../domain/problems.ts'
 import type { TrackerRef } from '../domain/tracker.ts'
@@ -30,19 +31,20 @@ export function planEventList(
 }
 
 /** A page of a subject's events, newest first. `not_found` when the subject is not there for the organisation. */
-export async function listEvents(
+export function listEvents(
   { events }: { events: EventStore },
   tracker: TrackerRef,
   subjectId: string,
   query: EventQuery,
-): Promise<{ events: Event[]; nextCursor: string | null }> {
-  const page = await events.list(tracker, subjectId, query)
-  if (page === null) throw notFound('This data subject')
-  const list = identityOf(tracker.trackerId, subjectId, query.sessionId)
-  return {
-    events: page.rows,
-    nextCursor: page.next && encodeCursor(list, page.next.occurredAt, page.next.eventId),
-  }
+): Eventually<{ events: Event[]; nextCursor: string | null }> {
+  return then(events.list(tracker, subjectId, query), (page) => {
+    if (page === null) throw notFound('This data subject')
+    const list = identityOf(tracker.trackerId, subjectId, query.sessionId)
+    return {
+      events: page.rows,
+      nextCursor: page.next && encodeCursor(list, page.next.occurredAt, page.next.eventId),
+    }
+  })
 }
 
 function identityOf(trackerId: string, subjectId: string, sessionId: string | null): ListIdentity {

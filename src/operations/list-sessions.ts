@@ -1,5 +1,6 @@
 import { encodeCursor, type ListIdentity, readCursor } from '../domain/cursor.ts'
 import { notFound } from '../domain/errors.ts'
+import { type Eventually, then } from '../domain/eventually.ts'
 import { defaultPageSize } from '../domain/page.ts'
 import type { Problems } from '../domain/problems.ts'
 import type { Session, SessionQuery, SessionStore } from '../domain/session.ts'
@@ -26,19 +27,20 @@ export function planSessionList(
 }
 
 /** A page of a subject's sessions, newest first. `not_found` when the subject is not there for the organisation. */
-export async function listSessions(
+export function listSessions(
   { sessions }: { sessions: SessionStore },
   tracker: TrackerRef,
   subjectId: string,
   query: SessionQuery,
-): Promise<{ sessions: Session[]; nextCursor: string | null }> {
-  const page = await sessions.list(tracker, subjectId, query)
-  if (page === null) throw notFound('This data subject')
-  const list = identityOf(tracker.trackerId, subjectId)
-  return {
-    sessions: page.rows,
-    nextCursor: page.next && encodeCursor(list, page.next.startedAt, page.next.sessionId),
-  }
+): Eventually<{ sessions: Session[]; nextCursor: string | null }> {
+  return then(sessions.list(tracker, subjectId, query), (page) => {
+    if (page === null) throw notFound('This data subject')
+    const list = identityOf(tracker.trackerId, subjectId)
+    return {
+      sessions: page.rows,
+      nextCursor: page.next && encodeCursor(list, page.next.startedAt, page.next.sessionId),
+    }
+  })
 }
 
 function identityOf(trackerId: string, subjectId: string): ListIdentity {

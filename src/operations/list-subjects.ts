@@ -1,5 +1,6 @@
 import { encodeCursor, type ListIdentity, readCursor } from '../domain/cursor.ts'
 import { notFound } from '../domain/errors.ts'
+import { type Eventually, then } from '../domain/eventually.ts'
 import { readInstant } from '../domain/instant.ts'
 import { defaultPageSize } from '../domain/page.ts'
 import type { Problems } from '../domain/problems.ts'
@@ -79,19 +80,20 @@ function liesWithin(query: SubjectQuery, { subjectId, lastSeenAt }: SubjectPosit
 }
 
 /** A page of a tracker's subjects. `not_found` when the tracker is not visible to the organisation. */
-export async function listSubjects(
+export function listSubjects(
   { subjects }: { subjects: SubjectStore },
   tracker: TrackerRef,
   query: SubjectQuery,
-): Promise<SubjectList> {
-  const page = await subjects.list(tracker, query)
-  if (page === null) throw notFound('This tracker')
-  return {
-    subjects: page.rows,
-    nextCursor:
-      page.next &&
-      encodeCursor(identityOf(tracker.trackerId, query), page.next.lastSeenAt, page.next.subjectId),
-  }
+): Eventually<SubjectList> {
+  return then(subjects.list(tracker, query), (page) => {
+    if (page === null) throw notFound('This tracker')
+    return {
+      subjects: page.rows,
+      nextCursor:
+        page.next &&
+        encodeCursor(identityOf(tracker.trackerId, query), page.next.lastSeenAt, page.next.subjectId),
+    }
+  })
 }
 
 function identityOf(trackerId: string, query: SubjectQuery): ListIdentity {

@@ -1,14 +1,16 @@
 import { notFound } from '../domain/errors.ts'
+import { type Eventually, then } from '../domain/eventually.ts'
 import type { SubjectRecord, SubjectStore } from '../domain/subject.ts'
 import type { TrackerRef } from '../domain/tracker.ts'
 
 /** What is stored about one subject. `not_found` when it is not there for the organisation, or holds no data any more. */
-export async function readSubject(
+export function readSubject(
   { subjects }: { subjects: SubjectStore },
   tracker: TrackerRef,
   subjectId: string,
-): Promise<SubjectRecord> {
-  const record = await subjects.read(tracker, subjectId)
-  if (record === null) throw notFound('This data subject')
-  return record
+): Eventually<SubjectRecord> {
+  return then(subjects.read(tracker, subjectId), (record) => {
+    if (record === null) throw notFound('This data subject')
+    return record
+  })
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { LetheError } from '../../src/domain/errors.ts'
+import type { Eventually } from '../../src/domain/eventually.ts'
 import type { Instant } from '../../src/domain/instant.ts'
 import type { Randomness } from '../../src/domain/randomness.ts'
 import type { Store } from '../../src/domain/store.ts'
@@ -57,10 +58,10 @@ export async function addTracker(
 /** Fails unless `work` fails with this code, and hands back the message and details by field. */
 export async function failure(
   code: LetheError['code'],
-  work: Promise<unknown>,
+  work: Promise<unknown> | (() => Eventually<unknown>),
 ): Promise<{ message: string; fields: Record<string, string> }> {
   try {
-    await work
+    await (typeof work === 'function' ? work() : work)
   } catch (error) {
     assert.ok(error instanceof LetheError, String(error))
     assert.equal(error.code, code)

@@ -1,3 +1,5 @@
+import type { Event } from '../../domain/event.ts'
+import { then } from '../../domain/eventually.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import { listEvents, planEventList } from '../../operations/list-events.ts'
 import { defineRoute } from '../route.ts'
@@ -27,9 +29,13 @@ export const listEventsRoute = defineRoute({
     nextCursor: null,
   },
   plan: ({ trackerId, subjectId }, query, problems) => planEventList(trackerId, subjectId, query, problems),
-  async run(services, { organisationId }, { trackerId, subjectId }, query) {
-    const page = await listEvents(services, { organisationId, trackerId }, subjectId, query)
-    const events = page.events.map((event) => ({ ...event, occurredAt: formatInstant(event.occurredAt) }))
-    return { events, nextCursor: page.nextCursor }
-  },
+  run: (services, { organisationId }, { trackerId, subjectId }, query) =>
+    then(listEvents(services, { organisationId, trackerId }, subjectId, query), ({ events, nextCursor }) => ({
+      events: events.map(presentEvent),
+      nextCursor,
+    })),
 })
+
+function presentEvent({ occurredAt, ...event }: Event) {
+  return { ...event, occurredAt: formatInstant(occurredAt) }
+}

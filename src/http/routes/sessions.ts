@@ -1,4 +1,6 @@
+import { then } from '../../domain/eventually.ts'
 import { formatInstant } from '../../domain/instant.ts'
+import type { Session } from '../../domain/session.ts'
 import { listSessions, planSessionList } from '../../operations/list-sessions.ts'
 import { defineRoute } from '../route.ts'
 import { sessionListParameters } from '../schemas/parameters.ts'
@@ -27,13 +29,16 @@ export const listSessionsRoute = defineRoute({
     nextCursor: null,
   },
   plan: ({ trackerId, subjectId }, query, problems) => planSessionList(trackerId, subjectId, query, problems),
-  async run(services, { organisationId }, { trackerId, subjectId }, query) {
-    const page = await listSessions(services, { organisationId, trackerId }, subjectId, query)
-    const sessions = page.sessions.map((session) => ({
-      ...session,
-      startedAt: formatInstant(session.startedAt),
-      endedAt: formatInstant(session.endedAt),
-    }))
-    return { sessions, nextCursor: page.nextCursor }
-  },
+  run: (services, { organisationId }, { trackerId, subjectId }, query) =>
+    then(
+      listSessions(services, { organisationId, trackerId }, subjectId, query),
+      ({ sessions, nextCursor }) => ({
+        sessions: sessions.map(presentSession),
+        nextCursor,
+      }),
+    ),
 })
+
+function presentSession({ startedAt, endedAt, ...session }: Session) {
+  return { ...session, startedAt: formatInstant(startedAt), endedAt: formatInstant(endedAt) }
+}

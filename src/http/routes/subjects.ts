@@ -1,3 +1,4 @@
+import { then } from '../../domain/eventually.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import type { SubjectSummary } from '../../domain/subject.ts'
 import { eraseSubject } from '../../operations/erase-subject.ts'
@@ -29,10 +30,11 @@ export const listSubjectsRoute = defineRoute({
   data: SubjectList,
   example: { subjects: [exampleSummary], nextCursor: 'vh2GQVSpQ8mXWzE3NjMxNTQyMzUwMDQsInZpc2l0b3ItNDcxMSJd' },
   plan: ({ trackerId }, query, problems) => planSubjectList(trackerId, query, problems),
-  async run(services, { organisationId }, { trackerId }, query) {
-    const { subjects, nextCursor } = await listSubjects(services, { organisationId, trackerId }, query)
-    return { subjects: subjects.map(presentSummary), nextCursor }
-  },
+  run: (services, { organisationId }, { trackerId }, query) =>
+    then(listSubjects(services, { organisationId, trackerId }, query), ({ subjects, nextCursor }) => ({
+      subjects: subjects.map(presentSummary),
+      nextCursor,
+    })),
 })
 
 export const readSubjectRoute = defineRoute({
@@ -51,10 +53,12 @@ export const readSubjectRoute = defineRoute({
     attributes: { country: 'DE', browser: 'Firefox', os: 'Linux' },
   },
   plan: () => null,
-  async run(services, { organisationId }, { trackerId, subjectId }) {
-    const record = await readSubject(services, { organisationId, trackerId }, subjectId)
-    return { trackerId, ...presentSummary(record), attributes: record.attributes }
-  },
+  run: (services, { organisationId }, { trackerId, subjectId }) =>
+    then(readSubject(services, { organisationId, trackerId }, subjectId), (record) => ({
+      trackerId,
+      ...presentSummary(record),
+      attributes: record.attributes,
+    })),
 })
 
 export const eraseSubjectRoute = defineRoute({

@@ -41,19 +41,19 @@ export async function openSqliteStore(path: string): Promise<Store> {
     apiKeys: {
       create: (key, hash) => writer.run('createApiKey', key, hash),
       find: async (id) => apiKeys.find(id),
-      findWithHash: async (id) => apiKeys.findWithHash(id),
+      findWithHash: apiKeys.findWithHash,
       list: async (organisationId) => apiKeys.list(organisationId),
       rotate: (id, proof, now) => writer.run('rotateApiKey', id, proof, now),
       revoke: (id, now) => writer.run('revokeApiKey', id, now),
       touch: (lastUsed) => writer.run('touchApiKeys', lastUsed),
     },
     subjects: {
-      list: async (tracker, query) => subjects.list(tracker, query),
-      read: async (tracker, subjectId) => subjects.read(tracker, subjectId),
+      list: subjects.list,
+      read: subjects.read,
       erase: (tracker, subjectId) => writer.run('eraseSubject', tracker, subjectId),
     },
-    sessions: { list: async (tracker, subjectId, query) => sessions.list(tracker, subjectId, query) },
-    events: { list: async (tracker, subjectId, query) => events.list(tracker, subjectId, query) },
+    sessions,
+    events,
     ingest: { ingest: (batch) => writer.run('ingest', batch) },
     ping: async () => {
       anything.get()
