@@ -19,7 +19,7 @@ async function probesOf(size: number): Promise<{ probes: Probe[]; measure(path: 
   console.error(
     `filled ${size} subjects, ${size * eventsEach} events in ${Math.round((performance.now() - startedAt) / 1000)} s`,
   )
-  const { url } = await startProcess('bin/lethe.js', ['serve', '--json'], store.env)
+  const { url } = await startProcess('bin/lethe.js', ['serve'], store.env)
   const ask = async (path: string) => {
     const response = await fetch(url + path, { headers: { authorization: `Bearer ${store.key}` } })
     if (response.status !== 200) throw new Error(`${response.status} for ${path}`)

@@ -7,7 +7,7 @@ const roundSeconds = 4
 const connections = 64
 
 const store = await fillStore(2_000, 10)
-const lethe = await startProcess('bin/lethe.js', ['serve', '--json'], store.env)
+const lethe = await startProcess('bin/lethe.js', ['serve'], store.env)
 const path = store.subjectPath(1_234)
 const headers = { authorization: `Bearer ${store.key}` }
 const sample = await (await fetch(lethe.url + path, { headers })).text()

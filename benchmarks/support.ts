@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { readConfig } from '../src/config.ts'
 import type { IncomingRow } from '../src/domain/ingest.ts'
@@ -32,7 +33,6 @@ export async function fillStore(subjects: number, eventsEach: number): Promise<F
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   const env = {
     LETHE_STORE: `sqlite:${join(folder, 'lethe.db')}`,
-    LETHE_PORT: '0',
     LETHE_LIMIT_IP: '999999999/minute',
     LETHE_LIMIT_KEY: '999999999/minute',
     LETHE_LIMIT_ERASURE: '999999999/hour',
@@ -78,23 +78,41 @@ function eventOf(subject: number, event: number): IncomingRow {
   }
 }
 
-/** Starts a program of ours in a process of its own; resolves with the URL it logs once it listens. */
+/** Starts a program of ours in a process of its own, with its output to nowhere; resolves once it answers. */
 export async function startProcess(
   script: string,
   args: string[],
   env: Record<string, string>,
 ): Promise<{ url: string; stop(): void }> {
-  const child: ChildProcess = spawn(process.execPath, [join(root, script), ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const port = await freePort()
+  const child = spawn(process.execPath, [join(root, script), ...args], {
+    env: { ...process.env, ...env, LETHE_PORT: String(port) },
+    stdio: ['ignore', 'ignore', 'inherit'],
   })
   process.on('exit', () => child.kill())
-  if (!child.stdout) throw new Error('no output to read from')
-  const lines = createInterface({ input: child.stdout })
-  const [line]: string[] = await once(lines, 'line')
-  const { url }: { url?: string } = JSON.parse(line ?? '{}')
-  if (url === undefined) throw new Error(`${script} did not say where it listens`)
+  const url = `http://127.0.0.1:${port}`
+  while (!(await answers(url))) {
+    if (child.exitCode !== null) throw new Error(`${script} ended before it answered`)
+    await setTimeout(20)
+  }
   return { url, stop: () => child.kill() }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    await fetch(`${url}/healthz`)
+    return true
+  } catch {
+    return false
+  }
 }
 
 export function median(numbers: readonly number[]): number {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { ConfigError, readConfig } from '../config.ts'
 import { LetheError } from '../domain/errors.ts'
@@ -29,6 +30,7 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
   }
   const program = new Command('lethe')
     .description('A management API for the data subjects of a web-analytics service: list, read, erase.')
+    .version(packageVersion(), '--version', 'print the version')
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
       writeErr: (text) => terminal.tell(text.trimEnd()),
@@ -42,6 +44,13 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
   addKeysCommand(program, kit)
   addImportCommand(program, kit)
   return program
+}
+
+function packageVersion(): string {
+  const { version }: { version: string } = JSON.parse(
+    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+  )
+  return version
 }
 
 /** Runs a command line and hands back the exit code: 0, 1 (failed), 2 (wrong usage). */

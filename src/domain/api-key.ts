@@ -39,8 +39,8 @@ export const maxKeyNameLength = 64
 
 /** What stands for a key's string in the store. */
 export interface KeyProof {
-  /** SHA-256 of the whole string. */
-  hash: Uint8Array
+  /** SHA-256 of the whole string, in hexadecimal digits. */
+  hash: string
   lastFour: string
 }
 
@@ -49,11 +49,11 @@ export interface ApiKeyStore {
    * Stores a new key. `false`, with nothing stored, when another key of the organisation that is active at `key.createdAt` has
    * the same name. The organisation must exist.
    */
-  create(key: ApiKey, hash: Uint8Array): Promise<boolean>
+  create(key: ApiKey, hash: string): Promise<boolean>
   /** `null` when there is none with this id. */
   find(id: string): Promise<ApiKey | null>
   /** The key and the hash its string must have; `null` when there is none. Always what the store holds now. */
-  findWithHash(id: string): Eventually<{ key: ApiKey; hash: Uint8Array } | null>
+  findWithHash(id: string): Eventually<{ key: ApiKey; hash: string } | null>
   /** An organisation's keys, oldest first, in whatever state. */
   list(organisationId: string): Promise<ApiKey[]>
   /** Replaces the string of a key that is active at `now`. `false`, with nothing changed, otherwise. */

@@ -7,17 +7,17 @@ interface HeaderCarrier {
 }
 
 export function setCommonHeaders(reply: HeaderCarrier, requestId: string): void {
-  reply.header('X-Request-Id', requestId)
-  reply.header('Cache-Control', 'no-store')
-  reply.header('X-Content-Type-Options', 'nosniff')
+  reply.header('x-request-id', requestId)
+  reply.header('cache-control', 'no-store')
+  reply.header('x-content-type-options', 'nosniff')
 }
 
 /** Tells the client its budget, where one was spent. The reset is rounded up, so that whoever waits for it has waited long enough. */
 export function setBudgetHeaders(reply: HeaderCarrier, budget: BudgetState | null): void {
   if (budget === null) return
-  reply.header('X-RateLimit-Limit', budget.limit)
-  reply.header('X-RateLimit-Remaining', budget.remaining)
-  reply.header('X-RateLimit-Reset', Math.ceil(budget.resetsAt / 1000))
+  reply.header('x-ratelimit-limit', budget.limit)
+  reply.header('x-ratelimit-remaining', budget.remaining)
+  reply.header('x-ratelimit-reset', Math.ceil(budget.resetsAt / 1000))
 }
 
 export function setRetryAfter(reply: HeaderCarrier, budget: BudgetState, now: Instant): void {

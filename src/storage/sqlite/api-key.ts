@@ -4,7 +4,7 @@ import type { Instant } from '../../domain/instant.ts'
 import { isScope } from '../../domain/scope.ts'
 import { transaction } from './connection.ts'
 import type { Recall } from './recall.ts'
-import { bytes, integer, integerOrNull, type Row, text } from './row.ts'
+import { integer, integerOrNull, type Row, text } from './row.ts'
 
 /** Active at the instant bound to its one parameter. */
 const active = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)'
@@ -17,9 +17,9 @@ export function apiKeyQueries(db: DatabaseSync, recall: Recall) {
       const row = find.get(id)
       return row ? toApiKey(row) : null
     },
-    findWithHash: recall((id: string): { key: ApiKey; hash: Uint8Array } | null => {
+    findWithHash: recall((id: string): { key: ApiKey; hash: string } | null => {
       const row = find.get(id)
-      return row ? { key: toApiKey(row), hash: bytes(row, 'hash') } : null
+      return row ? { key: toApiKey(row), hash: text(row, 'hash') } : null
     }),
     list: (organisationId: string): ApiKey[] => list.all(organisationId).map(toApiKey),
   }
@@ -39,7 +39,7 @@ export function apiKeyCommands(db: DatabaseSync) {
     'UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at < ?1)',
   )
   return {
-    createApiKey: (key: ApiKey, hash: Uint8Array): boolean =>
+    createApiKey: (key: ApiKey, hash: string): boolean =>
       transaction(db, () => {
         if (nameTaken.get(key.organisationId, key.name, key.createdAt)) return false
         const scopes = key.scopes.join(' ')

@@ -18,7 +18,7 @@ CREATE TABLE api_keys (
   organisation_id TEXT NOT NULL REFERENCES organisations (id),
   name TEXT NOT NULL,
   scopes TEXT NOT NULL,
-  hash BLOB NOT NULL,
+  hash TEXT NOT NULL,
   last_four TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   rotated_at INTEGER,
