@@ -1,3 +1,4 @@
+import { LetheError } from './errors.ts'
 import type { Eventually } from './eventually.ts'
 import type { Instant } from './instant.ts'
 
@@ -25,4 +26,15 @@ export interface Limiter {
 export function tightest(a: BudgetState | null, b: BudgetState): BudgetState {
   if (a === null || b.remaining < a.remaining) return b
   return b.remaining === a.remaining && b.resetsAt > a.resetsAt ? b : a
+}
+
+/** What whoever has spent a budget is told. */
+export function budgetSpent({ name }: Budget): LetheError {
+  return new LetheError('rate_limited', `${spent[name]} Wait as many seconds as Retry-After says.`)
+}
+
+const spent: Record<Budget['name'], string> = {
+  ip: 'This address has used up its requests.',
+  key: 'This API key has used up its requests.',
+  erasure: 'This API key has used up its erasures, which are best spread across the hour.',
 }

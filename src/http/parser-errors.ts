@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
-import type { Budget, Limiter } from '../domain/budget.ts'
+import { type Budget, budgetSpent, type Limiter } from '../domain/budget.ts'
 import { LetheError } from '../domain/errors.ts'
 import type { Clock } from '../domain/instant.ts'
 import type { Randomness } from '../domain/randomness.ts'
@@ -35,12 +35,7 @@ export function parserErrors(parts: ParserErrorParts) {
     const requestId = parts.randomness.uuid()
     const peer = socket.remoteAddress ?? ''
     const budget = await parts.limiter.take(parts.budgets.ip, addressHolder(peer) ?? 'unknown')
-    const error = budget.granted
-      ? new LetheError('invalid_request', message)
-      : new LetheError(
-          'rate_limited',
-          'This address has used up its requests. Wait as many seconds as Retry-After says.',
-        )
+    const error = budget.granted ? new LetheError('invalid_request', message) : budgetSpent(parts.budgets.ip)
     const { status, headers, body } = answerFailure(error, {
       requestId,
       now: parts.clock(),

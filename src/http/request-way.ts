@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiKey } from '../domain/api-key.ts'
-import { type Budget, type BudgetState, type Limiter, tightest } from '../domain/budget.ts'
+import { type Budget, type BudgetState, budgetSpent, type Limiter, tightest } from '../domain/budget.ts'
 import { LetheError } from '../domain/errors.ts'
 import { type Steps, wait } from '../domain/eventually.ts'
 import { authenticateKey } from '../operations/authenticate-key.ts'
@@ -47,6 +47,7 @@ export interface WayParts {
 /** The way of every request, from its id to its operation. Each step can end it; the steps after it then have not happened. */
 export function requestWay(parts: WayParts) {
   return function* way(request: FastifyRequest, reply: FastifyReply, destination: Destination): Steps<void> {
+    // 1. The request id, which Fastify was given when the request came.
     setCommonHeaders(reply, request.id)
     if (destination.isPublic) {
       requireSoundRequest(request)
@@ -55,16 +56,24 @@ export function requestWay(parts: WayParts) {
     }
     const { visit } = request
     try {
+      // 2. The address's budget. What no request may be is refused behind it, so that it has counted.
       yield* spend(parts.budgets.ip, parts.addressOf(request.raw), visit)
       requireSoundRequest(request)
+      // 3. The key.
       const key = yield* authenticate(request)
       visit.key = key
+      // 4. The key's budget.
       yield* spend(parts.budgets.key, key.id, visit)
+      // 5. The route.
       const route = findRoute(request, reply, destination)
+      // 6. The route's scope.
       requireScope(key, route)
+      // 7. The erasure budget.
       if (route.isErasure) yield* spend(parts.budgets.erasure, key.id, visit)
+      // 8. The parameters.
       yield* wait(discardBody(request.raw))
       visit.operation = route.prepare(pathValues(request.params), parseQueryString(queryOf(request.raw.url)))
+      // 9. The operation is run by the route's handler, in build-server.ts.
     } finally {
       setBudgetHeaders(reply, visit.budget)
     }
@@ -73,7 +82,7 @@ export function requestWay(parts: WayParts) {
   function* spend(budget: Budget, holder: string, visit: Visit): Steps<void> {
     const state = yield* wait(parts.limiter.take(budget, holder))
     visit.budget = state.granted ? tightest(visit.budget, state) : state
-    if (!state.granted) throw new LetheError('rate_limited', refusals[budget.name])
+    if (!state.granted) throw budgetSpent(budget)
   }
 
   function* authenticate(request: FastifyRequest): Steps<ApiKey> {
@@ -90,13 +99,6 @@ export function requestWay(parts: WayParts) {
     parts.noteKeyUse(key.id)
     return key
   }
-}
-
-const refusals: Record<Budget['name'], string> = {
-  ip: 'This address has used up its requests. Wait as many seconds as Retry-After says.',
-  key: 'This API key has used up its requests. Wait as many seconds as Retry-After says.',
-  erasure:
-    'This API key has used up its erasures. Wait as many seconds as Retry-After says, and spread batches across the hour.',
 }
 
 /** What no client may send, whatever it asks for. */

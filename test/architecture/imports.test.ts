@@ -16,7 +16,17 @@ const allowed: Record<string, readonly string[]> = {
   storage: ['storage', 'domain', 'node:*'],
   limiter: ['limiter', 'domain', 'npm'],
   http: ['http', 'operations', 'domain', 'node:*', 'npm'],
-  cli: ['cli', 'operations', 'domain', 'config.ts', 'logger.ts', 'start.ts', 'node:*', 'npm'],
+  cli: [
+    'cli',
+    'operations',
+    'domain',
+    'config.ts',
+    'logger.ts',
+    'start.ts',
+    '../package.json',
+    'node:*',
+    'npm',
+  ],
   'logger.ts': ['config.ts', 'npm'],
   // Reads the address of the store with the words of whoever opens it.
   'config.ts': ['domain', 'storage/open-store.ts', 'node:net', 'npm'],
@@ -59,7 +69,7 @@ function isAllowed(part: string, imported: string): boolean {
   if (isOurs(imported)) return rules.includes(partOf(imported)) || rules.includes(imported)
   // A folder of data beside the code, such as the migrations.
   if (imported.startsWith(`${part}/`)) return true
-  return rules.includes('npm') && !imported.startsWith('.')
+  return rules.includes(imported) || (rules.includes('npm') && !imported.startsWith('.'))
 }
 
 describe('the directions of imports', () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import type { Command } from 'commander'
 import { buildProgram } from '../../src/cli/run-cli.ts'
@@ -124,3 +125,10 @@ function completeArguments(words: readonly string[], command: Command): string[]
 function unwrapped(text: string): string {
   return text.replaceAll(/\s+/g, ' ')
 }
+
+describe('--version', () => {
+  it("prints the package's version and nothing else", async (t) => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+    assert.deepEqual(await commandLine(t).run(['--version']), { code: 0, stdout: `${version}\n`, stderr: '' })
+  })
+})
