@@ -129,6 +129,7 @@ function unwrapped(text: string): string {
 describe('--version', () => {
   it("prints the package's version and nothing else", async (t) => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-    assert.deepEqual(await commandLine(t).run(['--version']), { code: 0, stdout: `${version}\n`, stderr: '' })
+    const { code, stdout, stderr } = await commandLine(t).run(['--version'])
+    assert.deepEqual([code, stdout.trimEnd(), stderr], [0, version, ''])
   })
 })
