@@ -6,8 +6,9 @@ import { npm } from './child.js'
 import { LaunchError } from './launch-error.js'
 import { withLock } from './lock.js'
 
-const OLDEST_MAJOR = 24
-const ADVICE = `install Node ${OLDEST_MAJOR} or newer and try again`
+/** The first that has `node:sqlite` without a warning on every start. */
+const OLDEST = { major: 24, minor: 15 }
+const ADVICE = `install Node ${OLDEST.major}.${OLDEST.minor} or newer and try again`
 
 /** @typedef {{ version: string, packages: Record<string, { name: string, integrity: string }> }} Pin */
 
@@ -68,7 +69,7 @@ export async function ensureNode({
   cache = cacheFolder(platform, process.env, os.homedir()),
   pin = PIN,
 } = {}) {
-  if (Number.parseInt(running, 10) >= OLDEST_MAJOR) return process.execPath
+  if (isNewEnough(running)) return process.execPath
 
   const wanted = pin.packages[`${platform}-${arch}`]
   if (!wanted)
@@ -93,6 +94,12 @@ export async function ensureNode({
     { onWait: () => console.error(`lethe: waiting for another command to install Node ${pin.version}…`) },
   )
   return node
+}
+
+/** @param {string} version */
+function isNewEnough(version) {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major > OLDEST.major || (major === OLDEST.major && minor >= OLDEST.minor)
 }
 
 /**

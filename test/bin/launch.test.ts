@@ -161,13 +161,17 @@ describe('the Node to run with', () => {
 
   it('is the running one when that is new enough, and nothing is stored', async () => {
     const cache = path.join(folder(), 'cache')
-    assert.equal(await ensureNode({ running: '24.0.0', cache }), process.execPath)
+    for (const running of ['24.15.0', '24.21.3', '25.0.0', '26.10.0']) {
+      assert.equal(await ensureNode({ running, cache }), process.execPath)
+    }
     assert.equal(existsSync(cache), false)
   })
 
   it('cannot be had for a platform without a package', async () => {
-    const none = ensureNode({ running: '23.9.0', platform: 'aix', arch: 'ppc64', cache: folder() })
-    await assert.rejects(none, { message: /aix-ppc64 has no package; install Node 24 or newer/ })
+    for (const running of ['20.20.2', '23.9.0', '24.14.9']) {
+      const none = ensureNode({ running, platform: 'aix', arch: 'ppc64', cache: folder() })
+      await assert.rejects(none, { message: /aix-ppc64 has no package; install Node 24\.15 or newer/ })
+    }
   })
 
   it('is installed once for an older one, into the shared folder', { skip: unix }, async () => {
@@ -210,7 +214,7 @@ describe('the Node to run with', () => {
       pin: registry.pin,
     })
     await assert.rejects(refused, {
-      message: 'Node 26.0.0 does not run here; install Node 24 or newer and try again',
+      message: 'Node 26.0.0 does not run here; install Node 24.15 or newer and try again',
     })
     assert.equal(existsSync(path.join(cache, 'node-26.0.0-linux-x64')), false)
   })

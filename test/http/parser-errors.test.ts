@@ -45,7 +45,7 @@ const broken: [what: string, text: string][] = [
   ['a control character in a header', `${get}X-Y: a\x01b\r\n\r\n`],
   ['a NUL in the request id', `${get}X-Request-Id: a\x00b\r\n\r\n`],
   ['headers over 16 KiB', `${get}X-Long: ${'x'.repeat(17_000)}\r\n\r\n`],
-  ['many headers, over 16 KiB together', `${get}${'X-Many: yyyyyyyyyy\r\n'.repeat(1_000)}\r\n`],
+  ['many headers, over 16 KiB together', `${get}${`X-Many: ${'y'.repeat(30)}\r\n`.repeat(1_000)}\r\n`],
   ['a path over 16 KiB', `GET ${subjectsPath}/${'x'.repeat(17_000)} HTTP/1.1\r\nHost: test\r\n\r\n`],
   ['a length that is none', `${get}Content-Length: many\r\n\r\n`],
   ['a negative length', `${get}Content-Length: -1\r\n\r\n`],
