@@ -43,7 +43,7 @@ export function parseInstant(text: string): Instant | null {
   return instant < earliest || instant > latest ? null : instant
 }
 
-/** ISO 8601 in UTC with milliseconds. A page has a hundred instants, so this is four times as fast as a `Date`. */
+/** ISO 8601 in UTC with milliseconds. A page has a hundred instants, so this spares it a hundred `Date`s. */
 export function formatInstant(instant: Instant): string {
   const day = Math.floor(instant / dayMs)
   const ms = instant - day * dayMs
