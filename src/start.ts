@@ -11,9 +11,9 @@ import { MemoryLimiter } from './limiter/memory-limiter.ts'
 import { keyUse } from './operations/note-key-use.ts'
 import { openStore } from './storage/open-store.ts'
 
-export const systemClock: Clock = Date.now
+const systemClock: Clock = Date.now
 
-export const systemRandomness: Randomness = {
+const systemRandomness: Randomness = {
   uuid: () => randomUUID(),
   base62: (length) => Array.from({ length }, () => base62Alphabet.charAt(randomInt(62))).join(''),
 }

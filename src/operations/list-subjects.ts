@@ -64,8 +64,9 @@ export function planSubjectList(
   const isClear = !problems.has('trackerId', 'sort', 'subjectIdPrefix', 'lastSeenAfter', 'lastSeenBefore')
   const position = readCursor(isClear ? identityOf(trackerId, query) : null, options.cursor, problems)
   if (position) query.after = { lastSeenAt: position.at, subjectId: position.id }
-  if (query.after && !liesWithin(query, query.after))
+  if (isClear && query.after && !liesWithin(query, query.after)) {
     problems.add('cursor', 'cursor lies outside the filters')
+  }
   return query
 }
 

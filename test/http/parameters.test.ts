@@ -187,4 +187,13 @@ describe('all problems of a request', () => {
       'sessionId',
     ])
   })
+
+  test('do not blame a good cursor for a sort that is in doubt', async () => {
+    const cursor = textIn(
+      dataOf(await shop.ask(`${subjectsPath}?sort=lastSeenAt&limit=1`, { key })),
+      'nextCursor',
+    )
+    const query = `sort=newest&subjectIdPrefix=zzz&cursor=${cursor}`
+    assert.deepEqual(problemFields(await shop.ask(`${subjectsPath}?${query}`, { key })), ['sort'])
+  })
 })
