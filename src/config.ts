@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { Budget } from './domain/budget.ts'
+import { defaultRetentionDays, isPlan, plans, type RetentionDays } from './domain/plan.ts'
 import { parseStoreAddress, type StoreAddress } from './storage/open-store.ts'
 
 export interface Config {
@@ -9,6 +10,11 @@ export interface Config {
   store: StoreAddress
   budgets: Record<Budget['name'], Budget>
   trustedProxies: string[]
+  retentionDays: RetentionDays
+  /** How often the service sweeps what has aged out. */
+  sweepSeconds: number
+  /** The hour (UTC) of the nightly scrub. */
+  scrubHour: number | 'off'
   logLevel: LogLevel
 }
 
@@ -34,6 +40,12 @@ export const variables = {
     takes: 'a budget such as 60/hour (per second, minute, hour or day)',
   },
   LETHE_TRUSTED_PROXIES: { fallback: '', takes: 'IP addresses or CIDR ranges, separated by commas' },
+  LETHE_RETENTION_DAYS: {
+    fallback: plans.map((plan) => `${plan}=${defaultRetentionDays[plan]}`).join(','),
+    takes: 'days from 1 to 36500 for one or more plans, such as free=180,pro=730',
+  },
+  LETHE_SWEEP_SECONDS: { fallback: '60', takes: 'whole seconds from 1 to 86400' },
+  LETHE_SCRUB_HOUR: { fallback: '3', takes: 'an hour from 0 to 23 (UTC), or off' },
   LETHE_LOG_LEVEL: { fallback: 'info', takes: logLevels.join(', ') },
 } as const
 
@@ -58,7 +70,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   read('LETHE_LIMITER', (text) => (text === 'memory' ? text : null))
   return {
     host: read('LETHE_HOST', (text) => (/^[0-9A-Za-z.:_-]+$/.test(text) ? text : null)),
-    port: read('LETHE_PORT', parsePort),
+    port: read('LETHE_PORT', (text) => parseInteger(text, 0, 65_535)),
     store: read('LETHE_STORE', parseStoreAddress),
     budgets: {
       ip: readBudget('LETHE_LIMIT_IP', 'ip'),
@@ -66,6 +78,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       erasure: readBudget('LETHE_LIMIT_ERASURE', 'erasure'),
     },
     trustedProxies: read('LETHE_TRUSTED_PROXIES', parseProxies),
+    retentionDays: read('LETHE_RETENTION_DAYS', parseRetentionDays),
+    sweepSeconds: read('LETHE_SWEEP_SECONDS', (text) => parseInteger(text, 1, 86_400)),
+    scrubHour: read('LETHE_SCRUB_HOUR', (text) => (text === 'off' ? text : parseInteger(text, 0, 23))),
     logLevel: read('LETHE_LOG_LEVEL', (text) => logLevels.find((level) => level === text) ?? null),
   }
 }
@@ -78,8 +93,24 @@ function parseBudget(name: Budget['name'], text: string): Budget | null {
   return { name, limit: Number(count), windowMs: windowMs[unit] }
 }
 
-function parsePort(text: string): number | null {
-  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : null
+/** A whole number within bounds, both included. */
+function parseInteger(text: string, least: number, most: number): number | null {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : null
+  return number !== null && number >= least && number <= most ? number : null
+}
+
+/** The plans it names get the days it gives them; the others keep theirs. */
+function parseRetentionDays(text: string): RetentionDays | null {
+  const days = { ...defaultRetentionDays }
+  const named = new Set<string>()
+  for (const entry of text.split(',')) {
+    const [plan = '', count = '', ...rest] = entry.split('=').map((part) => part.trim())
+    const number = parseInteger(count, 1, 36_500)
+    if (!isPlan(plan) || number === null || named.has(plan) || rest.length > 0) return null
+    named.add(plan)
+    days[plan] = number
+  }
+  return days
 }
 
 function parseProxies(text: string): string[] | null {

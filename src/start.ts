@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { Clock } from './domain/instant.ts'
+import type { RetentionDays } from './domain/plan.ts'
 import { base62Alphabet, type Randomness } from './domain/randomness.ts'
 import type { Store } from './domain/store.ts'
 import { buildServer } from './http/build-server.ts'
@@ -18,15 +19,19 @@ const systemRandomness: Randomness = {
   base62: (length) => Array.from({ length }, () => base62Alphabet.charAt(randomInt(62))).join(''),
 }
 
-/** What commands work with: the store's ports, the time, and chance. */
+/** What commands work with: the store's ports, the plans' windows, the time, and chance. */
 export interface Workplace extends Store {
+  retentionDays: RetentionDays
   clock: Clock
   randomness: Randomness
 }
 
 /** Opens the store for a command. */
-export async function openWorkplace({ store }: Pick<Config, 'store'>): Promise<Workplace> {
-  return { ...(await openStore(store)), clock: systemClock, randomness: systemRandomness }
+export async function openWorkplace({
+  store,
+  retentionDays,
+}: Pick<Config, 'store' | 'retentionDays'>): Promise<Workplace> {
+  return { ...(await openStore(store)), retentionDays, clock: systemClock, randomness: systemRandomness }
 }
 
 /** A service that listens. */

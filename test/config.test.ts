@@ -83,6 +83,22 @@ const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
     ['127.0.0.1 , ::1,fd00::/8', { trustedProxies: ['127.0.0.1', '::1', 'fd00::/8'] }],
     ['10.0.0.1,', { trustedProxies: ['10.0.0.1'] }],
   ],
+  LETHE_RETENTION_DAYS: [
+    ['free=1', { retentionDays: { free: 1, starter: 425, pro: 730, business: 1_825 } }],
+    [
+      'pro = 36500 , free=30,business=2,starter=3',
+      { retentionDays: { free: 30, starter: 3, pro: 36_500, business: 2 } },
+    ],
+  ],
+  LETHE_SWEEP_SECONDS: [
+    ['1', { sweepSeconds: 1 }],
+    ['86400', { sweepSeconds: 86_400 }],
+  ],
+  LETHE_SCRUB_HOUR: [
+    ['0', { scrubHour: 0 }],
+    ['23', { scrubHour: 23 }],
+    ['off', { scrubHour: 'off' }],
+  ],
   LETHE_LOG_LEVEL: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((logLevel) => [
     logLevel,
     { logLevel },
@@ -107,6 +123,19 @@ const bad: Record<string, string[]> = {
   LETHE_LIMIT_KEY: ['120/MINUTE', '1e3/hour', '/minute', '01/minute', '1000000000/minute'],
   LETHE_LIMIT_ERASURE: ['sixty/hour', '60/', '60/hours'],
   LETHE_TRUSTED_PROXIES: ['loopback', '10.0.0.0/33', '300.1.1.1', '10.0.0.1 10.0.0.2', '*', 'fd00::/129'],
+  LETHE_RETENTION_DAYS: [
+    'free',
+    'free=0',
+    'free=36501',
+    'gratis=10',
+    'free=1.5',
+    'free=10,free=20',
+    'free=1=2',
+    'free=10,',
+    '180',
+  ],
+  LETHE_SWEEP_SECONDS: ['0', '86401', '1m', '-5', '1.5'],
+  LETHE_SCRUB_HOUR: ['24', '-1', '3:00', 'never', 'OFF'],
   LETHE_LOG_LEVEL: ['INFO', 'verbose', '30'],
 }
 

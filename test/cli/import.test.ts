@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { readConfig } from '../../src/config.ts'
 import { openWorkplace } from '../../src/start.ts'
 import {
   assertRefused,
@@ -54,7 +55,7 @@ function write(cli: CommandLine, name: string, text: string): string {
 
 /** The events stored of a subject; `null` when it is not there. */
 async function eventsOf(cli: CommandLine, subjectId = 'anna', trackerId = 'shop') {
-  const workplace = await openWorkplace({ store: { engine: 'sqlite', path: cli.storePath } })
+  const workplace = await openWorkplace(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
   const query = { limit: 100, after: null, sessionId: null }
   const page = await workplace.events.list({ organisationId: 'acme', trackerId }, subjectId, query)
   await workplace.close()

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import { readConfig } from '../../src/config.ts'
 import { readKeyId } from '../../src/domain/key-string.ts'
 import { createKey } from '../../src/operations/create-key.ts'
 import { openWorkplace } from '../../src/start.ts'
@@ -26,7 +27,7 @@ async function listed(cli: CommandLine): Promise<Record<string, unknown>[]> {
 
 /** A key that has run out: made in the past, because a test cannot wait. */
 async function createExpired(cli: CommandLine): Promise<string> {
-  const workplace = await openWorkplace({ store: { engine: 'sqlite', path: cli.storePath } })
+  const workplace = await openWorkplace(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
   const clock = () => Date.parse('2026-01-01T00:00:00Z')
   const expiresAt = Date.parse('2026-01-02T00:00:00Z')
   const wanted = { organisationId: 'acme', name: 'expired', scopes: ['analytics:view'], expiresAt }
@@ -288,7 +289,7 @@ describe("a key's string", () => {
   it('is in no file of the store, not while it holds and not after its rotation', async (t) => {
     const cli = await withOrganisation(t)
     // A reader that stays keeps the write-ahead log from being folded away, so that it is searched too.
-    const workplace = await openWorkplace({ store: { engine: 'sqlite', path: cli.storePath } })
+    const workplace = await openWorkplace(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
     await workplace.organisations.list()
     const first = onlyJson(await cli.run([...reader, '--json']))
     const second = onlyJson(await cli.run(['keys', 'rotate', textOf(first, 'id'), '--yes', '--json']))

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as passTime } from 'node:timers/promises'
 import { echoMs } from '../../src/cli/until-stopped.ts'
+import { readConfig } from '../../src/config.ts'
 import { openWorkplace } from '../../src/start.ts'
 import {
   type ApiAnswer,
@@ -195,7 +196,7 @@ describe('a server that is told to stop', { concurrency: true }, () => {
   }
 
   async function count(cli: CommandLine): Promise<unknown> {
-    const workplace = await openWorkplace({ store: { engine: 'sqlite', path: cli.storePath } })
+    const workplace = await openWorkplace(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
     const tracker = { organisationId: 'acme', trackerId: 'shop' }
     const subject = await workplace.subjects.read(tracker, 'busy')
     await workplace.close()

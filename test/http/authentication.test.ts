@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
 import { createKeyString } from '../../src/domain/key-string.ts'
 import { revokeKey } from '../../src/operations/revoke-key.ts'
 import { rotateKey } from '../../src/operations/rotate-key.ts'
@@ -153,7 +154,7 @@ describe('a change to a key holds for the very next request', () => {
   test('made by another process on the same store', async (t) => {
     const path = `${temporaryFolder(t)}/shared.db`
     const own = await startShop(t, { env: { LETHE_STORE: `sqlite:${path}` }, scopes: ['analytics:view'] })
-    const other = await openWorkplace({ store: { engine: 'sqlite', path } })
+    const other = await openWorkplace(readConfig({ LETHE_STORE: `sqlite:${path}` }))
     t.after(() => other.close())
     dataOf(await own.ask(subjectsPath, { key: own.key }))
     const { key: record, keyString } = await rotateKey(other, own.keyId)
