@@ -9,6 +9,7 @@ import type { Store } from './domain/store.ts'
 import { buildServer } from './http/build-server.ts'
 import { clientAddress } from './http/client-address.ts'
 import { MemoryLimiter } from './limiter/memory-limiter.ts'
+import { keepHouse } from './operations/keep-house.ts'
 import { keyUse } from './operations/note-key-use.ts'
 import { openStore } from './storage/open-store.ts'
 
@@ -66,10 +67,16 @@ export async function startService(config: Config, workplace: Workplace, logger:
           )
         : error
     })
+  const house = keepHouse(workplace, config, {
+    onSwept: (swept, durationMs) => logger.info({ ...swept, durationMs: Math.round(durationMs) }, 'swept'),
+    onScrubbed: (durationMs) => logger.info({ durationMs: Math.round(durationMs) }, 'scrubbed'),
+    onError: (error) => logger.error({ err: error }, 'sweeping or scrubbing failed; it is tried again'),
+  })
   return {
     url: listeningUrl(app, config.host),
     async stop() {
       await app.close()
+      await house.stop()
       await use.stop()
       await workplace.close()
     },

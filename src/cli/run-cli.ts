@@ -3,12 +3,15 @@ import { Command, CommanderError } from 'commander'
 import { ConfigError, readConfig } from '../config.ts'
 import { LetheError } from '../domain/errors.ts'
 import { openWorkplace } from '../start.ts'
+import { addBackupCommand } from './backup.ts'
 import type { CommandKit } from './command-kit.ts'
 import { addImportCommand } from './import.ts'
 import { addKeysCommand } from './keys.ts'
 import { addOrgsCommand } from './orgs.ts'
 import { addQuickstartCommand } from './quickstart.ts'
+import { addScrubCommand } from './scrub.ts'
 import { addServeCommand } from './serve.ts'
+import { addSweepCommand } from './sweep.ts'
 import type { Terminal } from './terminal.ts'
 import { addTrackersCommand } from './trackers.ts'
 import { UsageError } from './usage-error.ts'
@@ -43,6 +46,9 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
   addTrackersCommand(program, kit)
   addKeysCommand(program, kit)
   addImportCommand(program, kit)
+  addSweepCommand(program, kit)
+  addScrubCommand(program, kit)
+  addBackupCommand(program, kit)
   return program
 }
 

@@ -1,4 +1,7 @@
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
+import { type Day, dayOf, formatDay } from '../domain/daily-total.ts'
+import { LetheError } from '../domain/errors.ts'
+import { parseInstant } from '../domain/instant.ts'
 import type { Tracker } from '../domain/tracker.ts'
 import { createTracker } from '../operations/create-tracker.ts'
 import { requireOrganisation } from '../operations/require-organisation.ts'
@@ -7,7 +10,7 @@ import { flagOrAnswer } from './questions.ts'
 import { table } from './table.ts'
 
 export function addTrackersCommand(program: Command, { terminal, withStore }: CommandKit): void {
-  const trackers = program.command('trackers').description('trackers: create, list')
+  const trackers = program.command('trackers').description('trackers: create, list, daily totals')
 
   trackers
     .command('create')
@@ -45,6 +48,42 @@ export function addTrackersCommand(program: Command, { terminal, withStore }: Co
         for (const line of lines) terminal.print(line)
       }),
     )
+
+  trackers
+    .command('totals')
+    .description('show what happened on a tracker day by day (UTC), whoever it was')
+    .argument('<tracker>', 'its id')
+    .option('--from <day>', 'the first day, such as 2026-01-31 (default: 30 days ago)', readDay)
+    .option('--to <day>', 'the last day (default: today)', readDay)
+    .option('--json', 'print one JSON object per line')
+    .action((id: string, options: { from?: Day; to?: Day; json?: true }) =>
+      withStore(async ({ trackers, dailyTotals, clock }) => {
+        const tracker = await trackers.find(id)
+        if (tracker === null) throw new LetheError('not_found', `There is no tracker "${id}".`)
+        const { from = dayOf(clock()) - 30, to = dayOf(clock()) } = options
+        const { organisationId } = tracker
+        const days = (await dailyTotals.list({ organisationId, trackerId: id }, from, to)) ?? []
+        const lines = options.json
+          ? days.map((total) => JSON.stringify({ ...total, day: formatDay(total.day) }))
+          : table(
+              ['DAY', 'SESSIONS', 'EVENTS'],
+              days.map(({ day, sessions, events }) => [formatDay(day), String(sessions), eventList(events)]),
+            )
+        for (const line of lines) terminal.print(line)
+      }),
+    )
+}
+
+function eventList(events: Record<string, number>): string {
+  return Object.entries(events)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ')
+}
+
+function readDay(text: string): Day {
+  const instant = parseInstant(`${text}T00:00:00Z`)
+  if (instant === null) throw new InvalidArgumentError('It takes a day such as 2026-01-31.')
+  return dayOf(instant)
 }
 
 function toJson({ id, organisationId, name }: Tracker) {

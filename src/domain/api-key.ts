@@ -1,6 +1,7 @@
 import { LetheError } from './errors.ts'
 import type { Eventually } from './eventually.ts'
 import type { Instant } from './instant.ts'
+import type { Plan } from './plan.ts'
 import type { Scope } from './scope.ts'
 
 /** What is stored of an API key: everything but its string. */
@@ -15,6 +16,12 @@ export interface ApiKey {
   expiresAt: Instant | null
   revokedAt: Instant | null
   lastUsedAt: Instant | null
+}
+
+/** Who makes a request: a key, on the plan of its organisation. */
+export interface Caller {
+  key: ApiKey
+  plan: Plan
 }
 
 export type ApiKeyState = 'active' | 'expired' | 'revoked'
@@ -52,8 +59,8 @@ export interface ApiKeyStore {
   create(key: ApiKey, hash: string): Promise<boolean>
   /** `null` when there is none with this id. */
   find(id: string): Promise<ApiKey | null>
-  /** The key and the hash its string must have; `null` when there is none. Always what the store holds now. */
-  findWithHash(id: string): Eventually<{ key: ApiKey; hash: string } | null>
+  /** Who a key stands for and the hash its string must have; `null` when there is none. Always what the store holds now. */
+  findCaller(id: string): Eventually<(Caller & { hash: string }) | null>
   /** An organisation's keys, oldest first, in whatever state. */
   list(organisationId: string): Promise<ApiKey[]>
   /** Replaces the string of a key that is active at `now`. `false`, with nothing changed, otherwise. */

@@ -2,7 +2,7 @@ import type { Eventually } from './eventually.ts'
 import type { Instant } from './instant.ts'
 import type { Page } from './page.ts'
 import type { Attributes } from './subject.ts'
-import type { TrackerRef } from './tracker.ts'
+import type { TrackerView } from './tracker.ts'
 
 /** Something a subject did. Within a subject an event is known by its id together with its instant. */
 export interface Event {
@@ -28,7 +28,7 @@ export interface EventQuery {
 export interface EventStore {
   /** A subject's events, newest first. `null` when the tracker is not visible or the subject holds no data. */
   list(
-    tracker: TrackerRef,
+    tracker: TrackerView,
     subjectId: string,
     query: EventQuery,
   ): Eventually<Page<Event, EventPosition> | null>

@@ -2,7 +2,7 @@ import type { Eventually } from './eventually.ts'
 import type { Instant } from './instant.ts'
 import type { Page } from './page.ts'
 import type { Attributes } from './subject.ts'
-import type { TrackerRef } from './tracker.ts'
+import type { TrackerView } from './tracker.ts'
 
 /** A visit of a subject. Its span covers all its events. */
 export interface Session {
@@ -26,7 +26,7 @@ export interface SessionQuery {
 export interface SessionStore {
   /** A subject's sessions, newest start first. `null` when the tracker is not visible or the subject holds no data. */
   list(
-    tracker: TrackerRef,
+    tracker: TrackerView,
     subjectId: string,
     query: SessionQuery,
   ): Eventually<Page<Session, SessionPosition> | null>

@@ -1,10 +1,13 @@
 import type { ApiKeyStore } from './api-key.ts'
+import type { DailyTotalStore } from './daily-total.ts'
 import type { EventStore } from './event.ts'
 import type { IngestStore } from './ingest.ts'
 import type { OrganisationStore } from './organisation.ts'
+import type { RetentionStore } from './retention.ts'
 import type { SessionStore } from './session.ts'
 import type { SubjectStore } from './subject.ts'
 import type { TrackerStore } from './tracker.ts'
+import type { UpkeepStore } from './upkeep.ts'
 
 /** Everything an engine must offer: one narrow port per noun. */
 export interface Store {
@@ -15,6 +18,9 @@ export interface Store {
   sessions: SessionStore
   events: EventStore
   ingest: IngestStore
+  dailyTotals: DailyTotalStore
+  retention: RetentionStore
+  upkeep: UpkeepStore
   /** Rejects when the store does not answer. */
   ping(): Promise<void>
   /** Finishes what is under way, then lets go of the engine. */

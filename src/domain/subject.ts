@@ -1,7 +1,7 @@
 import type { Eventually } from './eventually.ts'
 import type { Instant } from './instant.ts'
 import type { Page } from './page.ts'
-import type { TrackerRef } from './tracker.ts'
+import type { TrackerView } from './tracker.ts'
 
 export interface SubjectCounts {
   sessions: number
@@ -46,12 +46,12 @@ export interface SubjectQuery {
 
 export interface SubjectStore {
   /** `null` when the tracker is not visible to the organisation. */
-  list(tracker: TrackerRef, query: SubjectQuery): Eventually<Page<SubjectSummary, SubjectPosition> | null>
+  list(tracker: TrackerView, query: SubjectQuery): Eventually<Page<SubjectSummary, SubjectPosition> | null>
   /** `null` when the tracker is not visible to the organisation or the subject holds no data. */
-  read(tracker: TrackerRef, subjectId: string): Eventually<SubjectRecord | null>
+  read(tracker: TrackerView, subjectId: string): Eventually<SubjectRecord | null>
   /**
-   * Deletes a subject with all its sessions and events in one transaction, and tells what this call deleted: zeros when nothing was
-   * there. `null`, with nothing deleted, when the tracker is not visible to the organisation. Does not block other requests.
+   * Deletes a subject with all its sessions and events in one transaction, and tells what of it was still to be seen: zeros when
+   * nothing was. `null`, with nothing deleted, when the tracker is not visible to the organisation. Does not block other requests.
    */
-  erase(tracker: TrackerRef, subjectId: string): Promise<SubjectCounts | null>
+  erase(tracker: TrackerView, subjectId: string): Promise<SubjectCounts | null>
 }

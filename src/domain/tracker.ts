@@ -14,6 +14,11 @@ export interface TrackerRef {
   trackerId: string
 }
 
+/** What a caller sees of a tracker: what is older than `since`, where its plan's window begins, has aged out and is not there. */
+export interface TrackerView extends TrackerRef {
+  since: Instant
+}
+
 export interface TrackerStore {
   /** Stores a new tracker. `false`, with nothing stored, when the id is taken. The organisation must exist. */
   create(tracker: Tracker): Promise<boolean>

@@ -114,9 +114,10 @@ export function buildServer(parts: ServerParts): FastifyInstance {
       config: { route, path: route.path },
       schema: { response: { '2xx': success(route.data), default: Failure } },
       handler: (request, reply) => {
-        const { operation, key } = request.visit
-        if (!operation || !key) throw new Error('A request reached its handler without having come its way.')
-        return then(operation(services, key), (data) => {
+        const { operation, caller } = request.visit
+        if (!operation || !caller)
+          throw new Error('A request reached its handler without having come its way.')
+        return then(operation(services, caller), (data) => {
           endConnectionWhenClosing(reply)
           return { data, meta: metaOf(request.id, services.clock()) }
         })

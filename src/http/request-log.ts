@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 /** One line for each request, of what may be kept: never a URL, for ids stand in it, and never a header, for keys do. */
 export function requestLog(logger: Logger) {
   return (request: FastifyRequest, reply: FastifyReply): void => {
-    const { path, key, startedAt } = request.visit
+    const { path, caller, startedAt } = request.visit
     logger.info(
       {
         requestId: withoutKeys(request.id),
@@ -12,7 +12,7 @@ export function requestLog(logger: Logger) {
         route: path,
         status: reply.statusCode,
         durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
-        keyId: key?.id ?? null,
+        keyId: caller?.key.id ?? null,
         ...(!reply.raw.writableFinished && { hungUp: true }),
       },
       'request',

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ApiKey } from '../domain/api-key.ts'
+import type { ApiKey, Caller } from '../domain/api-key.ts'
 import { type Budget, type BudgetState, budgetSpent, type Limiter, tightest } from '../domain/budget.ts'
 import { LetheError } from '../domain/errors.ts'
 import { type Steps, wait } from '../domain/eventually.ts'
@@ -16,7 +16,7 @@ export class Visit {
   readonly startedAt = performance.now()
   /** The pattern of its path, never the path itself. */
   readonly path: string | null
-  key: ApiKey | null = null
+  caller: Caller | null = null
   /** The budget its client should mind; on a 429 the one that refused. */
   budget: BudgetState | null = null
   operation: Operation | null = null
@@ -60,8 +60,9 @@ export function requestWay(parts: WayParts) {
       yield* spend(parts.budgets.ip, parts.addressOf(request.raw), visit)
       requireSoundRequest(request)
       // 3. The key.
-      const key = yield* authenticate(request)
-      visit.key = key
+      const caller = yield* authenticate(request)
+      visit.caller = caller
+      const { key } = caller
       // 4. The key's budget.
       yield* spend(parts.budgets.key, key.id, visit)
       // 5. The route.
@@ -85,7 +86,7 @@ export function requestWay(parts: WayParts) {
     if (!state.granted) throw budgetSpent(budget)
   }
 
-  function* authenticate(request: FastifyRequest): Steps<ApiKey> {
+  function* authenticate(request: FastifyRequest): Steps<Caller> {
     const { authorization } = request.headers
     if (authorization === undefined) {
       throw new LetheError(
@@ -94,10 +95,10 @@ export function requestWay(parts: WayParts) {
       )
     }
     const keyString = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
-    const key = keyString === undefined ? null : yield* wait(authenticateKey(parts.services, keyString))
-    if (key === null) throw new LetheError('unauthorized', 'This is not a valid API key.')
-    parts.noteKeyUse(key.id)
-    return key
+    const caller = keyString === undefined ? null : yield* wait(authenticateKey(parts.services, keyString))
+    if (caller === null) throw new LetheError('unauthorized', 'This is not a valid API key.')
+    parts.noteKeyUse(caller.key.id)
+    return caller
   }
 }
 

@@ -1,18 +1,30 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
-import type { ApiKey } from '../domain/api-key.ts'
+import type { Caller } from '../domain/api-key.ts'
 import { LetheError } from '../domain/errors.ts'
 import type { Eventually } from '../domain/eventually.ts'
 import type { Clock } from '../domain/instant.ts'
+import { type RetentionDays, windowStart } from '../domain/plan.ts'
 import { Problems } from '../domain/problems.ts'
 import type { Scope } from '../domain/scope.ts'
 import type { Store } from '../domain/store.ts'
+import type { TrackerView } from '../domain/tracker.ts'
 import type { Query } from './query-string.ts'
 import { pathParameters } from './schemas/parameters.ts'
 
 /** What operations work with. */
 export interface Services extends Store {
+  retentionDays: RetentionDays
   clock: Clock
+}
+
+/** What a caller sees of a tracker at this moment. */
+export function trackerView(
+  { retentionDays, clock }: Services,
+  { key, plan }: Caller,
+  trackerId: string,
+): TrackerView {
+  return { organisationId: key.organisationId, trackerId, since: windowStart(retentionDays, plan, clock()) }
 }
 
 /** The ids in a path, decoded; `''` for one that the path does not have. */
@@ -22,7 +34,7 @@ export interface PathValues {
 }
 
 /** An operation whose parameters have been read: the last step of a request's way. */
-export type Operation = (services: Services, caller: ApiKey) => Eventually<unknown>
+export type Operation = (services: Services, caller: Caller) => Eventually<unknown>
 
 /** A route of the API. It cannot be written without a scope. */
 export interface ApiRoute {
@@ -49,7 +61,7 @@ interface RouteDeclaration<Parameters extends TProperties, Input, Data extends T
   example: Static<Data>
   /** What the parameters ask for; adds a problem for whatever does not fit together. */
   plan(path: PathValues, query: Static<TObject<Parameters>>, problems: Problems): Input
-  run(services: Services, caller: ApiKey, path: PathValues, input: Input): Eventually<Static<Data>>
+  run(services: Services, caller: Caller, path: PathValues, input: Input): Eventually<Static<Data>>
 }
 
 export function defineRoute<Parameters extends TProperties, Input, Data extends TSchema>(

@@ -1,7 +1,7 @@
 import { notFound } from '../domain/errors.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
 import type { SubjectCounts, SubjectStore } from '../domain/subject.ts'
-import type { TrackerRef } from '../domain/tracker.ts'
+import type { TrackerView } from '../domain/tracker.ts'
 
 /** What one erasure request did. */
 export interface Erasure {
@@ -15,7 +15,7 @@ export interface Erasure {
 /** Deletes all that is stored about a subject, for good. Safe to repeat. `not_found` when the tracker is not visible. */
 export async function eraseSubject(
   { subjects, clock }: { subjects: SubjectStore; clock: Clock },
-  tracker: TrackerRef,
+  tracker: TrackerView,
   subjectId: string,
 ): Promise<Erasure> {
   const counts = await subjects.erase(tracker, subjectId)

@@ -4,7 +4,7 @@ import type { Event, EventQuery, EventStore } from '../domain/event.ts'
 import { type Eventually, then } from '../domain/eventually.ts'
 import { defaultPageSize } from '../domain/page.ts'
 import type { Problems } from '../domain/problems.ts'
-import type { TrackerRef } from '../domain/tracker.ts'
+import type { TrackerView } from '../domain/tracker.ts'
 
 export interface EventListOptions {
   limit?: number
@@ -33,7 +33,7 @@ export function planEventList(
 /** A page of a subject's events, newest first. `not_found` when the subject is not there for the organisation. */
 export function listEvents(
   { events }: { events: EventStore },
-  tracker: TrackerRef,
+  tracker: TrackerView,
   subjectId: string,
   query: EventQuery,
 ): Eventually<{ events: Event[]; nextCursor: string | null }> {

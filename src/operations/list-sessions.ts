@@ -4,7 +4,7 @@ import { type Eventually, then } from '../domain/eventually.ts'
 import { defaultPageSize } from '../domain/page.ts'
 import type { Problems } from '../domain/problems.ts'
 import type { Session, SessionQuery, SessionStore } from '../domain/session.ts'
-import type { TrackerRef } from '../domain/tracker.ts'
+import type { TrackerView } from '../domain/tracker.ts'
 
 export interface SessionListOptions {
   limit?: number
@@ -29,7 +29,7 @@ export function planSessionList(
 /** A page of a subject's sessions, newest first. `not_found` when the subject is not there for the organisation. */
 export function listSessions(
   { sessions }: { sessions: SessionStore },
-  tracker: TrackerRef,
+  tracker: TrackerView,
   subjectId: string,
   query: SessionQuery,
 ): Eventually<{ sessions: Session[]; nextCursor: string | null }> {

@@ -11,7 +11,7 @@ import type {
   SubjectStore,
   SubjectSummary,
 } from '../domain/subject.ts'
-import type { TrackerRef } from '../domain/tracker.ts'
+import type { TrackerView } from '../domain/tracker.ts'
 
 /** How a client asks for a page of subjects; everything has a default. */
 export interface SubjectListOptions {
@@ -83,7 +83,7 @@ function liesWithin(query: SubjectQuery, { subjectId, lastSeenAt }: SubjectPosit
 /** A page of a tracker's subjects. `not_found` when the tracker is not visible to the organisation. */
 export function listSubjects(
   { subjects }: { subjects: SubjectStore },
-  tracker: TrackerRef,
+  tracker: TrackerView,
   query: SubjectQuery,
 ): Eventually<SubjectList> {
   return then(subjects.list(tracker, query), (page) => {

@@ -1,12 +1,12 @@
 import { notFound } from '../domain/errors.ts'
 import { type Eventually, then } from '../domain/eventually.ts'
 import type { SubjectRecord, SubjectStore } from '../domain/subject.ts'
-import type { TrackerRef } from '../domain/tracker.ts'
+import type { TrackerView } from '../domain/tracker.ts'
 
 /** What is stored about one subject. `not_found` when it is not there for the organisation, or holds no data any more. */
 export function readSubject(
   { subjects }: { subjects: SubjectStore },
-  tracker: TrackerRef,
+  tracker: TrackerView,
   subjectId: string,
 ): Eventually<SubjectRecord> {
   return then(subjects.read(tracker, subjectId), (record) => {

@@ -14,6 +14,7 @@ import {
   startServe,
   textOf,
 } from '../support/command-line.ts'
+import { always } from '../support/rows.ts'
 
 type Line = Record<string, unknown>
 
@@ -57,7 +58,11 @@ function write(cli: CommandLine, name: string, text: string): string {
 async function eventsOf(cli: CommandLine, subjectId = 'anna', trackerId = 'shop') {
   const workplace = await openWorkplace(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
   const query = { limit: 100, after: null, sessionId: null }
-  const page = await workplace.events.list({ organisationId: 'acme', trackerId }, subjectId, query)
+  const page = await workplace.events.list(
+    { organisationId: 'acme', trackerId, since: always },
+    subjectId,
+    query,
+  )
   await workplace.close()
   return page?.rows ?? null
 }

@@ -20,6 +20,7 @@ import {
   startServe,
   textOf,
 } from '../support/command-line.ts'
+import { always } from '../support/rows.ts'
 
 const roomyBudgets = { LETHE_LIMIT_IP: '1000000/day', LETHE_LIMIT_KEY: '500000/day' }
 
@@ -197,7 +198,7 @@ describe('a server that is told to stop', { concurrency: true }, () => {
 
   async function count(cli: CommandLine): Promise<unknown> {
     const workplace = await openWorkplace(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
-    const tracker = { organisationId: 'acme', trackerId: 'shop' }
+    const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
     const subject = await workplace.subjects.read(tracker, 'busy')
     await workplace.close()
     return subject?.counts.events ?? null

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { formatInstant } from '../../src/domain/instant.ts'
 import { dataOf, errorOf, listIn, problemFields, textIn } from '../support/answers.ts'
-import { eventRow } from '../support/rows.ts'
+import { always, eventRow } from '../support/rows.ts'
 import { anHourAgo, startShop, subjectPath, visit } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
@@ -97,7 +97,10 @@ describe("the list of a subject's events", () => {
     errorOf(await shop.ask(`${subjectPath('nobody')}/events?sessionId=s1`, { key }), 'not_found')
     errorOf(await shop.ask(`${subjectPath('anna', 'nowhere')}/events`, { key }), 'not_found')
     await shop.ingest(visit('dora'))
-    await shop.workplace.subjects.erase({ organisationId: shop.organisationId, trackerId: 'shop' }, 'dora')
+    await shop.workplace.subjects.erase(
+      { organisationId: shop.organisationId, trackerId: 'shop', since: always },
+      'dora',
+    )
     errorOf(await shop.ask(`${subjectPath('dora')}/events`, { key }), 'not_found')
   })
 })

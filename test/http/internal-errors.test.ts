@@ -73,10 +73,10 @@ describe('an unexpected failure', () => {
   })
 
   test('of the look-up of keys is a 500, not a 401', async () => {
-    const { findWithHash } = workplace.apiKeys
-    workplace.apiKeys.findWithHash = broken
+    const { findCaller } = workplace.apiKeys
+    workplace.apiKeys.findCaller = broken
     const answer = await shop.ask(subjectsPath, { key })
-    workplace.apiKeys.findWithHash = findWithHash
+    workplace.apiKeys.findCaller = findCaller
     errorOf(answer, 'internal_error')
   })
 

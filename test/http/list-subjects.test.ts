@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { formatInstant, type Instant } from '../../src/domain/instant.ts'
 import { dataOf, errorOf, listIn, problemFields, textIn } from '../support/answers.ts'
+import { always } from '../support/rows.ts'
 import { anHourAgo, type Shop, startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 
 const minute = 60_000
@@ -141,7 +142,7 @@ describe('a complete walk', () => {
     const fleeting = Array.from({ length: 60 }, (_, number) => `fleeting-${String(number).padStart(2, '0')}`)
     await own.ingest([...steady, ...fleeting].flatMap((id) => visit(id)))
     let turn = 0
-    const tracker = { organisationId: own.organisationId, trackerId: 'shop' }
+    const tracker = { organisationId: own.organisationId, trackerId: 'shop', since: always }
     const walked = await walk(own, { limit: '7' }, async () => {
       turn++
       await own.ingest([

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { formatInstant } from '../../src/domain/instant.ts'
 import { dataOf, errorOf, indistinct } from '../support/answers.ts'
+import { always } from '../support/rows.ts'
 import { anHourAgo, startShop, subjectPath, visit } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
@@ -53,7 +54,10 @@ describe('reading a subject', () => {
 
   test('is a 404 for a subject that is not there, for an erased one, and in a tracker that is not there', async () => {
     await shop.ingest(visit('dora'))
-    await shop.workplace.subjects.erase({ organisationId: shop.organisationId, trackerId: 'shop' }, 'dora')
+    await shop.workplace.subjects.erase(
+      { organisationId: shop.organisationId, trackerId: 'shop', since: always },
+      'dora',
+    )
     const answers = [
       await shop.ask(subjectPath('nobody'), { key }),
       await shop.ask(subjectPath('dora'), { key }),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { formatInstant } from '../../src/domain/instant.ts'
 import { dataOf, errorOf, listIn, textIn } from '../support/answers.ts'
+import { always } from '../support/rows.ts'
 import { anHourAgo, startShop, subjectPath, visit } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
@@ -59,7 +60,10 @@ describe("the list of a subject's sessions", () => {
     errorOf(await shop.ask(`${subjectPath('nobody')}/sessions`, { key }), 'not_found')
     errorOf(await shop.ask(`${subjectPath('anna', 'nowhere')}/sessions`, { key }), 'not_found')
     await shop.ingest(visit('clara'))
-    await shop.workplace.subjects.erase({ organisationId: shop.organisationId, trackerId: 'shop' }, 'clara')
+    await shop.workplace.subjects.erase(
+      { organisationId: shop.organisationId, trackerId: 'shop', since: always },
+      'clara',
+    )
     errorOf(await shop.ask(`${subjectPath('clara')}/sessions`, { key }), 'not_found')
   })
 })

@@ -6,7 +6,9 @@ import type { Eventually } from '../../src/domain/eventually.ts'
 import type { Instant } from '../../src/domain/instant.ts'
 import type { Randomness } from '../../src/domain/randomness.ts'
 import type { Store } from '../../src/domain/store.ts'
+import type { TrackerView } from '../../src/domain/tracker.ts'
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
+import { always } from '../support/rows.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** What operations work with: a real store, a clock that tests move, and chance that counts up. */
@@ -45,14 +47,11 @@ export function openParts(): { parts(): Parts; passTime(ms: number): void; fresh
 }
 
 /** An organisation with a tracker of its own. */
-export async function addTracker(
-  parts: Parts,
-  trackerId: string,
-): Promise<{ organisationId: string; trackerId: string }> {
+export async function addTracker(parts: Parts, trackerId: string): Promise<TrackerView> {
   const organisationId = `owner of ${trackerId}`
   await parts.organisations.create({ id: organisationId, name: 'Acme', plan: 'free', createdAt: noon })
   await parts.trackers.create({ id: trackerId, organisationId, name: 'Shop', createdAt: noon })
-  return { organisationId, trackerId }
+  return { organisationId, trackerId, since: always }
 }
 
 /** Fails unless `work` fails with this code, and hands back the message and details by field. */

@@ -8,6 +8,9 @@ export function at(text: string): Instant {
   return instant
 }
 
+/** Since when a view sees things from which nothing ages out. */
+export const always: Instant = Number.MIN_SAFE_INTEGER
+
 export function sessionRow(
   row: Partial<IncomingSession> & { subjectId: string; sessionId: string },
 ): IncomingSession {

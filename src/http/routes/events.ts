@@ -2,7 +2,7 @@ import type { Event } from '../../domain/event.ts'
 import { then } from '../../domain/eventually.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import { listEvents, planEventList } from '../../operations/list-events.ts'
-import { defineRoute } from '../route.ts'
+import { defineRoute, trackerView } from '../route.ts'
 import { eventListParameters } from '../schemas/parameters.ts'
 import { EventList } from '../schemas/resources.ts'
 import { subjectPath } from './subjects.ts'
@@ -29,11 +29,14 @@ export const listEventsRoute = defineRoute({
     nextCursor: null,
   },
   plan: ({ trackerId, subjectId }, query, problems) => planEventList(trackerId, subjectId, query, problems),
-  run: (services, { organisationId }, { trackerId, subjectId }, query) =>
-    then(listEvents(services, { organisationId, trackerId }, subjectId, query), ({ events, nextCursor }) => ({
-      events: events.map(presentEvent),
-      nextCursor,
-    })),
+  run: (services, caller, { trackerId, subjectId }, query) =>
+    then(
+      listEvents(services, trackerView(services, caller, trackerId), subjectId, query),
+      ({ events, nextCursor }) => ({
+        events: events.map(presentEvent),
+        nextCursor,
+      }),
+    ),
 })
 
 function presentEvent({ occurredAt, ...event }: Event) {

@@ -2,7 +2,7 @@ import { then } from '../../domain/eventually.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import type { Session } from '../../domain/session.ts'
 import { listSessions, planSessionList } from '../../operations/list-sessions.ts'
-import { defineRoute } from '../route.ts'
+import { defineRoute, trackerView } from '../route.ts'
 import { sessionListParameters } from '../schemas/parameters.ts'
 import { SessionList } from '../schemas/resources.ts'
 import { subjectPath } from './subjects.ts'
@@ -29,9 +29,9 @@ export const listSessionsRoute = defineRoute({
     nextCursor: null,
   },
   plan: ({ trackerId, subjectId }, query, problems) => planSessionList(trackerId, subjectId, query, problems),
-  run: (services, { organisationId }, { trackerId, subjectId }, query) =>
+  run: (services, caller, { trackerId, subjectId }, query) =>
     then(
-      listSessions(services, { organisationId, trackerId }, subjectId, query),
+      listSessions(services, trackerView(services, caller, trackerId), subjectId, query),
       ({ sessions, nextCursor }) => ({
         sessions: sessions.map(presentSession),
         nextCursor,

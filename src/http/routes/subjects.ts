@@ -4,7 +4,7 @@ import type { SubjectSummary } from '../../domain/subject.ts'
 import { eraseSubject } from '../../operations/erase-subject.ts'
 import { listSubjects, planSubjectList } from '../../operations/list-subjects.ts'
 import { readSubject } from '../../operations/read-subject.ts'
-import { defineRoute } from '../route.ts'
+import { defineRoute, trackerView } from '../route.ts'
 import { subjectListParameters } from '../schemas/parameters.ts'
 import { Erasure, Subject, SubjectList, type SubjectSummaryBody } from '../schemas/resources.ts'
 
@@ -30,11 +30,14 @@ export const listSubjectsRoute = defineRoute({
   data: SubjectList,
   example: { subjects: [exampleSummary], nextCursor: 'vh2GQVSpQ8mXWzE3NjMxNTQyMzUwMDQsInZpc2l0b3ItNDcxMSJd' },
   plan: ({ trackerId }, query, problems) => planSubjectList(trackerId, query, problems),
-  run: (services, { organisationId }, { trackerId }, query) =>
-    then(listSubjects(services, { organisationId, trackerId }, query), ({ subjects, nextCursor }) => ({
-      subjects: subjects.map(presentSummary),
-      nextCursor,
-    })),
+  run: (services, caller, { trackerId }, query) =>
+    then(
+      listSubjects(services, trackerView(services, caller, trackerId), query),
+      ({ subjects, nextCursor }) => ({
+        subjects: subjects.map(presentSummary),
+        nextCursor,
+      }),
+    ),
 })
 
 export const readSubjectRoute = defineRoute({
@@ -53,8 +56,8 @@ export const readSubjectRoute = defineRoute({
     attributes: { country: 'DE', browser: 'Firefox', os: 'Linux' },
   },
   plan: () => null,
-  run: (services, { organisationId }, { trackerId, subjectId }) =>
-    then(readSubject(services, { organisationId, trackerId }, subjectId), (record) => ({
+  run: (services, caller, { trackerId, subjectId }) =>
+    then(readSubject(services, trackerView(services, caller, trackerId), subjectId), (record) => ({
       trackerId,
       ...presentSummary(record),
       attributes: record.attributes,
@@ -80,8 +83,12 @@ export const eraseSubjectRoute = defineRoute({
     erasedAt: '2026-11-15T09:30:00.000Z',
   },
   plan: () => null,
-  async run(services, { organisationId }, { trackerId, subjectId }) {
-    const { erasedAt, ...erasure } = await eraseSubject(services, { organisationId, trackerId }, subjectId)
+  async run(services, caller, { trackerId, subjectId }) {
+    const { erasedAt, ...erasure } = await eraseSubject(
+      services,
+      trackerView(services, caller, trackerId),
+      subjectId,
+    )
     return { trackerId, subjectId, ...erasure, erasedAt: formatInstant(erasedAt) }
   },
 })

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ApiKey, KeyProof } from '../../domain/api-key.ts'
+import type { ApiKey, Caller, KeyProof } from '../../domain/api-key.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { isScope } from '../../domain/scope.ts'
 import { transaction } from './connection.ts'
+import { toPlan } from './organisation.ts'
 import type { Recall } from './recall.ts'
 import { integer, integerOrNull, type Row, text } from './row.ts'
 
@@ -11,15 +12,19 @@ const active = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)'
 
 export function apiKeyQueries(db: DatabaseSync, recall: Recall) {
   const find = db.prepare('SELECT * FROM api_keys WHERE id = ?')
+  const findCaller = db.prepare(
+    `SELECT api_keys.*, plan FROM api_keys JOIN organisations ON organisations.id = organisation_id
+     WHERE api_keys.id = ?`,
+  )
   const list = db.prepare('SELECT * FROM api_keys WHERE organisation_id = ? ORDER BY created_at, id')
   return {
     find(id: string): ApiKey | null {
       const row = find.get(id)
       return row ? toApiKey(row) : null
     },
-    findWithHash: recall((id: string): { key: ApiKey; hash: string } | null => {
-      const row = find.get(id)
-      return row ? { key: toApiKey(row), hash: text(row, 'hash') } : null
+    findCaller: recall((id: string): (Caller & { hash: string }) | null => {
+      const row = findCaller.get(id)
+      return row ? { key: toApiKey(row), plan: toPlan(row), hash: text(row, 'hash') } : null
     }),
     list: (organisationId: string): ApiKey[] => list.all(organisationId).map(toApiKey),
   }
@@ -56,8 +61,9 @@ export function apiKeyCommands(db: DatabaseSync) {
         return true
       }),
     rotateApiKey: (id: string, { hash, lastFour }: KeyProof, now: Instant): boolean =>
-      rotate.run(hash, lastFour, now, id, now).changes === 1,
-    revokeApiKey: (id: string, now: Instant): boolean => revoke.run(now, id, now).changes === 1,
+      transaction(db, () => rotate.run(hash, lastFour, now, id, now).changes === 1),
+    revokeApiKey: (id: string, now: Instant): boolean =>
+      transaction(db, () => revoke.run(now, id, now).changes === 1),
     touchApiKeys: (lastUsed: ReadonlyMap<string, Instant>): void =>
       transaction(db, () => {
         for (const [id, at] of lastUsed) touch.run(at, id)

@@ -1,10 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { apiKeyCommands } from './api-key.ts'
+import { backupCommands } from './backup.ts'
+import { pause } from './connection.ts'
 import { ingestCommands } from './ingest.ts'
 import { organisationCommands } from './organisation.ts'
+import { retentionCommands } from './retention.ts'
+import { scrubCommands } from './scrub.ts'
 import { subjectCommands } from './subject.ts'
 import { trackerCommands } from './tracker.ts'
 import { logTruncation } from './write-ahead-log.ts'
+
+/** Long enough for a writer of another process, who looks every millisecond, to find the store free. */
+const courtesyMs = 2
 
 /** Everything that writes, on one connection. Each command is one transaction. */
 export function commands(db: DatabaseSync) {
@@ -14,13 +21,28 @@ export function commands(db: DatabaseSync) {
     ...organisationCommands(db),
     ...trackerCommands(db),
     ...apiKeyCommands(db),
-    ...ingestCommands(db),
+    ...scrubCommands(db),
+    ...backupCommands(db),
+    // These two come one after the other for as long as there is work.
+    ingest: courteous(ingestCommands(db).ingest),
+    sweep: courteous(retentionCommands(db).sweep),
     /** Also when nothing was there any more: an erasure that was cut off after its commit has left its pages in the log. */
     eraseSubject(...args: Parameters<typeof eraseSubject>): ReturnType<typeof eraseSubject> {
       const counts = eraseSubject(...args)
       if (counts !== null) truncateLog()
       return counts
     },
+  }
+}
+
+/** Leaves a moment after a command in which other processes come to write. */
+function courteous<Args extends unknown[], Result>(
+  command: (...args: Args) => Result,
+): (...args: Args) => Result {
+  return (...args) => {
+    const result = command(...args)
+    pause(courtesyMs)
+    return result
   }
 }
 

@@ -2,14 +2,17 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-/** How long a write waits for another process's write before it gives up. */
+/** How long a write waits for another process's write, which may be a scrub of a large store, before it gives up. */
+const writeTimeoutMs = 600_000
+/** How often it looks. SQLite's own waiting looks ever more seldom, and starves beside a process that writes batch after batch. */
+const lookAgainMs = 1
+/** How long anything else waits for another process. */
 const busyTimeoutMs = 15_000
 
 /** Opens the connection through which a thread writes. The only settings that matter to durability and erasure stand here. */
 export function openWriter(path: string): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  // Personal data: for the owner's eyes. SQLite gives its other files the same mode.
-  closeSync(openSync(path, 'a', 0o600))
+  createPrivately(path)
   const db = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true })
   // Overwrites what is deleted with zeros; holds for this connection alone, so every writer sets it.
   db.exec('PRAGMA secure_delete = ON')
@@ -17,6 +20,11 @@ export function openWriter(path: string): DatabaseSync {
   db.exec('PRAGMA synchronous = FULL')
   db.exec('PRAGMA cache_size = -32768')
   return db
+}
+
+/** Personal data: for the owner's eyes. SQLite gives the files it puts beside this one the same mode. */
+export function createPrivately(path: string): void {
+  closeSync(openSync(path, 'a', 0o600))
 }
 
 /** Opens the connection through which requests read: quick, synchronous, never waiting for a writer. */
@@ -31,7 +39,7 @@ export function openReader(path: string): DatabaseSync {
 
 /** Runs `work` in a transaction that has the right to write from its start; rolled back when it throws. */
 export function transaction<Result>(db: DatabaseSync, work: () => Result): Result {
-  db.exec('BEGIN IMMEDIATE')
+  beginWriting(db)
   try {
     const result = work()
     db.exec('COMMIT')
@@ -40,4 +48,58 @@ export function transaction<Result>(db: DatabaseSync, work: () => Result): Resul
     if (db.isTransaction) db.exec('ROLLBACK')
     throw error
   }
+}
+
+/** Runs reads that belong together, so that they all see the store as it is at one moment. */
+export function snapshot<Result>(db: DatabaseSync, work: () => Result): Result {
+  db.exec('BEGIN')
+  try {
+    return work()
+  } finally {
+    db.exec('COMMIT')
+  }
+}
+
+function beginWriting(db: DatabaseSync): void {
+  const deadline = performance.now() + writeTimeoutMs
+  withBusyTimeout(db, 0, () => {
+    while (!didBegin(db)) {
+      if (performance.now() > deadline) throw new Error('Another process has been writing for ten minutes.')
+      pause(lookAgainMs)
+    }
+  })
+}
+
+function didBegin(db: DatabaseSync): boolean {
+  try {
+    db.exec('BEGIN IMMEDIATE')
+    return true
+  } catch (error) {
+    if (isBusy(error)) return false
+    throw error
+  }
+}
+
+const busy = 5
+
+/** Whether a statement failed because another connection has the lock it needs. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === busy
+}
+
+/** Lets `work` wait this long, not longer, for locks of others. */
+export function withBusyTimeout<Result>(db: DatabaseSync, timeoutMs: number, work: () => Result): Result {
+  db.exec(`PRAGMA busy_timeout = ${timeoutMs}`)
+  try {
+    return work()
+  } finally {
+    db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+  }
+}
+
+const never = new Int32Array(new SharedArrayBuffer(4))
+
+/** Stops this thread for a while. */
+export function pause(ms: number): void {
+  Atomics.wait(never, 0, 0, ms)
 }

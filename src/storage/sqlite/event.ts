@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Event, EventPosition, EventQuery } from '../../domain/event.ts'
+import type { Instant } from '../../domain/instant.ts'
 import type { Page } from '../../domain/page.ts'
 import type { Attributes } from '../../domain/subject.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
-import type { TrackerRef } from '../../domain/tracker.ts'
+import type { TrackerView } from '../../domain/tracker.ts'
 import { toPage } from './page.ts'
 import { integer, json, type Row, text } from './row.ts'
 import { subjectPresence } from './subject.ts'
@@ -12,9 +13,9 @@ import type { TrackerVisibility } from './tracker.ts'
 export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const isPresent = subjectPresence(db)
   const order = 'ORDER BY occurred_at DESC, event_id DESC LIMIT ?'
-  const first = db.prepare(`SELECT * FROM events WHERE subject_key = ? ${order}`)
+  const first = db.prepare(`SELECT * FROM events WHERE subject_key = ? AND occurred_at >= ? ${order}`)
   const following = db.prepare(
-    `SELECT * FROM events WHERE subject_key = ? AND (occurred_at, event_id) < (?, ?) ${order}`,
+    `SELECT * FROM events WHERE subject_key = ? AND occurred_at >= ? AND (occurred_at, event_id) < (?, ?) ${order}`,
   )
   const span = db.prepare(
     'SELECT started_at, ended_at FROM sessions WHERE subject_key = ? AND session_id = ?',
@@ -28,25 +29,25 @@ export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
      AND session_id = ? ${order}`,
   )
 
-  function find(key: Uint8Array, { limit, after, sessionId }: EventQuery) {
+  function find(key: Uint8Array, since: Instant, { limit, after, sessionId }: EventQuery) {
     if (sessionId === null) {
       return after
-        ? following.all(key, after.occurredAt, after.eventId, limit + 1)
-        : first.all(key, limit + 1)
+        ? following.all(key, since, after.occurredAt, after.eventId, limit + 1)
+        : first.all(key, since, limit + 1)
     }
     const session = span.get(key, sessionId)
     if (!session) return []
-    const start = integer(session, 'started_at')
+    const start = Math.max(since, integer(session, 'started_at'))
     return after
       ? followingOfSession.all(key, start, after.occurredAt, after.eventId, sessionId, limit + 1)
       : firstOfSession.all(key, start, integer(session, 'ended_at'), sessionId, limit + 1)
   }
 
   return {
-    list(tracker: TrackerRef, subjectId: string, query: EventQuery): Page<Event, EventPosition> | null {
-      if (!isVisible(tracker) || !isPresent(tracker.trackerId, subjectId)) return null
-      const rows = find(subjectKey(tracker.trackerId, subjectId), query)
-      return toPage(rows, query.limit, toEvent, ({ occurredAt, eventId }) => ({ occurredAt, eventId }))
+    list(view: TrackerView, subjectId: string, query: EventQuery): Page<Event, EventPosition> | null {
+      if (!isVisible(view) || !isPresent(view, subjectId)) return null
+      const rows = find(subjectKey(view.trackerId, subjectId), view.since, query)
+      return toPage(rows.map(toEvent), query.limit, ({ occurredAt, eventId }) => ({ occurredAt, eventId }))
     },
   }
 }

@@ -3,6 +3,7 @@ import type { IncomingEvent, IncomingRow, IncomingSession, IngestCounts } from '
 import type { Instant } from '../../domain/instant.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
 import { transaction } from './connection.ts'
+import { DailyChanges, dailyTotalWriting } from './daily-total.ts'
 import { integer, integerOrNull, text } from './row.ts'
 
 /** What a session is known to be: in the store, or as a batch speaks of it. */
@@ -35,14 +36,16 @@ export function ingestCommands(db: DatabaseSync) {
      ON CONFLICT DO UPDATE SET started_at = excluded.started_at, ended_at = excluded.ended_at,
        event_count = excluded.event_count, attributes = excluded.attributes, attributes_at = excluded.attributes_at`,
   )
-  const findSubject = db.prepare('SELECT 1 FROM subjects WHERE tracker_id = ? AND subject_id = ?')
   const putSubject = db.prepare(
-    `INSERT INTO subjects (tracker_id, subject_id, subject_key, first_seen_at, last_seen_at, session_count, event_count)
-     VALUES (?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO subjects (tracker_id, subject_id, subject_key, first_seen_at, last_seen_at, oldest_at,
+       session_count, event_count)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET first_seen_at = min(first_seen_at, excluded.first_seen_at),
-       last_seen_at = max(last_seen_at, excluded.last_seen_at),
-       session_count = session_count + excluded.session_count, event_count = event_count + excluded.event_count`,
+       last_seen_at = max(last_seen_at, excluded.last_seen_at), oldest_at = min(oldest_at, excluded.oldest_at),
+       session_count = session_count + excluded.session_count, event_count = event_count + excluded.event_count
+     RETURNING session_count`,
   )
+  const writeTotals = dailyTotalWriting(db)
 
   function storedSession(key: Buffer, sessionId: string): SessionState | null {
     const row = findSession.get(key, sessionId)
@@ -57,7 +60,7 @@ export function ingestCommands(db: DatabaseSync) {
   }
 
   /** Stores the events that are new and hands back what they and the batch's sessions say of each session. */
-  function gather(subject: SubjectBatch): Map<string, SessionState> {
+  function gather(subject: SubjectBatch, totals: DailyChanges): Map<string, SessionState> {
     const said = new Map<string, SessionState>()
     const say = (sessionId: string, state: SessionState) => {
       const known = said.get(sessionId)
@@ -75,6 +78,7 @@ export function ingestCommands(db: DatabaseSync) {
         properties,
       )
       if (changes === 0) continue
+      totals.addEvent(subject.trackerId, occurredAt, event.name)
       say(sessionId, {
         startedAt: occurredAt,
         endedAt: occurredAt,
@@ -96,25 +100,39 @@ export function ingestCommands(db: DatabaseSync) {
     return said
   }
 
-  function ingestSubject(subject: SubjectBatch): IngestCounts {
+  function ingestSubject(subject: SubjectBatch, totals: DailyChanges): IngestCounts {
+    const { trackerId, subjectId, key } = subject
     const added = { subjects: 0, sessions: 0, events: 0 }
     let firstSeenAt = Number.POSITIVE_INFINITY
     let lastSeenAt = Number.NEGATIVE_INFINITY
-    for (const [sessionId, state] of gather(subject)) {
+    let oldestAt = Number.POSITIVE_INFINITY
+    for (const [sessionId, state] of gather(subject, totals)) {
       const stored = storedSession(subject.key, sessionId)
       const merged = stored ? merge(stored, state) : state
       added.events += state.eventCount
-      if (!stored) added.sessions += 1
       if (stored && isSame(stored, merged)) continue
       const { startedAt, endedAt, eventCount, attributes, attributesAt } = merged
-      putSession.run(subject.key, sessionId, startedAt, endedAt, eventCount, attributes, attributesAt)
+      putSession.run(key, sessionId, startedAt, endedAt, eventCount, attributes, attributesAt)
+      if (!stored) added.sessions += 1
+      if (stored) totals.addSession(trackerId, stored.startedAt, -1)
+      totals.addSession(trackerId, startedAt)
       firstSeenAt = Math.min(firstSeenAt, startedAt)
       lastSeenAt = Math.max(lastSeenAt, endedAt)
+      oldestAt = Math.min(oldestAt, state.eventCount > 0 ? state.startedAt : endedAt)
     }
     if (firstSeenAt > lastSeenAt) return added
-    const { trackerId, subjectId, key } = subject
-    if (!findSubject.get(trackerId, subjectId)) added.subjects = 1
-    putSubject.run(trackerId, subjectId, key, firstSeenAt, lastSeenAt, added.sessions, added.events)
+    const row = putSubject.get(
+      trackerId,
+      subjectId,
+      key,
+      firstSeenAt,
+      lastSeenAt,
+      oldestAt,
+      added.sessions,
+      added.events,
+    )
+    // A subject that was there had a session before.
+    if (row?.session_count === added.sessions) added.subjects = 1
     return added
   }
 
@@ -122,12 +140,14 @@ export function ingestCommands(db: DatabaseSync) {
     ingest: (batch: readonly IncomingRow[]): IngestCounts =>
       transaction(db, () => {
         const total = { subjects: 0, sessions: 0, events: 0 }
+        const totals = new DailyChanges()
         for (const subject of bySubject(batch)) {
-          const added = ingestSubject(subject)
+          const added = ingestSubject(subject, totals)
           total.subjects += added.subjects
           total.sessions += added.sessions
           total.events += added.events
         }
+        writeTotals(totals)
         return total
       }),
   }

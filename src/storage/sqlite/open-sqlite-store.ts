@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Store } from '../../domain/store.ts'
+import { alone } from './alone.ts'
 import { apiKeyQueries } from './api-key.ts'
 import { openReader, openWriter } from './connection.ts'
+import { dailyTotalQueries } from './daily-total.ts'
 import { eventQueries } from './event.ts'
 import { ForeignStore, migrate, refuseForeign } from './migrate.ts'
 import { organisationQueries } from './organisation.ts'
 import { recallUntilWritten } from './recall.ts'
+import { retentionQueries } from './retention.ts'
+import { scrubQueries } from './scrub.ts'
 import { sessionQueries } from './session.ts'
 import { subjectQueries } from './subject.ts'
 import { trackerQueries, trackerVisibility } from './tracker.ts'
@@ -25,6 +29,9 @@ export async function openSqliteStore(path: string): Promise<Store> {
   const subjects = subjectQueries(db, isVisible)
   const sessions = sessionQueries(db, isVisible)
   const events = eventQueries(db, isVisible)
+  const dailyTotals = dailyTotalQueries(db, isVisible)
+  const retention = retentionQueries(db)
+  const scrubs = scrubQueries(db)
   const anything = db.prepare('SELECT 1 FROM organisations LIMIT 1')
   return {
     organisations: {
@@ -41,7 +48,7 @@ export async function openSqliteStore(path: string): Promise<Store> {
     apiKeys: {
       create: (key, hash) => writer.run('createApiKey', key, hash),
       find: async (id) => apiKeys.find(id),
-      findWithHash: apiKeys.findWithHash,
+      findCaller: apiKeys.findCaller,
       list: async (organisationId) => apiKeys.list(organisationId),
       rotate: (id, proof, now) => writer.run('rotateApiKey', id, proof, now),
       revoke: (id, now) => writer.run('revokeApiKey', id, now),
@@ -50,11 +57,25 @@ export async function openSqliteStore(path: string): Promise<Store> {
     subjects: {
       list: subjects.list,
       read: subjects.read,
-      erase: (tracker, subjectId) => writer.run('eraseSubject', tracker, subjectId),
+      erase: (view, subjectId) => writer.run('eraseSubject', view, subjectId),
     },
     sessions,
     events,
     ingest: { ingest: (batch) => writer.run('ingest', batch) },
+    dailyTotals: { list: async (tracker, from, to) => dailyTotals.list(tracker, from, to) },
+    retention: {
+      // Mostly there is nothing, and then the writer is not disturbed.
+      sweep: async (trackerId, since, maxRows) =>
+        retention.hasAged(trackerId, since)
+          ? writer.run('sweep', trackerId, since, maxRows)
+          : { subjects: 0, sessions: 0, events: 0, isDone: true },
+    },
+    upkeep: {
+      alone: (work) => alone(path, work),
+      scrubState: async () => scrubs.scrubState(),
+      scrub: (now) => writer.run('scrub', now),
+      backup: (file) => writer.run('backup', file),
+    },
     ping: async () => {
       anything.get()
     },

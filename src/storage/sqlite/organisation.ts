@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Organisation } from '../../domain/organisation.ts'
 import { isPlan, type Plan } from '../../domain/plan.ts'
+import { transaction } from './connection.ts'
 import { integer, type Row, text } from './row.ts'
 
 export function organisationQueries(db: DatabaseSync) {
@@ -22,13 +23,22 @@ export function organisationCommands(db: DatabaseSync) {
   const setPlan = db.prepare('UPDATE organisations SET plan = ? WHERE id = ?')
   return {
     createOrganisation: ({ id, name, plan, createdAt }: Organisation): boolean =>
-      insert.run(id, name, plan, createdAt).changes === 1,
-    setPlan: (id: string, plan: Plan): boolean => setPlan.run(plan, id).changes === 1,
+      transaction(db, () => insert.run(id, name, plan, createdAt).changes === 1),
+    setPlan: (id: string, plan: Plan): boolean => transaction(db, () => setPlan.run(plan, id).changes === 1),
   }
 }
 
 function toOrganisation(row: Row): Organisation {
+  return {
+    id: text(row, 'id'),
+    name: text(row, 'name'),
+    plan: toPlan(row),
+    createdAt: integer(row, 'created_at'),
+  }
+}
+
+export function toPlan(row: Row): Plan {
   const plan = text(row, 'plan')
   if (!isPlan(plan)) throw new Error(`The store holds a plan "${plan}" that this program does not know.`)
-  return { id: text(row, 'id'), name: text(row, 'name'), plan, createdAt: integer(row, 'created_at') }
+  return plan
 }

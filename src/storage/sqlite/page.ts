@@ -1,14 +1,58 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Eventually } from '../../domain/eventually.ts'
 import type { Page } from '../../domain/page.ts'
 import type { Row } from './row.ts'
 
-/** Makes a page of `limit` out of rows of which one more than that was asked for: its presence tells that more follow. */
+/** Some rows of an index: what of them is still to be seen, and the last of them, seen or not; `null` when no more follow. */
+export interface Stretch<Item> {
+  items: Item[]
+  last: Row | null
+}
+
+/** Makes a stretch of rows of which `count` were asked for. What `toItem` has nothing to show of is left out. */
+export function toStretch<Item>(
+  rows: readonly Row[],
+  count: number,
+  toItem: (row: Row) => Item | null,
+): Stretch<Item> {
+  const items = rows.map(toItem).filter((item) => item !== null)
+  return { items, last: rows.length === count ? (rows.at(-1) ?? null) : null }
+}
+
+/** How many rows are looked at between two turns of the event loop. */
+const longStretch = 1_000
+
+/**
+ * Reads a page of a list in which rows may have aged out that wait for the sweeper. Usually the first stretch fills it; behind a large
+ * backlog it looks on, and lets other requests in between.
+ */
+export function readPage<Item, Position>(
+  { limit, after }: { limit: number; after: Position | null },
+  read: (after: Position | null, count: number) => Stretch<Item>,
+  position: { ofItem(item: Item): Position; ofRow(row: Row): Position },
+): Eventually<Page<Item, Position>> {
+  const { items, last } = read(after, limit + 1)
+  if (items.length > limit || last === null) return toPage(items, limit, position.ofItem)
+  return readOn(items, last)
+
+  async function readOn(found: Item[], from: Row): Promise<Page<Item, Position>> {
+    for (let row: Row | null = from; row !== null && found.length <= limit; ) {
+      await nextTurn()
+      const { items, last } = read(position.ofRow(row), longStretch)
+      found.push(...items)
+      row = last
+    }
+    return toPage(found, limit, position.ofItem)
+  }
+}
+
+/** Makes a page of `limit` out of items of which one more than that was asked for: its presence tells that more follow. */
 export function toPage<Item, Position>(
-  found: readonly Row[],
+  found: readonly Item[],
   limit: number,
-  toItem: (row: Row) => Item,
   toPosition: (item: Item) => Position,
 ): Page<Item, Position> {
-  const rows = found.slice(0, limit).map(toItem)
+  const rows = found.slice(0, limit)
   const last = rows.at(-1)
   return { rows, next: found.length > limit && last !== undefined ? toPosition(last) : null }
 }

@@ -21,6 +21,12 @@ export function integerOrNull(row: Row, column: string): number | null {
   return row[column] === null ? null : integer(row, column)
 }
 
+export function blob(row: Row, column: string): Uint8Array {
+  const value = row[column]
+  if (!(value instanceof Uint8Array)) throw wrongType(column, 'bytes')
+  return value
+}
+
 export function json<Value>(row: Row, column: string): Value {
   try {
     return JSON.parse(text(row, column))

@@ -1,13 +1,21 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { Eventually } from '../../domain/eventually.ts'
+import type { Instant } from '../../domain/instant.ts'
 import type { Page } from '../../domain/page.ts'
 import type { Session, SessionPosition, SessionQuery } from '../../domain/session.ts'
 import type { Attributes } from '../../domain/subject.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
-import type { TrackerRef } from '../../domain/tracker.ts'
-import { toPage } from './page.ts'
+import type { TrackerView } from '../../domain/tracker.ts'
+import { snapshot } from './connection.ts'
+import { readPage, type Stretch, toStretch } from './page.ts'
 import { integer, json, type Row, text } from './row.ts'
 import { subjectPresence } from './subject.ts'
 import type { TrackerVisibility } from './tracker.ts'
+
+const position = {
+  ofItem: ({ startedAt, sessionId }: Session): SessionPosition => ({ startedAt, sessionId }),
+  ofRow: (row: Row): SessionPosition => position.ofItem(toSession(row)),
+}
 
 export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const isPresent = subjectPresence(db)
@@ -16,18 +24,49 @@ export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const following = db.prepare(
     `SELECT * FROM sessions WHERE subject_key = ? AND (started_at, session_id) < (?, ?) ${order}`,
   )
+  const agedEvents = db.prepare(
+    `SELECT count(*) AS count FROM events
+     WHERE subject_key = ? AND occurred_at >= ? AND occurred_at < ? AND session_id = ?`,
+  )
+
+  function stretch(
+    key: Uint8Array,
+    since: Instant,
+    after: SessionPosition | null,
+    count: number,
+  ): Stretch<Session> {
+    const read = () =>
+      after ? following.all(key, after.startedAt, after.sessionId, count) : first.all(key, count)
+    const rows = read()
+    // Newest first: when the last one began within the window, so did the others.
+    const last = rows.at(-1)
+    const isWhole = last === undefined || integer(last, 'started_at') >= since
+    return isWhole
+      ? toStretch(rows, count, toSession)
+      : snapshot(db, () => toStretch(read(), count, withoutAged(key, since)))
+  }
+
+  /** Sees sessions as if what has aged out were swept already: `null` when all of one has. To be used within a snapshot. */
+  function withoutAged(key: Uint8Array, since: Instant) {
+    return (row: Row): Session | null => {
+      const session = toSession(row)
+      const { sessionId, startedAt, endedAt, counts } = session
+      if (startedAt >= since) return session
+      if (endedAt < since) return null
+      const aged = Number(agedEvents.get(key, startedAt, since, sessionId)?.count)
+      return { ...session, counts: { events: counts.events - aged } }
+    }
+  }
+
   return {
     list(
-      tracker: TrackerRef,
+      view: TrackerView,
       subjectId: string,
-      { limit, after }: SessionQuery,
-    ): Page<Session, SessionPosition> | null {
-      if (!isVisible(tracker) || !isPresent(tracker.trackerId, subjectId)) return null
-      const key = subjectKey(tracker.trackerId, subjectId)
-      const rows = after
-        ? following.all(key, after.startedAt, after.sessionId, limit + 1)
-        : first.all(key, limit + 1)
-      return toPage(rows, limit, toSession, ({ startedAt, sessionId }) => ({ startedAt, sessionId }))
+      query: SessionQuery,
+    ): Eventually<Page<Session, SessionPosition>> | null {
+      if (!isVisible(view) || !isPresent(view, subjectId)) return null
+      const key = subjectKey(view.trackerId, subjectId)
+      return readPage(query, (after, count) => stretch(key, view.since, after, count), position)
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { Eventually } from '../../domain/eventually.ts'
 import type { Page } from '../../domain/page.ts'
 import { endOfPrefix } from '../../domain/prefix.ts'
 import type {
@@ -10,70 +11,135 @@ import type {
   SubjectSummary,
 } from '../../domain/subject.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
-import type { TrackerRef } from '../../domain/tracker.ts'
-import { transaction } from './connection.ts'
-import { toPage } from './page.ts'
+import type { TrackerView } from '../../domain/tracker.ts'
+import { snapshot, transaction } from './connection.ts'
+import { readPage, type Stretch, toStretch } from './page.ts'
 import { integer, json, type Row, text } from './row.ts'
+import { deletionNote } from './scrub.ts'
 import { type TrackerVisibility, trackerVisibility } from './tracker.ts'
 
-const summary = 'subject_id, first_seen_at, last_seen_at, session_count, event_count'
+const summary = 'subject_id, first_seen_at, last_seen_at, session_count, event_count, oldest_at'
+
+const position = {
+  ofItem: ({ subjectId, lastSeenAt }: SubjectSummary): SubjectPosition => ({ subjectId, lastSeenAt }),
+  ofRow: (row: Row): SubjectPosition => position.ofItem(toSummary(row)),
+}
 
 export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const read = db.prepare(
-    `SELECT ${summary}, (SELECT attributes FROM sessions WHERE sessions.subject_key = subjects.subject_key
+    `SELECT ${summary}, (SELECT attributes FROM sessions
+                         WHERE sessions.subject_key = subjects.subject_key AND ended_at >= ?1
                          ORDER BY started_at DESC, session_id DESC LIMIT 1) AS attributes
-     FROM subjects WHERE tracker_id = ? AND subject_id = ?
-     AND EXISTS (SELECT 1 FROM trackers WHERE id = tracker_id AND organisation_id = ?)`,
+     FROM subjects WHERE tracker_id = ?2 AND subject_id = ?3 AND last_seen_at >= ?1
+     AND EXISTS (SELECT 1 FROM trackers WHERE id = tracker_id AND organisation_id = ?4)`,
   )
   const lists = new Map<string, StatementSync>()
+  const withoutAged = ageing(db)
+
+  function stretch(view: TrackerView, query: SubjectQuery, count: number): Stretch<SubjectSummary> {
+    const { sql, values } = listStatement(view, query)
+    const statement = lists.get(sql) ?? db.prepare(sql)
+    lists.set(sql, statement)
+    const read = () => statement.all(...values, count)
+    const rows = read()
+    const isWhole = rows.every((row) => integer(row, 'oldest_at') >= view.since)
+    return isWhole
+      ? toStretch(rows, count, toSummary)
+      : snapshot(db, () => toStretch(read(), count, withoutAged(view)))
+  }
+
   return {
-    list(tracker: TrackerRef, query: SubjectQuery): Page<SubjectSummary, SubjectPosition> | null {
-      if (!isVisible(tracker)) return null
-      const { sql, values } = listStatement(tracker.trackerId, query)
-      const statement = lists.get(sql) ?? db.prepare(sql)
-      lists.set(sql, statement)
-      return toPage(statement.all(...values), query.limit, toSummary, ({ subjectId, lastSeenAt }) => ({
-        subjectId,
-        lastSeenAt,
-      }))
+    list(view: TrackerView, query: SubjectQuery): Eventually<Page<SubjectSummary, SubjectPosition>> | null {
+      if (!isVisible(view)) return null
+      return readPage(query, (after, count) => stretch(view, { ...query, after }, count), position)
     },
-    read({ trackerId, organisationId }: TrackerRef, subjectId: string): SubjectRecord | null {
-      const row = read.get(trackerId, subjectId, organisationId)
-      return row ? { ...toSummary(row), attributes: json<Attributes>(row, 'attributes') } : null
+    read(view: TrackerView, subjectId: string): SubjectRecord | null {
+      const find = () => read.get(view.since, view.trackerId, subjectId, view.organisationId)
+      const row = find()
+      if (!row) return null
+      return integer(row, 'oldest_at') >= view.since
+        ? toRecord(row, toSummary(row))
+        : snapshot(db, () => {
+            const row = find()
+            return row ? toRecord(row, withoutAged(view)(row)) : null
+          })
     },
   }
 }
 
+/**
+ * Sees subjects of which something has aged out as if it were swept already: `null` when all of it has. To be used within a
+ * snapshot.
+ */
+function ageing(db: DatabaseSync) {
+  const agedEvents = db.prepare(
+    'SELECT count(*) AS count FROM events WHERE subject_key = ? AND occurred_at < ?',
+  )
+  const agedSessions = db.prepare(
+    'SELECT count(*) AS count FROM sessions WHERE subject_key = ?1 AND started_at < ?2 AND ended_at < ?2',
+  )
+  const firstSeen = db.prepare(
+    'SELECT started_at FROM sessions WHERE subject_key = ? AND ended_at >= ? ORDER BY started_at LIMIT 1',
+  )
+  return ({ trackerId, since }: TrackerView) =>
+    (row: Row): SubjectSummary | null => {
+      const stored = toSummary(row)
+      if (stored.lastSeenAt < since) return null
+      if (integer(row, 'oldest_at') >= since) return stored
+      const key = subjectKey(trackerId, stored.subjectId)
+      return {
+        ...stored,
+        firstSeenAt: integer(firstSeen.get(key, since) ?? {}, 'started_at'),
+        counts: {
+          sessions: stored.counts.sessions - Number(agedSessions.get(key, since)?.count),
+          events: stored.counts.events - Number(agedEvents.get(key, since)?.count),
+        },
+      }
+    }
+}
+
 export function subjectCommands(db: DatabaseSync) {
   const isVisible = trackerVisibility(db)
+  const deleteAgedEvents = db.prepare('DELETE FROM events WHERE subject_key = ? AND occurred_at < ?')
   const deleteEvents = db.prepare('DELETE FROM events WHERE subject_key = ?')
+  const deleteAgedSessions = db.prepare('DELETE FROM sessions WHERE subject_key = ? AND ended_at < ?')
   const deleteSessions = db.prepare('DELETE FROM sessions WHERE subject_key = ?')
   const deleteSubject = db.prepare('DELETE FROM subjects WHERE tracker_id = ? AND subject_id = ?')
+  const noteDeletion = deletionNote(db)
   return {
-    eraseSubject: (tracker: TrackerRef, subjectId: string): SubjectCounts | null =>
+    eraseSubject: (view: TrackerView, subjectId: string): SubjectCounts | null =>
       transaction(db, () => {
-        if (!isVisible(tracker)) return null
-        const key = subjectKey(tracker.trackerId, subjectId)
+        if (!isVisible(view)) return null
+        const key = subjectKey(view.trackerId, subjectId)
+        // What has aged out goes first, and uncounted: nobody could see it any more.
+        deleteAgedEvents.run(key, view.since)
+        deleteAgedSessions.run(key, view.since)
         const events = Number(deleteEvents.run(key).changes)
         const sessions = Number(deleteSessions.run(key).changes)
-        deleteSubject.run(tracker.trackerId, subjectId)
+        if (deleteSubject.run(view.trackerId, subjectId).changes !== 0) noteDeletion()
         return { sessions, events }
       }),
   }
 }
 
-/** Tells whether a subject holds data. */
-export function subjectPresence(db: DatabaseSync): (trackerId: string, subjectId: string) => boolean {
-  const present = db.prepare('SELECT 1 FROM subjects WHERE tracker_id = ? AND subject_id = ?')
-  return (trackerId, subjectId) => present.get(trackerId, subjectId) !== undefined
+/** Tells whether a subject holds data that has not aged out. */
+export function subjectPresence(db: DatabaseSync): (view: TrackerView, subjectId: string) => boolean {
+  const present = db.prepare(
+    'SELECT 1 FROM subjects WHERE tracker_id = ? AND subject_id = ? AND last_seen_at >= ?',
+  )
+  return ({ trackerId, since }, subjectId) => present.get(trackerId, subjectId, since) !== undefined
 }
 
 /**
  * A page as one range of one index: each end has at most one condition, because SQLite seeks by one and checks the others row by
- * row. The position already lies within the filters.
+ * row. The position already lies within the filters. The number of rows is its last parameter.
  */
-function listStatement(trackerId: string, query: SubjectQuery): { sql: string; values: SQLInputValue[] } {
-  const { after, lastSeenAfter, lastSeenBefore, subjectIdPrefix } = query
+function listStatement(
+  { trackerId, since }: TrackerView,
+  query: SubjectQuery,
+): { sql: string; values: SQLInputValue[] } {
+  const { after, lastSeenBefore, subjectIdPrefix } = query
+  const lastSeenAfter = Math.max(since, query.lastSeenAfter ?? since)
   const conditions = ['tracker_id = ?']
   const values: SQLInputValue[] = [trackerId]
   const where = (condition: string, ...bound: SQLInputValue[]) => {
@@ -88,20 +154,24 @@ function listStatement(trackerId: string, query: SubjectQuery): { sql: string; v
     if (end !== null) where('subject_id < ?', end)
   } else if (query.sort === 'lastSeenAt') {
     order = 'last_seen_at, subject_id'
-    if (after) where('(last_seen_at, subject_id) > (?, ?)', after.lastSeenAt, after.subjectId)
-    else if (lastSeenAfter !== null) where('last_seen_at >= ?', lastSeenAfter)
+    if (after && after.lastSeenAt >= since) {
+      where('(last_seen_at, subject_id) > (?, ?)', after.lastSeenAt, after.subjectId)
+    } else where('last_seen_at >= ?', lastSeenAfter)
     if (lastSeenBefore !== null) where('last_seen_at < ?', lastSeenBefore)
   } else {
     order = 'last_seen_at DESC, subject_id DESC'
     if (after) where('(last_seen_at, subject_id) < (?, ?)', after.lastSeenAt, after.subjectId)
     else if (lastSeenBefore !== null) where('last_seen_at < ?', lastSeenBefore)
-    if (lastSeenAfter !== null) where('last_seen_at >= ?', lastSeenAfter)
+    where('last_seen_at >= ?', lastSeenAfter)
   }
-  values.push(query.limit + 1)
   return {
     sql: `SELECT ${summary} FROM subjects WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ?`,
     values,
   }
+}
+
+function toRecord(row: Row, summary: SubjectSummary | null): SubjectRecord | null {
+  return summary && { ...summary, attributes: json<Attributes>(row, 'attributes') }
 }
 
 function toSummary(row: Row): SubjectSummary {

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Tracker, TrackerRef } from '../../domain/tracker.ts'
+import { transaction } from './connection.ts'
 import { integer, type Row, text } from './row.ts'
 
 export function trackerQueries(db: DatabaseSync) {
@@ -20,7 +21,7 @@ export function trackerCommands(db: DatabaseSync) {
   )
   return {
     createTracker: ({ id, organisationId, name, createdAt }: Tracker): boolean =>
-      insert.run(id, organisationId, name, createdAt).changes === 1,
+      transaction(db, () => insert.run(id, organisationId, name, createdAt).changes === 1),
   }
 }
 

@@ -1,18 +1,21 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { withBusyTimeout } from './connection.ts'
 
 const retryAfterMs = 1_000
 
 /**
- * Empties the write-ahead log, where deleted rows still stand in older copies of their pages. Waits for readers and writers of other
- * processes as long as the connection's busy time-out; when they hold it longer, goes on trying every second until it is done.
+ * Empties the write-ahead log, where deleted rows still stand in older copies of their pages. Waits up to `timeoutMs` for readers and
+ * writers of other processes; `false` when they hold it longer.
  */
-export function logTruncation(db: DatabaseSync): () => void {
-  const checkpoint = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
+export function truncateLog(db: DatabaseSync, timeoutMs: number): boolean {
+  return withBusyTimeout(db, timeoutMs, () => db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0)
+}
+
+/** Empties the log now or, where others hold it longer than can be waited for, as soon as they let go: tries every second. */
+export function logTruncation(db: DatabaseSync, timeoutMs = 5_000): () => void {
   let retry: NodeJS.Timeout | null = null
   return function truncate() {
     if (retry) clearTimeout(retry)
-    retry = null
-    const isBusy = checkpoint.get()?.busy !== 0
-    if (isBusy) retry = setTimeout(truncate, retryAfterMs).unref()
+    retry = truncateLog(db, timeoutMs) ? null : setTimeout(truncate, retryAfterMs).unref()
   }
 }

@@ -31,7 +31,7 @@ export function apiKeyContract(bench: Bench): void {
   }
 
   async function assertHolds(key: ApiKey, expectedHash: string): Promise<void> {
-    const found = await bench.store.apiKeys.findWithHash(key.id)
+    const found = await bench.store.apiKeys.findCaller(key.id)
     assert.ok(found)
     assert.deepEqual(found.key, key)
     assert.equal(found.hash, expectedHash)
@@ -50,7 +50,7 @@ export function apiKeyContract(bench: Bench): void {
 
     it('is null when there is none with the id', async () => {
       assert.equal(await bench.store.apiKeys.find('nothing'), null)
-      assert.equal(await bench.store.apiKeys.findWithHash('nothing'), null)
+      assert.equal(await bench.store.apiKeys.findCaller('nothing'), null)
     })
 
     it('cannot be stored for an organisation that does not exist', async () => {

@@ -10,7 +10,8 @@ import type {
   SubjectRecord,
   SubjectSummary,
 } from '../../../src/domain/subject.ts'
-import type { TrackerRef } from '../../../src/domain/tracker.ts'
+import type { TrackerView } from '../../../src/domain/tracker.ts'
+import { always } from '../../support/rows.ts'
 
 /** All that can be read of a subject. */
 export interface WholeSubject {
@@ -44,33 +45,33 @@ export class Bench {
     return id
   }
 
-  async createTracker(organisationId?: string): Promise<TrackerRef> {
+  async createTracker(organisationId?: string): Promise<TrackerView> {
     const owner = organisationId ?? (await this.createOrganisation())
     const id = this.fresh('tracker')
     const tracker = { id, organisationId: owner, name: id, createdAt: 1 }
     assert.equal(await this.store.trackers.create(tracker), true)
-    return { organisationId: owner, trackerId: id }
+    return { organisationId: owner, trackerId: id, since: always }
   }
 
   /** Every subject of a tracker, page by page. */
-  async listSubjects(tracker: TrackerRef, query: Partial<SubjectQuery> = {}): Promise<SubjectSummary[]> {
+  async listSubjects(tracker: TrackerView, query: Partial<SubjectQuery> = {}): Promise<SubjectSummary[]> {
     return walk<SubjectSummary, SubjectPosition>((after) =>
       this.store.subjects.list(tracker, { ...everySubject, ...query, after }),
     )
   }
 
-  async listSubjectIds(tracker: TrackerRef, query: Partial<SubjectQuery> = {}): Promise<string[]> {
+  async listSubjectIds(tracker: TrackerView, query: Partial<SubjectQuery> = {}): Promise<string[]> {
     return (await this.listSubjects(tracker, query)).map(({ subjectId }) => subjectId)
   }
 
-  async listSessions(tracker: TrackerRef, subjectId: string, limit = 200): Promise<Session[]> {
+  async listSessions(tracker: TrackerView, subjectId: string, limit = 200): Promise<Session[]> {
     return walk<Session, SessionPosition>((after) =>
       this.store.sessions.list(tracker, subjectId, { limit, after }),
     )
   }
 
   async listEvents(
-    tracker: TrackerRef,
+    tracker: TrackerView,
     subjectId: string,
     { sessionId = null, limit = 200 }: { sessionId?: string | null; limit?: number } = {},
   ): Promise<Event[]> {
@@ -80,7 +81,7 @@ export class Bench {
   }
 
   /** Everything a tracker's subjects hold: two stores that answer the same are the same. */
-  async readAll(tracker: TrackerRef): Promise<WholeSubject[]> {
+  async readAll(tracker: TrackerView): Promise<WholeSubject[]> {
     const all: WholeSubject[] = []
     for (const subjectId of await this.listSubjectIds(tracker)) {
       const record = await this.store.subjects.read(tracker, subjectId)

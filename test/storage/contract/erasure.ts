@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { TrackerRef } from '../../../src/domain/tracker.ts'
+import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { type Bench, everySubject } from './bench.ts'
 
@@ -9,7 +9,7 @@ const nothing = { sessions: 0, events: 0 }
 
 export function erasureContract(bench: Bench): void {
   /** A subject of two sessions, one of them without events, and three events. */
-  async function addSubject({ trackerId }: TrackerRef, subjectId: string): Promise<void> {
+  async function addSubject({ trackerId }: TrackerView, subjectId: string): Promise<void> {
     await bench.store.ingest.ingest([
       sessionRow({ trackerId, subjectId, sessionId: 's1', startedAt: start, attributes: { country: 'DE' } }),
       ...['e1', 'e2', 'e3'].map((eventId) => eventRow({ trackerId, subjectId, sessionId: 's2', eventId })),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { SubjectQuery, SubjectSummary } from '../../../src/domain/subject.ts'
-import type { TrackerRef } from '../../../src/domain/tracker.ts'
+import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { type Bench, byCodePoints, everySubject } from './bench.ts'
@@ -72,7 +72,7 @@ export function subjectListContract(bench: Bench): void {
   }
 
   async function add(
-    tracker: TrackerRef,
+    tracker: TrackerView,
     ids: readonly string[],
     instantOf: (i: number) => number = (i) => start + i,
   ) {

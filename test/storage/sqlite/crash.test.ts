@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
-import { at, eventRow } from '../../support/rows.ts'
+import { always, at, eventRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { logSize, value } from './database-file.ts'
 import { runChild } from './run-child.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
-const tracker = { organisationId: 'acme', trackerId: 'shop' }
+const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 const whole = { sessions: 50, events: 20_000 }
 
 /** A store in which anna holds 20,000 events and ben a few, closed. */

@@ -8,13 +8,13 @@ import type { Store } from '../../../src/domain/store.ts'
 import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { logTruncation } from '../../../src/storage/sqlite/write-ahead-log.ts'
-import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { filesOf, logSize } from './database-file.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
-const tracker = { organisationId: 'acme', trackerId: 'shop' }
+const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 
 async function openShop(t: TestContext): Promise<{ store: Store; path: string }> {
   const path = join(temporaryFolder(t), 'lethe.db')

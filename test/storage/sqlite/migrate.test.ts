@@ -8,13 +8,13 @@ import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { migrate, migrations } from '../../../src/storage/sqlite/migrate.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
-import { eventRow, sessionRow } from '../../support/rows.ts'
+import { always, eventRow, sessionRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { ask, value } from './database-file.ts'
 import { runChild } from './run-child.ts'
 
 const newest = migrations().length
-const tracker = { organisationId: 'acme', trackerId: 'shop' }
+const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 const rows: IncomingRow[] = [
   sessionRow({ subjectId: 'anna', sessionId: 's1', attributes: { country: 'DE' } }),
   eventRow({ subjectId: 'anna', sessionId: 's1', eventId: 'e1', properties: { url: '/' } }),

@@ -4,11 +4,11 @@ import { describe, it, type TestContext } from 'node:test'
 import type { ApiKey } from '../../../src/domain/api-key.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
-import { eventRow } from '../../support/rows.ts'
+import { always, eventRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { logSize } from './database-file.ts'
 
-const tracker = { organisationId: 'acme', trackerId: 'shop' }
+const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 const key: ApiKey = {
   id: '0123456789ABCDEF',
   organisationId: 'acme',
@@ -37,11 +37,11 @@ describe('two stores on one file', () => {
     const { here, there } = await openTwo(t)
     const [first, second] = ['01'.repeat(32), '02'.repeat(32)]
     await here.apiKeys.create(key, first)
-    assert.equal((await there.apiKeys.findWithHash(key.id))?.hash, first)
+    assert.equal((await there.apiKeys.findCaller(key.id))?.hash, first)
     await here.apiKeys.rotate(key.id, { hash: second, lastFour: '2222' }, 5)
-    assert.equal((await there.apiKeys.findWithHash(key.id))?.hash, second)
+    assert.equal((await there.apiKeys.findCaller(key.id))?.hash, second)
     await there.apiKeys.revoke(key.id, 6)
-    assert.equal((await here.apiKeys.findWithHash(key.id))?.key.revokedAt, 6)
+    assert.equal((await here.apiKeys.findCaller(key.id))?.key.revokedAt, 6)
     assert.equal(await here.apiKeys.rotate(key.id, { hash: first, lastFour: '1111' }, 7), false)
   })
 

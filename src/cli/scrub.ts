@@ -1,0 +1,24 @@
+import type { Command } from 'commander'
+import { formatInstant } from '../domain/instant.ts'
+import type { CommandKit } from './command-kit.ts'
+import { whenAlone } from './when-alone.ts'
+
+export function addScrubCommand(program: Command, { terminal, withStore }: CommandKit): void {
+  program
+    .command('scrub')
+    .description('remove every remaining byte of what was deleted now, as the service does at night')
+    .option('--json', 'print one JSON object')
+    .action((options: { json?: true }) =>
+      withStore(async ({ upkeep, clock }) => {
+        const startedAt = performance.now()
+        await whenAlone(terminal, upkeep, () => upkeep.scrub(clock()))
+        const durationMs = Math.round(performance.now() - startedAt)
+        const { lastAt } = await upkeep.scrubState()
+        terminal.print(
+          options.json
+            ? JSON.stringify({ scrubbedAt: formatInstant(lastAt), durationMs })
+            : `Scrubbed in ${(durationMs / 1_000).toFixed(1)} s: what was deleted is gone from every file of the store.`,
+        )
+      }),
+    )
+}

@@ -1,0 +1,30 @@
+import { formatInstant, type Instant } from './instant.ts'
+import type { TrackerRef } from './tracker.ts'
+
+/** A day of UTC: whole days since 1970-01-01. */
+export type Day = number
+
+const dayMs = 86_400_000
+
+export function dayOf(instant: Instant): Day {
+  return Math.floor(instant / dayMs)
+}
+
+/** A day as people write it: 2026-01-31. */
+export function formatDay(day: Day): string {
+  return formatInstant(day * dayMs).slice(0, 10)
+}
+
+/** What happened on a tracker on one day. It leads to no visitor, so it stays when they go. */
+export interface DailyTotal {
+  day: Day
+  /** Sessions that started on it. */
+  sessions: number
+  /** Events by their name. */
+  events: Record<string, number>
+}
+
+export interface DailyTotalStore {
+  /** The days from `from` to `to`, both included, on which something happened, in their order. `null` when the tracker is not visible. */
+  list(tracker: TrackerRef, from: Day, to: Day): Promise<DailyTotal[] | null>
+}

@@ -1,0 +1,23 @@
+import type { Instant } from './instant.ts'
+
+/** How a store stands with the traces of what was deleted from it. */
+export interface ScrubState {
+  /** When the last scrub was; before the first, since when there was nothing to scrub. */
+  lastAt: Instant
+  /** Whether anything was deleted that no scrub has seen to. */
+  isDue: boolean
+}
+
+/** Work on the store as a whole. */
+export interface UpkeepStore {
+  /** Does `work` unless another process is at such work; `null` then. A process that dies has let go of it. */
+  alone<Result>(work: () => Promise<Result>): Promise<Result | null>
+  scrubState(): Promise<ScrubState>
+  /**
+   * Removes every remaining byte of what was deleted from the store's files, and notes `now` as its time. Reads go on meanwhile,
+   * writes wait. Rejects, to be run again, when others held on to old pages for too long.
+   */
+  scrub(now: Instant): Promise<void>
+  /** Writes a consistent copy of what the store holds now, and nothing it held before, to a file that must not exist. */
+  backup(file: string): Promise<void>
+}

@@ -1,0 +1,78 @@
+import type { Instant } from '../domain/instant.ts'
+import type { SweptCounts } from '../domain/retention.ts'
+import type { ScrubState, UpkeepStore } from '../domain/upkeep.ts'
+import { type SweepParts, sweepAged } from './sweep-aged.ts'
+
+export interface HouseRules {
+  sweepSeconds: number
+  /** The hour (UTC) of the nightly scrub. */
+  scrubHour: number | 'off'
+}
+
+/** What is told of the work, once it is done. */
+export interface HouseReports {
+  onSwept(swept: SweptCounts, durationMs: number): void
+  onScrubbed(durationMs: number): void
+  onError(error: unknown): void
+}
+
+/**
+ * The upkeep of a running service: sweeps at once and then every so many seconds, and scrubs at night. Whatever the number of
+ * processes, one of them does it at a time.
+ */
+export function keepHouse(
+  parts: SweepParts & { upkeep: UpkeepStore },
+  { sweepSeconds, scrubHour }: HouseRules,
+  { onSwept, onScrubbed, onError }: HouseReports,
+): { stop(): Promise<void> } {
+  const { upkeep, clock } = parts
+  const stopping = new AbortController()
+  let timer: NodeJS.Timeout | null = null
+  let round = keep()
+
+  async function keep(): Promise<void> {
+    try {
+      await upkeep.alone(async () => {
+        await sweep()
+        await scrub()
+      })
+    } catch (error) {
+      onError(error)
+    }
+    if (stopping.signal.aborted) return
+    timer = setTimeout(() => {
+      round = keep()
+    }, sweepSeconds * 1_000).unref()
+  }
+
+  async function sweep(): Promise<void> {
+    const startedAt = performance.now()
+    const swept = await sweepAged(parts, { signal: stopping.signal })
+    if (swept.sessions + swept.events > 0) onSwept(swept, performance.now() - startedAt)
+  }
+
+  async function scrub(): Promise<void> {
+    if (scrubHour === 'off' || stopping.signal.aborted) return
+    if (!isScrubDue(await upkeep.scrubState(), scrubHour, clock())) return
+    const startedAt = performance.now()
+    await upkeep.scrub(clock())
+    onScrubbed(performance.now() - startedAt)
+  }
+
+  return {
+    async stop() {
+      stopping.abort()
+      if (timer) clearTimeout(timer)
+      await round
+    },
+  }
+}
+
+const dayMs = 86_400_000
+const hourMs = 3_600_000
+
+/** Whether the hour has come since the last scrub, and there is something to do. A night that was missed is made up for. */
+export function isScrubDue({ lastAt, isDue }: ScrubState, scrubHour: number, now: Instant): boolean {
+  const sinceHour = (now - scrubHour * hourMs) % dayMs
+  return isDue && lastAt < now - sinceHour
+}
