@@ -4,42 +4,56 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { readConfig } from '../src/config.ts'
-import type { IncomingRow } from '../src/domain/ingest.ts'
+import type { IncomingEvent, IncomingRow } from '../src/domain/ingest.ts'
+import type { Plan } from '../src/domain/plan.ts'
 import { allScopes } from '../src/domain/scope.ts'
 import { createKey } from '../src/operations/create-key.ts'
 import { createOrganisation } from '../src/operations/create-organisation.ts'
 import { createTracker } from '../src/operations/create-tracker.ts'
-import { openWorkplace } from '../src/start.ts'
+import { openWorkplace, type Workplace } from '../src/start.ts'
+import { tracker } from './visits.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+export const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** A store that was filled for a benchmark. */
 export interface FilledStore {
   env: Record<string, string>
+  path: string
   key: string
   subjectPath(number: number): string
   listPath: string
 }
 
-const tracker = 'bench'
 const batchSize = 20_000
 
-/** Fills a store in a temporary folder with subjects of `eventsEach` events in three sessions, and makes a key. */
-export async function fillStore(subjects: number, eventsEach: number): Promise<FilledStore> {
+/** A new store with one tracker in a temporary folder that goes with this process, and budgets out of the way. */
+export async function emptyStore(
+  plan: Plan = 'free',
+): Promise<{ folder: string; path: string; env: Record<string, string> }> {
   const folder = mkdtempSync(join(tmpdir(), 'lethe-bench-'))
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'lethe.db')
   const env = {
-    LETHE_STORE: `sqlite:${join(folder, 'lethe.db')}`,
+    LETHE_STORE: `sqlite:${path}`,
     LETHE_LIMIT_IP: '999999999/minute',
     LETHE_LIMIT_KEY: '999999999/minute',
     LETHE_LIMIT_ERASURE: '999999999/hour',
   }
   const workplace = await openWorkplace(readConfig(env))
-  await createOrganisation(workplace, { name: 'Bench', id: 'bench' })
+  await createOrganisation(workplace, { name: 'Bench', id: 'bench', plan })
   await createTracker(workplace, { organisationId: 'bench', name: 'Bench', id: tracker })
+  await workplace.close()
+  return { folder, path, env }
+}
+
+/** Fills a store with subjects of `eventsEach` events, and makes a key. */
+export async function fillStore(subjects: number, eventsEach: number, plan?: Plan): Promise<FilledStore> {
+  const { env, path } = await emptyStore(plan)
+  const workplace = await openWorkplace(readConfig(env))
   let batch: IncomingRow[] = []
   for (let subject = 0; subject < subjects; subject++) {
     for (let event = 0; event < eventsEach; event++) batch.push(eventOf(subject, event))
@@ -56,46 +70,84 @@ export async function fillStore(subjects: number, eventsEach: number): Promise<F
   })
   await workplace.close()
   const listPath = `/v1/analytics/trackers/${tracker}/subjects`
-  return { env, key: keyString, listPath, subjectPath: (number) => `${listPath}/${subjectId(number)}` }
+  return { env, path, key: keyString, listPath, subjectPath: (number) => `${listPath}/${subjectId(number)}` }
+}
+
+/** Adds one subject with many events, a hundred to a session. */
+export async function addSubject(workplace: Workplace, subjectId: string, events: number): Promise<void> {
+  const firstAt = Date.now() - 100 * 86_400_000
+  for (let next = 0; next < events; next += batchSize) {
+    const batch: IncomingRow[] = []
+    for (let event = next; event < Math.min(next + batchSize, events); event++) {
+      const visit = Math.floor(event / 100)
+      const occurredAt = firstAt + event * 5_000
+      batch.push({ ...eventOf(0, event), subjectId, sessionId: `session-${visit}`, occurredAt })
+    }
+    await workplace.ingest.ingest(batch)
+  }
 }
 
 function subjectId(number: number): string {
   return `visitor-${number.toString().padStart(8, '0')}`
 }
 
-/** Spread over half a year, so that no order of insertion is the order of time. */
-function eventOf(subject: number, event: number): IncomingRow {
-  const occurredAt = Date.now() - ((subject * 7_919 + event * 104_729) % 15_000_000) * 1_000
+/** How far back the events reach. */
+export const daysBack = 170
+const eventsPerSession = 4
+
+/** Visits spread over half a year, so that no order of insertion is the order of time. */
+function eventOf(subject: number, event: number): IncomingEvent {
+  const visit = Math.floor(event / eventsPerSession)
+  const startedAt = Date.now() - ((subject * 7_919 + visit * 1_047_290) % (daysBack * 86_400)) * 1_000
   return {
     type: 'event',
     trackerId: tracker,
     subjectId: subjectId(subject),
-    sessionId: `session-${event % 3}`,
+    sessionId: `session-${visit}`,
     eventId: `event-${event}`,
     name: 'pageview',
-    occurredAt,
+    occurredAt: startedAt + (event % eventsPerSession) * 30_000,
     properties: { url: `https://shop.example/products/${event}`, title: 'A page of the shop' },
   }
 }
 
-/** Starts a program of ours in a process of its own, with its output to nowhere; resolves once it answers. */
+export interface RunningProcess {
+  url: string
+  /** Waits for a line of its output that matches, from now on. */
+  line(pattern: RegExp): Promise<string>
+  stop(): void
+}
+
+/** Starts a program of ours in a process of its own; resolves once it answers. */
 export async function startProcess(
   script: string,
   args: string[],
   env: Record<string, string>,
-): Promise<{ url: string; stop(): void }> {
+): Promise<RunningProcess> {
   const port = await freePort()
   const child = spawn(process.execPath, [join(root, script), ...args], {
     env: { ...process.env, ...env, LETHE_PORT: String(port) },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
   process.on('exit', () => child.kill())
+  const lines = createInterface(child.stdout)
   const url = `http://127.0.0.1:${port}`
   while (!(await answers(url))) {
     if (child.exitCode !== null) throw new Error(`${script} ended before it answered`)
     await setTimeout(20)
   }
-  return { url, stop: () => child.kill() }
+  return {
+    url,
+    line: (pattern) =>
+      new Promise((resolve) => {
+        lines.on('line', function look(line) {
+          if (!pattern.test(line)) return
+          lines.off('line', look)
+          resolve(line)
+        })
+      }),
+    stop: () => child.kill(),
+  }
 }
 
 async function freePort(): Promise<number> {

@@ -15,6 +15,19 @@ interface SessionState {
   attributesAt: Instant | null
 }
 
+/** What a batch changes in a subject's own row. */
+interface SubjectChange {
+  trackerId: string
+  subjectId: string
+  key: Uint8Array
+  firstSeenAt: Instant
+  lastSeenAt: Instant
+  oldestAt: Instant
+  /** New ones. */
+  sessions: number
+  events: number
+}
+
 /** A subject's rows of one batch. */
 interface SubjectBatch {
   key: Buffer
@@ -29,35 +42,9 @@ export function ingestCommands(db: DatabaseSync) {
     `INSERT INTO events (subject_key, occurred_at, event_id, session_id, name, properties)
      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   )
-  const findSession = db.prepare('SELECT * FROM sessions WHERE subject_key = ? AND session_id = ?')
-  const putSession = db.prepare(
-    `INSERT INTO sessions (subject_key, session_id, started_at, ended_at, event_count, attributes, attributes_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET started_at = excluded.started_at, ended_at = excluded.ended_at,
-       event_count = excluded.event_count, attributes = excluded.attributes, attributes_at = excluded.attributes_at`,
-  )
-  const putSubject = db.prepare(
-    `INSERT INTO subjects (tracker_id, subject_id, subject_key, first_seen_at, last_seen_at, oldest_at,
-       session_count, event_count)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET first_seen_at = min(first_seen_at, excluded.first_seen_at),
-       last_seen_at = max(last_seen_at, excluded.last_seen_at), oldest_at = min(oldest_at, excluded.oldest_at),
-       session_count = session_count + excluded.session_count, event_count = event_count + excluded.event_count
-     RETURNING session_count`,
-  )
+  const sessions = sessionWriting(db)
+  const putSubject = subjectWriting(db)
   const writeTotals = dailyTotalWriting(db)
-
-  function storedSession(key: Buffer, sessionId: string): SessionState | null {
-    const row = findSession.get(key, sessionId)
-    if (!row) return null
-    return {
-      startedAt: integer(row, 'started_at'),
-      endedAt: integer(row, 'ended_at'),
-      eventCount: integer(row, 'event_count'),
-      attributes: text(row, 'attributes'),
-      attributesAt: integerOrNull(row, 'attributes_at'),
-    }
-  }
 
   /** Stores the events that are new and hands back what they and the batch's sessions say of each session. */
   function gather(subject: SubjectBatch, totals: DailyChanges): Map<string, SessionState> {
@@ -66,90 +53,140 @@ export function ingestCommands(db: DatabaseSync) {
       const known = said.get(sessionId)
       said.set(sessionId, known ? merge(known, state) : state)
     }
-    for (const event of subject.events) {
-      const { occurredAt, sessionId } = event
-      const properties = JSON.stringify(event.properties)
-      const { changes } = insertEvent.run(
-        subject.key,
-        occurredAt,
-        event.eventId,
-        sessionId,
-        event.name,
-        properties,
-      )
+    for (const { occurredAt, eventId, sessionId, name, properties } of subject.events) {
+      const text = JSON.stringify(properties)
+      const { changes } = insertEvent.run(subject.key, occurredAt, eventId, sessionId, name, text)
       if (changes === 0) continue
-      totals.addEvent(subject.trackerId, occurredAt, event.name)
-      say(sessionId, {
-        startedAt: occurredAt,
-        endedAt: occurredAt,
-        eventCount: 1,
-        attributes: '{}',
-        attributesAt: null,
-      })
+      totals.addEvent(subject.trackerId, occurredAt, name)
+      const span = { startedAt: occurredAt, endedAt: occurredAt }
+      say(sessionId, { ...span, eventCount: 1, attributes: '{}', attributesAt: null })
     }
     for (const { sessionId, startedAt, endedAt, attributes } of subject.sessions) {
-      const state = {
-        startedAt,
-        endedAt,
-        eventCount: 0,
-        attributes: JSON.stringify(attributes),
-        attributesAt: endedAt,
-      }
-      say(sessionId, state)
+      const text = JSON.stringify(attributes)
+      say(sessionId, { startedAt, endedAt, eventCount: 0, attributes: text, attributesAt: endedAt })
     }
     return said
   }
 
-  function ingestSubject(subject: SubjectBatch, totals: DailyChanges): IngestCounts {
+  /** Stores a subject's sessions and events, and hands back what its row must be told; `null` when nothing is new. */
+  function ingestSubject(subject: SubjectBatch, totals: DailyChanges): SubjectChange | null {
     const { trackerId, subjectId, key } = subject
-    const added = { subjects: 0, sessions: 0, events: 0 }
-    let firstSeenAt = Number.POSITIVE_INFINITY
-    let lastSeenAt = Number.NEGATIVE_INFINITY
-    let oldestAt = Number.POSITIVE_INFINITY
-    for (const [sessionId, state] of gather(subject, totals)) {
-      const stored = storedSession(subject.key, sessionId)
-      const merged = stored ? merge(stored, state) : state
-      added.events += state.eventCount
-      if (stored && isSame(stored, merged)) continue
-      const { startedAt, endedAt, eventCount, attributes, attributesAt } = merged
-      putSession.run(key, sessionId, startedAt, endedAt, eventCount, attributes, attributesAt)
-      if (!stored) added.sessions += 1
-      if (stored) totals.addSession(trackerId, stored.startedAt, -1)
-      totals.addSession(trackerId, startedAt)
-      firstSeenAt = Math.min(firstSeenAt, startedAt)
-      lastSeenAt = Math.max(lastSeenAt, endedAt)
-      oldestAt = Math.min(oldestAt, state.eventCount > 0 ? state.startedAt : endedAt)
-    }
-    if (firstSeenAt > lastSeenAt) return added
-    const row = putSubject.get(
+    const change: SubjectChange = {
       trackerId,
       subjectId,
       key,
-      firstSeenAt,
-      lastSeenAt,
-      oldestAt,
-      added.sessions,
-      added.events,
-    )
-    // A subject that was there had a session before.
-    if (row?.session_count === added.sessions) added.subjects = 1
-    return added
+      firstSeenAt: Number.POSITIVE_INFINITY,
+      lastSeenAt: Number.NEGATIVE_INFINITY,
+      oldestAt: Number.POSITIVE_INFINITY,
+      sessions: 0,
+      events: 0,
+    }
+    for (const [sessionId, state] of gather(subject, totals)) {
+      const stored = sessions.find(key, sessionId)
+      const merged = stored ? merge(stored, state) : state
+      if (stored && isSame(stored, merged)) continue
+      sessions.put(key, sessionId, stored, merged)
+      if (stored) totals.addSession(trackerId, stored.startedAt, -1)
+      else change.sessions += 1
+      totals.addSession(trackerId, merged.startedAt)
+      change.events += state.eventCount
+      change.firstSeenAt = Math.min(change.firstSeenAt, merged.startedAt)
+      change.lastSeenAt = Math.max(change.lastSeenAt, merged.endedAt)
+      change.oldestAt = Math.min(change.oldestAt, state.eventCount > 0 ? state.startedAt : merged.endedAt)
+    }
+    return change.firstSeenAt > change.lastSeenAt ? null : change
   }
 
   return {
     ingest: (batch: readonly IncomingRow[]): IngestCounts =>
       transaction(db, () => {
-        const total = { subjects: 0, sessions: 0, events: 0 }
+        const added = { subjects: 0, sessions: 0, events: 0 }
         const totals = new DailyChanges()
-        for (const subject of bySubject(batch)) {
-          const added = ingestSubject(subject, totals)
-          total.subjects += added.subjects
-          total.sessions += added.sessions
-          total.events += added.events
+        const changes = bySubject(batch)
+          .map((subject) => ingestSubject(subject, totals))
+          .filter((change) => change !== null)
+        for (const change of changes.sort(bySubjectId)) {
+          if (putSubject(change)) added.subjects += 1
+          added.sessions += change.sessions
+          added.events += change.events
         }
         writeTotals(totals)
-        return total
+        return added
       }),
+  }
+}
+
+function sessionWriting(db: DatabaseSync) {
+  const find = db.prepare(
+    `SELECT started_at, ended_at, event_count, attributes, attributes_at FROM sessions
+     WHERE subject_key = ? AND session_id = ?`,
+  )
+  const insert = db.prepare(
+    `INSERT INTO sessions (started_at, ended_at, event_count, attributes, attributes_at, subject_key, session_id)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const set = (columns: string) =>
+    db.prepare(`UPDATE sessions SET ${columns} WHERE subject_key = ? AND session_id = ?`)
+  const update = set('started_at = ?, ended_at = ?, event_count = ?, attributes = ?, attributes_at = ?')
+  // An index is written whenever a column of it is named, changed or not.
+  const updateAllButStart = set('ended_at = ?, event_count = ?, attributes = ?, attributes_at = ?')
+  return {
+    find(key: Uint8Array, sessionId: string): SessionState | null {
+      const row = find.get(key, sessionId)
+      if (!row) return null
+      return {
+        startedAt: integer(row, 'started_at'),
+        endedAt: integer(row, 'ended_at'),
+        eventCount: integer(row, 'event_count'),
+        attributes: text(row, 'attributes'),
+        attributesAt: integerOrNull(row, 'attributes_at'),
+      }
+    },
+    put(key: Uint8Array, sessionId: string, stored: SessionState | null, state: SessionState): void {
+      const { startedAt, endedAt, eventCount, attributes, attributesAt } = state
+      if (stored?.startedAt === startedAt) {
+        updateAllButStart.run(endedAt, eventCount, attributes, attributesAt, key, sessionId)
+      } else {
+        const statement = stored ? update : insert
+        statement.run(startedAt, endedAt, eventCount, attributes, attributesAt, key, sessionId)
+      }
+    },
+  }
+}
+
+/** Writes what is new to a subject's row; tells whether it is a new subject. */
+function subjectWriting(db: DatabaseSync): (change: SubjectChange) => boolean {
+  const find = db.prepare(
+    'SELECT first_seen_at, last_seen_at, oldest_at FROM subjects WHERE tracker_id = ? AND subject_id = ?',
+  )
+  const insert = db.prepare(
+    `INSERT INTO subjects (first_seen_at, last_seen_at, oldest_at, session_count, event_count, tracker_id, subject_id,
+       subject_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const set = (columns: string) =>
+    db.prepare(
+      `UPDATE subjects SET ${columns}, session_count = session_count + ?, event_count = event_count + ?
+       WHERE tracker_id = ? AND subject_id = ?`,
+    )
+  const update = set('first_seen_at = ?, last_seen_at = ?, oldest_at = ?')
+  // As above: the two others are each in an index.
+  const updateFirstSeen = set('first_seen_at = ?')
+  return ({ trackerId, subjectId, key, sessions, events, ...seen }) => {
+    const row = find.get(trackerId, subjectId)
+    const counts = [sessions, events] as const
+    if (!row) {
+      insert.run(seen.firstSeenAt, seen.lastSeenAt, seen.oldestAt, ...counts, trackerId, subjectId, key)
+      return true
+    }
+    const firstSeenAt = Math.min(seen.firstSeenAt, integer(row, 'first_seen_at'))
+    const lastSeenAt = Math.max(seen.lastSeenAt, integer(row, 'last_seen_at'))
+    const oldestAt = Math.min(seen.oldestAt, integer(row, 'oldest_at'))
+    if (lastSeenAt === row.last_seen_at && oldestAt === row.oldest_at) {
+      updateFirstSeen.run(firstSeenAt, ...counts, trackerId, subjectId)
+    } else {
+      update.run(firstSeenAt, lastSeenAt, oldestAt, ...counts, trackerId, subjectId)
+    }
+    return false
   }
 }
 
@@ -169,6 +206,11 @@ function bySubject(batch: readonly IncomingRow[]): SubjectBatch[] {
     else subject.events.push(row)
   }
   return [...subjects.values()].sort((a, b) => a.key.compare(b.key))
+}
+
+/** The order in which the subjects' own rows lie, more or less: what matters is that neighbours are written together. */
+function bySubjectId(a: SubjectChange, b: SubjectChange): number {
+  return a.subjectId < b.subjectId ? -1 : 1
 }
 
 /** Two things said of one session, in either order: the widest span, all the events, the attributes of the latest end. */
