@@ -12,28 +12,14 @@ export function then<Value, Result>(
   return value instanceof Promise ? value.then(next) : next(value)
 }
 
-/** Steps that may have to wait for something, written one below the other; `yield* wait(…)` is their `await`. */
-export type Steps<Result> = Generator<Promise<unknown>, Result, unknown>
-
-export function* wait<Value>(value: Eventually<Value>): Steps<Value> {
-  // What comes back from a yield is what the promise resolved to: `walk` sees to that, but TypeScript cannot.
-  return value instanceof Promise ? ((yield value) as Value) : value
-}
-
-/** Walks through steps: at once to the end when nothing has to be waited for. */
-export function walk<Result>(steps: Steps<Result>): Eventually<Result> {
-  const first = steps.next()
-  return first.done ? first.value : walkOn(steps, first.value)
-}
-
-async function walkOn<Result>(steps: Steps<Result>, awaited: Promise<unknown>): Promise<Result> {
-  let step: IteratorResult<Promise<unknown>, Result> = { done: false, value: awaited }
-  while (!step.done) {
-    const goOn: () => IteratorResult<Promise<unknown>, Result> = await step.value.then(
-      (value) => () => steps.next(value),
-      (error) => () => steps.throw(error),
-    )
-    step = goOn()
+/** Takes one step after the other with `subject`: at once to the end when no step has to wait for something. */
+export function walk<Subject>(
+  steps: readonly ((subject: Subject) => Eventually<void>)[],
+  subject: Subject,
+  from = 0,
+): Eventually<void> {
+  for (let next = from; next < steps.length; next++) {
+    const step = steps[next]?.(subject)
+    if (step instanceof Promise) return step.then(() => walk(steps, subject, next + 1))
   }
-  return step.value
 }

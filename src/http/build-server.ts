@@ -2,19 +2,17 @@ import { METHODS } from 'node:http'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { LetheError } from '../domain/errors.ts'
-import { type Eventually, then, walk } from '../domain/eventually.ts'
+import { type Eventually, then } from '../domain/eventually.ts'
 import type { Randomness } from '../domain/randomness.ts'
+import { answerWriter } from './answer.ts'
 import { Connections } from './connections.ts'
-import { metaOf } from './envelope.ts'
-import { answerFailure } from './failure.ts'
 import { parserErrors } from './parser-errors.ts'
 import { publicPaths, registerPublicRoutes } from './public-routes.ts'
 import { chosenRequestId } from './request-id.ts'
-import { requestLog, withoutKeys } from './request-log.ts'
-import { type Destination, requestWay, Visit, type WayParts } from './request-way.ts'
+import { requestLog } from './request-log.ts'
+import { callerOf, type Destination, requestWay, Visit, type WayParts } from './request-way.ts'
 import type { ApiRoute } from './route.ts'
 import { apiRoutes } from './routes/index.ts'
-import { Failure, success } from './schemas/envelope.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,15 +28,13 @@ export interface ServerParts extends WayParts {
 
 /** Builds the HTTP side of the service, ready to listen. */
 export function buildServer(parts: ServerParts): FastifyInstance {
-  const { services, randomness } = parts
-  const way = requestWay(parts)
-  const logRequest = requestLog(parts.logger)
+  const { services, randomness, logger } = parts
+  const { clock } = services
   let isClosing = false
-  const { onClientError, onConnect } = parserErrors({
-    ...parts,
-    clock: services.clock,
-    connections: () => connections,
-  })
+  const walkWay = requestWay(parts)
+  const logRequest = requestLog(logger)
+  const answer = answerWriter({ clock, logger, isClosing: () => isClosing })
+  const { onClientError, onConnect } = parserErrors({ ...parts, clock, connections: () => connections })
 
   const app: FastifyInstance = fastify({
     // Fastify's own lines would hold raw URLs; what is logged stands in request-log.ts.
@@ -63,7 +59,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     clientErrorHandler: onClientError,
     // Broken percent-encoding in a path: no route, no hooks, but the same way.
     frameworkErrors: (_error, request, reply) => {
-      enter(request, reply, { isBroken: true }, (error) => fail(error, request, reply))
+      enter(request, reply, { isBroken: true }, (error) => answer.fail(request.visit, error))
     },
   })
   const connections = new Connections(app.server)
@@ -78,13 +74,13 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     isClosing = true
     connections.endQuiet()
   })
-  app.setErrorHandler(fail)
-  app.setNotFoundHandler((request, reply) => fail(new LetheError('not_found', ''), request, reply))
+  app.setErrorHandler((error, { visit }) => answer.fail(visit, error))
+  app.setNotFoundHandler(({ visit }) => answer.fail(visit, new LetheError('not_found', '')))
 
   // No operation has a body: the request's way reads whatever comes and forgets it.
   for (const method of METHODS) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   for (const route of apiRoutes) registerRoute(route)
-  registerPublicRoutes(app, services)
+  registerPublicRoutes(app, services, answer)
   registerOtherMethods(app)
   return app
 
@@ -94,11 +90,12 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     destination: Destination,
     done: (error?: Error) => void,
   ): void {
-    request.visit = new Visit(destination)
-    reply.raw.once('close', () => logRequest(request, reply))
+    const visit = new Visit(request, reply, destination)
+    request.visit = visit
+    reply.raw.once('close', () => logRequest(visit))
     let walked: Eventually<void>
     try {
-      walked = walk(way(request, reply, destination))
+      walked = walkWay(visit)
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)))
       return
@@ -112,41 +109,11 @@ export function buildServer(parts: ServerParts): FastifyInstance {
       method: route.method,
       url: fastifyPath(route.path),
       config: { route, path: route.path },
-      schema: { response: { '2xx': success(route.data), default: Failure } },
-      handler: (request, reply) => {
-        const { operation, caller } = request.visit
-        if (!operation || !caller)
-          throw new Error('A request reached its handler without having come its way.')
-        return then(operation(services, caller), (data) => {
-          endConnectionWhenClosing(reply)
-          return { data, meta: metaOf(request.id, services.clock()) }
-        })
+      handler: ({ visit }) => {
+        if (!visit.operation) throw new Error('A request reached its handler without having come its way.')
+        return then(visit.operation(services, callerOf(visit)), (data) => answer.succeed(visit, data))
       },
     })
-  }
-
-  /** A client that kept its connection would keep the service from stopping. */
-  function endConnectionWhenClosing(reply: FastifyReply): void {
-    if (isClosing) reply.header('Connection', 'close')
-  }
-
-  function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    endConnectionWhenClosing(reply)
-    const { visit } = request
-    const answer = answerFailure(error, {
-      requestId: request.id,
-      now: services.clock(),
-      budget: visit.budget,
-      hasCredential: request.headers.authorization !== undefined,
-      route: request.routeOptions.config?.route ?? null,
-    })
-    if (answer.status === 500)
-      parts.logger.error({ requestId: withoutKeys(request.id), err: error }, 'request failed')
-    reply
-      .status(answer.status)
-      .headers(answer.headers)
-      .type('application/json; charset=utf-8')
-      .send(answer.body)
   }
 }
 

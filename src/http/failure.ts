@@ -3,14 +3,13 @@ import { LetheError } from '../domain/errors.ts'
 import type { Instant } from '../domain/instant.ts'
 import { metaOf } from './envelope.ts'
 import { errorStatus } from './error-status.ts'
-import { setRetryAfter } from './headers.ts'
-import type { ApiRoute } from './route.ts'
+import { commonHeaders, type HeaderList, retryAfter } from './headers.ts'
 import type { FailureBody } from './schemas/envelope.ts'
 
 /** What a failed request is answered with, whoever writes the answer. */
 export interface FailureAnswer {
   status: number
-  headers: Record<string, string | number>
+  headers: HeaderList
   body: FailureBody
 }
 
@@ -20,7 +19,10 @@ export interface FailureContext {
   budget: BudgetState | null
   /** Whether the client sent a credential at all. */
   hasCredential: boolean
-  route: ApiRoute | null
+  /** The scope that the request's route needs. */
+  scope?: string | undefined
+  /** The methods that the request's path takes, where its method is the failure. */
+  allow?: string | null
 }
 
 /** Turns whatever was thrown into the envelope. What is no `LetheError` says nothing of its cause. */
@@ -29,22 +31,22 @@ export function answerFailure(error: unknown, context: FailureContext): FailureA
   const code = known?.code ?? 'internal_error'
   const message =
     known?.message ?? 'Something went wrong on our side. Try again; if it stays, tell us the request id.'
-  const headers: FailureAnswer['headers'] = {}
-  const carrier = { header: (name: string, value: string | number) => (headers[name] = value) }
+  const { requestId, budget, now, hasCredential, scope, allow } = context
+  const headers = commonHeaders(requestId, budget)
   if (code === 'unauthorized') {
-    headers['WWW-Authenticate'] =
-      `Bearer realm="lethe"${context.hasCredential ? ', error="invalid_token"' : ''}`
+    headers.push('WWW-Authenticate', `Bearer realm="lethe"${hasCredential ? ', error="invalid_token"' : ''}`)
   }
   if (code === 'forbidden') {
-    headers['WWW-Authenticate'] = `Bearer error="insufficient_scope", scope="${context.route?.scope}"`
+    headers.push('WWW-Authenticate', `Bearer error="insufficient_scope", scope="${scope}"`)
   }
-  if (code === 'rate_limited' && context.budget) setRetryAfter(carrier, context.budget, context.now)
+  if (code === 'rate_limited' && budget) headers.push('Retry-After', retryAfter(budget, now))
+  if (allow) headers.push('Allow', allow)
   return {
     status: errorStatus[code],
     headers,
     body: {
       error: { code, message, ...(known && known.details.length > 0 && { details: known.details }) },
-      meta: metaOf(context.requestId, context.now),
+      meta: metaOf(requestId, now),
     },
   }
 }

@@ -1,25 +1,29 @@
 import type { BudgetState } from '../domain/budget.ts'
 import type { Instant } from '../domain/instant.ts'
 
-/** Whatever carries headers: Fastify's reply, or an answer written by hand. */
-interface HeaderCarrier {
-  header(name: string, value: string | number): unknown
+/** Names and values in turn, as Node writes them fastest. */
+export type HeaderList = (string | number)[]
+
+/** What every answer carries: its request's id, its type, and the budget its client should mind, where one was spent. */
+export function commonHeaders(requestId: string, budget: BudgetState | null): HeaderList {
+  const headers: HeaderList = [
+    'X-Request-Id',
+    requestId,
+    'Cache-Control',
+    'no-store',
+    'X-Content-Type-Options',
+    'nosniff',
+    'Content-Type',
+    'application/json; charset=utf-8',
+  ]
+  if (budget === null) return headers
+  headers.push('X-RateLimit-Limit', budget.limit, 'X-RateLimit-Remaining', budget.remaining)
+  // Rounded up, so that whoever waits for it has waited long enough.
+  headers.push('X-RateLimit-Reset', Math.ceil(budget.resetsAt / 1000))
+  return headers
 }
 
-export function setCommonHeaders(reply: HeaderCarrier, requestId: string): void {
-  reply.header('x-request-id', requestId)
-  reply.header('cache-control', 'no-store')
-  reply.header('x-content-type-options', 'nosniff')
-}
-
-/** Tells the client its budget, where one was spent. The reset is rounded up, so that whoever waits for it has waited long enough. */
-export function setBudgetHeaders(reply: HeaderCarrier, budget: BudgetState | null): void {
-  if (budget === null) return
-  reply.header('x-ratelimit-limit', budget.limit)
-  reply.header('x-ratelimit-remaining', budget.remaining)
-  reply.header('x-ratelimit-reset', Math.ceil(budget.resetsAt / 1000))
-}
-
-export function setRetryAfter(reply: HeaderCarrier, budget: BudgetState, now: Instant): void {
-  reply.header('Retry-After', Math.max(1, Math.ceil((budget.resetsAt - now) / 1000)))
+/** The whole seconds after which a budget is full again, at least one. */
+export function retryAfter(budget: BudgetState, now: Instant): number {
+  return Math.max(1, Math.ceil((budget.resetsAt - now) / 1000))
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { type Budget, budgetSpent, type Limiter } from '../domain/budget.ts'
@@ -8,7 +8,6 @@ import type { Randomness } from '../domain/randomness.ts'
 import { addressHolder } from './client-address.ts'
 import type { Connections } from './connections.ts'
 import { answerFailure } from './failure.ts'
-import { setBudgetHeaders, setCommonHeaders } from './headers.ts'
 import { cutOffBody } from './request-body.ts'
 
 export interface ParserErrorParts {
@@ -41,17 +40,11 @@ export function parserErrors(parts: ParserErrorParts) {
       now: parts.clock(),
       budget,
       hasCredential: false,
-      route: null,
     })
-    const lines = [`HTTP/1.1 ${status} ${status === 429 ? 'Too Many Requests' : 'Bad Request'}`]
-    const carrier = { header: (name: string, value: string | number) => lines.push(`${name}: ${value}`) }
-    setCommonHeaders(carrier, requestId)
-    setBudgetHeaders(carrier, budget)
-    for (const [name, value] of Object.entries(headers)) carrier.header(name, value)
     const payload = Buffer.from(JSON.stringify(body))
-    carrier.header('Content-Type', 'application/json; charset=utf-8')
-    carrier.header('Content-Length', payload.length)
-    carrier.header('Connection', 'close')
+    headers.push('Content-Length', payload.length, 'Connection', 'close')
+    const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`]
+    for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
     parts.logger.info({ requestId, method: null, route: null, status, keyId: null }, 'request')
     if (socket.writable) socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), payload]))
   }

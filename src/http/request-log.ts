@@ -1,16 +1,15 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
+import type { Visit } from './request-way.ts'
 
 /** One line for each request, of what may be kept: never a URL, for ids stand in it, and never a header, for keys do. */
 export function requestLog(logger: Logger) {
-  return (request: FastifyRequest, reply: FastifyReply): void => {
-    const { path, caller, startedAt } = request.visit
+  return ({ request, reply, destination, caller, startedAt }: Visit): void => {
     logger.info(
       {
         requestId: withoutKeys(request.id),
         method: request.method,
-        route: path,
-        status: reply.statusCode,
+        route: destination.path ?? null,
+        status: reply.raw.statusCode,
         durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
         keyId: caller?.key.id ?? null,
         ...(!reply.raw.writableFinished && { hungUp: true }),

@@ -1,34 +1,38 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ApiKey, Caller } from '../domain/api-key.ts'
+import type { Caller } from '../domain/api-key.ts'
 import { type Budget, type BudgetState, budgetSpent, type Limiter, tightest } from '../domain/budget.ts'
 import { LetheError } from '../domain/errors.ts'
-import { type Steps, wait } from '../domain/eventually.ts'
+import { type Eventually, then, walk } from '../domain/eventually.ts'
 import { authenticateKey } from '../operations/authenticate-key.ts'
 import type { clientAddress } from './client-address.ts'
-import { setBudgetHeaders, setCommonHeaders } from './headers.ts'
 import { parseQueryString, queryOf } from './query-string.ts'
 import { discardBody } from './request-body.ts'
 import { chosenRequestId } from './request-id.ts'
 import type { ApiRoute, Operation, PathValues, Services } from './route.ts'
 
-/** What is learnt of a request on its way. */
+/** A request on its way, and what is learnt of it. */
 export class Visit {
   readonly startedAt = performance.now()
-  /** The pattern of its path, never the path itself. */
-  readonly path: string | null
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly destination: Destination
   caller: Caller | null = null
   /** The budget its client should mind; on a 429 the one that refused. */
   budget: BudgetState | null = null
   operation: Operation | null = null
+  /** The methods its path takes, when its own is not among them. */
+  allow: string | null = null
 
-  constructor({ path }: Destination) {
-    this.path = path ?? null
+  constructor(request: FastifyRequest, reply: FastifyReply, destination: Destination) {
+    this.request = request
+    this.reply = reply
+    this.destination = destination
   }
 }
 
 /** Where a request leads: to an operation, to a public page, to a path that takes other methods, to a broken URL, or nowhere. */
 export interface Destination {
-  /** The pattern of the path, with its parameters in braces. */
+  /** The pattern of the path, with its parameters in braces; never the path itself. */
   path?: string
   route?: ApiRoute
   isPublic?: true
@@ -44,50 +48,43 @@ export interface WayParts {
   noteKeyUse(keyId: string): void
 }
 
+type Step = (visit: Visit) => Eventually<void>
+
 /** The way of every request, from its id to its operation. Each step can end it; the steps after it then have not happened. */
-export function requestWay(parts: WayParts) {
-  return function* way(request: FastifyRequest, reply: FastifyReply, destination: Destination): Steps<void> {
-    // 1. The request id, which Fastify was given when the request came.
-    setCommonHeaders(reply, request.id)
-    if (destination.isPublic) {
-      requireSoundRequest(request)
-      yield* wait(discardBody(request.raw))
-      return
-    }
-    const { visit } = request
-    try {
-      // 2. The address's budget. What no request may be is refused behind it, so that it has counted.
-      yield* spend(parts.budgets.ip, parts.addressOf(request.raw), visit)
-      requireSoundRequest(request)
-      // 3. The key.
-      const caller = yield* authenticate(request)
-      visit.caller = caller
-      const { key } = caller
-      // 4. The key's budget.
-      yield* spend(parts.budgets.key, key.id, visit)
-      // 5. The route.
-      const route = findRoute(request, reply, destination)
-      // 6. The route's scope.
-      requireScope(key, route)
-      // 7. The erasure budget.
-      if (route.isErasure) yield* spend(parts.budgets.erasure, key.id, visit)
-      // 8. The parameters.
-      yield* wait(discardBody(request.raw))
-      visit.operation = route.prepare(pathValues(request.params), parseQueryString(queryOf(request.raw.url)))
-      // 9. The operation is run by the route's handler, in build-server.ts.
-    } finally {
-      setBudgetHeaders(reply, visit.budget)
-    }
+export function requestWay({ services, limiter, budgets, addressOf, noteKeyUse }: WayParts) {
+  // 1. The request id, which Fastify was given when the request came.
+  const way: Step[] = [
+    // 2. The address's budget. What no request may be is refused behind it, so that it has counted.
+    (visit) => spend(budgets.ip, addressOf(visit.request.raw), visit),
+    requireSoundRequest,
+    // 3. The key.
+    authenticate,
+    // 4. The key's budget.
+    (visit) => spend(budgets.key, callerOf(visit).key.id, visit),
+    // 5. The route.
+    requireRoute,
+    // 6. The route's scope.
+    requireScope,
+    // 7. The erasure budget.
+    (visit) =>
+      visit.destination.route?.isErasure ? spend(budgets.erasure, callerOf(visit).key.id, visit) : undefined,
+    // 8. The parameters.
+    ignoreBody,
+    readParameters,
+    // 9. The operation is run by the route's handler, in build-server.ts.
+  ]
+  const publicWay: Step[] = [requireSoundRequest, ignoreBody]
+  return (visit: Visit): Eventually<void> => walk(visit.destination.isPublic ? publicWay : way, visit)
+
+  function spend(budget: Budget, holder: string, visit: Visit): Eventually<void> {
+    return then(limiter.take(budget, holder), (state) => {
+      visit.budget = state.granted ? tightest(visit.budget, state) : state
+      if (!state.granted) throw budgetSpent(budget)
+    })
   }
 
-  function* spend(budget: Budget, holder: string, visit: Visit): Steps<void> {
-    const state = yield* wait(parts.limiter.take(budget, holder))
-    visit.budget = state.granted ? tightest(visit.budget, state) : state
-    if (!state.granted) throw budgetSpent(budget)
-  }
-
-  function* authenticate(request: FastifyRequest): Steps<Caller> {
-    const { authorization } = request.headers
+  function authenticate(visit: Visit): Eventually<void> {
+    const { authorization } = visit.request.headers
     if (authorization === undefined) {
       throw new LetheError(
         'unauthorized',
@@ -95,15 +92,22 @@ export function requestWay(parts: WayParts) {
       )
     }
     const keyString = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
-    const caller = keyString === undefined ? null : yield* wait(authenticateKey(parts.services, keyString))
-    if (caller === null) throw new LetheError('unauthorized', 'This is not a valid API key.')
-    parts.noteKeyUse(caller.key.id)
-    return caller
+    return then(keyString === undefined ? null : authenticateKey(services, keyString), (caller) => {
+      if (caller === null) throw new LetheError('unauthorized', 'This is not a valid API key.')
+      noteKeyUse(caller.key.id)
+      visit.caller = caller
+    })
   }
 }
 
+/** Who makes the request, on the steps behind the key. */
+export function callerOf({ caller }: Visit): Caller {
+  if (!caller) throw new Error('A request went past the key without one.')
+  return caller
+}
+
 /** What no client may send, whatever it asks for. */
-function requireSoundRequest(request: FastifyRequest): void {
+function requireSoundRequest({ request }: Visit): void {
   if (chosenRequestId(request.raw) === 'unusable') {
     throw new LetheError('invalid_request', 'X-Request-Id must be 1 to 200 printable ASCII characters.')
   }
@@ -122,17 +126,15 @@ function requireSoundRequest(request: FastifyRequest): void {
 /** Visible ASCII, but for the hash: a fragment is never sent, and taking it for one would cut an id short. */
 const soundUrl = /^[\x21\x22\x24-\x7e]+$/
 
-function findRoute(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { route, allow, isBroken }: Destination,
-): ApiRoute {
+function requireRoute(visit: Visit): void {
+  const { route, allow, isBroken } = visit.destination
+  const { request } = visit
   if (isBroken || !soundUrl.test(request.raw.url ?? '')) {
     throw new LetheError('invalid_request', 'The percent-encoding of the path is broken.')
   }
-  if (route) return route
+  if (route) return
   if (allow) {
-    reply.header('Allow', allow)
+    visit.allow = allow
     throw new LetheError('invalid_request', `This path does not take ${request.method}; it takes ${allow}.`)
   }
   throw new LetheError(
@@ -141,10 +143,24 @@ function findRoute(
   )
 }
 
-function requireScope(key: ApiKey, { scope }: ApiRoute): void {
-  if (!key.scopes.includes(scope)) {
-    throw new LetheError('forbidden', `This API key lacks the scope ${scope}, which this request needs.`)
+function requireScope(visit: Visit): void {
+  const { route } = visit.destination
+  if (route && !callerOf(visit).key.scopes.includes(route.scope)) {
+    throw new LetheError(
+      'forbidden',
+      `This API key lacks the scope ${route.scope}, which this request needs.`,
+    )
   }
+}
+
+function ignoreBody({ request }: Visit): Eventually<void> {
+  return discardBody(request.raw)
+}
+
+function readParameters(visit: Visit): void {
+  const { request, destination } = visit
+  const query = parseQueryString(queryOf(request.raw.url))
+  visit.operation = destination.route?.prepare(pathValues(request.params), query) ?? null
 }
 
 /** The router's parameters, which it has decoded once. */

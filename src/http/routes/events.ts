@@ -39,6 +39,6 @@ export const listEventsRoute = defineRoute({
     ),
 })
 
-function presentEvent({ occurredAt, ...event }: Event) {
-  return { ...event, occurredAt: formatInstant(occurredAt) }
+function presentEvent({ eventId, sessionId, name, occurredAt, properties }: Event) {
+  return { eventId, sessionId, name, occurredAt: formatInstant(occurredAt), properties }
 }

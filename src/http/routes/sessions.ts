@@ -39,6 +39,7 @@ export const listSessionsRoute = defineRoute({
     ),
 })
 
-function presentSession({ startedAt, endedAt, ...session }: Session) {
-  return { ...session, startedAt: formatInstant(startedAt), endedAt: formatInstant(endedAt) }
+function presentSession({ sessionId, startedAt, endedAt, counts, attributes }: Session) {
+  const span = { startedAt: formatInstant(startedAt), endedAt: formatInstant(endedAt) }
+  return { sessionId, ...span, counts, attributes }
 }

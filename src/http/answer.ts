@@ -1,0 +1,53 @@
+import type { Logger } from 'pino'
+import type { Clock } from '../domain/instant.ts'
+import { metaOf } from './envelope.ts'
+import { answerFailure } from './failure.ts'
+import { commonHeaders, type HeaderList } from './headers.ts'
+import { withoutKeys } from './request-log.ts'
+import type { Visit } from './request-way.ts'
+
+export interface AnswerParts {
+  clock: Clock
+  logger: Logger
+  /** Whether the server is about to stop: a client that kept its connection would keep it from that. */
+  isClosing(): boolean
+}
+
+export type AnswerWriter = ReturnType<typeof answerWriter>
+
+/** Writes every answer of the API, straight to Node: all its headers are known at once, which is when that costs least. */
+export function answerWriter({ clock, logger, isClosing }: AnswerParts) {
+  function write(
+    { request, reply, budget }: Visit,
+    status: number,
+    body: string,
+    headers?: HeaderList,
+  ): void {
+    const list = headers ?? commonHeaders(request.id, budget)
+    list.push('Content-Length', Buffer.byteLength(body))
+    if (isClosing()) list.push('Connection', 'close')
+    reply.hijack()
+    reply.raw.writeHead(status, list)
+    reply.raw.end(request.method === 'HEAD' ? undefined : body)
+  }
+
+  return {
+    write,
+    succeed(visit: Visit, data: unknown): void {
+      write(visit, 200, JSON.stringify({ data, meta: metaOf(visit.request.id, clock()) }))
+    },
+    fail(visit: Visit, error: unknown): void {
+      const { request, destination } = visit
+      const { status, headers, body } = answerFailure(error, {
+        requestId: request.id,
+        now: clock(),
+        budget: visit.budget,
+        hasCredential: request.headers.authorization !== undefined,
+        scope: destination.route?.scope,
+        allow: visit.allow,
+      })
+      if (status === 500) logger.error({ requestId: withoutKeys(request.id), err: error }, 'request failed')
+      write(visit, status, JSON.stringify(body), headers)
+    },
+  }
+}
