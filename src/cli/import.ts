@@ -15,7 +15,7 @@ interface ImportFlags {
 }
 
 /** A terminal full of bad lines helps nobody. */
-const maxReportsPerFile = 100
+export const maxReportsPerFile = 100
 const progressEveryMs = 250
 
 export function addImportCommand(program: Command, { terminal, withStore, fail }: CommandKit): void {
