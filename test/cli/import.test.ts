@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -15,7 +17,7 @@ import {
   write,
 } from '../support/import-shop.ts'
 
-describe('lethe import', { concurrency: true }, () => {
+describe('lethe import', { concurrency: 8 }, () => {
   it('loads files, with a summary for people and one for scripts; a second time adds nothing', async (t) => {
     const cli = await withShop(t)
     await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Blog', '--id', 'blog'])
@@ -214,15 +216,26 @@ describe('lethe import', { concurrency: true }, () => {
     }
   })
 
-  it('shows nothing of its progress when it is quick, on a screen either', async (t) => {
+  it('shows how far it is on a screen, for as long as it reads', async (t) => {
     const cli = await withShop(t)
-    const file = write(cli, 'quick.ndjson', ndjson(event()))
-    const { stderr, drawn } = await cli.run(['import', '--tracker', 'shop', file], { columns: 80 })
-    assert.equal(stderr, '')
-    assert.deepEqual(
-      drawn.filter((line) => line !== ''),
-      [],
-    )
+    const pipe = join(cli.folder, 'pipe')
+    assert.equal(spawnSync('mkfifo', [pipe]).status, 0)
+    const looks = Promise.withResolvers<void>()
+    let count = 0
+    const columns = () => {
+      // Four times a second: the fifth comes after the first second, when progress is shown.
+      if (++count === 5) looks.resolve()
+      return 80
+    }
+    const importing = cli.run(['import', '--tracker', 'shop', pipe], { columns })
+    const writer = await open(pipe, 'w')
+    await writer.write(ndjson(event()))
+    await looks.promise
+    await writer.close()
+    const { code, stderr, drawn } = await importing
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.match(drawn[0] ?? '', /^1 lines {2}\d lines\/s {2}0:01$/)
+    assert.equal(drawn.at(-1), '')
   })
 
   it('hands back its failure, which is not the failure of a command after it', async (t) => {
@@ -295,9 +308,7 @@ describe('lethe import beside a running server', () => {
       assert.ok(isLoading, 'loaded before it was seen')
       await pause(10)
     }
-    const erased = await callApi(`${subjects}/early`, key, 'DELETE')
-    assert.equal(erased.status, 200)
-    assert.partialDeepStrictEqual(erased.data, { alreadyErased: false, counts: { events: 1 } })
+    const erasing = callApi(`${subjects}/early`, key, 'DELETE')
     let answered = 0
     let slowestMs = 0
     while (isLoading) {
@@ -307,6 +318,9 @@ describe('lethe import beside a running server', () => {
       slowestMs = Math.max(slowestMs, performance.now() - startedAt)
       answered++
     }
+    const erased = await erasing
+    assert.equal(erased.status, 200)
+    assert.partialDeepStrictEqual(erased.data, { alreadyErased: false, counts: { events: 1 } })
     assert.partialDeepStrictEqual(onlyJson(await loaded), { badLines: 0, events: 50_000 })
     assert.ok(answered >= 5, `only ${answered} answers while it loaded`)
     assert.ok(slowestMs < 1_000, `an answer took ${Math.round(slowestMs)} ms`)

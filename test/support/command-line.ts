@@ -46,7 +46,7 @@ export interface CommandLine {
   /** Runs a command in this process. Somebody sits at the terminal only when `answers` or `columns` are given. */
   run(
     args: readonly string[],
-    options?: { answers?: readonly string[]; columns?: number; env?: Environment },
+    options?: { answers?: readonly string[]; columns?: () => number; env?: Environment },
   ): Promise<LocalOutcome>
   /** Runs the program as a process until it ends. */
   runProgram(
@@ -103,7 +103,7 @@ export function commandLine(t: Pick<TestContext, 'after'>): CommandLine {
           assert.ok(answer !== undefined, `asked once too often: ${question}`)
           return answer
         },
-        columns: () => columns ?? null,
+        columns: () => columns?.() ?? null,
         draw: (line) => drawn.push(line),
       })
       assert.deepEqual(left, [], 'asked less than expected')
