@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { ImportInput } from '../../src/cli/import-input.ts'
+import type { LineBlock } from '../../src/operations/import-lines.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 function writeFiles(t: TestContext, ...contents: (string | Uint8Array)[]): string[] {
@@ -15,11 +16,17 @@ function writeFiles(t: TestContext, ...contents: (string | Uint8Array)[]): strin
   })
 }
 
+async function blocksOf(input: ImportInput): Promise<LineBlock[]> {
+  const blocks: LineBlock[] = []
+  for await (const block of input.blocks()) blocks.push(block)
+  return blocks
+}
+
 describe('the input of an import', () => {
   it('is the lines of all files, each with its file and counted from 1 in it', async (t) => {
     const files = writeFiles(t, 'a\nb\n', '', 'c')
     const input = await ImportInput.open(files)
-    const blocks = await Array.fromAsync(input.blocks())
+    const blocks = await blocksOf(input)
     assert.deepEqual(blocks, [
       { source: files[0], firstNumber: 1, lines: ['a', 'b'] },
       { source: files[2], firstNumber: 1, lines: ['c'] },
@@ -41,7 +48,7 @@ describe('the input of an import', () => {
     const compressed = gzipSync('line\n'.repeat(1_000))
     const input = await ImportInput.open(writeFiles(t, compressed, 'a\n'))
     assert.equal(input.totalBytes, compressed.length + 2)
-    await Array.fromAsync(input.blocks())
+    await blocksOf(input)
     assert.equal(input.bytesRead, input.totalBytes)
   })
 
