@@ -8,7 +8,7 @@ import { withTicks } from './with-ticks.ts'
 
 /** How many rows, and how much text, share a transaction at most. */
 export const maxBatchRows = 20_000
-export const maxBatchText = 8 * 1024 * 1024
+export const maxBatchText = 16 * 1024 * 1024
 /** A batch that two ticks find open is stored as it is: no row waits for a second. */
 const tickMs = 450
 

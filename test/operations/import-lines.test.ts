@@ -314,8 +314,8 @@ describe('a long import', () => {
   it('is stored in batches of a bounded length of text', async () => {
     const { trackerId } = await addTracker(parts(), fresh('tracker'))
     const properties = { text: 'x'.repeat(1024 * 1024) }
-    const lines = Array.from({ length: 9 }, (_, i) => line({ trackerId, eventId: `e${i}`, properties }))
-    assert.deepEqual((await importAll(lines)).batches, [8, 1])
+    const lines = Array.from({ length: 17 }, (_, i) => line({ trackerId, eventId: `e${i}`, properties }))
+    assert.deepEqual((await importAll(lines)).batches, [16, 1])
   })
 
   it('has no empty batch behind a full one', async () => {
