@@ -1,49 +1,95 @@
 import type { Command } from 'commander'
 import { LetheError } from '../domain/errors.ts'
-import { importLines } from '../operations/import-lines.ts'
+import { emptySummary, type ImportSummary, importLines } from '../operations/import-lines.ts'
 import type { CommandKit } from './command-kit.ts'
-import { readLines } from './read-lines.ts'
+import { ImportInput } from './import-input.ts'
+import { onStopSignal } from './on-stop-signal.ts'
+import { Progress } from './progress.ts'
+import type { Terminal } from './terminal.ts'
 
 interface ImportFlags {
   tracker?: string
   strict?: true
+  dryRun?: true
   json?: true
 }
+
+/** A terminal full of bad lines helps nobody. */
+export const maxReportsPerFile = 100
+const progressEveryMs = 250
 
 export function addImportCommand(program: Command, { terminal, withStore, fail }: CommandKit): void {
   program
     .command('import')
-    .description('load sessions and events from NDJSON')
+    .description('load sessions and events from NDJSON, plain or compressed with gzip or zstd')
     .argument('<file...>', 'files to load, or - for standard input')
     .option('--tracker <id>', 'the tracker of lines that name none')
     .option('--strict', 'stop at the first bad line, with nothing of the running batch stored')
+    .option('--dry-run', 'read and check everything, and store nothing')
     .option('--json', 'print the summary as one JSON object')
     .action((files: string[], options: ImportFlags) =>
       withStore(async (workplace) => {
-        if (options.tracker !== undefined && (await workplace.trackers.find(options.tracker)) === null) {
-          throw new LetheError('not_found', `There is no tracker "${options.tracker}".`)
+        const { tracker, strict = false, dryRun = false } = options
+        if (tracker !== undefined && (await workplace.trackers.find(tracker)) === null) {
+          throw new LetheError('not_found', `There is no tracker "${tracker}".`)
         }
-        const total = { lines: 0, badLines: 0, subjects: 0, sessions: 0, events: 0 }
-        for (const file of files) {
-          const summary = await importLines(workplace, readLines(file), {
-            ...(options.tracker !== undefined && { trackerId: options.tracker }),
-            strict: options.strict ?? false,
-            onBadLine: (number, reason) =>
-              terminal.tell(`${file === '-' ? 'standard input' : file}:${number}: ${reason}`),
-          })
-          for (const name of ['lines', 'badLines', 'subjects', 'sessions', 'events'] as const) {
-            total[name] += summary[name]
-          }
-          if (options.strict && total.badLines > 0) break
-        }
-        const { lines, badLines, subjects, sessions, events } = total
-        if (options.json) terminal.print(JSON.stringify(total))
-        else {
-          terminal.print(
-            `Read ${lines} lines (${badLines} bad); added ${subjects} subjects, ${sessions} sessions, ${events} events.`,
+        const input = await ImportInput.open(files)
+        const summary = emptySummary()
+        const progress = new Progress(terminal, workplace.clock, () => ({
+          lines: summary.lines,
+          bytesRead: input.bytesRead,
+          totalBytes: input.totalBytes,
+        }))
+        const ticking = setInterval(() => progress.tick(), progressEveryMs)
+        let stoppedBy: NodeJS.Signals | null = null
+        const stopping = onStopSignal({
+          onFirst(signal) {
+            stoppedBy = signal
+            input.stop()
+          },
+        })
+        try {
+          await importLines(
+            workplace,
+            input.blocks(),
+            {
+              ...(tracker !== undefined && { trackerId: tracker }),
+              strict,
+              dryRun,
+              onBadLine: badLineReports(terminal),
+            },
+            summary,
           )
+          if (input.failure) throw input.failure
+        } finally {
+          stopping.release()
+          clearInterval(ticking)
+          progress.end()
+          input.stop()
+          terminal.print(options.json ? JSON.stringify({ ...summary, dryRun }) : inWords(summary, dryRun))
         }
-        if (badLines > 0) fail()
+        if (stoppedBy !== null && input.wasCutShort) {
+          throw new Error(`Stopped by ${stoppedBy} before the input ended. Running it again completes it.`)
+        }
+        if (summary.badLines > 0) fail()
       }),
     )
+}
+
+function badLineReports({ tell }: Terminal) {
+  const reported = new Map<string, number>()
+  return (source: string, lineNumber: number, reason: string): void => {
+    const count = (reported.get(source) ?? 0) + 1
+    reported.set(source, count)
+    if (count <= maxReportsPerFile) tell(`${source}:${lineNumber}: ${reason}`)
+    else if (count === maxReportsPerFile + 1) tell(`${source}: further bad lines are counted, not reported`)
+  }
+}
+
+function inWords(summary: ImportSummary, dryRun: boolean): string {
+  const { lines, badLines, tooOld, rows, subjects, sessions, events } = summary
+  const read = `${lines} lines (${badLines} bad${tooOld > 0 ? `, ${tooOld} too old` : ''})`
+  return dryRun
+    ? `Checked ${read}; ${rows} would be stored, nothing was.`
+    : `Read ${read}; added ${subjects} subjects, ${sessions} sessions, ${events} events.`
 }

@@ -9,6 +9,10 @@ export interface Terminal {
   tell(line: string): void
   /** The answer to a question; `null` where nobody can answer, as in a script. */
   ask(question: string): Promise<string | null>
+  /** How wide the screen is that people see `tell` on; `null` where there is none, as in a script. */
+  columns(): number | null
+  /** A line for people that gives way to the next line of whatever kind; empty, to nothing. For screens alone. */
+  draw(line: string): void
 }
 
 /** The terminal the process runs in. Questions go to standard error, so that standard output holds results alone. */
@@ -18,10 +22,23 @@ export function processTerminal(): Terminal {
     if (error.code === 'EPIPE') process.exit(0)
     throw error
   })
+  let isDrawn = false
+  function draw(line: string): void {
+    if (isDrawn || line !== '') process.stderr.write(`\r\x1b[K${line}`)
+    isDrawn = line !== ''
+  }
   return {
     env: process.env,
-    print: (line) => process.stdout.write(`${line}\n`),
-    tell: (line) => process.stderr.write(`${line}\n`),
+    print(line) {
+      draw('')
+      process.stdout.write(`${line}\n`)
+    },
+    tell(line) {
+      draw('')
+      process.stderr.write(`${line}\n`)
+    },
+    columns: () => (process.stderr.isTTY ? process.stderr.columns : null),
+    draw,
     async ask(question) {
       if (!process.stdin.isTTY || !process.stderr.isTTY) return null
       const prompt = createInterface({ input: process.stdin, output: process.stderr })

@@ -15,7 +15,9 @@ const identifier = new RegExp(identifierPattern, 'u')
 export function isIdentifier(text: unknown): text is string {
   if (typeof text !== 'string' || text.length > 2 * maxIdentifierLength || !identifier.test(text))
     return false
-  return text.isWellFormed() && countCharacters(text) <= maxIdentifierLength
+  if (!text.isWellFormed()) return false
+  // No text has more characters than units, so few need counting.
+  return text.length <= maxIdentifierLength || countCharacters(text) <= maxIdentifierLength
 }
 
 /** The length people mean: an emoji is one character, however JavaScript stores it. */

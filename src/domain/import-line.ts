@@ -18,27 +18,24 @@ export function parseImportLine(line: string, defaultTrackerId?: string): Incomi
   // null counts as left out, here and in every other field that may be.
   const { type } = fields
   if (type !== 'session' && type !== 'event') throw new BadLine('type must be "session" or "event"')
-  const owner = {
-    trackerId: identifier('trackerId', fields.trackerId ?? defaultTrackerId),
-    subjectId: identifier('subjectId', fields.subjectId),
-    sessionId: identifier('sessionId', fields.sessionId),
-  }
+  const trackerId = identifier('trackerId', fields.trackerId ?? defaultTrackerId)
+  const subjectId = identifier('subjectId', fields.subjectId)
+  const sessionId = identifier('sessionId', fields.sessionId)
   if (type === 'session') {
     const startedAt = instant('startedAt', fields.startedAt)
     const endedAt = instant('endedAt', fields.endedAt ?? fields.startedAt)
     if (endedAt < startedAt) throw new BadLine('endedAt lies before startedAt')
-    return { type, ...owner, startedAt, endedAt, attributes: object('attributes', fields.attributes ?? {}) }
+    const attributes = object('attributes', fields.attributes ?? {})
+    return { type, trackerId, subjectId, sessionId, startedAt, endedAt, attributes }
   }
-  const event = {
-    name: identifier('name', fields.name),
-    occurredAt: instant('occurredAt', fields.occurredAt),
-    properties: object('properties', fields.properties ?? {}),
-  }
+  const name = identifier('name', fields.name)
+  const occurredAt = instant('occurredAt', fields.occurredAt)
+  const properties = object('properties', fields.properties ?? {})
   const eventId =
     (fields.eventId ?? null) === null
-      ? deriveEventId({ ...owner, ...event })
+      ? deriveEventId({ trackerId, subjectId, sessionId, name, occurredAt, properties })
       : identifier('eventId', fields.eventId)
-  return { type, ...owner, eventId, ...event }
+  return { type, trackerId, subjectId, sessionId, eventId, name, occurredAt, properties }
 }
 
 /** The id of an event that came without one: the same for the same content, in whatever order its fields stand. */
@@ -83,13 +80,12 @@ function object(field: string, value: unknown): Attributes {
   return value
 }
 
-/** Looks level by level, because what is too deep is too deep for recursion as well. */
+/** Never goes further down than it may, so what is too deep for recursion does no harm. */
 function isDeeperThan(levels: number, value: unknown): boolean {
-  let level = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > levels) return true
-    level = level.filter(isObject).flatMap((inner) => Object.values(inner))
-  }
+  if (!isObject(value)) return false
+  const inner = Array.isArray(value) ? value : Object.values(value)
+  if (levels === 0) return inner.length > 0
+  for (const each of inner) if (isDeeperThan(levels - 1, each)) return true
   return false
 }
 

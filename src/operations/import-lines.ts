@@ -1,63 +1,155 @@
 import { BadLine, parseImportLine } from '../domain/import-line.ts'
 import type { IncomingRow, IngestCounts, IngestStore } from '../domain/ingest.ts'
+import type { Clock, Instant } from '../domain/instant.ts'
+import type { OrganisationStore } from '../domain/organisation.ts'
+import { type RetentionDays, windowStart } from '../domain/plan.ts'
 import type { TrackerStore } from '../domain/tracker.ts'
+import { withTicks } from './with-ticks.ts'
 
-/** How many rows share a transaction. */
-const batchSize = 5_000
+/** How many rows, and how much text, share a transaction at most. */
+export const maxBatchRows = 20_000
+export const maxBatchText = 16 * 1024 * 1024
+/** A batch that two ticks find open is stored as it is: no row waits for a second. */
+const tickMs = 450
+
+/** Lines that follow each other in one source. What could not even be read as text comes as the reason why. */
+export interface LineBlock {
+  source: string
+  /** The number of the first line, from 1. */
+  firstNumber: number
+  lines: readonly (string | BadLine)[]
+}
 
 export interface ImportOptions {
   /** The tracker of lines that name none. */
   trackerId?: string
   /** Stop at the first bad line, with nothing of the running batch stored. */
-  strict: boolean
-  onBadLine(lineNumber: number, reason: string): void
+  strict?: boolean
+  /** Check everything and store nothing. */
+  dryRun?: boolean
+  onBadLine(source: string, lineNumber: number, reason: string): void
 }
 
 /** What an import read, and what it added to the store. */
 export interface ImportSummary extends IngestCounts {
   lines: number
   badLines: number
+  /** Rows older than the window of their tracker's plan: not stored. */
+  tooOld: number
+  /** Rows that were stored, or would be in a dry run, whether or not they were known. */
+  rows: number
 }
 
-/** Stores lines of sessions and events in batches. Empty lines are passed over; bad ones are reported and skipped. */
+export function emptySummary(): ImportSummary {
+  return { lines: 0, badLines: 0, tooOld: 0, rows: 0, subjects: 0, sessions: 0, events: 0 }
+}
+
+interface ImportParts {
+  ingest: IngestStore
+  trackers: TrackerStore
+  organisations: OrganisationStore
+  retentionDays: RetentionDays
+  clock: Clock
+}
+
+interface Batch {
+  rows: IncomingRow[]
+  /** How many characters the lines of the rows have. */
+  text: number
+  /** Where the window of each tracker begins. Looked up anew for each batch: a plan can change while a pipe runs. */
+  windows: Map<string, Instant>
+}
+
+/**
+ * Stores lines of sessions and events in batches; the next one is read while one is stored. Empty lines are passed over, bad ones
+ * reported and skipped. `summary` is kept up to date, so that a failure leaves behind what was done.
+ */
 export async function importLines(
-  { ingest, trackers }: { ingest: IngestStore; trackers: TrackerStore },
-  lines: AsyncIterable<string>,
-  { trackerId, strict, onBadLine }: ImportOptions,
+  parts: ImportParts,
+  blocks: AsyncIterable<LineBlock>,
+  { trackerId, strict = false, dryRun = false, onBadLine }: ImportOptions,
+  summary: ImportSummary = emptySummary(),
 ): Promise<ImportSummary> {
-  const summary: ImportSummary = { lines: 0, badLines: 0, subjects: 0, sessions: 0, events: 0 }
-  const knownTrackers = new Set<string>()
-  let batch: IncomingRow[] = []
+  let batch = openBatch()
+  let storing = Promise.resolve()
 
-  async function requireTracker(id: string): Promise<void> {
-    if (knownTrackers.has(id)) return
-    if ((await trackers.find(id)) === null) throw new BadLine(`there is no tracker "${id}"`)
-    knownTrackers.add(id)
-  }
-
-  async function store(): Promise<void> {
-    const added = await ingest.ingest(batch)
-    batch = []
+  async function store(rows: readonly IncomingRow[]): Promise<void> {
+    const none = { subjects: 0, sessions: 0, events: 0 }
+    const added = dryRun || rows.length === 0 ? none : await parts.ingest.ingest(rows)
+    summary.rows += rows.length
     summary.subjects += added.subjects
     summary.sessions += added.sessions
     summary.events += added.events
   }
 
-  for await (const line of lines) {
-    summary.lines += 1
-    if (line.trim() === '') continue
-    try {
-      const row = parseImportLine(line, trackerId)
-      await requireTracker(row.trackerId)
-      batch.push(row)
-    } catch (error) {
-      if (!(error instanceof BadLine)) throw error
-      summary.badLines += 1
-      onBadLine(summary.lines, error.message)
-      if (strict) return summary
-    }
-    if (batch.length >= batchSize) await store()
+  /** At most one batch is on its way to the store, so memory stays flat. */
+  async function handOver(): Promise<void> {
+    const { rows } = batch
+    batch = openBatch()
+    await storing
+    storing = store(rows)
+    // Whoever waits for it next hears of a failure.
+    storing.catch(() => {})
   }
-  if (batch.length > 0) await store()
+
+  async function windowOf(id: string): Promise<Instant> {
+    const tracker = await parts.trackers.find(id)
+    const owner = tracker && (await parts.organisations.find(tracker.organisationId))
+    if (!owner) throw new BadLine(`there is no tracker "${id}"`)
+    return windowStart(parts.retentionDays, owner.plan, parts.clock())
+  }
+
+  let seen: Batch | null = null
+  for await (const block of withTicks(blocks, tickMs)) {
+    if (block === null) {
+      if (batch === seen) await handOver()
+      seen = batch
+      continue
+    }
+    let number = block.firstNumber - 1
+    for (const line of block.lines) {
+      number += 1
+      summary.lines += 1
+      try {
+        if (typeof line !== 'string') throw line
+        if (isBlank(line)) continue
+        const row = parseImportLine(line, trackerId)
+        let since = batch.windows.get(row.trackerId)
+        if (since === undefined) {
+          since = await windowOf(row.trackerId)
+          batch.windows.set(row.trackerId, since)
+        }
+        if (lastInstant(row) < since) {
+          summary.tooOld += 1
+          continue
+        }
+        batch.rows.push(row)
+        batch.text += line.length
+      } catch (error) {
+        if (!(error instanceof BadLine)) throw error
+        summary.badLines += 1
+        onBadLine(block.source, number, error.message)
+        if (!strict) continue
+        await storing
+        return summary
+      }
+      if (batch.rows.length >= maxBatchRows || batch.text >= maxBatchText) await handOver()
+    }
+  }
+  await handOver()
+  await storing
   return summary
+}
+
+function openBatch(): Batch {
+  return { rows: [], text: 0, windows: new Map() }
+}
+
+function isBlank(line: string): boolean {
+  return !line.startsWith('{') && line.trim() === ''
+}
+
+/** The instant by which a row ages out. */
+function lastInstant(row: IncomingRow): Instant {
+  return row.type === 'session' ? row.endedAt : row.occurredAt
 }

@@ -5,7 +5,14 @@ import type { Command } from 'commander'
 import { buildProgram } from '../../src/cli/run-cli.ts'
 import { assertRefused, commandLine } from '../support/command-line.ts'
 
-const program = buildProgram({ env: {}, print() {}, tell() {}, ask: async () => null })
+const program = buildProgram({
+  env: {},
+  print() {},
+  tell() {},
+  ask: async () => null,
+  columns: () => null,
+  draw() {},
+})
 
 /** Every command with the words that lead to it, groups and the program itself included. */
 function* everyCommand(command: Command, words: string[] = []): Generator<[string[], Command]> {

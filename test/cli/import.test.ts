@@ -1,73 +1,23 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { readConfig } from '../../src/config.ts'
-import { openWorkplace } from '../../src/start.ts'
+import { assertRefused, callApi, onlyJson, startServe, textOf } from '../support/command-line.ts'
 import {
-  assertRefused,
-  type CommandLine,
-  callApi,
-  commandLine,
-  onlyJson,
-  startServe,
-  textOf,
-} from '../support/command-line.ts'
-import { always } from '../support/rows.ts'
+  event,
+  eventsOf,
+  type Line,
+  ndjson,
+  recordOf,
+  session,
+  withShop,
+  write,
+} from '../support/import-shop.ts'
 
-type Line = Record<string, unknown>
-
-async function withShop(t: TestContext): Promise<CommandLine> {
-  const cli = commandLine(t)
-  await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
-  await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'shop'])
-  return cli
-}
-
-const recently = new Date(Date.now() - 86_400_000).toISOString()
-
-function session(fields: Line = {}): Line {
-  const span = { startedAt: recently, endedAt: recently }
-  return {
-    type: 'session',
-    subjectId: 'anna',
-    sessionId: 's1',
-    ...span,
-    attributes: { country: 'DE' },
-    ...fields,
-  }
-}
-
-function event(fields: Line = {}): Line {
-  const said = { name: 'pageview', occurredAt: recently, properties: { url: 'https://shop.example/' } }
-  return { type: 'event', subjectId: 'anna', sessionId: 's1', ...said, ...fields }
-}
-
-function ndjson(...lines: (Line | string)[]): string {
-  return lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('')
-}
-
-function write(cli: CommandLine, name: string, text: string): string {
-  const path = join(cli.folder, name)
-  writeFileSync(path, text)
-  return path
-}
-
-/** The events stored of a subject; `null` when it is not there. */
-async function eventsOf(cli: CommandLine, subjectId = 'anna', trackerId = 'shop') {
-  const workplace = await openWorkplace(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
-  const query = { limit: 100, after: null, sessionId: null }
-  const page = await workplace.events.list(
-    { organisationId: 'acme', trackerId, since: always },
-    subjectId,
-    query,
-  )
-  await workplace.close()
-  return page?.rows ?? null
-}
-
-describe('lethe import', { concurrency: true }, () => {
+describe('lethe import', { concurrency: 8 }, () => {
   it('loads files, with a summary for people and one for scripts; a second time adds nothing', async (t) => {
     const cli = await withShop(t)
     await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Blog', '--id', 'blog'])
@@ -78,15 +28,16 @@ describe('lethe import', { concurrency: true }, () => {
       ndjson(event({ trackerId: 'blog', subjectId: 'bert', eventId: 'e1' })),
     )
     const args = ['import', '--tracker', 'shop', one, two]
+    const counts = { lines: 4, badLines: 0, tooOld: 0, rows: 4, dryRun: false }
     const summary = onlyJson(await cli.run([...args, '--json']))
-    assert.deepEqual(summary, { lines: 4, badLines: 0, subjects: 2, sessions: 2, events: 3 })
+    assert.deepEqual(summary, { ...counts, subjects: 2, sessions: 2, events: 3 })
     assert.equal((await eventsOf(cli))?.length, 2)
     assert.deepEqual(
       (await eventsOf(cli, 'bert', 'blog'))?.map(({ eventId }) => eventId),
       ['e1'],
     )
     const again = onlyJson(await cli.run([...args, '--json']))
-    assert.deepEqual(again, { lines: 4, badLines: 0, subjects: 0, sessions: 0, events: 0 })
+    assert.deepEqual(again, { ...counts, subjects: 0, sessions: 0, events: 0 })
     const { code, stdout, stderr } = await cli.run(args)
     assert.deepEqual([code, stderr], [0, ''])
     assert.match(stdout, /^Read 4 lines \(0 bad\); added 0 subjects, 0 sessions, 0 events\.\n$/)
@@ -162,9 +113,12 @@ describe('lethe import', { concurrency: true }, () => {
     assert.deepEqual(JSON.parse(stdout), {
       lines: cases.length + 2,
       badLines: cases.length,
+      tooOld: 0,
+      rows: 2,
       subjects: 1,
       sessions: 1,
       events: 2,
+      dryRun: false,
     })
   })
 
@@ -177,11 +131,111 @@ describe('lethe import', { concurrency: true }, () => {
     assert.deepEqual(JSON.parse(strict.stdout), {
       lines: 3,
       badLines: 1,
+      tooOld: 0,
+      rows: 0,
       subjects: 0,
       sessions: 0,
       events: 0,
+      dryRun: false,
     })
     assert.equal(await eventsOf(cli), null)
+  })
+
+  it('counts what is older than the window, and stores nothing of it', async (t) => {
+    const cli = await withShop(t)
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
+    const old = event({ name: 'old', occurredAt: daysAgo(181) })
+    const file = write(cli, 'old.ndjson', ndjson(old, session({ startedAt: daysAgo(190) }), event()))
+    const first = await cli.run(['import', '--tracker', 'shop', file])
+    assert.deepEqual([first.code, first.stderr], [0, ''])
+    assert.equal(first.stdout, 'Read 3 lines (0 bad, 1 too old); added 1 subjects, 1 sessions, 1 events.\n')
+    await cli.run(['orgs', 'set-plan', 'acme', 'pro'])
+    const second = onlyJson(await cli.run(['import', '--tracker', 'shop', '--json', file]))
+    assert.partialDeepStrictEqual(second, { tooOld: 0, rows: 3, events: 1 })
+  })
+
+  it('keeps to the windows that are configured', async (t) => {
+    const cli = await withShop(t)
+    const file = write(cli, 'new.ndjson', ndjson(event()))
+    const env = { LETHE_RETENTION_DAYS: 'free=1' }
+    const summary = onlyJson(await cli.run(['import', '--tracker', 'shop', '--json', file], { env }))
+    assert.partialDeepStrictEqual(summary, { tooOld: 1, rows: 0 })
+  })
+
+  it('checks everything and stores nothing with --dry-run', async (t) => {
+    const cli = await withShop(t)
+    const file = write(cli, 'visits.ndjson', ndjson(session(), event(), event({ trackerId: 'nowhere' })))
+    const args = ['import', '--tracker', 'shop', '--dry-run', file]
+    const { code, stdout, stderr } = await cli.run(args)
+    assert.equal(code, 1)
+    assert.equal(stderr, `${file}:3: there is no tracker "nowhere"\n`)
+    assert.equal(stdout, 'Checked 3 lines (1 bad); 2 would be stored, nothing was.\n')
+    const json = await cli.run([...args, '--json'])
+    assert.partialDeepStrictEqual(JSON.parse(json.stdout), { rows: 2, events: 0, dryRun: true })
+    assert.equal(await eventsOf(cli), null)
+  })
+
+  it('reports the first 100 bad lines of a file and counts the others', async (t) => {
+    const cli = await withShop(t)
+    const one = write(cli, 'one.ndjson', ndjson(...Array.from({ length: 150 }, () => 'bad')))
+    const two = write(cli, 'two.ndjson', ndjson(event(), 'bad'))
+    const { code, stdout, stderr } = await cli.run(['import', '--tracker', 'shop', '--json', one, two])
+    assert.equal(code, 1)
+    const reported = stderr.trimEnd().split('\n')
+    assert.equal(reported.length, 102)
+    assert.equal(reported[99], `${one}:100: not JSON`)
+    assert.equal(reported[100], `${one}: further bad lines are counted, not reported`)
+    assert.equal(reported[101], `${two}:2: not JSON`)
+    assert.partialDeepStrictEqual(JSON.parse(stdout), { lines: 152, badLines: 151, events: 1 })
+  })
+
+  it('comes to the same in whatever order and how often lines come, across files and runs', async (t) => {
+    const all = Array.from({ length: 40 }, (_, i) =>
+      i % 4 === 0
+        ? session({ subjectId: `v${i % 3}`, sessionId: `s${i % 5}`, attributes: { i } })
+        : event({
+            subjectId: `v${i % 3}`,
+            sessionId: `s${i % 5}`,
+            name: `n${i % 7}`,
+            properties: { i: i % 9 },
+          }),
+    )
+    const straight = await withShop(t)
+    const whole = write(straight, 'all.ndjson', ndjson(...all))
+    await straight.run(['import', '--tracker', 'shop', whole])
+    const other = await withShop(t)
+    const turned = write(other, 'turned.ndjson', ndjson(...all.slice(10).toReversed()))
+    const early = write(other, 'early.ndjson', ndjson(...all.slice(0, 20)))
+    await other.run(['import', '--tracker', 'shop', turned])
+    await other.run(['import', '--tracker', 'shop', early, turned, early])
+    for (const subjectId of ['v0', 'v1', 'v2']) {
+      const events = await eventsOf(straight, subjectId)
+      assert.notEqual(events?.length, 0)
+      assert.deepEqual(await eventsOf(other, subjectId), events)
+      assert.deepEqual(await recordOf(other, subjectId), await recordOf(straight, subjectId))
+    }
+  })
+
+  it('shows how far it is on a screen, for as long as it reads', async (t) => {
+    const cli = await withShop(t)
+    const pipe = join(cli.folder, 'pipe')
+    assert.equal(spawnSync('mkfifo', [pipe]).status, 0)
+    const looks = Promise.withResolvers<void>()
+    let count = 0
+    const columns = () => {
+      // Four times a second: the fifth comes after the first second, when progress is shown.
+      if (++count === 5) looks.resolve()
+      return 80
+    }
+    const importing = cli.run(['import', '--tracker', 'shop', pipe], { columns })
+    const writer = await open(pipe, 'w')
+    await writer.write(ndjson(event()))
+    await looks.promise
+    await writer.close()
+    const { code, stderr, drawn } = await importing
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.match(drawn[0] ?? '', /^1 lines {2}\d lines\/s {2}0:01$/)
+    assert.equal(drawn.at(-1), '')
   })
 
   it('hands back its failure, which is not the failure of a command after it', async (t) => {
@@ -197,7 +251,20 @@ describe('lethe import', { concurrency: true }, () => {
     assertRefused(await cli.run(['import', missing]), 1, /no such file.*missing\.ndjson/)
     const folder = join(cli.folder, 'a-folder')
     mkdirSync(folder)
-    assertRefused(await cli.run(['import', folder, '--json']), 1, /a-folder/)
+    assertRefused(await cli.run(['import', folder, '--json']), 1, /a-folder: it is a folder\./)
+  })
+
+  it('looks for every file before it reads the first', async (t) => {
+    const cli = await withShop(t)
+    const there = write(cli, 'there.ndjson', ndjson(event()))
+    const args = ['import', '--tracker', 'shop', there, join(cli.folder, 'missing.ndjson')]
+    assertRefused(await cli.run(args), 1, /no such file.*missing\.ndjson/)
+    assert.equal(await eventsOf(cli), null)
+  })
+
+  it('refuses standard input twice, as wrong usage', async (t) => {
+    const cli = await withShop(t)
+    assertRefused(await cli.run(['import', '-', '-']), 2, /only once/)
   })
 
   it('fails with one line for a --tracker there is not, however long the file is', async (t) => {
@@ -241,9 +308,7 @@ describe('lethe import beside a running server', () => {
       assert.ok(isLoading, 'loaded before it was seen')
       await pause(10)
     }
-    const erased = await callApi(`${subjects}/early`, key, 'DELETE')
-    assert.equal(erased.status, 200)
-    assert.partialDeepStrictEqual(erased.data, { alreadyErased: false, counts: { events: 1 } })
+    const erasing = callApi(`${subjects}/early`, key, 'DELETE')
     let answered = 0
     let slowestMs = 0
     while (isLoading) {
@@ -253,6 +318,9 @@ describe('lethe import beside a running server', () => {
       slowestMs = Math.max(slowestMs, performance.now() - startedAt)
       answered++
     }
+    const erased = await erasing
+    assert.equal(erased.status, 200)
+    assert.partialDeepStrictEqual(erased.data, { alreadyErased: false, counts: { events: 1 } })
     assert.partialDeepStrictEqual(onlyJson(await loaded), { badLines: 0, events: 50_000 })
     assert.ok(answered >= 5, `only ${answered} answers while it loaded`)
     assert.ok(slowestMs < 1_000, `an answer took ${Math.round(slowestMs)} ms`)

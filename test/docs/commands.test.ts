@@ -6,7 +6,14 @@ import { plans } from '../../src/domain/plan.ts'
 import { blocks, code, codes, markdownFiles, read, section, sections, slug, tableRows } from './markdown.ts'
 
 const page = read('docs/reference/commands.md')
-const program = buildProgram({ env: {}, print() {}, tell() {}, ask: async () => null })
+const program = buildProgram({
+  env: {},
+  print() {},
+  tell() {},
+  ask: async () => null,
+  columns: () => null,
+  draw() {},
+})
 const commands = leaves(program)
 
 /** Every command that does something, by its whole name. */

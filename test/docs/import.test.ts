@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { maxReportsPerFile } from '../../src/cli/import.ts'
+import { maxLineBytes } from '../../src/cli/split-lines.ts'
 import { parseImportLine } from '../../src/domain/import-line.ts'
+import { maxBatchRows, maxBatchText } from '../../src/operations/import-lines.ts'
 import { code, flat, markdownFiles, read, section, tableRows } from './markdown.ts'
 
 const page = read('docs/reference/import.md')
@@ -32,6 +35,15 @@ test('a field that the import page does not list is ignored, as the page says', 
     '{"type":"event","subjectId":"v","sessionId":"s","name":"n","occurredAt":"2026-01-31T12:00:00Z"}'
   const longer = line.replace('{', '{"colour":"red",')
   assert.deepEqual(parseImportLine(longer, 'tracker'), parseImportLine(line, 'tracker'))
+})
+
+test('the import page gives the bounds of a batch, of a line, and of what is reported', () => {
+  const text = flat(page)
+  assert.ok(
+    text.includes(`at most ${maxBatchRows.toLocaleString('en')} rows, ${maxBatchText / 2 ** 20} MiB of text`),
+  )
+  assert.ok(text.includes(`A line longer than ${maxLineBytes / 2 ** 20} MiB is bad`))
+  assert.ok(text.includes(`the first ${maxReportsPerFile} bad lines are reported`))
 })
 
 function samples(names: Iterable<string>): Record<string, unknown> {

@@ -53,7 +53,13 @@ describe('Lethe from outside', () => {
     const imported = await cli.runProgram(['import', '--tracker', trackerId, '--json', '-'], {
       input: ndjson(Date.now()),
     })
-    assert.deepEqual(onlyJson(imported), { lines: 5, badLines: 0, subjects: 2, sessions: 3, events: 4 })
+    assert.partialDeepStrictEqual(onlyJson(imported), {
+      lines: 5,
+      badLines: 0,
+      subjects: 2,
+      sessions: 3,
+      events: 4,
+    })
 
     const subjects = `${server.url}/v1/analytics/trackers/${trackerId}/subjects`
     const anna = `${subjects}/${encodeURIComponent('anna@shop/1 ü')}`

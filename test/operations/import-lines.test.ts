@@ -1,37 +1,78 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { BadLine } from '../../src/domain/import-line.ts'
 import type { IncomingRow } from '../../src/domain/ingest.ts'
-import { importLines } from '../../src/operations/import-lines.ts'
-import { addTracker, openParts } from './bench.ts'
+import { defaultRetentionDays, type Plan } from '../../src/domain/plan.ts'
+import {
+  type ImportOptions,
+  importLines,
+  type LineBlock,
+  maxBatchRows,
+} from '../../src/operations/import-lines.ts'
+import { always } from '../support/rows.ts'
+import { until } from '../support/until.ts'
+import { addTracker, noon, openParts } from './bench.ts'
 
 const { parts, fresh } = openParts()
 
-interface Options {
-  trackerId?: string
-  strict?: boolean
+type Lines = readonly (string | BadLine)[]
+
+async function* blockOf(lines: Lines): AsyncGenerator<LineBlock> {
+  yield { source: 'visits', firstNumber: 1, lines }
 }
 
-async function* each(lines: readonly string[]): AsyncGenerator<string> {
-  yield* lines
+/** A sequence of blocks that is fed, and ended, from outside. */
+function pipe() {
+  const waiting: (string[] | null)[] = []
+  let isFed = Promise.withResolvers<void>()
+  return {
+    feed(...lines: string[]): void {
+      waiting.push(lines)
+      isFed.resolve()
+    },
+    end(): void {
+      waiting.push(null)
+      isFed.resolve()
+    },
+    async *blocks(): AsyncGenerator<LineBlock> {
+      for (let firstNumber = 1; ; ) {
+        await isFed.promise
+        isFed = Promise.withResolvers()
+        for (const lines of waiting.splice(0)) {
+          if (lines === null) return
+          yield { source: 'pipe', firstNumber, lines }
+          firstNumber += lines.length
+        }
+      }
+    },
+  }
 }
 
-/** Imports lines, noting the bad ones and how large the batches were. */
-async function importAll(lines: readonly string[], { strict = false, ...options }: Options = {}) {
+/** Imports, noting the bad lines and how large the batches were. */
+async function importAll(from: Lines | AsyncIterable<LineBlock>, options: Partial<ImportOptions> = {}) {
   const bad: [lineNumber: number, reason: string][] = []
   const batches: number[] = []
-  const { ingest, trackers } = parts()
   const noting = {
     ingest(batch: readonly IncomingRow[]) {
       batches.push(batch.length)
-      return ingest.ingest(batch)
+      return parts().ingest.ingest(batch)
     },
   }
-  const summary = await importLines({ ingest: noting, trackers }, each(lines), {
-    ...options,
-    strict,
-    onBadLine: (lineNumber, reason) => bad.push([lineNumber, reason]),
-  })
+  const summary = await importLines(
+    { ...parts(), ingest: noting, retentionDays: defaultRetentionDays },
+    Symbol.asyncIterator in from ? from : blockOf(from),
+    { onBadLine: (_source, lineNumber, reason) => bad.push([lineNumber, reason]), ...options },
+  )
   return { summary, bad, batches }
+}
+
+interface Owned {
+  organisationId: string
+  trackerId: string
+}
+
+function readSubject(tracker: Owned, subjectId: string) {
+  return parts().subjects.read({ ...tracker, since: always }, subjectId)
 }
 
 function line(fields: Record<string, unknown>): string {
@@ -55,9 +96,17 @@ describe('importing lines', () => {
       line({ trackerId, subjectId: 'ben' }),
     ]
     const { summary, bad } = await importAll(lines)
-    assert.deepEqual(summary, { lines: 3, badLines: 0, subjects: 2, sessions: 2, events: 2 })
+    assert.deepEqual(summary, {
+      lines: 3,
+      badLines: 0,
+      tooOld: 0,
+      rows: 3,
+      subjects: 2,
+      sessions: 2,
+      events: 2,
+    })
     assert.deepEqual(bad, [])
-    const anna = await parts().subjects.read(tracker, 'anna')
+    const anna = await readSubject(tracker, 'anna')
     assert.deepEqual(anna?.counts, { sessions: 1, events: 1 })
     assert.deepEqual(anna?.attributes, { country: 'DE' })
   })
@@ -67,7 +116,15 @@ describe('importing lines', () => {
     const lines = [line({ trackerId }), line({ trackerId, properties: { url: '/' } }), line({ trackerId })]
     assert.equal((await importAll(lines)).summary.events, 2)
     const { summary } = await importAll(lines)
-    assert.deepEqual(summary, { lines: 3, badLines: 0, subjects: 0, sessions: 0, events: 0 })
+    assert.deepEqual(summary, {
+      lines: 3,
+      badLines: 0,
+      tooOld: 0,
+      rows: 3,
+      subjects: 0,
+      sessions: 0,
+      events: 0,
+    })
   })
 
   it('gives lines that name no tracker the one it was told', async () => {
@@ -77,21 +134,29 @@ describe('importing lines', () => {
     ]
     const lines = [line({ subjectId: 'anna' }), line({ subjectId: 'ben', trackerId: named.trackerId })]
     await importAll(lines, { trackerId: told.trackerId })
-    assert.ok(await parts().subjects.read(told, 'anna'))
-    assert.ok(await parts().subjects.read(named, 'ben'))
-    assert.equal(await parts().subjects.read(told, 'ben'), null)
+    assert.ok(await readSubject(told, 'anna'))
+    assert.ok(await readSubject(named, 'ben'))
+    assert.equal(await readSubject(told, 'ben'), null)
   })
 
   it('of nothing does nothing', async () => {
     const { summary, batches } = await importAll([])
-    assert.deepEqual(summary, { lines: 0, badLines: 0, subjects: 0, sessions: 0, events: 0 })
+    assert.deepEqual(summary, {
+      lines: 0,
+      badLines: 0,
+      tooOld: 0,
+      rows: 0,
+      subjects: 0,
+      sessions: 0,
+      events: 0,
+    })
     assert.deepEqual(batches, [])
   })
 
   it('passes over blank lines, and still counts them as lines', async () => {
     const { trackerId } = await addTracker(parts(), fresh('tracker'))
     const { summary, bad } = await importAll(['', line({ trackerId }), '  \t', '\r', 'nonsense'])
-    assert.deepEqual(summary, { lines: 5, badLines: 1, subjects: 1, sessions: 1, events: 1 })
+    assert.partialDeepStrictEqual(summary, { lines: 5, badLines: 1, rows: 1, events: 1 })
     assert.deepEqual(bad, [[5, 'not JSON']])
   })
 
@@ -106,7 +171,7 @@ describe('importing lines', () => {
       line({ trackerId, eventId: 'e3' }),
     ]
     const { summary, bad } = await importAll(lines)
-    assert.deepEqual(summary, { lines: 6, badLines: 4, subjects: 1, sessions: 1, events: 2 })
+    assert.partialDeepStrictEqual(summary, { lines: 6, badLines: 4, rows: 2, events: 2 })
     assert.deepEqual(bad, [
       [2, 'not JSON'],
       [3, 'occurredAt must be an ISO 8601 instant with a time zone, such as 2026-01-31T12:00:00Z'],
@@ -124,8 +189,111 @@ describe('importing lines', () => {
       line({ trackerId, eventId: 'e2' }),
     ]
     const { summary, bad } = await importAll(lines)
-    assert.deepEqual(summary, { lines: 3, badLines: 1, subjects: 1, sessions: 1, events: 2 })
+    assert.partialDeepStrictEqual(summary, { lines: 3, badLines: 1, rows: 2, events: 2 })
     assert.equal(bad[0]?.[0], 2)
+  })
+})
+
+describe('what is older than the window', () => {
+  const day = 86_400_000
+  const ago = (ms: number) => new Date(noon - ms).toISOString()
+
+  async function onPlan(plan: Plan): Promise<Owned> {
+    const tracker = await addTracker(parts(), fresh('tracker'))
+    await parts().organisations.setPlan(tracker.organisationId, plan)
+    return tracker
+  }
+
+  it('is counted and not stored, for each tracker by the plan of its organisation', async () => {
+    const [free, pro] = [await onPlan('free'), await onPlan('pro')]
+    const ages = [0, 180 * day, 180 * day + 1, 730 * day, 730 * day + 1]
+    const lines = [free, pro].flatMap(({ trackerId }) =>
+      ages.map((age, i) => line({ trackerId, eventId: `e${i}`, occurredAt: ago(age) })),
+    )
+    const { summary, bad } = await importAll(lines)
+    assert.deepEqual(bad, [])
+    assert.partialDeepStrictEqual(summary, { lines: 10, badLines: 0, tooOld: 4, rows: 6, events: 6 })
+    assert.equal((await readSubject(free, 'anna'))?.counts.events, 2)
+    assert.equal((await readSubject(pro, 'anna'))?.counts.events, 4)
+  })
+
+  it('is, of sessions, what ended before it', async () => {
+    const { trackerId } = await onPlan('free')
+    const startedAt = ago(190 * day)
+    const session = (fields: object) => line({ type: 'session', trackerId, startedAt, ...fields })
+    const { summary } = await importAll([
+      session({ sessionId: 'over', endedAt: ago(180 * day + 1) }),
+      session({ sessionId: 'reaching in', endedAt: ago(180 * day) }),
+    ])
+    assert.partialDeepStrictEqual(summary, { tooOld: 1, rows: 1, sessions: 1 })
+  })
+
+  it('is told anew for each batch: a plan can change while a pipe runs', async () => {
+    const { organisationId, trackerId } = await onPlan('free')
+    const old = (eventId: string) => line({ trackerId, eventId, occurredAt: ago(200 * day) })
+    const feed = pipe()
+    const importing = importAll(feed.blocks())
+    feed.feed(line({ trackerId, eventId: 'e0' }), old('e1'))
+    await until(async () => (await readSubject({ organisationId, trackerId }, 'anna')) !== null)
+    await parts().organisations.setPlan(organisationId, 'starter')
+    feed.feed(old('e2'))
+    feed.end()
+    assert.partialDeepStrictEqual((await importing).summary, { tooOld: 1, rows: 2, events: 2 })
+  })
+
+  it('needs one look at tracker and plan for each batch, however many rows it has', async () => {
+    const { trackerId } = await onPlan('free')
+    const asked: string[] = []
+    const { trackers, organisations } = parts()
+    const counting = {
+      ...parts(),
+      retentionDays: defaultRetentionDays,
+      trackers: {
+        ...trackers,
+        find(id: string) {
+          asked.push('tracker')
+          return trackers.find(id)
+        },
+      },
+      organisations: {
+        ...organisations,
+        find(id: string) {
+          asked.push('plan')
+          return organisations.find(id)
+        },
+      },
+    }
+    const lines = Array.from({ length: maxBatchRows + 1 }, (_, i) => line({ trackerId, eventId: `e${i}` }))
+    await importLines(counting, blockOf(lines), { onBadLine: assert.fail })
+    assert.deepEqual(asked, ['tracker', 'plan', 'tracker', 'plan'])
+  })
+})
+
+describe('a dry run', () => {
+  it('checks everything and stores nothing', async () => {
+    const tracker = await addTracker(parts(), fresh('tracker'))
+    const { trackerId } = tracker
+    const lines = [
+      line({ trackerId, eventId: 'e1' }),
+      line({ trackerId: 'nothing' }),
+      line({ trackerId, occurredAt: '2020-01-01T00:00:00Z' }),
+    ]
+    const { summary, bad, batches } = await importAll(lines, { dryRun: true })
+    const counts = { lines: 3, badLines: 1, tooOld: 1, rows: 1, subjects: 0, sessions: 0, events: 0 }
+    assert.deepEqual(summary, counts)
+    assert.deepEqual(bad, [[2, 'there is no tracker "nothing"']])
+    assert.deepEqual(batches, [])
+    assert.equal(await readSubject(tracker, 'anna'), null)
+  })
+})
+
+describe('lines that never became text', () => {
+  it('are bad lines with their reason, beside good ones', async () => {
+    const { trackerId } = await addTracker(parts(), fresh('tracker'))
+    const lines = [line({ trackerId }), new BadLine('not UTF-8'), line({ trackerId, name: 'second' })]
+    const { summary, bad } = await importAll(lines)
+    assert.partialDeepStrictEqual(summary, { lines: 3, badLines: 1, events: 2 })
+    assert.deepEqual(bad, [[2, 'not UTF-8']])
   })
 })
 
@@ -135,36 +303,110 @@ describe('a long import', () => {
       line({ trackerId, subjectId: `visitor-${i % 50}`, eventId: `e${i}` }),
     )
 
-  it('is stored in batches of 5,000 rows, however many lines are bad', async () => {
+  it('is stored in batches of a bounded number of rows, however many lines are bad', async () => {
     const { trackerId } = await addTracker(parts(), fresh('tracker'))
-    const lines = many(trackerId, 10_001).flatMap((good, i) => (i % 1_000 === 0 ? ['', 'bad', good] : [good]))
+    const good = many(trackerId, maxBatchRows + 1)
+    const lines = good.flatMap((each, i) => (i % 5_000 === 0 ? ['', 'bad', each] : [each]))
     const { summary, batches } = await importAll(lines)
-    assert.deepEqual(batches, [5_000, 5_000, 1])
-    assert.deepEqual(summary, { lines: 10_023, badLines: 11, subjects: 50, sessions: 50, events: 10_001 })
+    assert.deepEqual(batches, [maxBatchRows, 1])
+    assert.partialDeepStrictEqual(summary, { lines: lines.length, badLines: 5, events: maxBatchRows + 1 })
+  })
+
+  it('is stored in batches of a bounded length of text', async () => {
+    const { trackerId } = await addTracker(parts(), fresh('tracker'))
+    const properties = { text: 'x'.repeat(1024 * 1024) }
+    const lines = Array.from({ length: 17 }, (_, i) => line({ trackerId, eventId: `e${i}`, properties }))
+    assert.deepEqual((await importAll(lines)).batches, [16, 1])
   })
 
   it('has no empty batch behind a full one', async () => {
     const { trackerId } = await addTracker(parts(), fresh('tracker'))
-    assert.deepEqual((await importAll(many(trackerId, 5_000))).batches, [5_000])
+    assert.deepEqual((await importAll(many(trackerId, maxBatchRows))).batches, [maxBatchRows])
+  })
+
+  it('is read on while a batch is stored, and not further than the next one', async () => {
+    const { trackerId } = await addTracker(parts(), fresh('tracker'))
+    const gate = Promise.withResolvers<void>()
+    let read = 0
+    let storing = 0
+    let most = 0
+    async function* oneByOne(): AsyncGenerator<LineBlock> {
+      for (const each of many(trackerId, 3 * maxBatchRows)) {
+        yield { source: 'visits', firstNumber: ++read, lines: [each] }
+      }
+    }
+    const slow = {
+      async ingest(batch: readonly IncomingRow[]) {
+        most = Math.max(most, ++storing)
+        await gate.promise
+        const added = await parts().ingest.ingest(batch)
+        storing -= 1
+        return added
+      },
+    }
+    const options = { onBadLine: assert.fail }
+    const held = { ...parts(), ingest: slow, retentionDays: defaultRetentionDays }
+    const importing = importLines(held, oneByOne(), options)
+    await until(() => read === 2 * maxBatchRows)
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+    assert.equal(read, 2 * maxBatchRows)
+    gate.resolve()
+    assert.equal((await importing).events, 3 * maxBatchRows)
+    assert.equal(most, 1)
   })
 
   it('stops at the first bad line when strict, with nothing of the running batch stored', async () => {
-    const { trackerId } = await addTracker(parts(), fresh('tracker'))
-    const lines = many(trackerId, 6_000)
-    lines.splice(5_500, 0, 'bad')
-    lines.splice(5_600, 0, 'bad too')
+    const tracker = await addTracker(parts(), fresh('tracker'))
+    const lines = many(tracker.trackerId, maxBatchRows + 1_000)
+    lines.splice(maxBatchRows + 500, 0, 'bad')
+    lines.splice(maxBatchRows + 600, 0, 'bad too')
     const { summary, bad, batches } = await importAll(lines, { strict: true })
-    assert.deepEqual(batches, [5_000])
-    assert.deepEqual(bad, [[5_501, 'not JSON']])
-    assert.deepEqual(summary, { lines: 5_501, badLines: 1, subjects: 50, sessions: 50, events: 5_000 })
+    assert.deepEqual(batches, [maxBatchRows])
+    assert.deepEqual(bad, [[maxBatchRows + 501, 'not JSON']])
+    assert.deepEqual(summary, {
+      lines: maxBatchRows + 501,
+      badLines: 1,
+      tooOld: 0,
+      rows: maxBatchRows,
+      subjects: 50,
+      sessions: 50,
+      events: maxBatchRows,
+    })
+    assert.equal((await readSubject(tracker, 'visitor-1'))?.counts.events, maxBatchRows / 50)
   })
 
   it('stores nothing at all when strict and bad in its first batch', async () => {
     const tracker = await addTracker(parts(), fresh('tracker'))
     const lines = [...many(tracker.trackerId, 10), line({ trackerId: 'nothing' })]
     const { summary, bad } = await importAll(lines, { strict: true })
-    assert.deepEqual(summary, { lines: 11, badLines: 1, subjects: 0, sessions: 0, events: 0 })
+    assert.partialDeepStrictEqual(summary, { lines: 11, badLines: 1, rows: 0, events: 0 })
     assert.deepEqual(bad, [[11, 'there is no tracker "nothing"']])
-    assert.equal(await parts().subjects.read(tracker, 'visitor-1'), null)
+    assert.equal(await readSubject(tracker, 'visitor-1'), null)
+  })
+})
+
+describe('an import from a pipe that pauses', () => {
+  it('stores what it read, within a second', async () => {
+    const tracker = await addTracker(parts(), fresh('tracker'))
+    const feed = pipe()
+    const importing = importAll(feed.blocks())
+    for (const eventId of ['e1', 'e2']) {
+      const fedAt = performance.now()
+      feed.feed(line({ trackerId: tracker.trackerId, subjectId: eventId, eventId }))
+      await until(async () => (await readSubject(tracker, eventId)) !== null)
+      const tookMs = performance.now() - fedAt
+      assert.ok(tookMs < 1_500, `it took ${Math.round(tookMs)} ms`)
+    }
+    feed.end()
+    assert.deepEqual((await importing).batches, [1, 1])
+  })
+
+  it('fails when the store does, without waiting for another line', async () => {
+    const { trackerId } = await addTracker(parts(), fresh('tracker'))
+    const feed = pipe()
+    feed.feed(line({ trackerId }))
+    const full = { ingest: () => Promise.reject(new Error('disk full')) }
+    const broken = { ...parts(), ingest: full, retentionDays: defaultRetentionDays }
+    await assert.rejects(importLines(broken, feed.blocks(), { onBadLine: assert.fail }), /disk full/)
   })
 })

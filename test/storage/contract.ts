@@ -3,17 +3,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe } from 'node:test'
 import type { Store } from '../../src/domain/store.ts'
+import { ageingContract } from './contract/ageing.ts'
+import { ageingModelContract } from './contract/ageing-model.ts'
 import { apiKeyContract } from './contract/api-key.ts'
 import { Bench } from './contract/bench.ts'
+import { dailyTotalContract } from './contract/daily-total.ts'
 import { erasureContract } from './contract/erasure.ts'
 import { eventContract } from './contract/event.ts'
 import { ingestContract } from './contract/ingest.ts'
 import { lifeContract } from './contract/life.ts'
 import { organisationContract } from './contract/organisation.ts'
+import { retentionContract } from './contract/retention.ts'
 import { sessionContract } from './contract/session.ts'
 import { subjectContract } from './contract/subject.ts'
 import { subjectListContract } from './contract/subject-list.ts'
 import { trackerContract } from './contract/tracker.ts'
+import { upkeepContract } from './contract/upkeep.ts'
 
 /** What every engine does. `open` gives an empty store the first time it is called for a folder, and the same one later. */
 export function storeContract(name: string, open: (folder: string) => Promise<Store>): void {
@@ -35,5 +40,10 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     sessionContract(bench)
     eventContract(bench)
     erasureContract(bench)
+    ageingContract(bench)
+    retentionContract(bench)
+    ageingModelContract(bench)
+    dailyTotalContract(bench)
+    upkeepContract(folder, open)
   })
 }

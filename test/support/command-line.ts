@@ -20,6 +20,8 @@ export interface Outcome {
 /** A command that ran in this process, with what it asked. */
 export interface LocalOutcome extends Outcome {
   asked: string[]
+  /** What was drawn on the screen, in order. */
+  drawn: string[]
 }
 
 /** The program at work as a process of its own. */
@@ -28,6 +30,8 @@ export interface RunningProgram {
   stderr(): string
   /** Waits until the output so far matches, and hands back the match. Fails when the program ends before. */
   waitFor(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<RegExpExecArray>
+  /** Sends text to its standard input, which stays open. */
+  type(text: string): void
   kill(signal: NodeJS.Signals): void
   /** How it ended, all output included. */
   ended: Promise<Outcome>
@@ -39,13 +43,16 @@ type Environment = Record<string, string>
 export interface CommandLine {
   folder: string
   storePath: string
-  /** Runs a command in this process. Somebody sits at the terminal only when `answers` are given. */
+  /** Runs a command in this process. Somebody sits at the terminal only when `answers` or `columns` are given. */
   run(
     args: readonly string[],
-    options?: { answers?: readonly string[]; env?: Environment },
+    options?: { answers?: readonly string[]; columns?: () => number; env?: Environment },
   ): Promise<LocalOutcome>
   /** Runs the program as a process until it ends. */
-  runProgram(args: readonly string[], options?: { input?: string; env?: Environment }): Promise<Outcome>
+  runProgram(
+    args: readonly string[],
+    options?: { input?: string | Uint8Array; env?: Environment },
+  ): Promise<Outcome>
   /** Starts the program as a process; it ends with the test at the latest. */
   startProgram(args: readonly string[], env?: Environment): RunningProgram
   /** Whether these bytes stand in any file of the folder. */
@@ -79,10 +86,11 @@ export function commandLine(t: Pick<TestContext, 'after'>): CommandLine {
   return {
     folder,
     storePath,
-    async run(args, { answers, env = {} } = {}) {
+    async run(args, { answers, columns, env = {} } = {}) {
       const stdout: string[] = []
       const stderr: string[] = []
       const asked: string[] = []
+      const drawn: string[] = []
       const left = [...(answers ?? [])]
       const code = await runCli(args, {
         env: { ...settings, ...env },
@@ -95,9 +103,11 @@ export function commandLine(t: Pick<TestContext, 'after'>): CommandLine {
           assert.ok(answer !== undefined, `asked once too often: ${question}`)
           return answer
         },
+        columns: () => columns?.() ?? null,
+        draw: (line) => drawn.push(line),
       })
       assert.deepEqual(left, [], 'asked less than expected')
-      return { code, signal: null, stdout: stdout.join(''), stderr: stderr.join(''), asked }
+      return { code, signal: null, stdout: stdout.join(''), stderr: stderr.join(''), asked, drawn }
     },
     runProgram(args, { input = '', env } = {}) {
       const child = start(args, env)
@@ -146,6 +156,7 @@ function watch(child: ChildProcessWithoutNullStreams): RunningProgram {
         await Promise.race([more, ended])
       }
     },
+    type: (text) => child.stdin.write(text),
     kill: (signal) => child.kill(signal),
     ended,
   }

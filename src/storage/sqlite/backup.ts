@@ -1,4 +1,5 @@
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { createPrivately } from './connection.ts'
 
@@ -13,10 +14,22 @@ export function backupCommands(db: DatabaseSync) {
       createPrivately(partial)
       try {
         copy.run(partial)
+        writeThrough(partial)
         renameSync(partial, file)
+        writeThrough(dirname(file))
       } finally {
         rmSync(partial, { force: true })
       }
     },
+  }
+}
+
+/** Has the system write a file, or the entries of a folder, to the disk before we go on. */
+function writeThrough(path: string): void {
+  const handle = openSync(path, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
   }
 }

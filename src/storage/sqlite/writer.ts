@@ -62,7 +62,11 @@ export class Writer {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: this.#path })
+    const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), {
+      workerData: this.#path,
+      // The rows of a batch outlive the young generation anyway; a large one would only let memory grow.
+      resourceLimits: { maxYoungGenerationSizeMb: 12 },
+    })
     let cause = new Error('The writer thread ended.')
     worker.on('message', ({ id, result, error }: Reply) => {
       const waiting = this.#waiting.get(id)

@@ -81,13 +81,13 @@ export class Bench {
   }
 
   /** Everything a tracker's subjects hold: two stores that answer the same are the same. */
-  async readAll(tracker: TrackerView): Promise<WholeSubject[]> {
+  async readAll(tracker: TrackerView, limit = 200): Promise<WholeSubject[]> {
     const all: WholeSubject[] = []
-    for (const subjectId of await this.listSubjectIds(tracker)) {
+    for (const subjectId of await this.listSubjectIds(tracker, { limit })) {
       const record = await this.store.subjects.read(tracker, subjectId)
       assert.ok(record)
-      const sessions = await this.listSessions(tracker, subjectId)
-      const events = await this.listEvents(tracker, subjectId)
+      const sessions = await this.listSessions(tracker, subjectId, limit)
+      const events = await this.listEvents(tracker, subjectId, { limit })
       all.push({ record, sessions, events })
     }
     return all

@@ -8,10 +8,11 @@ import type { Store } from '../../../src/domain/store.ts'
 import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { logTruncation } from '../../../src/storage/sqlite/write-ahead-log.ts'
-import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
+import { always, at, eventRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { filesOf, logSize } from './database-file.ts'
+import { talesIn, tellTale } from './tell-tale.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
@@ -78,13 +79,12 @@ describe('the write-ahead log', () => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const path = join(temporaryFolder(t), 'lethe.db')
     const db = openWriter(path)
-    db.exec('PRAGMA busy_timeout = 0')
     db.exec('CREATE TABLE numbers (number INTEGER) STRICT')
     const other = new DatabaseSync(path)
     other.exec('BEGIN')
     other.prepare('SELECT * FROM numbers').all()
     db.exec('INSERT INTO numbers VALUES (1)')
-    const truncate = logTruncation(db)
+    const truncate = logTruncation(db, 0)
     truncate()
     assert.notEqual(logSize(path), 0)
     t.mock.timers.tick(1_000)
@@ -99,38 +99,6 @@ describe('the write-ahead log', () => {
 })
 
 describe('the files after erasures', () => {
-  /** A subject every text of which can be told from every other's. */
-  function tellTale(number: number): { subjectId: string; texts: string[]; rows: IncomingRow[] } {
-    const mark = (kind: string, i = 0) =>
-      `${kind}:${String(number).padStart(4, '0')}:${String(i).padStart(2, '0')}!`
-    const subjectId = mark('subject')
-    const rows: IncomingRow[] = [0, 1].flatMap((visit) => [
-      sessionRow({
-        subjectId,
-        sessionId: mark('session', visit),
-        startedAt: start + ((number * 37 + visit * 101) % 500),
-        endedAt: start + 1_000,
-        attributes: { country: mark('country', visit) },
-      }),
-      ...[0, 1, 2, 3].map((i) =>
-        eventRow({
-          subjectId,
-          sessionId: mark('session', visit),
-          eventId: mark('event', visit * 4 + i),
-          occurredAt: start + ((number * 53 + i * 211 + visit * 97) % 1_000),
-          properties: { url: mark('property', visit * 4 + i).padEnd(40 + ((number * i) % 160), '.') },
-        }),
-      ),
-    ])
-    const texts = [...new Set(JSON.stringify(rows).match(tale))]
-    return { subjectId, texts, rows }
-  }
-  const tale = /(subject|session|country|event|property):\d{4}:\d\d!/g
-
-  function talesIn(bytes: Buffer): Set<string> {
-    return new Set(bytes.toString('latin1').match(tale))
-  }
-
   it('hold nothing of those erased in the log, and no more than shreds in the gaps of live pages', async (t) => {
     const { store, path } = await openShop(t)
     const random = seededRandom()

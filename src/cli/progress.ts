@@ -1,0 +1,87 @@
+import type { Clock, Instant } from '../domain/instant.ts'
+import type { Terminal } from './terminal.ts'
+
+/** How far an import has come. */
+export interface ProgressState {
+  lines: number
+  bytesRead: number
+  /** `null` where nobody knows, as of a pipe. */
+  totalBytes: number | null
+}
+
+/** What is over sooner needs no progress. */
+const quietMs = 1_000
+const tellEveryMs = 10_000
+
+/** Shows how far an import has come: on a screen as one line drawn over and over, elsewhere as a line now and then. */
+export class Progress {
+  readonly #terminal: Terminal
+  readonly #clock: Clock
+  readonly #state: () => ProgressState
+  readonly #startedAt: Instant
+  #toldAt: Instant
+
+  constructor(terminal: Terminal, clock: Clock, state: () => ProgressState) {
+    this.#terminal = terminal
+    this.#clock = clock
+    this.#state = state
+    this.#startedAt = clock()
+    this.#toldAt = this.#startedAt
+  }
+
+  /** To be called a few times a second. */
+  tick(): void {
+    const now = this.#clock()
+    const elapsedMs = now - this.#startedAt
+    const columns = this.#terminal.columns()
+    if (columns !== null) {
+      if (elapsedMs >= quietMs) this.#terminal.draw(progressBar(this.#state(), elapsedMs, columns))
+    } else if (now - this.#toldAt >= tellEveryMs) {
+      this.#toldAt = now
+      this.#terminal.tell(progressFacts(this.#state(), elapsedMs).join(', '))
+    }
+  }
+
+  end(): void {
+    this.#terminal.draw('')
+  }
+}
+
+/** The line for a screen: a bar where the end is known, and the facts, never wider than the screen. */
+export function progressBar(state: ProgressState, elapsedMs: number, columns: number): string {
+  const facts = progressFacts(state, elapsedMs).join('  ')
+  const share = doneShare(state)
+  // A full last column makes some terminals begin a new line.
+  const room = columns - 1 - facts.length - '[]  '.length
+  if (share === null || room < 5) return facts.slice(0, columns - 1)
+  const width = Math.min(room, 40)
+  const done = Math.floor(share * width)
+  return `[${'#'.repeat(done)}${'.'.repeat(width - done)}]  ${facts}`
+}
+
+/** How far, how many lines, how fast; and how long it will take or, where the end is not known, has taken. */
+export function progressFacts(state: ProgressState, elapsedMs: number): string[] {
+  const share = doneShare(state)
+  const rate = elapsedMs > 0 ? Math.round((state.lines / elapsedMs) * 1_000) : 0
+  const lines = [`${grouped(state.lines)} lines`, `${grouped(rate)} lines/s`]
+  if (share === null) return [...lines, duration(elapsedMs)]
+  const percent = `${Math.floor(share * 100)}%`
+  if (share === 0) return [percent, ...lines]
+  return [percent, ...lines, `${duration((elapsedMs * (1 - share)) / share)} left`]
+}
+
+function doneShare({ bytesRead, totalBytes }: ProgressState): number | null {
+  // A file that grows while it is read has more than it was said to have.
+  return totalBytes === null || totalBytes === 0 ? null : Math.min(1, bytesRead / totalBytes)
+}
+
+function grouped(number: number): string {
+  return number.toLocaleString('en')
+}
+
+function duration(ms: number): string {
+  const seconds = Math.round(ms / 1_000)
+  const pair = (number: number) => String(number).padStart(2, '0')
+  const minutes = `${pair(Math.floor(seconds / 60) % 60)}:${pair(seconds % 60)}`
+  return seconds < 3_600 ? minutes.replace(/^0/, '') : `${Math.floor(seconds / 3_600)}:${minutes}`
+}

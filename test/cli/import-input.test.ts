@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { ImportInput } from '../../src/cli/import-input.ts'
+import type { LineBlock } from '../../src/operations/import-lines.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+function writeFiles(t: TestContext, ...contents: (string | Uint8Array)[]): string[] {
+  const folder = temporaryFolder(t)
+  return contents.map((content, i) => {
+    const path = join(folder, `file-${i}`)
+    writeFileSync(path, content)
+    return path
+  })
+}
+
+async function blocksOf(input: ImportInput): Promise<LineBlock[]> {
+  const blocks: LineBlock[] = []
+  for await (const block of input.blocks()) blocks.push(block)
+  return blocks
+}
+
+describe('the input of an import', () => {
+  it('is the lines of all files, each with its file and counted from 1 in it', async (t) => {
+    const files = writeFiles(t, 'a\nb\n', '', 'c')
+    const input = await ImportInput.open(files)
+    const blocks = await blocksOf(input)
+    assert.deepEqual(blocks, [
+      { source: files[0], firstNumber: 1, lines: ['a', 'b'] },
+      { source: files[2], firstNumber: 1, lines: ['c'] },
+    ])
+    assert.deepEqual([input.failure, input.wasCutShort], [null, false])
+  })
+
+  it('counts lines on from block to block', async (t) => {
+    const input = await ImportInput.open(writeFiles(t, 'line\n'.repeat(200_000)))
+    let next = 1
+    for await (const { firstNumber, lines } of input.blocks()) {
+      assert.equal(firstNumber, next)
+      next += lines.length
+    }
+    assert.equal(next, 200_001)
+  })
+
+  it('is as large as its files are on disk, and all of that is read', async (t) => {
+    const compressed = gzipSync('line\n'.repeat(1_000))
+    const input = await ImportInput.open(writeFiles(t, compressed, 'a\n'))
+    assert.equal(input.totalBytes, compressed.length + 2)
+    await blocksOf(input)
+    assert.equal(input.bytesRead, input.totalBytes)
+  })
+
+  it('is of unknown size with standard input in it', async (t) => {
+    assert.equal((await ImportInput.open([...writeFiles(t, 'a\n'), '-'])).totalBytes, null)
+  })
+
+  it('ends where it is stopped', async (t) => {
+    const input = await ImportInput.open(writeFiles(t, 'line\n'.repeat(200_000)))
+    let blocks = 0
+    for await (const _ of input.blocks()) {
+      blocks += 1
+      input.stop()
+    }
+    assert.deepEqual([blocks, input.failure, input.wasCutShort], [1, null, true])
+  })
+})

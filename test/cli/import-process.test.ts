@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { closeSync, openSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { type CommandLine, jsonLines, type Outcome, onlyJson } from '../support/command-line.ts'
+import { event, eventsOf, ndjson, recordOf, withShop, write } from '../support/import-shop.ts'
+import { until } from '../support/until.ts'
+
+/** Lines of which little repeats, so that they stay long when compressed. */
+function events(count: number): string {
+  const line = (_: unknown, i: number) =>
+    event({ eventId: `e${i}`, properties: { text: randomBytes(200).toString('base64') } })
+  return ndjson(...Array.from({ length: count }, line))
+}
+
+const importShop = ['import', '--tracker', 'shop', '--json']
+
+describe('lethe import of what is compressed', { concurrency: true }, () => {
+  it('reads gzip and zstd, several put together, from files and from standard input', async (t) => {
+    const cli = await withShop(t)
+    const two = ndjson(event({ eventId: 'e1' }), event({ eventId: 'e2' }))
+    const three = ndjson(event({ eventId: 'e3' }))
+    const gzip = write(cli, 'a.ndjson.gz', Buffer.concat([gzipSync(two), gzipSync(three)]))
+    const input = Buffer.concat([zstdCompressSync(ndjson(event({ eventId: 'e4' }))), zstdCompressSync(three)])
+    const summary = onlyJson(await cli.runProgram([...importShop, gzip, '-'], { input }))
+    assert.partialDeepStrictEqual(summary, { lines: 5, badLines: 0, rows: 5, events: 4 })
+  })
+
+  for (const [format, compress] of Object.entries({ gzip: gzipSync, zstd: zstdCompressSync })) {
+    it(`keeps and tells what it read before ${format} broke off, and fails with one line`, async (t) => {
+      const cli = await withShop(t)
+      const whole = compress(events(5_000))
+      const file = write(cli, 'broken', whole.subarray(0, whole.length - 100))
+      const { code, stdout, stderr } = await cli.run([...importShop, file])
+      assert.equal(code, 1)
+      assert.equal(stderr, `error: Cannot read ${file}: the compressed data breaks off.\n`)
+      const [summary] = jsonLines(stdout)
+      assert.partialDeepStrictEqual(summary, { badLines: 0 })
+      const stored = (await recordOf(cli))?.counts.events
+      assert.equal(stored, summary?.events)
+      assert.ok(stored && stored > 1_000 && stored < 5_000, `${stored} events`)
+      const again = write(cli, 'whole', whole)
+      assert.partialDeepStrictEqual(onlyJson(await cli.run([...importShop, again])), {
+        events: 5_000 - stored,
+      })
+    })
+  }
+})
+
+describe('lethe import of lines that are none', () => {
+  it('skips bytes that are no text and lines that are too long, and stores their neighbours', async (t) => {
+    const cli = await withShop(t)
+    const [one, two, three] = ['one', 'two', 'three'].map((eventId) => ndjson(event({ eventId })))
+    const notText = Buffer.from([0x7b, 0xc3, 0x28, 0x0a])
+    const tooLong = ndjson(event({ properties: { text: 'x'.repeat(3 * 1024 * 1024) } }))
+    const bytes = Buffer.concat([one, notText, two, tooLong, three].map((part) => Buffer.from(part ?? '')))
+    const file = write(cli, 'odd.ndjson', bytes)
+    const { stdout, stderr } = await cli.run([...importShop, file])
+    assert.equal(stderr, `${file}:2: not UTF-8\n${file}:4: longer than 1 MiB\n`)
+    assert.partialDeepStrictEqual(JSON.parse(stdout), { lines: 5, badLines: 2, events: 3 })
+    const stored = (await eventsOf(cli))?.map(({ eventId }) => eventId)
+    assert.deepEqual(stored?.sort(), ['one', 'three', 'two'])
+  })
+})
+
+describe('lethe import from a pipe that stays open', { concurrency: true }, () => {
+  it('stores each line within a second', async (t) => {
+    const cli = await withShop(t)
+    const program = cli.startProgram([...importShop, '-'])
+    for (const subjectId of ['first', 'second']) {
+      program.type(ndjson(event({ subjectId })))
+      // The first one comes while the program still starts.
+      const typedAt = performance.now()
+      await until(async () => (await recordOf(cli, subjectId)) !== null)
+      const tookMs = performance.now() - typedAt
+      assert.ok(subjectId === 'first' || tookMs < 1_500, `it took ${Math.round(tookMs)} ms`)
+    }
+    assert.equal(program.stdout(), '')
+  })
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    it(`ends on ${signal} with what it read stored and told, and says that it is not all`, async (t) => {
+      const cli = await withShop(t)
+      const program = cli.startProgram([...importShop, '-'])
+      program.type(ndjson(event({ subjectId: 'first' })))
+      await until(async () => (await recordOf(cli, 'first')) !== null)
+      program.type(`${ndjson(event({ subjectId: 'second' }), 'bad')}{"type":`)
+      await program.waitFor('stderr', /standard input:3: not JSON\n/)
+      program.kill(signal)
+      const { code, stdout, stderr } = await program.ended
+      assert.equal(code, 1)
+      assert.partialDeepStrictEqual(JSON.parse(stdout), { lines: 3, badLines: 1, rows: 2, events: 2 })
+      assert.match(
+        stderr,
+        new RegExp(`not JSON\nerror: Stopped by ${signal} before the input ended\\. .*again.*\n$`),
+      )
+      assert.equal((await eventsOf(cli, 'second'))?.length, 1)
+    })
+  }
+
+  it('stops at a bad line with --strict, whoever still writes to it', async (t) => {
+    const cli = await withShop(t)
+    const program = cli.startProgram([...importShop, '--strict', '-'])
+    program.type(ndjson(event(), 'bad'))
+    assert.equal((await program.ended).code, 1)
+    assert.equal(await eventsOf(cli), null)
+  })
+})
+
+describe('the memory of lethe import', { concurrency: true }, () => {
+  const megabyte = 1024 * 1024
+
+  /** Imports with little room for garbage, and hands back the most memory that was resident, in MB. */
+  async function peakOf(cli: CommandLine, file: string): Promise<{ outcome: Outcome; peak: number }> {
+    const report = "process.on('exit',()=>console.error('peak',process.resourceUsage().maxRSS))"
+    const env = { NODE_OPTIONS: `--max-old-space-size=96 --import=data:text/javascript,${report}` }
+    const outcome = await cli.runProgram([...importShop, '--dry-run', file], { env })
+    const [, kilobytes] = /peak (\d+)/.exec(outcome.stderr) ?? []
+    assert.ok(kilobytes, outcome.stderr)
+    return { outcome, peak: Number(kilobytes) / 1024 }
+  }
+
+  function writeTimes(cli: CommandLine, name: string, block: string, times: number, end = ''): string {
+    const path = join(cli.folder, name)
+    const file = openSync(path, 'w')
+    for (let i = 0; i < times; i++) writeSync(file, block)
+    writeSync(file, end)
+    closeSync(file)
+    return path
+  }
+
+  it('is the same for a file of four times the size', async (t) => {
+    const cli = await withShop(t)
+    const block = events(2_000)
+    const times = Math.ceil((20 * megabyte) / block.length)
+    const small = await peakOf(cli, writeTimes(cli, 'small', block, times))
+    const large = await peakOf(cli, writeTimes(cli, 'large', block, 4 * times))
+    assert.partialDeepStrictEqual(JSON.parse(large.outcome.stdout), { badLines: 0, rows: 8_000 * times })
+    assert.ok(large.peak < small.peak + 40, `${small.peak} MB, then ${large.peak} MB`)
+  })
+
+  it('does not depend on how long a line is', async (t) => {
+    const cli = await withShop(t)
+    const none = await peakOf(cli, write(cli, 'none', 'x\n'))
+    const long = await peakOf(cli, writeTimes(cli, 'long', 'x'.repeat(megabyte), 200, `\n${ndjson(event())}`))
+    assert.partialDeepStrictEqual(JSON.parse(long.outcome.stdout), { lines: 2, badLines: 1, rows: 1 })
+    assert.ok(long.peak < none.peak + 100, `${none.peak} MB, then ${long.peak} MB`)
+  })
+})

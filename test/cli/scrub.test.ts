@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
+import { assertRefused, type CommandLine, commandLine, onlyJson, textOf } from '../support/command-line.ts'
+import { fillStore, inStore, shop } from '../support/filled-store.ts'
+import { eventRow } from '../support/rows.ts'
+
+/** A store in which 50 of 100 subjects, whose texts all stood in each other's pages, have been erased. */
+async function withErasures(t: TestContext): Promise<CommandLine> {
+  const cli = commandLine(t)
+  await fillStore(cli.storePath, [])
+  const numbers = Array.from({ length: 100 }, (_, number) => number)
+  const name = (number: number) => `${number % 2 ? 'erased' : 'kept'}-visitor-${number}`
+  await inStore(cli.storePath, async ({ ingest, subjects }) => {
+    for (let round = 0; round < 5; round++) {
+      const events = numbers.map((number) =>
+        eventRow({
+          ...{ subjectId: name(number), eventId: `${name(number)}-${round}` },
+          properties: { who: name(number).repeat(1 + ((number * round) % 7)) },
+        }),
+      )
+      await ingest.ingest(events)
+    }
+    for (const number of numbers.filter((number) => number % 2)) await subjects.erase(shop, name(number))
+  })
+  return cli
+}
+
+const stateOf = (cli: CommandLine) => inStore(cli.storePath, ({ upkeep }) => upkeep.scrubState())
+
+describe('lethe scrub', { concurrency: true }, () => {
+  it('leaves not one byte of what was erased in any file, and says how long it took', async (t) => {
+    const cli = await withErasures(t)
+    const { code, stdout, stderr } = await cli.run(['scrub'])
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.match(stdout, /^Scrubbed in \d+\.\d s: what was deleted is gone from every file of the store\.\n$/)
+    assert.equal(cli.holdsBytes('erased-visitor'), false)
+    assert.equal(cli.holdsBytes('kept-visitor-42'), true)
+    assert.equal((await stateOf(cli)).isDue, false)
+  })
+
+  it('tells scripts when it was done and how long it took', async (t) => {
+    const cli = await withErasures(t)
+    const before = Date.now()
+    const scrubbed = onlyJson(await cli.run(['scrub', '--json']))
+    assert.deepEqual(Object.keys(scrubbed), ['scrubbedAt', 'durationMs'])
+    assert.ok(Number.isInteger(scrubbed.durationMs))
+    const at = Date.parse(textOf(scrubbed, 'scrubbedAt'))
+    assert.ok(at >= before && at <= Date.now())
+    assert.equal((await stateOf(cli)).lastAt, at)
+  })
+
+  it('can be run with nothing to do', async (t) => {
+    onlyJson(await commandLine(t).run(['scrub', '--json']))
+  })
+
+  it('waits for another process that sweeps or scrubs, and says so once', async (t) => {
+    const cli = await withErasures(t)
+    const other = await openSqliteStore(cli.storePath)
+    t.after(() => other.close())
+    const program = await other.upkeep.alone(async () => {
+      const waiting = cli.startProgram(['scrub', '--json'])
+      await waiting.waitFor('stderr', /\n/)
+      assert.equal((await other.upkeep.scrubState()).isDue, true)
+      return waiting
+    })
+    assert.ok(program)
+    const outcome = await program.ended
+    assert.equal(outcome.stderr, 'Another process is sweeping or scrubbing; waiting for it.\n')
+    onlyJson(outcome)
+    assert.equal((await other.upkeep.scrubState()).isDue, false)
+  })
+
+  it('refuses what it does not know, as wrong usage', async (t) => {
+    const cli = commandLine(t)
+    assertRefused(await cli.run(['scrub', 'now']), 2, /too many arguments/)
+    assertRefused(await cli.run(['scrub', '--force']), 2, /--force/)
+  })
+})

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import {
+  type CommandLine,
+  callApi,
+  commandLine,
+  jsonLines,
+  onlyJson,
+  startServe,
+  textOf,
+} from '../support/command-line.ts'
+import { fillStore, inStore, shop } from '../support/filled-store.ts'
+import { eventRow } from '../support/rows.ts'
+
+const day = 86_400_000
+const now = Date.now()
+
+/** One event of a subject, so many days ago. */
+function visit(subjectId: string, daysAgo: number) {
+  return eventRow({ subjectId, sessionId: `s${daysAgo}`, eventId: 'e', occurredAt: now - daysAgo * day })
+}
+
+/** The lines of a log with this message, without what every line has. */
+function linesOf(stdout: string, message: string) {
+  return jsonLines(stdout)
+    .filter(({ msg }) => msg === message)
+    .map(({ level, time, msg, ...line }) => {
+      assert.deepEqual([level, typeof time], [30, 'number'], msg === message ? message : '')
+      return line
+    })
+}
+
+describe('the upkeep of lethe serve', { concurrency: true }, () => {
+  it('sweeps at its start and every so often, with a line of counts and of no ids', async (t) => {
+    const cli = commandLine(t)
+    await fillStore(cli.storePath, [
+      visit('visitor-old', 300),
+      visit('visitor-both', 200),
+      visit('visitor-both', 1),
+    ])
+    const server = await startServe(cli, { LETHE_SWEEP_SECONDS: '1', LETHE_SCRUB_HOUR: 'off' })
+    await server.waitFor('stdout', /"msg":"swept"/)
+    await inStore(cli.storePath, ({ ingest }) => ingest.ingest([visit('visitor-late', 400)]))
+    await server.waitFor('stdout', /"msg":"swept".*\n(.*\n)*.*"msg":"swept".*\n/)
+    server.kill('SIGTERM')
+    const { code, stdout, stderr } = await server.ended
+    assert.deepEqual([code, stderr], [0, ''])
+    const [first, second, ...others] = linesOf(stdout, 'swept')
+    assert.deepEqual(others, [])
+    assert.partialDeepStrictEqual(first, { subjects: 1, sessions: 2, events: 2 })
+    assert.partialDeepStrictEqual(second, { subjects: 1, sessions: 1, events: 1 })
+    for (const line of [first, second]) {
+      assert.deepEqual(Object.keys(line ?? {}), ['subjects', 'sessions', 'events', 'durationMs'])
+      assert.ok(Number.isInteger(line?.durationMs))
+    }
+    assert.equal(stdout.includes('visitor'), false)
+    assert.equal(stdout.includes('shop'), false)
+    assert.equal(
+      await inStore(cli.storePath, async ({ subjects }) => subjects.read(shop, 'visitor-late')),
+      null,
+    )
+  })
+
+  it('makes up for a scrub that was due in the night, with a line of its own', async (t) => {
+    const cli = commandLine(t)
+    await fillStore(cli.storePath, [visit('visitor-old', 1), visit('visitor-kept', 1)])
+    await inStore(cli.storePath, async ({ subjects, upkeep }) => {
+      await upkeep.scrub(now - 2 * day)
+      await subjects.erase(shop, 'visitor-old')
+    })
+    const server = await startServe(cli)
+    await server.waitFor('stdout', /"msg":"scrubbed".*\n/)
+    server.kill('SIGTERM')
+    const { code, stdout, stderr } = await server.ended
+    assert.deepEqual([code, stderr], [0, ''])
+    const [scrubbed, ...others] = linesOf(stdout, 'scrubbed')
+    assert.deepEqual(others, [])
+    assert.deepEqual(Object.keys(scrubbed ?? {}), ['durationMs'])
+    assert.deepEqual(linesOf(stdout, 'swept'), [], 'there was nothing to sweep')
+    const { lastAt, isDue } = await inStore(cli.storePath, ({ upkeep }) => upkeep.scrubState())
+    assert.equal(isDue, false)
+    assert.ok(lastAt >= now)
+    assert.equal(cli.holdsBytes('visitor-old'), false)
+    assert.equal(cli.holdsBytes('visitor-kept'), true)
+  })
+
+  it('leaves the work to another process that is at it, and stops all the same', async (t) => {
+    const cli = commandLine(t)
+    await fillStore(cli.storePath, [visit('visitor-old', 300)])
+    await inStore(cli.storePath, ({ upkeep, subjects }) =>
+      upkeep.alone(async () => {
+        const server = await startServe(cli, { LETHE_SWEEP_SECONDS: '1' })
+        server.kill('SIGTERM')
+        const { code, stdout, stderr } = await server.ended
+        assert.deepEqual([code, stderr], [0, ''])
+        assert.deepEqual(linesOf(stdout, 'swept'), [])
+        assert.ok(await subjects.read(shop, 'visitor-old'))
+      }),
+    )
+  })
+})
+
+describe('a change of plan beside a running service', () => {
+  it('holds for its next request, in both directions', async (t) => {
+    const cli = commandLine(t)
+    await fillStore(cli.storePath, [visit('anna', 1), visit('anna', 30)])
+    const key = await createKey(cli)
+    await inStore(cli.storePath, ({ upkeep }) =>
+      // Nobody else sweeps meanwhile, so that what ages out is hidden and not gone.
+      upkeep.alone(async () => {
+        const server = await startServe(cli, { LETHE_RETENTION_DAYS: 'free=2,pro=40' })
+        const url = `${server.url}/v1/analytics/trackers/shop/subjects/anna`
+        for (const [plan, count] of [
+          ['pro', 2],
+          ['free', 1],
+          ['pro', 2],
+        ] as const) {
+          await cli.run(['orgs', 'set-plan', 'acme', plan])
+          const { counts } = (await callApi(url, key)).data
+          assert.deepEqual(counts, { sessions: count, events: count }, plan)
+        }
+        server.kill('SIGTERM')
+        assert.equal((await server.ended).code, 0)
+      }),
+    )
+  })
+
+  async function createKey(cli: CommandLine): Promise<string> {
+    const args = ['--org', 'acme', '--name', 'reader', '--scope', 'analytics:view', '--json']
+    return textOf(onlyJson(await cli.run(['keys', 'create', ...args])), 'key')
+  }
+})

@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { openWorkplace, type Workplace } from '../../src/start.ts'
+import { type CommandLine, commandLine } from './command-line.ts'
+import { always } from './rows.ts'
+
+export type Line = Record<string, unknown>
+
+/** A command line on a store with the organisation `acme`, on the plan free, and its tracker `shop`. */
+export async function withShop(t: TestContext): Promise<CommandLine> {
+  const cli = commandLine(t)
+  await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
+  await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'shop'])
+  return cli
+}
+
+const recently = new Date(Date.now() - 86_400_000).toISOString()
+
+export function session(fields: Line = {}): Line {
+  const span = { startedAt: recently, endedAt: recently }
+  return {
+    type: 'session',
+    subjectId: 'anna',
+    sessionId: 's1',
+    ...span,
+    attributes: { country: 'DE' },
+    ...fields,
+  }
+}
+
+export function event(fields: Line = {}): Line {
+  const said = { name: 'pageview', occurredAt: recently, properties: { url: 'https://shop.example/' } }
+  return { type: 'event', subjectId: 'anna', sessionId: 's1', ...said, ...fields }
+}
+
+export function ndjson(...lines: (Line | string)[]): string {
+  return lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('')
+}
+
+export function write(cli: CommandLine, name: string, text: string | Uint8Array): string {
+  const path = join(cli.folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+/** Looks into the store through a connection of its own. */
+async function look<Found>(cli: CommandLine, read: (workplace: Workplace) => Found): Promise<Awaited<Found>> {
+  const workplace = await openWorkplace(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
+  try {
+    return await read(workplace)
+  } finally {
+    await workplace.close()
+  }
+}
+
+/** The events stored of a subject; `null` when it is not there. */
+export async function eventsOf(cli: CommandLine, subjectId = 'anna', trackerId = 'shop') {
+  const query = { limit: 100, after: null, sessionId: null }
+  const tracker = { organisationId: 'acme', trackerId, since: always }
+  const page = await look(cli, ({ events }) => events.list(tracker, subjectId, query))
+  return page?.rows ?? null
+}
+
+/** The record of a subject; `null` when it is not there. */
+export function recordOf(cli: CommandLine, subjectId = 'anna', trackerId = 'shop') {
+  const tracker = { organisationId: 'acme', trackerId, since: always }
+  return look(cli, ({ subjects }) => subjects.read(tracker, subjectId))
+}
