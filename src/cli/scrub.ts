@@ -11,7 +11,10 @@ export function addScrubCommand(program: Command, { terminal, withStore }: Comma
     .action((options: { json?: true }) =>
       withStore(async ({ upkeep, clock }) => {
         const startedAt = performance.now()
-        await whenAlone(terminal, upkeep, () => upkeep.scrub(clock()))
+        await whenAlone(terminal, upkeep, () => {
+          if (terminal.columns() !== null) terminal.draw('Scrubbing: reads go on, writes wait')
+          return upkeep.scrub(clock())
+        })
         const durationMs = Math.round(performance.now() - startedAt)
         const { lastAt } = await upkeep.scrubState()
         terminal.print(

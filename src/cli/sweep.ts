@@ -10,7 +10,14 @@ export function addSweepCommand(program: Command, { terminal, withStore }: Comma
     .option('--json', 'print what was deleted as one JSON object')
     .action((options: { json?: true }) =>
       withStore(async (workplace) => {
-        const swept = await whenAlone(terminal, workplace.upkeep, () => sweepAged(workplace))
+        const swept = await whenAlone(terminal, workplace.upkeep, () =>
+          sweepAged(workplace, {
+            onProgress({ sessions, events }) {
+              if (terminal.columns() === null) return
+              terminal.draw(`Sweeping: ${events} events and ${sessions} sessions so far`)
+            },
+          }),
+        )
         const { subjects, sessions, events } = swept
         terminal.print(
           options.json

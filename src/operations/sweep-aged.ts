@@ -40,8 +40,8 @@ export async function sweepAged(
         total.subjects += swept.subjects
         total.sessions += swept.sessions
         total.events += swept.events
-        isDone = swept.isDone || (signal?.aborted ?? false)
         onProgress?.({ ...total })
+        isDone = swept.isDone || (signal?.aborted ?? false)
       }
     }
   }

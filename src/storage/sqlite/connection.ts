@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 /** How long a write waits for another process's write, which may be a scrub of a large store, before it gives up. */
-const writeTimeoutMs = 600_000
+export const writeTimeoutMs = 600_000
 /** How often it looks. SQLite's own waiting looks ever more seldom, and starves beside a process that writes batch after batch. */
 const lookAgainMs = 1
 /** How long anything else waits for another process. */
@@ -24,9 +24,16 @@ export function openWriter(path: string): DatabaseSync {
   return db
 }
 
-/** Personal data: for the owner's eyes. SQLite gives the files it puts beside this one the same mode. */
+/**
+ * Creates a file that is not there for its owner's eyes alone: personal data. SQLite gives the files it puts beside it the same mode.
+ * One that is there is not touched: to close it would let go of every lock that this process has on it.
+ */
 export function createPrivately(path: string): void {
-  closeSync(openSync(path, 'a', 0o600))
+  try {
+    closeSync(openSync(path, 'ax', 0o600))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  }
 }
 
 /** Opens the connection through which requests read: quick, synchronous, never waiting for a writer. */

@@ -105,13 +105,13 @@ function agedEvents(db: DatabaseSync) {
     /** When the first event that is left occurred; without end when there is none. */
     first: (key: Uint8Array): Instant => Number(first.get(key)?.occurred_at ?? Number.POSITIVE_INFINITY),
     /** Deletes the events from before `since`, the earliest `room` of them, and takes them off their sessions' counts. */
-    sweep({ key, eventCount }: AgedSubject, since: Instant, room: number): number {
+    sweep({ key, sessionCount, eventCount }: AgedSubject, since: Instant, room: number): number {
       const end = eventCount > room ? beyond.get(key, since, room) : undefined
       const until = end
         ? ([integer(end, 'occurred_at'), text(end, 'event_id')] as const)
         : ([since, ''] as const)
-      // Where all aged events go, and no session reaches over the edge, every session of theirs goes too.
-      if (end || straddling.get(key, since)) {
+      // Only where all that has aged out goes in this step, and no session reaches over the edge, do their sessions go too.
+      if (sessionCount + eventCount > room || straddling.get(key, since)) {
         for (const row of bySession.all(key, ...until)) {
           takeOff.run(integer(row, 'count'), key, text(row, 'session_id'))
         }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../domain/instant.ts'
 import type { ScrubState } from '../../domain/upkeep.ts'
-import { transaction } from './connection.ts'
+import { transaction, withBusyTimeout, writeTimeoutMs } from './connection.ts'
 import { integer } from './row.ts'
 import { truncateLog } from './write-ahead-log.ts'
 
@@ -31,10 +31,10 @@ export function scrubCommands(db: DatabaseSync) {
      */
     scrub(now: Instant): void {
       const deletions = integer(state.get() ?? {}, 'deletions')
-      db.exec('VACUUM')
+      withBusyTimeout(db, writeTimeoutMs, () => db.exec('VACUUM'))
       if (!truncateLog(db, readersTimeoutMs)) {
         throw new Error(
-          'Another process has been reading old pages for a minute; scrub again when it has ended.',
+          'Another process has been using old pages for a minute; scrub again when it has ended.',
         )
       }
       transaction(db, () => note.run(deletions, now))

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Terminal } from '../../src/cli/terminal.ts'
+import { whenAlone } from '../../src/cli/when-alone.ts'
+import type { UpkeepStore } from '../../src/domain/upkeep.ts'
+
+/** An upkeep at which another process is for so many tries. */
+function busyFor(tries: number): UpkeepStore {
+  const no = () => Promise.reject(new Error('nobody asked for this'))
+  return {
+    alone: async (work) => (tries-- > 0 ? null : work()),
+    ...{ scrubState: no, scrub: no, backup: no },
+  }
+}
+
+async function run(tries: number, work: () => Promise<unknown>) {
+  const told: string[] = []
+  const terminal: Terminal = {
+    ...{ env: {}, print: assert.fail, ask: assert.fail, draw: assert.fail, columns: () => null },
+    tell: (line) => told.push(line),
+  }
+  return { result: await whenAlone(terminal, busyFor(tries), work), told }
+}
+
+describe('work that waits until it is alone', () => {
+  it('is done at once where nobody else is at it', async () => {
+    assert.deepEqual(await run(0, async () => 'done'), { result: 'done', told: [] })
+  })
+
+  it('looks again and again while another is at it, and says so once', async () => {
+    const { result, told } = await run(3, async () => 'done')
+    assert.equal(result, 'done')
+    assert.deepEqual(told, ['Another process is sweeping or scrubbing; waiting for it.'])
+  })
+
+  it('is done once, though what it hands back is nothing', async () => {
+    let times = 0
+    const { result } = await run(1, async () => {
+      times++
+      return null
+    })
+    assert.deepEqual([result, times], [null, 1])
+  })
+})

@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict'
+import { describe, mock, test } from 'node:test'
+import type { IncomingRow } from '../../src/domain/ingest.ts'
+import { formatInstant, type Instant } from '../../src/domain/instant.ts'
+import { dataOf, errorOf, listIn, objectIn, textIn } from '../support/answers.ts'
+import { always, at, eventRow, sessionRow } from '../support/rows.ts'
+import type { Lifetime } from '../support/service.ts'
+import { type Shop, startShop, subjectPath, subjectsPath } from '../support/shop.ts'
+
+const day = 86_400_000
+/** What the plan free keeps. */
+const windowMs = 180 * day
+const noon = at('2026-11-15T12:00:00.000Z')
+// The service's clock stands still but for what a test moves it by: ageing is a matter of one millisecond.
+mock.timers.enable({ apis: ['Date'], now: noon })
+
+/** A service that has swept at its start, and will not again. */
+function startUnsweptShop(t: Lifetime): Promise<Shop> {
+  const env = { LETHE_SWEEP_SECONDS: '86400', LETHE_SCRUB_HOUR: 'off' }
+  return startShop(t, { env, scopes: ['analytics:view', 'analytics:delete-data'] })
+}
+
+/** A session with its events, each at its instant. */
+function visit(subjectId: string, sessionId: string, instants: readonly Instant[]): IncomingRow[] {
+  const attributes = { visit: sessionId }
+  const [startedAt, endedAt] = [Math.min(...instants), Math.max(...instants)]
+  return [
+    sessionRow({ subjectId, sessionId, startedAt, endedAt, attributes }),
+    ...instants.map((occurredAt, i) =>
+      eventRow({ subjectId, sessionId, eventId: `${sessionId}-${i + 1}`, occurredAt }),
+    ),
+  ]
+}
+
+/** What a client sees of a subject on its four pages, in short; `null` when none of them is there. */
+async function seen(shop: Shop, subjectId: string) {
+  const { key } = shop
+  const ask = (path: string) => shop.ask(path, { key })
+  const list = dataOf(await ask(`${subjectsPath}?subjectIdPrefix=${subjectId}`))
+  const read = await ask(subjectPath(subjectId))
+  const [sessions, events] = [
+    await ask(`${subjectPath(subjectId)}/sessions`),
+    await ask(`${subjectPath(subjectId)}/events`),
+  ]
+  if (read.status === 404) {
+    for (const answer of [read, sessions, events]) errorOf(answer, 'not_found')
+    assert.deepEqual(list, { subjects: [], nextCursor: null })
+    return null
+  }
+  const { trackerId, attributes, ...summary } = dataOf(read)
+  assert.equal(trackerId, 'shop')
+  assert.deepEqual(list.subjects, [summary])
+  return {
+    first: summary.firstSeenAt,
+    last: summary.lastSeenAt,
+    counts: summary.counts,
+    attributes,
+    sessions: listIn(dataOf(sessions), 'sessions').map((session) => [
+      textIn(session, 'sessionId'),
+      objectIn(session, 'counts').events,
+    ]),
+    events: listIn(dataOf(events), 'events').map((event) => textIn(event, 'eventId')),
+  }
+}
+
+const stored = ({ workplace, organisationId }: Shop, subjectId: string) =>
+  workplace.subjects.read({ organisationId, trackerId: 'shop', since: always }, subjectId)
+
+describe('what ages out', () => {
+  test('is not there from that very millisecond on, though nobody has swept it', async (t) => {
+    const shop = await startUnsweptShop(t)
+    const [old, recent] = [noon - 10 * day, noon - 5 * day]
+    await shop.ingest([...visit('anna', 's1', [old, old + 1_000]), ...visit('anna', 's2', [recent])])
+    const all = {
+      first: formatInstant(old),
+      last: formatInstant(recent),
+      counts: { sessions: 2, events: 3 },
+      attributes: { visit: 's2' },
+      sessions: [
+        ['s2', 1],
+        ['s1', 2],
+      ],
+      events: ['s2-1', 's1-2', 's1-1'],
+    }
+    assert.deepEqual(await seen(shop, 'anna'), all)
+    // The first event is exactly as old as the window, then older.
+    shop.passTime(windowMs - 10 * day)
+    assert.deepEqual(await seen(shop, 'anna'), all)
+    shop.passTime(1)
+    assert.deepEqual(await seen(shop, 'anna'), {
+      ...all,
+      counts: { sessions: 2, events: 2 },
+      sessions: [
+        ['s2', 1],
+        ['s1', 1],
+      ],
+      events: ['s2-1', 's1-2'],
+    })
+    shop.passTime(1_000)
+    const rest = {
+      ...all,
+      first: formatInstant(recent),
+      counts: { sessions: 1, events: 1 },
+      sessions: [['s2', 1]],
+      events: ['s2-1'],
+    }
+    assert.deepEqual(await seen(shop, 'anna'), rest)
+    shop.passTime(5 * day - 1_001)
+    assert.deepEqual(await seen(shop, 'anna'), rest)
+    shop.passTime(1)
+    assert.equal(await seen(shop, 'anna'), null)
+    assert.deepEqual((await stored(shop, 'anna'))?.counts, { sessions: 2, events: 3 }, 'unswept')
+  })
+
+  test('is in no list of subjects, whatever its sort and filters', async (t) => {
+    const shop = await startUnsweptShop(t)
+    const ages = { anna: 9, berta: 1, clara: 8, dora: 0 }
+    await shop.ingest(
+      Object.entries(ages).flatMap(([subjectId, age]) => visit(subjectId, 's', [noon - age * day])),
+    )
+    const ids = async (query: string) =>
+      listIn(dataOf(await shop.ask(`${subjectsPath}?${query}`, { key: shop.key })), 'subjects').map(
+        (subject) => textIn(subject, 'subjectId'),
+      )
+    assert.deepEqual(await ids('sort=lastSeenAt'), ['anna', 'clara', 'berta', 'dora'])
+    shop.passTime(windowMs - 5 * day)
+    assert.deepEqual(await ids('sort=lastSeenAt'), ['berta', 'dora'])
+    assert.deepEqual(await ids('sort=-lastSeenAt'), ['dora', 'berta'])
+    assert.deepEqual(await ids(''), ['berta', 'dora'])
+    assert.deepEqual(await ids('subjectIdPrefix=anna'), [])
+    assert.deepEqual(await ids('lastSeenAfter=2000-01-01T00:00:00Z'), ['berta', 'dora'])
+    assert.deepEqual(await ids(`lastSeenBefore=${formatInstant(noon - 3 * day)}`), [])
+    assert.deepEqual(await ids('limit=1'), ['berta'])
+  })
+
+  test('stays in the daily totals', async (t) => {
+    const shop = await startUnsweptShop(t)
+    await shop.ingest(visit('anna', 's', [noon, noon + 1]))
+    shop.passTime(windowMs + day)
+    assert.equal(await seen(shop, 'anna'), null)
+    const { organisationId } = shop
+    const totals = await shop.workplace.dailyTotals.list({ organisationId, trackerId: 'shop' }, -1e6, 1e6)
+    assert.partialDeepStrictEqual(totals, [{ sessions: 1, events: { pageview: 2 } }])
+  })
+
+  test('is a matter of the key’s own organisation', async (t) => {
+    const shop = await startUnsweptShop(t)
+    const other = await shop.createOrganisation('other')
+    await shop.workplace.organisations.setPlan(other, 'business')
+    await shop.createTracker(other, 'blog')
+    const { keyString } = await shop.createKey(other)
+    const rows = visit('anna', 's', [noon])
+    await shop.ingest([...rows, ...rows.map((row) => ({ ...row, trackerId: 'blog' }))])
+    shop.passTime(windowMs + 1)
+    assert.equal(await seen(shop, 'anna'), null)
+    dataOf(await shop.ask(subjectPath('anna', 'blog'), { key: keyString }))
+    shop.passTime(1_825 * day - windowMs)
+    errorOf(await shop.ask(subjectPath('anna', 'blog'), { key: keyString }), 'not_found')
+  })
+})
+
+describe('a change of plan', () => {
+  test('holds for the next request, in both directions', async (t) => {
+    const shop = await startUnsweptShop(t)
+    await shop.ingest([...visit('anna', 's1', [noon - 300 * day]), ...visit('anna', 's2', [noon])])
+    for (const [plan, counts] of [
+      ['free', { sessions: 1, events: 1 }],
+      ['starter', { sessions: 2, events: 2 }],
+      ['free', { sessions: 1, events: 1 }],
+      ['business', { sessions: 2, events: 2 }],
+    ] as const) {
+      await shop.workplace.organisations.setPlan(shop.organisationId, plan)
+      assert.deepEqual((await seen(shop, 'anna'))?.counts, counts, plan)
+    }
+  })
+})
+
+describe('erasing', () => {
+  const erase = (shop: Shop, subjectId: string) =>
+    shop.ask(subjectPath(subjectId), { key: shop.key, method: 'DELETE' })
+
+  test('a subject that has aged out finds nothing to delete, and deletes it', async (t) => {
+    const shop = await startUnsweptShop(t)
+    await shop.ingest(visit('anna', 's', [noon]))
+    shop.passTime(windowMs + 1)
+    for (let time = 0; time < 2; time++) {
+      assert.deepEqual(dataOf(await erase(shop, 'anna')), {
+        ...{ trackerId: 'shop', subjectId: 'anna', alreadyErased: true },
+        counts: { sessions: 0, events: 0 },
+        erasedAt: formatInstant(noon + windowMs + 1),
+      })
+      assert.equal(await stored(shop, 'anna'), null)
+    }
+  })
+
+  test('a subject that has aged in part tells what a client could see of it', async (t) => {
+    const shop = await startUnsweptShop(t)
+    await shop.ingest([
+      ...visit('anna', 's1', [noon - 9 * day]),
+      ...visit('anna', 's2', [noon - 8 * day, noon - 2 * day]),
+    ])
+    shop.passTime(windowMs - 5 * day)
+    const { counts } = (await seen(shop, 'anna')) ?? {}
+    assert.deepEqual(counts, { sessions: 1, events: 1 })
+    assert.partialDeepStrictEqual(dataOf(await erase(shop, 'anna')), { alreadyErased: false, counts })
+    assert.equal(await stored(shop, 'anna'), null)
+  })
+})
+
+describe('a cursor of a row that has aged out since', () => {
+  const ids = ['anna', 'berta', 'clara', 'dora', 'emma']
+
+  async function pageOf(shop: Shop, path: string, list: string, field: string, cursor?: string) {
+    const query = `${path.includes('?') ? '&' : '?'}limit=1${cursor === undefined ? '' : `&cursor=${cursor}`}`
+    const page = dataOf(await shop.ask(path + query, { key: shop.key }))
+    return { ids: listIn(page, list).map((row) => textIn(row, field)), nextCursor: page.nextCursor }
+  }
+
+  for (const [sort, before, after] of [
+    ['subjectId', ['anna'], ['dora', 'emma']],
+    ['lastSeenAt', ['anna'], ['dora', 'emma']],
+    ['-lastSeenAt', ['emma', 'dora', 'clara'], []],
+  ] as const) {
+    test(`goes on with what has not, sorted by ${sort}`, async (t) => {
+      const shop = await startUnsweptShop(t)
+      await shop.ingest(ids.flatMap((id, i) => visit(id, 's', [noon + i])))
+      const path = `${subjectsPath}?sort=${sort}`
+      const walked: string[] = []
+      let cursor: string | undefined
+      while (walked.length < before.length) {
+        const page = await pageOf(shop, path, 'subjects', 'subjectId', cursor)
+        walked.push(...page.ids)
+        cursor = String(page.nextCursor)
+      }
+      assert.deepEqual(walked, before)
+      // Anna, berta and clara are gone.
+      shop.passTime(windowMs + 3)
+      const rest: string[] = []
+      for (let next: unknown = cursor; typeof next === 'string'; ) {
+        const page = await pageOf(shop, path, 'subjects', 'subjectId', next)
+        rest.push(...page.ids)
+        next = page.nextCursor
+      }
+      assert.deepEqual(rest, after)
+    })
+  }
+
+  for (const [list, field] of [
+    ['sessions', 'sessionId'],
+    ['events', 'eventId'],
+  ] as const) {
+    test(`ends the list of ${list}, and is a 404 once the subject has aged out`, async (t) => {
+      const shop = await startUnsweptShop(t)
+      await shop.ingest([1, 2, 3].flatMap((i) => visit('anna', `s${i}`, [noon + i])))
+      const path = `${subjectPath('anna')}/${list}`
+      const first = await pageOf(shop, path, list, field)
+      const second = await pageOf(shop, path, list, field, String(first.nextCursor))
+      assert.equal(typeof second.nextCursor, 'string')
+      shop.passTime(windowMs + 3)
+      const third = await pageOf(shop, path, list, field, String(second.nextCursor))
+      assert.deepEqual(third, { ids: [], nextCursor: null })
+      shop.passTime(1)
+      const query = `?limit=1&cursor=${second.nextCursor}`
+      errorOf(await shop.ask(path + query, { key: shop.key }), 'not_found')
+    })
+  }
+})

@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Instant } from '../../src/domain/instant.ts'
+import { defaultRetentionDays } from '../../src/domain/plan.ts'
+import type { SweptCounts } from '../../src/domain/retention.ts'
+import type { Store } from '../../src/domain/store.ts'
+import { type HouseRules, isScrubDue, keepHouse } from '../../src/operations/keep-house.ts'
+import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
+import { always, at, eventRow } from '../support/rows.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
+
+const noon = at('2026-11-15T12:00:00.000Z')
+const hour = 3_600_000
+const day = 24 * hour
+const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
+
+describe('whether a scrub is due', () => {
+  const three = at('2026-11-15T03:00:00.000Z')
+  const cases: [what: string, lastAt: Instant, now: Instant, expected: boolean][] = [
+    ['yesterday’s, just before the hour', three - day, three - 1, false],
+    ['yesterday’s, at the hour', three - day, three, true],
+    ['yesterday’s, later in the day', three - day + 5, three + 9 * hour, true],
+    ['today’s at the hour, a moment later', three, three + 1, false],
+    ['today’s, late in the evening', three + 5, three + 20 * hour, false],
+    ['today’s, by hand before the hour', three - 1, three, true],
+    ['today’s, by hand after the hour, the next night', three + 12 * hour, three + day, true],
+    ['one of long ago, a missed night, before the hour', three - 9 * day, three - 2 * hour, true],
+    ['one from the future, after the clock was set back', three + 9 * day, three + day, false],
+  ]
+  for (const [what, lastAt, now, expected] of cases) {
+    it(`after ${what}: ${expected ? 'yes' : 'no'}`, () => {
+      assert.equal(isScrubDue({ lastAt, isDue: true }, 3, now), expected)
+      assert.equal(isScrubDue({ lastAt, isDue: false }, 3, now), false, 'never with nothing to do')
+    })
+  }
+
+  it('goes by the hour that is set', () => {
+    const midnight = at('2026-11-15T00:00:00.000Z')
+    for (let scrubHour = 0; scrubHour < 24; scrubHour++) {
+      const state = { lastAt: midnight + scrubHour * hour - 1, isDue: true }
+      assert.equal(isScrubDue(state, scrubHour, midnight + scrubHour * hour - 1), false)
+      assert.equal(isScrubDue(state, scrubHour, midnight + scrubHour * hour), true)
+    }
+  })
+})
+
+/** A store of its own for a test, with the upkeep of one or more services on it. */
+async function openHouse(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const path = join(temporaryFolder(t), 'lethe.db')
+  const store = await openStore()
+  await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+  await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  let now = noon
+
+  async function openStore(): Promise<Store> {
+    const opened = await openSqliteStore(path)
+    t.after(() => opened.close())
+    return opened
+  }
+
+  return {
+    store,
+    openStore,
+    clock: () => now,
+    moveClock(to: Instant) {
+      now = to
+    },
+    /** Something that has aged out on every plan. */
+    async addAged(subjectId: string, count = 1) {
+      await store.ingest.ingest(
+        Array.from({ length: count }, (_, i) =>
+          eventRow({ subjectId, eventId: `e${i}`, occurredAt: noon - 9_999 * day + i }),
+        ),
+      )
+    },
+    hasAged: async (subjectId: string) => (await store.subjects.read(tracker, subjectId)) !== null,
+    /** Begins the upkeep on a store, some of its ports changed; it stops with the test at the latest. */
+    keep(own: Store = store, rules: Partial<HouseRules> = {}) {
+      const swept: SweptCounts[] = []
+      const durations: number[] = []
+      const errors: unknown[] = []
+      const rounds = { begun: 0, ended: 0 }
+      const alone: Store['upkeep']['alone'] = async (work) => {
+        rounds.begun++
+        try {
+          return await own.upkeep.alone(work)
+        } finally {
+          rounds.ended++
+        }
+      }
+      const house = keepHouse(
+        { ...own, upkeep: { ...own.upkeep, alone }, retentionDays: defaultRetentionDays, clock: () => now },
+        { sweepSeconds: 60, scrubHour: 'off', ...rules },
+        {
+          onSwept: (counts, durationMs) => {
+            swept.push(counts)
+            durations.push(durationMs)
+          },
+          onScrubbed: (durationMs) => durations.push(durationMs),
+          onError: (error) => errors.push(error),
+        },
+      )
+      t.after(() => house.stop())
+      /** Waits until so many rounds are over, and the next is on its way. */
+      async function ended(count: number): Promise<void> {
+        await until(() => rounds.ended >= count)
+        await nextTurn()
+        assert.deepEqual(rounds, { begun: count, ended: count })
+      }
+      return { stop: () => house.stop(), swept, durations, errors, ended }
+    },
+  }
+}
+
+/** A gate before a sweep: `reached` when it has come, and open from `open()` on. */
+function gated(store: Store) {
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>()
+  const sweep: Store['retention']['sweep'] = async (...args) => {
+    reach()
+    await opened
+    return store.retention.sweep(...args)
+  }
+  return { store: { ...store, retention: { sweep } }, reached, open }
+}
+
+describe('the upkeep of a service', () => {
+  it('sweeps at once, and again after every interval', async (t) => {
+    const { keep, addAged, hasAged } = await openHouse(t)
+    await addAged('anna')
+    const house = keep()
+    await house.ended(1)
+    assert.deepEqual(house.swept, [{ subjects: 1, sessions: 1, events: 1 }])
+    for (const round of [2, 3]) {
+      await addAged('ben')
+      t.mock.timers.tick(59_999)
+      await nextTurn()
+      await house.ended(round - 1)
+      assert.equal(await hasAged('ben'), true)
+      t.mock.timers.tick(1)
+      await house.ended(round)
+      assert.equal(await hasAged('ben'), false)
+      assert.equal(house.swept.length, round)
+    }
+    assert.ok(house.durations.every((durationMs) => durationMs > 0))
+    assert.deepEqual(house.errors, [])
+  })
+
+  it('says nothing of a sweep that found nothing', async (t) => {
+    const { keep } = await openHouse(t)
+    const house = keep()
+    await house.ended(1)
+    assert.deepEqual([house.swept, house.durations, house.errors], [[], [], []])
+  })
+
+  it('is done by one of two at a time, and by the other when its turn comes', async (t) => {
+    const { keep, addAged, hasAged, store, openStore } = await openHouse(t)
+    await addAged('anna')
+    const gate = gated(store)
+    const first = keep(gate.store)
+    await gate.reached
+    const second = keep(await openStore())
+    await second.ended(1)
+    assert.equal(await hasAged('anna'), true)
+    assert.deepEqual([second.swept, second.errors], [[], []])
+    gate.open()
+    await first.ended(1)
+    assert.deepEqual(first.swept, [{ subjects: 1, sessions: 1, events: 1 }])
+    await first.stop()
+    await addAged('ben')
+    t.mock.timers.tick(60_000)
+    await second.ended(2)
+    assert.deepEqual(second.swept, [{ subjects: 1, sessions: 1, events: 1 }])
+  })
+
+  it('reports an error, and goes on after the interval', async (t) => {
+    const { keep, addAged, store } = await openHouse(t)
+    await addAged('anna')
+    const disk = new Error('the disk is full')
+    let tries = 0
+    const sweep: Store['retention']['sweep'] = (...args) =>
+      ++tries === 1 ? Promise.reject(disk) : store.retention.sweep(...args)
+    const house = keep({ ...store, retention: { sweep } })
+    await house.ended(1)
+    assert.deepEqual([house.errors, house.swept], [[disk], []])
+    t.mock.timers.tick(60_000)
+    await house.ended(2)
+    assert.deepEqual(house.swept, [{ subjects: 1, sessions: 1, events: 1 }])
+    assert.deepEqual(house.errors, [disk])
+  })
+
+  it('once stopped has finished the step it was in, and begins no other', async (t) => {
+    const { keep, addAged, hasAged, store } = await openHouse(t)
+    await store.upkeep.scrub(noon - 2 * day)
+    await addAged('busy', 6_000)
+    const gate = gated(store)
+    const house = keep(gate.store, { scrubHour: 0 })
+    await gate.reached
+    let isStopped = false
+    const stop = house.stop().then(() => {
+      isStopped = true
+    })
+    for (let turn = 0; turn < 20; turn++) await nextTurn()
+    assert.equal(isStopped, false)
+    gate.open()
+    await stop
+    assert.equal(house.swept.length, 1)
+    assert.ok(house.swept[0] && house.swept[0].events > 0 && house.swept[0].events < 6_000)
+    assert.equal(await hasAged('busy'), true)
+    assert.equal((await store.upkeep.scrubState()).isDue, true, 'no scrub was begun either')
+    t.mock.timers.tick(600_000)
+    await nextTurn()
+    await house.ended(1)
+    assert.deepEqual(await store.upkeep.alone(async () => 'free'), 'free')
+  })
+
+  it('can be stopped between two rounds, and twice', async (t) => {
+    const { keep } = await openHouse(t)
+    const house = keep()
+    await house.ended(1)
+    await house.stop()
+    await house.stop()
+    t.mock.timers.tick(600_000)
+    await nextTurn()
+    await house.ended(1)
+  })
+})
+
+describe('the nightly scrub', () => {
+  const three = at('2026-11-16T03:00:00.000Z')
+
+  it('comes at its hour when something was deleted, once', async (t) => {
+    const { keep, addAged, moveClock, store } = await openHouse(t)
+    await store.upkeep.scrub(noon)
+    await addAged('anna')
+    const house = keep(store, { scrubHour: 3 })
+    await house.ended(1)
+    assert.equal(house.durations.length, 1, 'the sweep')
+    moveClock(three - 1)
+    t.mock.timers.tick(60_000)
+    await house.ended(2)
+    assert.deepEqual(await store.upkeep.scrubState(), { lastAt: noon, isDue: true })
+    moveClock(three)
+    t.mock.timers.tick(60_000)
+    await house.ended(3)
+    assert.deepEqual(await store.upkeep.scrubState(), { lastAt: three, isDue: false })
+    assert.equal(house.durations.length, 2, 'and the scrub')
+    moveClock(three + 1)
+    t.mock.timers.tick(60_000)
+    await house.ended(4)
+    assert.equal(house.durations.length, 2)
+    assert.deepEqual(house.errors, [])
+  })
+
+  it('is made up for by a service that starts after it', async (t) => {
+    const { keep, addAged, moveClock, store } = await openHouse(t)
+    await store.upkeep.scrub(noon)
+    await addAged('anna')
+    await store.subjects.erase(tracker, 'anna')
+    moveClock(three + 5 * hour)
+    await keep(store, { scrubHour: 3 }).ended(1)
+    assert.deepEqual(await store.upkeep.scrubState(), { lastAt: three + 5 * hour, isDue: false })
+  })
+
+  it('does not come when nothing was deleted, or when it is off', async (t) => {
+    const { keep, addAged, moveClock, store } = await openHouse(t)
+    await store.upkeep.scrub(noon)
+    moveClock(three)
+    await keep(store, { scrubHour: 3 }).ended(1)
+    assert.equal((await store.upkeep.scrubState()).lastAt, noon)
+    await addAged('anna')
+    await keep(store, { scrubHour: 'off' }).ended(1)
+    assert.deepEqual(await store.upkeep.scrubState(), { lastAt: noon, isDue: true })
+  })
+
+  it('that fails is reported, and tried again in the next round', async (t) => {
+    const { keep, addAged, moveClock, store } = await openHouse(t)
+    await store.upkeep.scrub(noon)
+    await addAged('anna')
+    moveClock(three)
+    const reader = new Error('Another process has been using old pages for a minute.')
+    let tries = 0
+    const scrub: Store['upkeep']['scrub'] = (now) =>
+      ++tries === 1 ? Promise.reject(reader) : store.upkeep.scrub(now)
+    const house = keep({ ...store, upkeep: { ...store.upkeep, scrub } }, { scrubHour: 3 })
+    await house.ended(1)
+    assert.deepEqual(house.errors, [reader])
+    assert.equal((await store.upkeep.scrubState()).isDue, true)
+    t.mock.timers.tick(60_000)
+    await house.ended(2)
+    assert.deepEqual(house.errors, [reader])
+    assert.deepEqual(await store.upkeep.scrubState(), { lastAt: three, isDue: false })
+  })
+})

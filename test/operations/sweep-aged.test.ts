@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { afterEach, describe, it } from 'node:test'
+import { defaultRetentionDays, type Plan, plans } from '../../src/domain/plan.ts'
+import type { RetentionStore, SweptCounts } from '../../src/domain/retention.ts'
+import type { TrackerView } from '../../src/domain/tracker.ts'
+import { type SweepOptions, type SweepParts, sweepAged } from '../../src/operations/sweep-aged.ts'
+import { always, eventRow } from '../support/rows.ts'
+import { noon, openParts } from './bench.ts'
+
+const { parts, fresh } = openParts()
+const day = 86_400_000
+const nothing = { subjects: 0, sessions: 0, events: 0 }
+
+const sweep = (options: SweepOptions = {}, changed: Partial<SweepParts> = {}) =>
+  sweepAged({ ...parts(), retentionDays: defaultRetentionDays, ...changed }, options)
+
+async function newTracker(plan: Plan): Promise<TrackerView> {
+  const [organisationId, trackerId] = [fresh('organisation'), fresh('tracker')]
+  await parts().organisations.create({ id: organisationId, name: 'Acme', plan, createdAt: 1 })
+  await parts().trackers.create({ id: trackerId, organisationId, name: 'Shop', createdAt: 1 })
+  return { organisationId, trackerId, since: always }
+}
+
+/** One event of each subject, so many milliseconds ago. */
+async function fill({ trackerId }: TrackerView, agesMs: Record<string, number>): Promise<void> {
+  await parts().ingest.ingest(
+    Object.entries(agesMs).map(([subjectId, ageMs]) =>
+      eventRow({ trackerId, subjectId, eventId: 'e', occurredAt: noon - ageMs }),
+    ),
+  )
+}
+
+/** So many events of one subject, all aged out: each more than a step takes. */
+async function fillLarge({ trackerId }: TrackerView, count: number): Promise<void> {
+  await parts().ingest.ingest(
+    Array.from({ length: count }, (_, i) =>
+      eventRow({ trackerId, subjectId: 'busy', eventId: `e${i}`, occurredAt: noon - 5_000 * day + i }),
+    ),
+  )
+}
+
+async function subjectsOf(tracker: TrackerView): Promise<string[]> {
+  const filters = { subjectIdPrefix: null, lastSeenAfter: null, lastSeenBefore: null }
+  const page = await parts().subjects.list(tracker, {
+    sort: 'subjectId',
+    limit: 200,
+    after: null,
+    ...filters,
+  })
+  return (page?.rows ?? []).map(({ subjectId }) => subjectId)
+}
+
+describe('sweeping what has aged out', () => {
+  // Nothing of one test is left for the next.
+  afterEach(() => sweep({}, { clock: () => noon + 99_999 * day }))
+
+  it('goes by the window of each organisation’s plan', async () => {
+    const trackers = new Map<Plan, TrackerView>()
+    for (const plan of plans) {
+      const tracker = await newTracker(plan)
+      trackers.set(plan, tracker)
+      const windowMs = defaultRetentionDays[plan] * day
+      await fill(tracker, { young: 0, edge: windowMs, aged: windowMs + 1, ancient: 40_000 * day })
+    }
+    assert.deepEqual(await sweep(), { subjects: 8, sessions: 8, events: 8 })
+    for (const [plan, tracker] of trackers) {
+      assert.deepEqual(await subjectsOf(tracker), ['edge', 'young'], plan)
+    }
+    assert.deepEqual(await sweep(), nothing)
+  })
+
+  it('goes by the windows it is given, and by the plan of the moment', async () => {
+    const tracker = await newTracker('starter')
+    await fill(tracker, { a: 10 * day, b: 20 * day, c: 30 * day })
+    const retentionDays = { free: 15, starter: 25, pro: 25_000, business: 25_000 }
+    assert.deepEqual(await sweep({}, { retentionDays }), { subjects: 1, sessions: 1, events: 1 })
+    await parts().organisations.setPlan(tracker.organisationId, 'pro')
+    assert.deepEqual(await sweep({}, { retentionDays }), nothing)
+    await parts().organisations.setPlan(tracker.organisationId, 'free')
+    assert.deepEqual(await sweep({}, { retentionDays }), { subjects: 1, sessions: 1, events: 1 })
+    assert.deepEqual(await subjectsOf(tracker), ['a'])
+  })
+
+  it('goes by the clock', async () => {
+    const tracker = await newTracker('free')
+    await fill(tracker, { a: 0 })
+    const after = (ms: number) => sweep({}, { clock: () => noon + ms })
+    assert.deepEqual(await after(180 * day), nothing)
+    assert.deepEqual(await after(180 * day + 1), { subjects: 1, sessions: 1, events: 1 })
+    assert.deepEqual(await subjectsOf(tracker), [])
+  })
+
+  it('reaches every tracker of an organisation', async () => {
+    const first = await newTracker('free')
+    const second = { ...first, trackerId: fresh('tracker') }
+    const { organisationId, trackerId } = second
+    await parts().trackers.create({ id: trackerId, organisationId, name: 'Blog', createdAt: 2 })
+    for (const tracker of [first, second]) await fill(tracker, { aged: 200 * day, young: day })
+    assert.deepEqual(await sweep(), { subjects: 2, sessions: 2, events: 2 })
+    for (const tracker of [first, second]) assert.deepEqual(await subjectsOf(tracker), ['young'])
+  })
+
+  it('goes in steps, and tells after each what was deleted so far', async () => {
+    const tracker = await newTracker('free')
+    await fillLarge(tracker, 6_000)
+    const reports: SweptCounts[] = []
+    const total = await sweep({ onProgress: (swept) => reports.push(swept) })
+    assert.deepEqual(total, { subjects: 1, sessions: 1, events: 6_000 })
+    const own = reports.filter(({ events }) => events > 0)
+    assert.deepEqual(own.at(-1), total)
+    assert.ok(own.length >= 2, `${own.length} steps`)
+    assert.ok(own[0] && own[0].events < 6_000, 'the first report came before the end')
+    for (const [i, { events }] of own.entries()) assert.ok(events >= (own[i - 1]?.events ?? 0))
+  })
+
+  it('ends early between two steps when it is told to, and goes on the next time', async () => {
+    const [first, second] = [await newTracker('free'), await newTracker('free')]
+    for (const tracker of [first, second]) await fillLarge(tracker, 6_000)
+    const stopping = new AbortController()
+    const retention: RetentionStore = {
+      async sweep(...args) {
+        const step = await parts().retention.sweep(...args)
+        if (step.events > 0) stopping.abort()
+        return step
+      },
+    }
+    const swept = await sweep({ signal: stopping.signal }, { retention })
+    assert.ok(swept.events > 0 && swept.events < 6_000, `${swept.events} events`)
+    assert.deepEqual(await subjectsOf(second), ['busy'])
+    const rest = await sweep()
+    assert.deepEqual(rest, { subjects: 2, sessions: 2, events: 12_000 - swept.events })
+  })
+
+  it('does nothing when it was told to end before it began', async () => {
+    const tracker = await newTracker('free')
+    await fill(tracker, { aged: 200 * day })
+    assert.deepEqual(await sweep({ signal: AbortSignal.abort() }), nothing)
+    assert.deepEqual(await subjectsOf(tracker), ['aged'])
+  })
+
+  it('lets other work have its turn between two trackers, though there is nothing to do', async () => {
+    const { organisationId } = await newTracker('free')
+    for (let i = 0; i < 30; i++) {
+      await parts().trackers.create({ id: fresh('tracker'), organisationId, name: 'Shop', createdAt: i })
+    }
+    let turns = 0
+    let isDone = false
+    const turn = () => {
+      turns++
+      if (!isDone) setImmediate(turn)
+    }
+    setImmediate(turn)
+    await sweep()
+    isDone = true
+    assert.ok(turns >= 30, `${turns} turns`)
+  })
+})

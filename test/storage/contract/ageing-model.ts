@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { IncomingRow } from '../../../src/domain/ingest.ts'
+import type { Instant } from '../../../src/domain/instant.ts'
+import type { SweptCounts } from '../../../src/domain/retention.ts'
+import { type SubjectQuery, subjectSorts } from '../../../src/domain/subject.ts'
+import type { TrackerView } from '../../../src/domain/tracker.ts'
+import { always, eventRow, sessionRow } from '../../support/rows.ts'
+import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
+import { type Bench, byCodePoints, type WholeSubject } from './bench.ts'
+import { TrackerModel } from './tracker-model.ts'
+
+/** All instants are multiples of this, so that many coincide, and the days before and after 1970 have several each. */
+const tick = 7 * 3_600_000
+const steps = 300
+const subjectIds = ['anna', 'ann', 'ben', '🦦', '\uffff']
+const eventNames = ['pageview', 'purchase', '__proto__']
+
+/** A tracker beside the model of what it should hold. */
+interface Pair {
+  tracker: TrackerView
+  model: TrackerModel
+}
+
+export function ageingModelContract(bench: Bench): void {
+  describe('batches, sweeps and erasures in whatever order, while the window moves', () => {
+    it('always show what was said, and nothing that has aged out', async () => {
+      const random = seededRandom()
+      const walk = new Walk(bench, random, await newPair(), await newPair())
+      for (let step = 0; step < steps; step++) {
+        try {
+          await walk.go()
+          await walk.check(step % 20 === 0 ? 'both' : 'touched')
+        } catch (error) {
+          throw new Error(`LETHE_TEST_SEED=${random.seed}, step ${step}: ${walk.said}`, { cause: error })
+        }
+      }
+    })
+
+    async function newPair(): Promise<Pair> {
+      return { tracker: await bench.createTracker(), model: new TrackerModel() }
+    }
+  })
+}
+
+class Walk {
+  readonly #bench: Bench
+  readonly #random: SeededRandom
+  readonly #pairs: readonly Pair[]
+  #touched: Pair
+  #since: Instant = -120 * tick
+  /** What the last step did. */
+  said = 'nothing yet'
+
+  constructor(bench: Bench, random: SeededRandom, first: Pair, second: Pair) {
+    this.#bench = bench
+    this.#random = random
+    this.#pairs = [first, second]
+    this.#touched = first
+  }
+
+  async go(): Promise<void> {
+    const random = this.#random
+    this.#touched = random.pick(this.#pairs)
+    const kind = random.integer(100)
+    if (kind < 55) await this.#ingest(this.#touched)
+    else if (kind < 65) await this.#sweep(this.#touched)
+    else if (kind < 80) await this.#sweepAStep(this.#touched)
+    else if (kind < 88) await this.#erase(this.#touched)
+    else {
+      // Mostly time goes by; now and then an organisation moves to a plan that keeps more.
+      this.#since += (random.integer(30) - 8) * tick
+      this.said = `the window begins at ${this.#since}`
+    }
+  }
+
+  async #ingest({ tracker, model }: Pair): Promise<void> {
+    const batch = Array.from({ length: 1 + this.#random.integer(10) }, () => this.#row(tracker.trackerId))
+    // Some rows stand in a batch twice.
+    const doubled = this.#random.shuffle([...batch, ...batch.slice(0, this.#random.integer(3))])
+    this.said = `ingested ${JSON.stringify(doubled)}`
+    assert.deepEqual(await this.#bench.store.ingest.ingest(doubled), model.ingest(doubled))
+  }
+
+  /** A row that has not aged out; a session may have begun before the window. */
+  #row(trackerId: string): IncomingRow {
+    const random = this.#random
+    const subjectId = random.pick(subjectIds)
+    const moment = this.#since + random.integer(30) * tick
+    // Most sessions are short; one goes on for ever.
+    const sessionId = random.integer(8) === 0 ? 'long' : `s${Math.floor(moment / tick / 4)}`
+    if (random.integer(3) === 0) {
+      const startedAt = moment - random.integer(6) * tick
+      const attributes = { country: random.pick(['AT', 'DE', 'FR']) }
+      return sessionRow({ trackerId, subjectId, sessionId, startedAt, endedAt: moment, attributes })
+    }
+    const number = random.integer(3)
+    const content = { name: random.pick(eventNames), properties: { number } }
+    return eventRow({
+      trackerId,
+      subjectId,
+      sessionId,
+      eventId: `e${number}`,
+      occurredAt: moment,
+      ...content,
+    })
+  }
+
+  async #sweep({ tracker, model }: Pair): Promise<void> {
+    const maxRows = 1 + this.#random.integer(20)
+    this.said = `swept all before ${this.#since}, ${maxRows} rows at a time`
+    const total = { subjects: 0, sessions: 0, events: 0 }
+    for (let isDone = false, count = 0; !isDone; count++) {
+      assert.ok(count < 1_000, 'a sweep comes to an end')
+      const swept = await this.#bench.store.retention.sweep(tracker.trackerId, this.#since, maxRows)
+      total.subjects += swept.subjects
+      total.sessions += swept.sessions
+      total.events += swept.events
+      isDone = swept.isDone
+    }
+    assert.deepEqual(total, model.sweep(this.#since))
+  }
+
+  async #sweepAStep({ tracker, model }: Pair): Promise<void> {
+    const maxRows = 1 + this.#random.integer(6)
+    this.said = `swept ${maxRows} rows before ${this.#since}`
+    const { isDone, ...swept } = await this.#bench.store.retention.sweep(
+      tracker.trackerId,
+      this.#since,
+      maxRows,
+    )
+    assert.ok(swept.sessions + swept.events <= maxRows, 'no more than it was told')
+    const visible = model.view(this.#since)
+    const gone = model.keepOnly(await this.#bench.readAll(tracker))
+    assert.deepEqual(swept, gone satisfies SweptCounts)
+    assert.deepEqual(model.view(this.#since), visible, 'nothing went that was to be seen')
+    if (isDone) assert.deepEqual(model.sweep(this.#since), { subjects: 0, sessions: 0, events: 0 })
+  }
+
+  async #erase({ tracker, model }: Pair): Promise<void> {
+    const subjectId = this.#random.pick(subjectIds)
+    this.said = `erased ${subjectId}`
+    const counts = await this.#bench.store.subjects.erase({ ...tracker, since: this.#since }, subjectId)
+    assert.deepEqual(counts, model.erase(subjectId, this.#since))
+  }
+
+  async check(which: 'both' | 'touched'): Promise<void> {
+    for (const { tracker, model } of which === 'both' ? this.#pairs : [this.#touched]) {
+      assert.deepEqual(await this.#bench.readAll(tracker), model.view(always), 'all there is')
+      const windows = [this.#since, this.#since + 1, this.#since + this.#random.integer(30) * tick]
+      const since = this.#random.pick(windows)
+      await this.#checkView({ ...tracker, since }, model.view(since))
+      assert.deepEqual(await this.#bench.store.dailyTotals.list(tracker, -1e6, 1e6), model.totals())
+    }
+  }
+
+  async #checkView(view: TrackerView, expected: readonly WholeSubject[]): Promise<void> {
+    const random = this.#random
+    assert.deepEqual(await this.#bench.readAll(view, 1 + random.integer(5)), expected)
+    for (const sort of subjectSorts) {
+      const query = this.#query(sort)
+      const listed = await this.#bench.listSubjects(view, query)
+      assert.deepEqual(listed, listOf(expected, query), JSON.stringify(query))
+    }
+    const subjectId = random.pick(subjectIds)
+    const whole = expected.find(({ record }) => record.subjectId === subjectId)
+    const after = null
+    if (whole) {
+      const { sessionId } = random.pick([...whole.sessions, { sessionId: 'unknown' }])
+      const limit = 1 + random.integer(4)
+      const events = whole.events.filter((event) => event.sessionId === sessionId)
+      assert.deepEqual(await this.#bench.listEvents(view, subjectId, { sessionId, limit }), events)
+    } else {
+      const { subjects, sessions, events } = this.#bench.store
+      assert.equal(await subjects.read(view, subjectId), null)
+      assert.equal(await sessions.list(view, subjectId, { limit: 9, after }), null)
+      assert.equal(await events.list(view, subjectId, { limit: 9, after, sessionId: null }), null)
+    }
+  }
+
+  #query(sort: SubjectQuery['sort']): SubjectQuery {
+    const random = this.#random
+    const bound = () => (random.integer(2) ? null : this.#since + (random.integer(40) - 5) * tick)
+    const isById = sort === 'subjectId'
+    return {
+      ...{ sort, limit: 1 + random.integer(3), after: null },
+      subjectIdPrefix: isById ? random.pick([null, 'a', 'ann', 'x']) : null,
+      lastSeenAfter: isById ? null : bound(),
+      lastSeenBefore: isById ? null : bound(),
+    }
+  }
+}
+
+/** The list a query asks for, made out of everything. */
+function listOf(all: readonly WholeSubject[], query: SubjectQuery) {
+  const { sort, subjectIdPrefix, lastSeenAfter, lastSeenBefore } = query
+  const rows = all
+    .map(({ record: { attributes: _, ...summary } }) => summary)
+    .filter(
+      ({ subjectId, lastSeenAt }) =>
+        subjectId.startsWith(subjectIdPrefix ?? '') &&
+        lastSeenAt >= (lastSeenAfter ?? lastSeenAt) &&
+        (lastSeenBefore === null || lastSeenAt < lastSeenBefore),
+    )
+  if (sort === 'subjectId') return rows
+  const ascending = rows.sort((a, b) => a.lastSeenAt - b.lastSeenAt || byCodePoints(a.subjectId, b.subjectId))
+  return sort === 'lastSeenAt' ? ascending : ascending.reverse()
+}

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { IncomingRow } from '../../../src/domain/ingest.ts'
+import type { SubjectQuery } from '../../../src/domain/subject.ts'
+import type { TrackerView } from '../../../src/domain/tracker.ts'
+import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
+import { type Bench, everySubject, walk } from './bench.ts'
+
+/** Where the window begins. */
+const since = at('2026-06-01T00:00:00.000Z')
+const day = 86_400_000
+
+/** A session that began three days before the window and ended a day into it, between an older and a younger one. */
+function visitsOf(trackerId: string, subjectId: string): IncomingRow[] {
+  const session = (sessionId: string, startedAt: number, endedAt: number) =>
+    sessionRow({ trackerId, subjectId, sessionId, startedAt, endedAt, attributes: { visit: sessionId } })
+  const event = (sessionId: string, eventId: string, occurredAt: number) =>
+    eventRow({ trackerId, subjectId, sessionId, eventId, occurredAt })
+  return [
+    session('old', since - 9 * day, since - 8 * day),
+    event('old', 'e1', since - 9 * day),
+    session('over', since - 3 * day, since + day),
+    event('over', 'e2', since - 2 * day),
+    event('over', 'e3', since - 1),
+    event('over', 'e4', since),
+    event('over', 'e5', since + day),
+    session('young', since + 2 * day, since + 3 * day),
+    event('young', 'e6', since + 2 * day),
+  ]
+}
+
+export function ageingContract(bench: Bench): void {
+  async function fill(...rows: ((trackerId: string) => IncomingRow[])[]): Promise<TrackerView> {
+    const tracker = await bench.createTracker()
+    await bench.store.ingest.ingest(rows.flatMap((make) => make(tracker.trackerId)))
+    return tracker
+  }
+  const anna = (trackerId: string) => visitsOf(trackerId, 'anna')
+  /** One event at an instant, and nothing else. */
+  const once = (subjectId: string, occurredAt: number) => (trackerId: string) => [
+    eventRow({ trackerId, subjectId, eventId: 'e', occurredAt }),
+  ]
+
+  describe('what has aged out, with no sweep', () => {
+    it('is in no part of a subject: its record, its sessions, its events', async () => {
+      const tracker = await fill(anna)
+      const [whole] = await bench.readAll({ ...tracker, since })
+      assert.deepEqual(whole?.record, {
+        subjectId: 'anna',
+        firstSeenAt: since - 3 * day,
+        lastSeenAt: since + 3 * day,
+        counts: { sessions: 2, events: 3 },
+        attributes: { visit: 'young' },
+      })
+      assert.deepEqual(
+        whole?.sessions.map(({ sessionId, startedAt, counts }) => [sessionId, startedAt, counts.events]),
+        [
+          ['young', since + 2 * day, 1],
+          ['over', since - 3 * day, 2],
+        ],
+      )
+      assert.deepEqual(
+        whole?.events.map(({ eventId }) => eventId),
+        ['e6', 'e5', 'e4'],
+      )
+    })
+
+    it('is in no list of a session’s events', async () => {
+      const tracker = { ...(await fill(anna)), since }
+      const eventIds = async (sessionId: string, limit?: number) =>
+        (await bench.listEvents(tracker, 'anna', { sessionId, ...(limit && { limit }) })).map(
+          ({ eventId }) => eventId,
+        )
+      assert.deepEqual(await eventIds('over'), ['e5', 'e4'])
+      assert.deepEqual(await eventIds('over', 1), ['e5', 'e4'])
+      assert.deepEqual(await eventIds('young'), ['e6'])
+      assert.deepEqual(await eventIds('old'), [])
+    })
+
+    it('is not reached by a position from when it was still there', async () => {
+      const tracker = { ...(await fill(anna)), since }
+      const events = await bench.store.events.list(tracker, 'anna', {
+        ...{ limit: 10, sessionId: null },
+        after: { occurredAt: since - 1, eventId: 'e3' },
+      })
+      assert.deepEqual(events, { rows: [], next: null })
+      const sessions = await bench.store.sessions.list(tracker, 'anna', {
+        limit: 10,
+        after: { startedAt: since - 3 * day, sessionId: 'over' },
+      })
+      assert.deepEqual(sessions, { rows: [], next: null })
+    })
+
+    it('is gone one millisecond before the window, and there at its first', async () => {
+      const tracker = await fill(anna)
+      const counts = async (from: number) =>
+        (await bench.store.subjects.read({ ...tracker, since: from }, 'anna'))?.counts
+      assert.deepEqual(await counts(since - 8 * day), { sessions: 3, events: 5 }, 'the old session ends here')
+      assert.deepEqual(await counts(since - 8 * day + 1), { sessions: 2, events: 5 })
+      assert.deepEqual(await counts(since - 1), { sessions: 2, events: 4 })
+      assert.deepEqual(await counts(since + day), { sessions: 2, events: 2 })
+      assert.deepEqual(await counts(since + day + 1), { sessions: 1, events: 1 })
+      assert.deepEqual(await counts(since + 3 * day), { sessions: 1, events: 0 })
+      assert.equal(await counts(since + 3 * day + 1), undefined)
+    })
+
+    it('does not tell a subject’s attributes, were its start the latest', async () => {
+      const tracker = await fill((trackerId) => [
+        ...[
+          { sessionId: 'long', startedAt: since - 9 * day, endedAt: since + day },
+          { sessionId: 'short', startedAt: since - 2 * day, endedAt: since - day },
+        ].map((span) =>
+          sessionRow({ trackerId, subjectId: 'anna', ...span, attributes: { visit: span.sessionId } }),
+        ),
+      ])
+      const read = (from: number) => bench.store.subjects.read({ ...tracker, since: from }, 'anna')
+      assert.deepEqual((await read(since - day))?.attributes, { visit: 'short' })
+      assert.deepEqual((await read(since))?.attributes, { visit: 'long' })
+      assert.equal((await read(since))?.firstSeenAt, since - 9 * day)
+    })
+
+    it('is there again when the window begins earlier', async () => {
+      const tracker = await fill(anna)
+      const before = await bench.readAll(tracker)
+      assert.notDeepEqual(await bench.readAll({ ...tracker, since }), before)
+      assert.deepEqual(await bench.readAll({ ...tracker, since: since + 4 * day }), [])
+      assert.deepEqual(await bench.readAll({ ...tracker, since: since - 9 * day }), before)
+    })
+  })
+
+  describe('a subject of which all has aged out, with no sweep', () => {
+    it('is not there', async () => {
+      const tracker = { ...(await fill(once('anna', since - 1), once('ben', since))), since }
+      assert.equal(await bench.store.subjects.read(tracker, 'anna'), null)
+      assert.equal(await bench.store.sessions.list(tracker, 'anna', { limit: 9, after: null }), null)
+      for (const sessionId of [null, 'session']) {
+        const query = { limit: 9, after: null, sessionId }
+        assert.equal(await bench.store.events.list(tracker, 'anna', query), null)
+      }
+      assert.ok(await bench.store.subjects.read(tracker, 'ben'))
+    })
+
+    it('is in no list of subjects, whatever its order, its filters and the size of its pages', async () => {
+      const young = ['b', 'd', 'dd', 'g']
+      const tracker = await fill(
+        ...['a', 'c', 'da', 'e', 'f', 'h'].map((id, i) => once(id, since - 1 - i * day)),
+        ...young.map((id, i) => once(id, since + i * day)),
+        // Has aged in part, so that it has to be counted.
+        (trackerId) => visitsOf(trackerId, 'dc'),
+      )
+      const ids = (query: Partial<SubjectQuery>) => bench.listSubjectIds({ ...tracker, since }, query)
+      for (const limit of [1, 2, 3, 200]) {
+        assert.deepEqual(await ids({ limit }), ['b', 'd', 'dc', 'dd', 'g'])
+        assert.deepEqual(await ids({ limit, subjectIdPrefix: 'd' }), ['d', 'dc', 'dd'])
+        assert.deepEqual(await ids({ limit, subjectIdPrefix: 'da' }), [])
+        assert.deepEqual(await ids({ limit, sort: 'lastSeenAt' }), ['b', 'd', 'dd', 'dc', 'g'])
+        assert.deepEqual(await ids({ limit, sort: '-lastSeenAt' }), ['g', 'dc', 'dd', 'd', 'b'])
+        for (const lastSeenAfter of [always, since - 9 * day, since - 1]) {
+          const query = { limit, lastSeenAfter, lastSeenBefore: since + day }
+          assert.deepEqual(await ids({ ...query, sort: 'lastSeenAt' }), ['b'])
+          assert.deepEqual(await ids({ ...query, sort: '-lastSeenAt' }), ['b'])
+        }
+        const late = { limit, lastSeenAfter: since + day, lastSeenBefore: null }
+        assert.deepEqual(await ids({ ...late, sort: 'lastSeenAt' }), ['d', 'dd', 'dc', 'g'])
+        assert.deepEqual(await ids({ ...late, sort: '-lastSeenAt' }), ['g', 'dc', 'dd', 'd'])
+        const past = { limit, lastSeenBefore: since }
+        for (const sort of ['lastSeenAt', '-lastSeenAt'] as const)
+          assert.deepEqual(await ids({ ...past, sort }), [])
+      }
+    })
+
+    it('drops out of a walk that is under way, and ends it for none that comes after', async () => {
+      const tracker = await fill(...['a', 'b', 'c', 'd', 'e'].map((id, i) => once(id, since + i)))
+      for (const [sort, expected] of [
+        ['subjectId', ['a', 'c', 'e']],
+        ['lastSeenAt', ['a', 'c', 'e']],
+        ['-lastSeenAt', ['e', 'd']],
+      ] as const) {
+        let from = since
+        const seen = await walk((after: SubjectQuery['after']) => {
+          const view = { ...tracker, since: from }
+          // Before the next page two more will have aged out.
+          from += 2
+          return bench.store.subjects.list(view, { ...everySubject, sort, limit: 1, after })
+        })
+        assert.deepEqual(
+          seen.map(({ subjectId }) => subjectId),
+          expected,
+          sort,
+        )
+      }
+    })
+
+    it('is looked past in any number, page by page', async () => {
+      const tracker = await fill(
+        ...Array.from({ length: 2_500 }, (_, i) => once(`a${String(i).padStart(4, '0')}`, since - 1)),
+        once('a1200-', since),
+        once('b', since),
+      )
+      for (const limit of [1, 2, 200]) {
+        assert.deepEqual(await bench.listSubjectIds({ ...tracker, since }, { limit }), ['a1200-', 'b'])
+      }
+    })
+  })
+
+  describe('a subject of which very much has aged out, with no sweep', () => {
+    it('shows the few sessions that have not, page by page', async () => {
+      const tracker = await fill((trackerId) =>
+        Array.from({ length: 2_500 }, (_, i) =>
+          sessionRow({
+            ...{ trackerId, subjectId: 'anna', sessionId: `s${i}`, startedAt: since - 9 * day + i },
+            // Every thousandth goes on into the window.
+            endedAt: i % 1_000 === 0 ? since + i : since - day,
+          }),
+        ),
+      )
+      for (const limit of [1, 2, 200]) {
+        const sessions = await bench.listSessions({ ...tracker, since }, 'anna', limit)
+        assert.deepEqual(
+          sessions.map(({ sessionId }) => sessionId),
+          ['s2000', 's1000', 's0'],
+        )
+      }
+      const record = await bench.store.subjects.read({ ...tracker, since }, 'anna')
+      assert.deepEqual(record?.counts, { sessions: 3, events: 0 })
+    })
+  })
+
+  describe('erasing a subject that waits for the sweeper', () => {
+    it('of which a part has aged out tells what was to be seen, and deletes all of it', async () => {
+      const tracker = await fill(anna, once('ben', since))
+      const erased = await bench.store.subjects.erase({ ...tracker, since }, 'anna')
+      assert.deepEqual(erased, { sessions: 2, events: 3 })
+      assert.equal(await bench.store.subjects.read(tracker, 'anna'), null)
+      assert.deepEqual(await bench.listSubjectIds(tracker), ['ben'])
+      await assertBeginsAnew(tracker)
+    })
+
+    it('of which all has aged out tells zeros, and deletes all of it', async () => {
+      const tracker = await fill(anna, once('ben', since))
+      const erased = await bench.store.subjects.erase({ ...tracker, since: since + 4 * day }, 'anna')
+      assert.deepEqual(erased, { sessions: 0, events: 0 })
+      assert.deepEqual(await bench.listSubjectIds(tracker), ['ben'])
+      await assertBeginsAnew(tracker)
+    })
+
+    /** Anna's sessions and events would show again, had any been left behind. */
+    async function assertBeginsAnew(tracker: TrackerView): Promise<void> {
+      const { trackerId } = tracker
+      await bench.store.ingest.ingest([
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 'new', eventId: 'new', occurredAt: since }),
+      ])
+      const [whole] = await bench.readAll(tracker)
+      assert.deepEqual(whole?.record.counts, { sessions: 1, events: 1 })
+      assert.equal(whole?.sessions.length, 1)
+      assert.equal(whole?.events.length, 1)
+      assert.deepEqual(await bench.listEvents(tracker, 'anna', { sessionId: 'over' }), [])
+    }
+  })
+}

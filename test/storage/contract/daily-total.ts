@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type DailyTotal, dayOf } from '../../../src/domain/daily-total.ts'
+import type { IncomingRow } from '../../../src/domain/ingest.ts'
+import type { TrackerView } from '../../../src/domain/tracker.ts'
+import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
+import type { Bench } from './bench.ts'
+
+const midnight = at('2026-11-02T00:00:00.000Z')
+const today = dayOf(midnight)
+const day = 86_400_000
+
+export function dailyTotalContract(bench: Bench): void {
+  async function totals(tracker: TrackerView, from = -1e6, to = 1e6): Promise<DailyTotal[]> {
+    const days = await bench.store.dailyTotals.list(tracker, from, to)
+    assert.ok(days, 'the tracker is there')
+    return days
+  }
+
+  describe('daily totals', () => {
+    it('count events by their name and sessions by their start, day by day of UTC', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      const event = (eventId: string, name: string, occurredAt: number) =>
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId, name, occurredAt })
+      await bench.store.ingest.ingest([
+        event('e1', 'pageview', midnight - 1),
+        event('e2', 'pageview', midnight),
+        event('e3', 'pageview', midnight + day - 1),
+        event('e4', 'purchase', midnight + day - 1),
+        event('e5', 'purchase', midnight + day),
+        sessionRow({ trackerId, subjectId: 'ben', sessionId: 's1', startedAt: midnight }),
+        sessionRow({ trackerId, subjectId: 'ben', sessionId: 's2', startedAt: midnight + 3 * day }),
+      ])
+      assert.deepEqual(await totals(tracker), [
+        { day: today - 1, sessions: 1, events: { pageview: 1 } },
+        { day: today, sessions: 1, events: { pageview: 2, purchase: 1 } },
+        { day: today + 1, sessions: 0, events: { purchase: 1 } },
+        { day: today + 3, sessions: 1, events: {} },
+      ])
+    })
+
+    it('count the days before 1970 too', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      const instants = [-day - 1, -day, -1, 0, day - 1, at('0000-01-01T00:00:00.000Z')]
+      await bench.store.ingest.ingest(
+        instants.map((occurredAt, i) =>
+          eventRow({ trackerId, subjectId: 'anna', sessionId: `s${i}`, eventId: 'e', occurredAt }),
+        ),
+      )
+      assert.deepEqual(await totals(tracker), [
+        { day: -719_528, sessions: 1, events: { pageview: 1 } },
+        { day: -2, sessions: 1, events: { pageview: 1 } },
+        { day: -1, sessions: 2, events: { pageview: 2 } },
+        { day: 0, sessions: 2, events: { pageview: 2 } },
+      ])
+    })
+
+    it('are listed from one day to another, both included', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      await bench.store.ingest.ingest(
+        [0, 1, 2, 3, 4].map((i) =>
+          eventRow({ trackerId, subjectId: 'anna', sessionId: `s${i}`, eventId: 'e', occurredAt: i * day }),
+        ),
+      )
+      const days = async (from: number, to: number) =>
+        (await totals(tracker, from, to)).map((total) => total.day)
+      assert.deepEqual(await days(1, 3), [1, 2, 3])
+      assert.deepEqual(await days(2, 2), [2])
+      assert.deepEqual(await days(4, 9), [4])
+      assert.deepEqual(await days(3, 1), [])
+      assert.deepEqual(await days(5, 9), [])
+    })
+
+    it('take any name for what it is', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      const names = ['__proto__', 'constructor', 'toString', ' ', '🦦', 'Pageview', 'pageview', '7', "';--"]
+      await bench.store.ingest.ingest(
+        names.map((name) =>
+          eventRow({ trackerId, subjectId: 'anna', eventId: name, name, occurredAt: midnight }),
+        ),
+      )
+      const [total] = await totals(tracker)
+      assert.deepEqual(new Map(Object.entries(total?.events ?? {})), new Map(names.map((name) => [name, 1])))
+    })
+
+    it('are empty for a tracker without data, and null for one that is not visible', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      assert.deepEqual(await totals(tracker), [])
+      await bench.store.ingest.ingest([eventRow({ trackerId, subjectId: 'anna', eventId: 'e' })])
+      const organisationId = await bench.createOrganisation()
+      for (const foreign of [
+        { ...tracker, organisationId },
+        { ...tracker, organisationId: 'nobody' },
+        { ...tracker, trackerId: 'no-such-tracker' },
+      ]) {
+        assert.equal(await bench.store.dailyTotals.list(foreign, -1e6, 1e6), null)
+      }
+    })
+
+    it('are each tracker’s own', async () => {
+      const tracker = await bench.createTracker()
+      const sibling = await bench.createTracker(tracker.organisationId)
+      const rows = [tracker, sibling, sibling].map(({ trackerId }, i) =>
+        eventRow({ trackerId, subjectId: 'anna', eventId: `e${i}`, occurredAt: midnight }),
+      )
+      await bench.store.ingest.ingest(rows)
+      assert.deepEqual(await totals(tracker), [{ day: today, sessions: 1, events: { pageview: 1 } }])
+      assert.deepEqual(await totals(sibling), [{ day: today, sessions: 1, events: { pageview: 2 } }])
+    })
+  })
+
+  describe('what daily totals count', () => {
+    it('is counted once, however often and in whatever batches it comes', async () => {
+      const random = seededRandom()
+      const rows: IncomingRow[] = Array.from({ length: 120 }, (_, i) => {
+        const session = { subjectId: `visitor-${i % 7}`, sessionId: `s${i % 20}` }
+        const startedAt = midnight + (i % 20) * (day / 4) + random.integer(day / 4)
+        return i % 3 === 0
+          ? sessionRow({ ...session, startedAt })
+          : eventRow({ ...session, eventId: `e${i}`, name: `n${i % 4}`, occurredAt: startedAt })
+      })
+      const first = await bench.createTracker()
+      await bench.store.ingest.ingest(rows.map((row) => ({ ...row, trackerId: first.trackerId })))
+      const expected = await totals(first)
+      const added = expected.flatMap((total) => Object.values(total.events)).reduce((a, b) => a + b)
+      assert.equal(added, 80)
+      for (let round = 0; round < 4; round++) {
+        const tracker = await bench.createTracker()
+        const own = random.shuffle(rows).map((row) => ({ ...row, trackerId: tracker.trackerId }))
+        for (let next = 0; next < own.length; next += 10) {
+          // Batches overlap, as those of an import that broke off and began again.
+          await bench.store.ingest.ingest(own.slice(Math.max(0, next - random.integer(15)), next + 10))
+        }
+        assert.deepEqual(await totals(tracker), expected, `LETHE_TEST_SEED=${random.seed}, round ${round}`)
+      }
+    })
+
+    it('moves with a session that turns out to have begun on an earlier day', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      const say = (startedAt: number, sessionId = 's1') =>
+        bench.store.ingest.ingest([
+          sessionRow({ trackerId, subjectId: 'anna', sessionId, startedAt, endedAt: midnight + day }),
+        ])
+      await say(midnight)
+      await say(midnight, 's2')
+      await say(midnight - day)
+      assert.deepEqual(await totals(tracker), [
+        { day: today - 1, sessions: 1, events: {} },
+        { day: today, sessions: 1, events: {} },
+      ])
+      // Later on the same day, and on a later one: nothing moves. The last of its day leaves no empty day behind.
+      await say(midnight - day + 5)
+      await say(midnight + day)
+      await say(midnight - 2 * day, 's2')
+      assert.deepEqual(await totals(tracker), [
+        { day: today - 2, sessions: 1, events: {} },
+        { day: today - 1, sessions: 1, events: {} },
+      ])
+    })
+
+    it('moves within one batch as well, by an event too', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      const session = { trackerId, subjectId: 'anna', sessionId: 's' }
+      await bench.store.ingest.ingest([sessionRow({ ...session, startedAt: midnight })])
+      await bench.store.ingest.ingest([
+        sessionRow({ ...session, startedAt: midnight - day }),
+        eventRow({ ...session, eventId: 'e', occurredAt: midnight - 3 * day }),
+      ])
+      assert.deepEqual(await totals(tracker), [{ day: today - 3, sessions: 1, events: { pageview: 1 } }])
+    })
+
+    it('stays through erasure, retention and both', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      await bench.store.ingest.ingest(
+        ['anna', 'ben', 'cleo'].flatMap((subjectId, i) => [
+          sessionRow({ trackerId, subjectId, sessionId: 's', startedAt: midnight + i * day }),
+          eventRow({ trackerId, subjectId, sessionId: 's', eventId: 'e', occurredAt: midnight + i * day }),
+        ]),
+      )
+      const before = await totals(tracker)
+      assert.equal(before.length, 3)
+      await bench.store.subjects.erase(tracker, 'anna')
+      assert.deepEqual(await totals(tracker), before)
+      const swept = await bench.store.retention.sweep(trackerId, midnight + 2 * day, 100)
+      assert.deepEqual(swept, { subjects: 1, sessions: 1, events: 1, isDone: true })
+      await bench.store.subjects.erase({ ...tracker, since: midnight + 3 * day }, 'cleo')
+      assert.deepEqual(await bench.listSubjectIds(tracker), [])
+      assert.deepEqual(await totals(tracker), before)
+    })
+  })
+}

@@ -1,0 +1,152 @@
+import { type DailyTotal, dayOf } from '../../../src/domain/daily-total.ts'
+import type { IncomingEvent, IncomingRow, IncomingSession, IngestCounts } from '../../../src/domain/ingest.ts'
+import type { Instant } from '../../../src/domain/instant.ts'
+import type { SweptCounts } from '../../../src/domain/retention.ts'
+import type { SubjectCounts } from '../../../src/domain/subject.ts'
+import { byCodePoints, type WholeSubject } from './bench.ts'
+
+type ModelSession = Omit<IncomingSession, 'type' | 'trackerId'> & { attributesAt: Instant | null }
+type ModelEvent = Omit<IncomingEvent, 'type' | 'trackerId'>
+
+/** What one tracker should hold, kept in two lists without a store: slowly and plainly. */
+export class TrackerModel {
+  #sessions: ModelSession[] = []
+  #events: ModelEvent[] = []
+  readonly #totals = new Map<number, { sessions: number; events: Map<string, number> }>()
+
+  ingest(batch: readonly IncomingRow[]): IngestCounts {
+    const before = this.#size()
+    for (const row of batch) {
+      if (row.type === 'event') this.#addEvent(row)
+      else this.#say({ ...row, attributesAt: row.endedAt })
+    }
+    return difference(this.#size(), before)
+  }
+
+  /** All that is to be seen of the tracker's subjects when what is older than `since` is not. */
+  view(since: Instant): WholeSubject[] {
+    const seen = this.#sessions.filter(({ endedAt }) => endedAt >= since)
+    const subjectIds = [...new Set(seen.map(({ subjectId }) => subjectId))].sort(byCodePoints)
+    return subjectIds.map((subjectId) => {
+      const events = this.#events
+        .filter((event) => event.subjectId === subjectId && event.occurredAt >= since)
+        .sort((a, b) => b.occurredAt - a.occurredAt || byCodePoints(b.eventId, a.eventId))
+        .map(({ eventId, sessionId, name, occurredAt, properties }) => ({
+          ...{ eventId, sessionId, name, occurredAt, properties },
+        }))
+      const sessions = seen
+        .filter((session) => session.subjectId === subjectId)
+        .sort((a, b) => b.startedAt - a.startedAt || byCodePoints(b.sessionId, a.sessionId))
+        .map(({ sessionId, startedAt, endedAt, attributes }) => ({
+          ...{ sessionId, startedAt, endedAt, attributes },
+          counts: { events: events.filter((event) => event.sessionId === sessionId).length },
+        }))
+      const record = {
+        subjectId,
+        firstSeenAt: Math.min(...sessions.map(({ startedAt }) => startedAt)),
+        lastSeenAt: Math.max(...sessions.map(({ endedAt }) => endedAt)),
+        counts: { sessions: sessions.length, events: events.length },
+        attributes: sessions[0]?.attributes ?? {},
+      }
+      return { record, sessions, events }
+    })
+  }
+
+  erase(subjectId: string, since: Instant): SubjectCounts {
+    const visible = this.view(since).find(({ record }) => record.subjectId === subjectId)
+    this.#sessions = this.#sessions.filter((session) => session.subjectId !== subjectId)
+    this.#events = this.#events.filter((event) => event.subjectId !== subjectId)
+    return visible?.record.counts ?? { sessions: 0, events: 0 }
+  }
+
+  sweep(since: Instant): SweptCounts {
+    const before = this.#size()
+    this.#sessions = this.#sessions.filter(({ endedAt }) => endedAt >= since)
+    this.#events = this.#events.filter(({ occurredAt }) => occurredAt >= since)
+    return difference(before, this.#size())
+  }
+
+  /** Forgets what is no longer in the store: a sweep that is not done chooses by itself what goes first. */
+  keepOnly(held: readonly WholeSubject[]): SweptCounts {
+    const before = this.#size()
+    const sessions = new Set(
+      held.flatMap(({ record, sessions }) =>
+        sessions.map(({ sessionId }) => `${record.subjectId}\n${sessionId}`),
+      ),
+    )
+    const events = new Set(
+      held.flatMap(({ record, events }) =>
+        events.map(({ occurredAt, eventId }) => `${record.subjectId}\n${occurredAt}\n${eventId}`),
+      ),
+    )
+    this.#sessions = this.#sessions.filter(({ subjectId, sessionId }) =>
+      sessions.has(`${subjectId}\n${sessionId}`),
+    )
+    this.#events = this.#events.filter(({ subjectId, occurredAt, eventId }) =>
+      events.has(`${subjectId}\n${occurredAt}\n${eventId}`),
+    )
+    return difference(before, this.#size())
+  }
+
+  totals(): DailyTotal[] {
+    return [...this.#totals]
+      .filter(([, { sessions, events }]) => sessions > 0 || events.size > 0)
+      .map(([day, { sessions, events }]) => ({ day, sessions, events: Object.fromEntries(events) }))
+      .sort((a, b) => a.day - b.day)
+  }
+
+  #addEvent({ subjectId, sessionId, eventId, name, occurredAt, properties }: IncomingEvent): void {
+    const isKnown = this.#events.some(
+      (event) =>
+        event.subjectId === subjectId && event.eventId === eventId && event.occurredAt === occurredAt,
+    )
+    if (isKnown) return
+    this.#events.push({ subjectId, sessionId, eventId, name, occurredAt, properties })
+    const { events } = this.#totalOf(occurredAt)
+    events.set(name, (events.get(name) ?? 0) + 1)
+    const span = { startedAt: occurredAt, endedAt: occurredAt }
+    this.#say({ subjectId, sessionId, ...span, attributes: {}, attributesAt: null })
+  }
+
+  /** Takes in what a row says of its session. */
+  #say({ subjectId, sessionId, startedAt, endedAt, attributes, attributesAt }: ModelSession): void {
+    const known = this.#sessions.find(
+      (session) => session.subjectId === subjectId && session.sessionId === sessionId,
+    )
+    if (known === undefined) {
+      this.#sessions.push({ subjectId, sessionId, startedAt, endedAt, attributes, attributesAt })
+      this.#totalOf(startedAt).sessions += 1
+      return
+    }
+    this.#totalOf(known.startedAt).sessions -= 1
+    known.startedAt = Math.min(known.startedAt, startedAt)
+    this.#totalOf(known.startedAt).sessions += 1
+    known.endedAt = Math.max(known.endedAt, endedAt)
+    const knownAt = known.attributesAt ?? Number.NEGATIVE_INFINITY
+    const isGreater = JSON.stringify(attributes) > JSON.stringify(known.attributes)
+    if (attributesAt !== null && (attributesAt > knownAt || (attributesAt === knownAt && isGreater))) {
+      known.attributes = attributes
+      known.attributesAt = attributesAt
+    }
+  }
+
+  #totalOf(instant: Instant) {
+    const day = dayOf(instant)
+    const total = this.#totals.get(day) ?? { sessions: 0, events: new Map<string, number>() }
+    this.#totals.set(day, total)
+    return total
+  }
+
+  #size(): SweptCounts {
+    const subjects = new Set(this.#sessions.map(({ subjectId }) => subjectId)).size
+    return { subjects, sessions: this.#sessions.length, events: this.#events.length }
+  }
+}
+
+function difference(more: SweptCounts, less: SweptCounts): SweptCounts {
+  return {
+    subjects: more.subjects - less.subjects,
+    sessions: more.sessions - less.sessions,
+    events: more.events - less.events,
+  }
+}

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import type { Store } from '../../../src/domain/store.ts'
+import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import { Bench } from './bench.ts'
+
+const now = at('2026-11-15T03:00:00.000Z')
+const start = at('2026-11-01T10:00:00.000Z')
+
+/** Upkeep is of the store as a whole, so it has two of its own, on the same data. */
+export function upkeepContract(folder: string, open: (folder: string) => Promise<Store>): void {
+  describe('upkeep', () => {
+    const [here, there] = [new Bench(), new Bench()]
+    before(async () => {
+      for (const bench of [here, there]) bench.use(await open(join(folder, 'upkeep')))
+    })
+    after(() => Promise.all([here.store.close(), there.store.close()]))
+
+    it('is done by one store at a time, and hands back what the work does', async () => {
+      const { promise: held, resolve: release } = Promise.withResolvers<void>()
+      const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+      const first = here.store.upkeep.alone(async () => {
+        begin()
+        await held
+        return 'done'
+      })
+      await begun
+      let didSecond = false
+      const work = async () => {
+        didSecond = true
+      }
+      for (const { store } of [there, here, there]) assert.equal(await store.upkeep.alone(work), null)
+      assert.equal(didSecond, false)
+      release()
+      assert.equal(await first, 'done')
+      assert.equal(await there.store.upkeep.alone(async () => 7), 7)
+      assert.equal(await here.store.upkeep.alone(async () => 8), 8)
+    })
+
+    it('is let go of when the work fails, whose error comes back', async () => {
+      const error = new Error('the disk is full')
+      await assert.rejects(
+        here.store.upkeep.alone(() => Promise.reject(error)),
+        error,
+      )
+      assert.equal(await there.store.upkeep.alone(async () => 'done'), 'done')
+    })
+
+    it('leaves requests alone: they read and write meanwhile', async () => {
+      const done = await here.store.upkeep.alone(async () => {
+        const tracker = await there.createTracker()
+        const { trackerId } = tracker
+        await there.store.ingest.ingest([eventRow({ trackerId, subjectId: 'anna', eventId: 'e' })])
+        await there.store.subjects.erase(tracker, 'anna')
+        return here.listSubjectIds(tracker)
+      })
+      assert.deepEqual(done, [])
+    })
+  })
+
+  describe('a scrub', () => {
+    const bench = new Bench()
+    let scrubs = 0
+    before(async () => bench.use(await open(join(folder, 'scrub'))))
+    after(() => bench.store.close())
+
+    const isDue = async () => (await bench.store.upkeep.scrubState()).isDue
+    /** Leaves nothing to do. */
+    async function scrub(): Promise<number> {
+      const lastAt = now + ++scrubs
+      await bench.store.upkeep.scrub(lastAt)
+      return lastAt
+    }
+    async function fill() {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      const subjectIds = ['anna', 'ben', 'cleo']
+      await bench.store.ingest.ingest(
+        subjectIds.map((subjectId, i) =>
+          eventRow({ trackerId, subjectId, eventId: 'e', occurredAt: start + i }),
+        ),
+      )
+      return tracker
+    }
+
+    it('is not due in a store that is new, whatever comes in', async () => {
+      assert.equal(await isDue(), false)
+      await fill()
+      assert.equal(await isDue(), false)
+    })
+
+    it('is due once something was erased, and no longer once it is done', async () => {
+      const tracker = await fill()
+      const before = await bench.store.upkeep.scrubState()
+      await bench.store.subjects.erase(tracker, 'anna')
+      assert.deepEqual(await bench.store.upkeep.scrubState(), { ...before, isDue: true })
+      const lastAt = await scrub()
+      assert.deepEqual(await bench.store.upkeep.scrubState(), { lastAt, isDue: false })
+      await bench.store.subjects.erase(tracker, 'ben')
+      assert.deepEqual(await bench.store.upkeep.scrubState(), { lastAt, isDue: true })
+      await scrub()
+    })
+
+    it('is due once something aged was erased, though nobody could see it', async () => {
+      const tracker = await fill()
+      assert.equal(await isDue(), false)
+      const erased = await bench.store.subjects.erase({ ...tracker, since: start + 9 }, 'anna')
+      assert.deepEqual(erased, { sessions: 0, events: 0 })
+      assert.equal(await isDue(), true)
+      await scrub()
+    })
+
+    it('is due once something was swept, in whole or in part', async () => {
+      const tracker = await fill()
+      const { trackerId } = tracker
+      await bench.store.retention.sweep(trackerId, start + 1, 100)
+      assert.equal(await isDue(), true)
+      await scrub()
+      const late = eventRow({ trackerId, subjectId: 'ben', eventId: 'late', occurredAt: start + 9 })
+      await bench.store.ingest.ingest([late])
+      assert.equal(await isDue(), false)
+      await bench.store.retention.sweep(trackerId, start + 2, 100)
+      assert.deepEqual(await bench.listSubjectIds(tracker), ['ben', 'cleo'])
+      assert.equal(await isDue(), true)
+      await scrub()
+    })
+
+    it('is not due when nothing was deleted: of nobody, of a hidden tracker, by a sweep that finds nothing', async () => {
+      const tracker = await fill()
+      await bench.store.subjects.erase(tracker, 'nobody')
+      await bench.store.subjects.erase({ ...tracker, organisationId: 'nobody' }, 'anna')
+      // Nothing of this session has aged out, though it began long ago.
+      const session = { trackerId: tracker.trackerId, subjectId: 'dan', sessionId: 's' }
+      await bench.store.ingest.ingest([
+        sessionRow({ ...session, startedAt: start - 9, endedAt: start + 9 }),
+        eventRow({ ...session, eventId: 'e', occurredAt: start }),
+      ])
+      const swept = await bench.store.retention.sweep(tracker.trackerId, start, 100)
+      assert.deepEqual(swept, { subjects: 0, sessions: 0, events: 0, isDone: true })
+      assert.equal(await isDue(), false)
+    })
+
+    it('keeps every row, and the totals', async () => {
+      const tracker = await fill()
+      await bench.store.subjects.erase(tracker, 'anna')
+      const totals = () => bench.store.dailyTotals.list(tracker, -1e6, 1e6)
+      const before = [await bench.readAll(tracker), await totals(), await bench.store.organisations.list()]
+      assert.equal(before[0]?.length, 2)
+      await scrub()
+      assert.deepEqual(
+        [await bench.readAll(tracker), await totals(), await bench.store.organisations.list()],
+        before,
+      )
+    })
+
+    it('can be done with nothing to do, and is noted in the next opening too', async () => {
+      const lastAt = await scrub()
+      const other = await open(join(folder, 'scrub'))
+      assert.deepEqual(await other.upkeep.scrubState(), { lastAt, isDue: false })
+      await other.close()
+    })
+  })
+}

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import type { Store } from '../../../src/domain/store.ts'
+import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { always, at, eventRow } from '../../support/rows.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { Bench } from '../contract/bench.ts'
+import { value } from './database-file.ts'
+import { talesIn, tellTale } from './tell-tale.ts'
+
+const start = at('2026-11-01T10:00:00.000Z')
+const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
+
+/** A store, and the name of a file for its copy in a folder of their own. */
+async function openShop(t: TestContext): Promise<{ store: Store; path: string; copy: string }> {
+  const path = join(temporaryFolder(t), 'lethe.db')
+  const store = await openSqliteStore(path)
+  t.after(() => store.close())
+  await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'pro', createdAt: 1 })
+  await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  return { store, path, copy: join(temporaryFolder(t), 'copy.db') }
+}
+
+async function openCopy(t: TestContext, path: string): Promise<Store> {
+  const store = await openSqliteStore(path)
+  t.after(() => store.close())
+  return store
+}
+
+async function contentsOf(store: Store): Promise<unknown> {
+  const bench = new Bench()
+  bench.use(store)
+  return {
+    organisations: await store.organisations.list(),
+    trackers: await store.trackers.list('acme'),
+    totals: await store.dailyTotals.list(tracker, -1e6, 1e6),
+    subjects: await bench.readAll(tracker),
+  }
+}
+
+describe('a backup', () => {
+  it('opens as a store that holds the same, and is its owner’s alone', async (t) => {
+    const { store, copy } = await openShop(t)
+    for (let number = 0; number < 20; number++) await store.ingest.ingest(tellTale(number).rows)
+    await store.upkeep.backup(copy)
+    assert.equal(statSync(copy).mode & 0o777, 0o600)
+    assert.equal(value(copy, 'PRAGMA integrity_check'), 'ok')
+    const opened = await openCopy(t, copy)
+    assert.deepEqual(await contentsOf(opened), await contentsOf(store))
+    // A store like any other: what comes in is stored, what is erased goes.
+    await opened.ingest.ingest(tellTale(99).rows)
+    assert.deepEqual(await opened.subjects.erase(tracker, tellTale(3).subjectId), { sessions: 2, events: 8 })
+    assert.ok(await store.subjects.read(tracker, tellTale(3).subjectId))
+    assert.equal(await store.subjects.read(tracker, tellTale(99).subjectId), null)
+  })
+
+  it('leaves one file, and nothing beside it', async (t) => {
+    const { store, path, copy } = await openShop(t)
+    await store.ingest.ingest(tellTale(1).rows)
+    const before = readdirSync(join(path, '..'))
+    await store.upkeep.backup(copy)
+    assert.deepEqual(readdirSync(join(copy, '..')), ['copy.db'])
+    assert.deepEqual(readdirSync(join(path, '..')), before)
+  })
+
+  it('holds no text of what was erased or swept, though no scrub has been', async (t) => {
+    const { store, copy } = await openShop(t)
+    const subjects = Array.from({ length: 300 }, (_, number) =>
+      tellTale(number, number % 3 === 0 ? start - 1e9 : start),
+    )
+    const rows = subjects.flatMap((subject) => subject.rows)
+    // From all subjects in turn, so that they share their pages.
+    const mixed = rows.toSorted((a, b) => JSON.stringify(a).length - JSON.stringify(b).length)
+    for (let next = 0; next < mixed.length; next += 500) {
+      await store.ingest.ingest(mixed.slice(next, next + 500))
+    }
+    for (const { subjectId } of subjects.filter((_, number) => number % 3 === 1)) {
+      await store.subjects.erase(tracker, subjectId)
+    }
+    while (!(await store.retention.sweep('shop', start, 500)).isDone);
+    assert.equal((await store.upkeep.scrubState()).isDue, true)
+    await store.upkeep.backup(copy)
+    const kept = subjects.filter((_, number) => number % 3 === 2)
+    assert.deepEqual(talesIn(readFileSync(copy)), new Set(kept.flatMap(({ texts }) => texts)))
+  })
+
+  it('is of one moment, while another process goes on writing', async (t) => {
+    const { store, path, copy } = await openShop(t)
+    const bulk = Array.from({ length: 20_000 }, (_, i) =>
+      eventRow({ subjectId: 'bulk', sessionId: `s${i % 50}`, eventId: `e${i}`, occurredAt: start + i }),
+    )
+    await store.ingest.ingest(bulk)
+    const other = await openSqliteStore(path)
+    t.after(() => other.close())
+    const pair = (number: number) =>
+      ['anna', 'ben'].map((subjectId) => eventRow({ subjectId, eventId: `e${number}` }))
+    await other.ingest.ingest(pair(0))
+    let isDone = false
+    const backup = store.upkeep.backup(copy).finally(() => {
+      isDone = true
+    })
+    let writes = 1
+    while (!isDone) await other.ingest.ingest(pair(writes++))
+    await backup
+    t.diagnostic(`${writes} writes meanwhile`)
+    const opened = await openCopy(t, copy)
+    const counts = async (subjectId: string) => (await opened.subjects.read(tracker, subjectId))?.counts
+    const [anna, ben] = [await counts('anna'), await counts('ben')]
+    assert.deepEqual(anna, ben)
+    assert.ok(anna && anna.events >= 1 && anna.events <= writes)
+    assert.deepEqual(await counts('bulk'), { sessions: 50, events: 20_000 })
+    assert.equal(value(copy, 'SELECT count(*) FROM events'), 20_000 + 2 * anna.events)
+    assert.equal((await store.subjects.read(tracker, 'anna'))?.counts.events, writes)
+  })
+
+  it('takes the place of the part that an earlier one left behind when it was killed', async (t) => {
+    const { store, copy } = await openShop(t)
+    await store.ingest.ingest(tellTale(1).rows)
+    writeFileSync(`${copy}.partial`, 'the first half of a store')
+    await store.upkeep.backup(copy)
+    assert.equal(existsSync(`${copy}.partial`), false)
+    assert.deepEqual(await contentsOf(await openCopy(t, copy)), await contentsOf(store))
+  })
+})
+
+describe('a backup is refused', () => {
+  it('where a file exists, which stays as it is', async (t) => {
+    const { store, copy } = await openShop(t)
+    for (const content of ['precious', '']) {
+      writeFileSync(copy, content, { mode: 0o640 })
+      const before = statSync(copy)
+      await assert.rejects(store.upkeep.backup(copy), (error: Error) => {
+        assert.ok(error.message.includes(`${copy} exists already`), error.message)
+        return true
+      })
+      assert.equal(readFileSync(copy, 'utf8'), content)
+      assert.equal(statSync(copy).mtimeMs, before.mtimeMs)
+      assert.deepEqual(readdirSync(join(copy, '..')), ['copy.db'])
+    }
+  })
+
+  it('onto the store itself', async (t) => {
+    const { store, path } = await openShop(t)
+    await assert.rejects(store.upkeep.backup(path), /exists already/)
+    await store.ping()
+  })
+
+  it('where no file can be made, and says where', async (t) => {
+    const { store, copy } = await openShop(t)
+    writeFileSync(copy, '')
+    for (const impossible of [join(copy, '..', 'nowhere', 'copy.db'), join(copy, 'copy.db')]) {
+      await assert.rejects(store.upkeep.backup(impossible), (error: Error) => {
+        assert.ok(error.message.includes(impossible), error.message)
+        return true
+      })
+    }
+    await store.ping()
+    await store.upkeep.backup(join(copy, '..', 'second.db'))
+  })
+})

@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { IncomingRow } from '../../../src/domain/ingest.ts'
+import type { Instant } from '../../../src/domain/instant.ts'
+import { at, eventRow, sessionRow } from '../../support/rows.ts'
+
+/** A subject with two sessions and eight events, every text of which can be told from every other's. */
+export interface TellTale {
+  subjectId: string
+  texts: string[]
+  rows: IncomingRow[]
+}
+
+const tale = /(subject|session|country|event|property):\d{4}:\d\d!/g
+
+export function tellTale(number: number, start: Instant = at('2026-11-01T10:00:00.000Z')): TellTale {
+  const mark = (kind: string, i = 0) =>
+    `${kind}:${String(number).padStart(4, '0')}:${String(i).padStart(2, '0')}!`
+  const subjectId = mark('subject')
+  const rows: IncomingRow[] = [0, 1].flatMap((visit) => [
+    sessionRow({
+      subjectId,
+      sessionId: mark('session', visit),
+      startedAt: start + ((number * 37 + visit * 101) % 500),
+      endedAt: start + 1_000,
+      attributes: { country: mark('country', visit) },
+    }),
+    ...[0, 1, 2, 3].map((i) =>
+      eventRow({
+        subjectId,
+        sessionId: mark('session', visit),
+        eventId: mark('event', visit * 4 + i),
+        occurredAt: start + ((number * 53 + i * 211 + visit * 97) % 1_000),
+        properties: { url: mark('property', visit * 4 + i).padEnd(40 + ((number * i) % 160), '.') },
+      }),
+    ),
+  ])
+  return { subjectId, texts: [...new Set(JSON.stringify(rows).match(tale))], rows }
+}
+
+export function talesIn(bytes: Buffer): Set<string> {
+  return new Set(bytes.toString('latin1').match(tale))
+}
+
+/** The numbers of the subjects of which a text, or the end of one, stands in any file beside a store, in UTF-8 or UTF-16. */
+export function numbersBeside(path: string): Set<number> {
+  const folder = dirname(path)
+  const numbers = new Set<number>()
+  for (const file of readdirSync(folder)) {
+    const bytes = readFileSync(join(folder, file))
+    for (const text of readings(bytes)) {
+      for (const [, number] of text.matchAll(/(\d{4}):\d\d!/g)) numbers.add(Number(number))
+    }
+  }
+  return numbers
+}
+
+/** Bytes as each of the texts they may be. */
+function readings(bytes: Buffer): string[] {
+  const even = bytes.subarray(0, bytes.length - (bytes.length % 2))
+  const odd = bytes.subarray(1, bytes.length - ((bytes.length + 1) % 2))
+  return [
+    bytes.toString('latin1'),
+    ...[even, odd].flatMap((units) => [
+      units.toString('utf16le'),
+      Buffer.from(units).swap16().toString('utf16le'),
+    ]),
+  ]
+}

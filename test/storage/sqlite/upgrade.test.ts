@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import type { IncomingRow } from '../../../src/domain/ingest.ts'
+import type { Store } from '../../../src/domain/store.ts'
+import { subjectKey } from '../../../src/domain/subject-key.ts'
+import { openWriter } from '../../../src/storage/sqlite/connection.ts'
+import { migrate, migrations } from '../../../src/storage/sqlite/migrate.ts'
+import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { Bench } from '../contract/bench.ts'
+import { ask, value } from './database-file.ts'
+
+const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
+const day = 86_400_000
+const start = at('2026-06-01T00:00:00.000Z')
+
+/** Rows that say all there is to say of each session, so that the old store can be filled without a batch. */
+const rows: IncomingRow[] = [
+  ...visit('anna', 'old', start - 9 * day, start - 8 * day, [start - 9 * day, start - 8 * day]),
+  ...visit('anna', 'over', start - 3 * day, start + day, [start - 2 * day, start - 1, start, start + day]),
+  ...visit('ben', 'silent', start - 5 * day, start - 4 * day, []),
+  ...visit('ben', 'quiet', start - 6 * day, start + 2 * day, []),
+  ...visit('cleo', 'ancient', -2 * day - 1, -1, [-2 * day - 1, -day, -1]),
+  ...visit('cleo', 'epoch', 0, day - 1, [0, day - 1]),
+  ...visit('dan', 'young', start, start + day, [start]),
+]
+
+function visit(
+  subjectId: string,
+  sessionId: string,
+  startedAt: number,
+  endedAt: number,
+  events: number[],
+): IncomingRow[] {
+  return [
+    sessionRow({ subjectId, sessionId, startedAt, endedAt, attributes: { visit: sessionId } }),
+    ...events.map((occurredAt, i) =>
+      eventRow({
+        ...{ subjectId, sessionId, eventId: `${sessionId}-${i}`, occurredAt },
+        name: i % 2 ? 'purchase' : 'pageview',
+      }),
+    ),
+  ]
+}
+
+/** A store of the first version with these rows in it, as that version had them. */
+function oldStore(t: TestContext): string {
+  const path = join(temporaryFolder(t), 'lethe.db')
+  const db = openWriter(path)
+  migrate(db, path, migrations().slice(0, 1))
+  db.exec(`INSERT INTO organisations VALUES ('acme', 'Acme', 'pro', 1)`)
+  db.exec(`INSERT INTO trackers VALUES ('shop', 'acme', 'Shop', 1)`)
+  const putSession = db.prepare('INSERT INTO sessions VALUES (?, ?, ?, ?, 0, ?, ?)')
+  const putEvent = db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)')
+  const countEvent = db.prepare('UPDATE sessions SET event_count = event_count + 1 WHERE session_id = ?')
+  for (const row of rows) {
+    const key = subjectKey(row.trackerId, row.subjectId)
+    if (row.type === 'session') {
+      const attributes = JSON.stringify(row.attributes)
+      putSession.run(key, row.sessionId, row.startedAt, row.endedAt, attributes, row.endedAt)
+    } else {
+      const { occurredAt, eventId, sessionId, name } = row
+      putEvent.run(key, occurredAt, eventId, sessionId, name, JSON.stringify(row.properties))
+      countEvent.run(sessionId)
+    }
+  }
+  const putSubject = db.prepare(
+    `INSERT INTO subjects SELECT 'shop', ?1, ?2, min(started_at), max(ended_at), count(*), sum(event_count)
+     FROM sessions WHERE subject_key = ?2`,
+  )
+  for (const subjectId of new Set(rows.map((row) => row.subjectId))) {
+    putSubject.run(subjectId, subjectKey('shop', subjectId))
+  }
+  db.close()
+  return path
+}
+
+async function open(t: TestContext, path: string): Promise<Store> {
+  const store = await openSqliteStore(path)
+  t.after(() => store.close())
+  return store
+}
+
+/** The same rows in a store that was of the newest version from the start. */
+async function newStore(t: TestContext): Promise<Store> {
+  const store = await open(t, join(temporaryFolder(t), 'lethe.db'))
+  await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'pro', createdAt: 1 })
+  await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  await store.ingest.ingest(rows)
+  return store
+}
+
+function readAll(store: Store, since: number): Promise<unknown> {
+  const bench = new Bench()
+  bench.use(store)
+  return bench.readAll({ ...tracker, since })
+}
+
+const totalsOf = (store: Store) => store.dailyTotals.list(tracker, -1e6, 1e6)
+
+describe('a store of the first version, upgraded', () => {
+  it('holds what it held, and shows of it what has not aged out', async (t) => {
+    const [upgraded, fresh] = [await open(t, oldStore(t)), await newStore(t)]
+    for (const since of [always, -day, 0, start - 8 * day + 1, start, start + 2 * day, start + 9 * day]) {
+      assert.deepEqual(await readAll(upgraded, since), await readAll(fresh, since), `since ${since}`)
+    }
+    assert.deepEqual(await upgraded.organisations.list(), await fresh.organisations.list())
+  })
+
+  it('knows when the first thing of each subject ages out', async (t) => {
+    const path = oldStore(t)
+    await (await openSqliteStore(path)).close()
+    assert.deepEqual(
+      ask(path, 'SELECT subject_id, oldest_at FROM subjects ORDER BY subject_id').map((row) => [
+        row.subject_id,
+        row.oldest_at,
+      ]),
+      [
+        ['anna', start - 9 * day],
+        ['ben', start - 4 * day],
+        ['cleo', -2 * day - 1],
+        ['dan', start],
+      ],
+    )
+  })
+
+  it('has the daily totals of all it holds, days before 1970 included', async (t) => {
+    const [upgraded, fresh] = [await open(t, oldStore(t)), await newStore(t)]
+    const totals = await totalsOf(upgraded)
+    assert.deepEqual(totals, await totalsOf(fresh))
+    assert.deepEqual(totals?.slice(0, 3), [
+      { day: -3, sessions: 1, events: { pageview: 1 } },
+      { day: -1, sessions: 0, events: { pageview: 1, purchase: 1 } },
+      { day: 0, sessions: 1, events: { pageview: 1, purchase: 1 } },
+    ])
+  })
+
+  it('counts on: rows that are there already add nothing, others do', async (t) => {
+    const upgraded = await open(t, oldStore(t))
+    const before = await totalsOf(upgraded)
+    assert.deepEqual(await upgraded.ingest.ingest(rows), { subjects: 0, sessions: 0, events: 0 })
+    assert.deepEqual(await totalsOf(upgraded), before)
+    await upgraded.ingest.ingest([eventRow({ subjectId: 'eve', eventId: 'e', occurredAt: -day })])
+    const [, second] = (await totalsOf(upgraded)) ?? []
+    assert.deepEqual(second, { day: -1, sessions: 1, events: { pageview: 2, purchase: 1 } })
+  })
+
+  it('is swept right', async (t) => {
+    const path = oldStore(t)
+    const [upgraded, fresh] = [await open(t, path), await newStore(t)]
+    const totals = await totalsOf(upgraded)
+    const visible = await readAll(upgraded, start)
+    for (const store of [upgraded, fresh]) {
+      const swept = await store.retention.sweep('shop', start, 1_000)
+      assert.deepEqual(swept, { subjects: 1, sessions: 4, events: 9, isDone: true })
+      assert.deepEqual(await readAll(store, always), visible)
+    }
+    assert.equal(value(path, 'SELECT count(*) FROM events'), 3)
+    assert.equal(value(path, 'SELECT count(*) FROM sessions'), 3)
+    assert.deepEqual(await totalsOf(upgraded), totals)
+  })
+
+  it('is due for a scrub: nobody counted what was deleted before', async (t) => {
+    const path = oldStore(t)
+    const upgraded = await open(t, path)
+    const { lastAt, isDue } = await upgraded.upkeep.scrubState()
+    assert.equal(isDue, true)
+    const agoMs = Number(value(path, 'SELECT unixepoch() * 1000')) - lastAt
+    assert.ok(agoMs >= 0 && agoMs < 60_000, 'counted from the upgrade on')
+    await upgraded.upkeep.scrub(start)
+    assert.deepEqual(await upgraded.upkeep.scrubState(), { lastAt: start, isDue: false })
+  })
+
+  it('is not due for one when it was never used', async (t) => {
+    const path = join(temporaryFolder(t), 'lethe.db')
+    const db = openWriter(path)
+    migrate(db, path, migrations().slice(0, 1))
+    db.close()
+    assert.equal((await (await open(t, path)).upkeep.scrubState()).isDue, false)
+  })
+})
