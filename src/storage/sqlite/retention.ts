@@ -48,7 +48,7 @@ export function retentionCommands(db: DatabaseSync) {
       return { subjects: 1, sessions: sessionCount, events: eventCount }
     }
     const sweptEvents = events.sweep(subject, since, room)
-    const sweptSessions = sweptEvents < room ? sessions.sweep(key, since, room - sweptEvents) : 0
+    const sweptSessions = sweptEvents < room ? sessions.sweep(subject, since, room - sweptEvents) : 0
     const firstSeenAt = sessions.firstStart(key)
     if (firstSeenAt === null) {
       deleteSubject.run(trackerId, subjectId)
@@ -130,12 +130,22 @@ function agedSessions(db: DatabaseSync) {
   const sweep = db.prepare(
     `DELETE FROM sessions WHERE subject_key = ?1 AND session_id IN (
        SELECT session_id FROM sessions INDEXED BY sessions_by_start
-       WHERE subject_key = ?1 AND started_at < ?2 AND ended_at < ?2 LIMIT ?3)`,
+       WHERE subject_key = ?1 AND started_at < ?2 AND ended_at < ?2 AND session_id IS NOT ?3 LIMIT ?4)`,
+  )
+  const lastToEnd = db.prepare(
+    `SELECT session_id FROM sessions WHERE subject_key = ? AND ended_at = ?
+     ORDER BY started_at DESC, session_id DESC LIMIT 1`,
   )
   return {
     deleteAll: (key: Uint8Array) => deleteAll.run(key),
-    sweep: (key: Uint8Array, since: Instant, room: number): number =>
-      Number(sweep.run(key, since, room).changes),
+    /**
+     * Deletes `room` sessions that ended before `since`. When not all of a subject's fit, the one that ended last stays for another
+     * step: what is left was then seen last when the subject's row says.
+     */
+    sweep({ key, lastSeenAt, sessionCount }: AgedSubject, since: Instant, room: number): number {
+      const kept = lastSeenAt < since && sessionCount > room ? lastToEnd.get(key, lastSeenAt) : undefined
+      return Number(sweep.run(key, since, kept ? text(kept, 'session_id') : null, room).changes)
+    },
     /** When the earliest session that is left started; `null` when there is none. */
     firstStart(key: Uint8Array): Instant | null {
       for (const row of byStart.iterate(key)) return integer(row, 'started_at')

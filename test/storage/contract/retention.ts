@@ -199,6 +199,34 @@ export function retentionContract(bench: Bench): void {
       assert.equal(await bench.store.subjects.read(tracker, 'anna'), null)
     })
 
+    it('leaves a subject last seen when the rest of it was, whatever a step has deleted', async () => {
+      const tracker = await bench.createTracker()
+      const row = (sessionId: string, startedAt: Instant, endedAt: Instant) =>
+        sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId, startedAt, endedAt })
+      await bench.store.ingest.ingest([
+        row('long', since - 9 * day, since - day),
+        row('short', since - 8 * day, since - 7 * day),
+        row('shorter', since - 6 * day, since - 5 * day),
+      ])
+      for (const left of [2, 1]) {
+        await bench.store.retention.sweep(tracker.trackerId, since, 1)
+        for (const earlier of [always, since - 20 * day, since - 4 * day]) {
+          const view = { ...tracker, since: earlier }
+          const sessions = await bench.listSessions(view, 'anna')
+          const record = await bench.store.subjects.read(view, 'anna')
+          assert.equal(record?.lastSeenAt, Math.max(...sessions.map(({ endedAt }) => endedAt)))
+          assert.equal(record?.counts.sessions, sessions.length)
+          assert.deepEqual(
+            (await bench.listSubjects(view)).map(({ counts }) => counts),
+            [record?.counts],
+          )
+        }
+        assert.equal((await bench.listSessions(tracker, 'anna')).length, left)
+      }
+      await bench.store.retention.sweep(tracker.trackerId, since, 1)
+      assert.equal(await bench.store.subjects.read(tracker, 'anna'), null)
+    })
+
     it('counts right whatever comes in between two of them', async () => {
       const tracker = await bench.createTracker()
       const { trackerId } = tracker

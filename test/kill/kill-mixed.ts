@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { killBench } from './bench.ts'
+import { contentOf, rowsOnlyIn, subjectIdsIn } from './contents.ts'
+import { assertSound } from './invariants.ts'
+import { edge, someAgedVisits, thirtyDays } from './kill-sweep.ts'
+import { killAgainAndAgain, killed, type Plan, type Tally } from './killing.ts'
+import { createKey, eraseAgain, eraseAll, startRoomyServer, stopServer } from './server.ts'
+import { buildShop } from './shop-store.ts'
+import { copyStore } from './store-files.ts'
+import { byTime, dayMs, ids, ndjson, now, shuffled, visits } from './visits.ts'
+
+const victims = ['both', 'the server', 'the import'] as const
+
+export function killMixedWork({ kills, rows }: Plan, total: Tally): void {
+  it('a server that erases and sweeps, or an import beside it, or both, lose nothing that was answered', async (t) => {
+    const { random, cli, folder, before, after, seen } = killBench(t)
+    const crowd = { sessions: 5, events: 9, from: edge + dayMs, to: now - dayMs }
+    const doomed = ids('doomed', 30)
+    const imported = visits(random, { ...crowd, subjectIds: ids('imported', Math.ceil(rows / 50)) })
+    const file = join(folder, 'imported.ndjson')
+    writeFileSync(file, ndjson(byTime(imported)))
+    await buildShop(
+      cli.storePath,
+      shuffled(random, [
+        ...someAgedVisits(random, rows),
+        ...visits(random, { ...crowd, subjectIds: doomed, sessions: Math.ceil(rows / 600) }),
+      ]),
+    )
+    const key = await createKey(cli)
+    copyStore(cli.storePath, before)
+
+    /** Lets an import and a server work on the store; the server sweeps as soon as it listens. */
+    async function beginWork() {
+      const importing = cli.startProgram(['import', file], thirtyDays)
+      const server = await startRoomyServer(cli, { ...thirtyDays, LETHE_SCRUB_HOUR: 'off' })
+      const startedAt = performance.now()
+      const answers = eraseAll(server.url, key, doomed)
+      const ranMs = Promise.all([answers, importing.ended]).then(() => performance.now() - startedAt)
+      return { importing, server, answers, ranMs }
+    }
+
+    /** Does again what may have been left undone. */
+    async function complete(isLeft: (id: string) => boolean): Promise<void> {
+      const server = await startRoomyServer(cli, { ...thirtyDays, LETHE_SCRUB_HOUR: 'off' })
+      await eraseAgain(server.url, key, doomed, isLeft)
+      await stopServer(server)
+      assert.equal((await cli.run(['import', file], { env: thirtyDays })).code, 0)
+      assert.equal((await cli.run(['sweep'], { env: thirtyDays })).code, 0)
+      assertSound(cli.storePath, 'not below what is stored')
+    }
+
+    const undisturbed = await beginWork()
+    assert.equal((await undisturbed.answers).length, doomed.length)
+    assert.equal((await undisturbed.importing.ended).code, 0)
+    await stopServer(undisturbed.server)
+    assert.equal((await cli.run(['sweep'], { env: thirtyDays })).code, 0)
+    copyStore(cli.storePath, after)
+    const content = contentOf(after)
+
+    const rounds = { random, kills, durationMs: await undisturbed.ranMs, total }
+    let round = 0
+    await killAgainAndAgain(t, rounds, async (afterMs) => {
+      copyStore(before, cli.storePath)
+      const { importing, server, answers, ranMs } = await beginWork()
+      const victim = victims[round++ % victims.length]
+      await delay(afterMs)
+      const deaths = [
+        ...(victim === 'the import' ? [] : [killed(server)]),
+        ...(victim === 'the server' ? [] : [killed(importing)]),
+      ]
+      const wasInTime = (await Promise.all(deaths)).some(Boolean)
+      const { code } = await importing.ended
+      const answered = await answers
+      if (victim === 'the import') {
+        assert.equal(answered.length, doomed.length, 'the server goes on')
+        await stopServer(server)
+      }
+      if (victim === 'the server') assert.equal(code, 0, 'the import goes on')
+
+      copyStore(cli.storePath, seen)
+      assertSound(seen, 'not below what is stored')
+      const left = subjectIdsIn(seen)
+      assert.ok(
+        answered.every((id) => !left.has(id)),
+        'what was answered is gone',
+      )
+      const whole = "subject_id LIKE 'doomed%'"
+      assert.deepEqual(rowsOnlyIn(seen, 'subjects', { butNotIn: before, where: whole }), [])
+      const old = `occurred_at >= ${edge} AND event_id NOT LIKE 'doomed%'`
+      assert.deepEqual(rowsOnlyIn(before, 'events', { butNotIn: seen, where: old }), [])
+      const stored = code === 0 ? "event_id LIKE 'imported%'" : 'FALSE'
+      assert.deepEqual(rowsOnlyIn(after, 'events', { butNotIn: seen, where: stored }), [])
+      const done = contentOf(seen).events === content.events
+
+      await complete((id) => left.has(id))
+      assert.deepEqual(contentOf(cli.storePath), content)
+      return { wasInTime, ranMs: await ranMs, done: done ? 'all' : 'part' }
+    })
+  })
+}

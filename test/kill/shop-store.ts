@@ -1,0 +1,24 @@
+import type { IncomingRow } from '../../src/domain/ingest.ts'
+import type { Store } from '../../src/domain/store.ts'
+import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
+
+const batchSize = 5_000
+
+/** Makes a store with an organisation that has the tracker `shop`, fills it, does with it what else is to be done, and closes it. */
+export async function buildShop(
+  path: string,
+  rows: readonly IncomingRow[],
+  work: (store: Store) => Promise<unknown> = async () => {},
+): Promise<void> {
+  const store = await openSqliteStore(path)
+  try {
+    await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+    await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+    for (let next = 0; next < rows.length; next += batchSize) {
+      await store.ingest.ingest(rows.slice(next, next + batchSize))
+    }
+    await work(store)
+  } finally {
+    await store.close()
+  }
+}
