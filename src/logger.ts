@@ -4,7 +4,7 @@ import type { Config } from './config.ts'
 
 /** Lines wait for each other, so that a request does not wait for the disk; at most this long. */
 const flushEveryMs = 100
-const bufferBytes = 8 * 1024
+const bufferBytes = 15 * 1024
 
 /** JSON lines on standard output, or lines for people where that is a terminal and nobody asked for JSON. */
 export function createLogger(

@@ -21,6 +21,8 @@ export interface Store {
   dailyTotals: DailyTotalStore
   retention: RetentionStore
   upkeep: UpkeepStore
+  /** Runs reads that came together. An engine may let them share what each would do alone; they then see the same moment. */
+  together(reads: () => void): void
   /** Rejects when the store does not answer. */
   ping(): Promise<void>
   /** Finishes what is under way, then lets go of the engine. */

@@ -31,6 +31,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   const { services, randomness, logger } = parts
   const { clock } = services
   let isClosing = false
+  let arrived: (() => void)[] = []
   const walkWay = requestWay(parts)
   const logRequest = requestLog(logger)
   const answer = answerWriter({ clock, logger, isClosing: () => isClosing })
@@ -93,6 +94,22 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     const visit = new Visit(request, reply, destination)
     request.visit = visit
     reply.raw.once('close', () => logRequest(visit))
+    if (arrived.push(() => go(visit, done)) === 1) setImmediate(goOn)
+  }
+
+  /**
+   * Requests that came with the same turn of the event loop go their way together, one behind the other: what they read, they
+   * read at one moment after all of them came, and their clients are woken once for many answers.
+   */
+  function goOn(): void {
+    const together = arrived
+    arrived = []
+    services.together(() => {
+      for (const go of together) go()
+    })
+  }
+
+  function go(visit: Visit, done: (error?: Error) => void): void {
     let walked: Eventually<void>
     try {
       walked = walkWay(visit)

@@ -59,8 +59,9 @@ export function transaction<Result>(db: DatabaseSync, work: () => Result): Resul
   }
 }
 
-/** Runs reads that belong together, so that they all see the store as it is at one moment. */
+/** Runs reads that belong together, so that they all see the store as it is at one moment; within another snapshot, at that one. */
 export function snapshot<Result>(db: DatabaseSync, work: () => Result): Result {
+  if (db.isTransaction) return work()
   db.exec('BEGIN')
   try {
     return work()

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Store } from '../../domain/store.ts'
 import { alone } from './alone.ts'
 import { apiKeyQueries } from './api-key.ts'
-import { openReader, openWriter } from './connection.ts'
+import { openReader, openWriter, snapshot } from './connection.ts'
 import { dailyTotalQueries } from './daily-total.ts'
 import { eventQueries } from './event.ts'
 import { ForeignStore, migrate, refuseForeign } from './migrate.ts'
@@ -76,6 +76,7 @@ export async function openSqliteStore(path: string): Promise<Store> {
       scrub: (now) => writer.run('scrub', now),
       backup: (file) => writer.run('backup', file),
     },
+    together: (reads) => snapshot(db, reads),
     ping: async () => {
       anything.get()
     },
