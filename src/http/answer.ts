@@ -26,7 +26,6 @@ export function answerWriter({ clock, logger, isClosing }: AnswerParts) {
     const list = headers ?? commonHeaders(request.id, budget)
     list.push('Content-Length', Buffer.byteLength(body))
     if (isClosing()) list.push('Connection', 'close')
-    reply.hijack()
     reply.raw.writeHead(status, list)
     reply.raw.end(request.method === 'HEAD' ? undefined : body)
   }

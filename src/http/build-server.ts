@@ -1,23 +1,18 @@
 import { METHODS } from 'node:http'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import { LetheError } from '../domain/errors.ts'
 import { type Eventually, then } from '../domain/eventually.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import { answerWriter } from './answer.ts'
 import { Connections } from './connections.ts'
 import { parserErrors } from './parser-errors.ts'
-import { publicPaths, registerPublicRoutes } from './public-routes.ts'
+import { publicPaths, publicRoutes } from './public-routes.ts'
 import { chosenRequestId } from './request-id.ts'
 import { requestLog } from './request-log.ts'
 import { callerOf, type Destination, requestWay, Visit, type WayParts } from './request-way.ts'
-import type { ApiRoute } from './route.ts'
 import { apiRoutes } from './routes/index.ts'
 
 declare module 'fastify' {
-  interface FastifyRequest {
-    visit: Visit
-  }
   interface FastifyContextConfig extends Destination {}
 }
 
@@ -31,7 +26,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   const { services, randomness, logger } = parts
   const { clock } = services
   let isClosing = false
-  let arrived: (() => void)[] = []
+  let arrived: Visit[] = []
   const walkWay = requestWay(parts)
   const logRequest = requestLog(logger)
   const answer = answerWriter({ clock, logger, isClosing: () => isClosing })
@@ -60,7 +55,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     clientErrorHandler: onClientError,
     // Broken percent-encoding in a path: no route, no hooks, but the same way.
     frameworkErrors: (_error, request, reply) => {
-      enter(request, reply, { isBroken: true }, (error) => answer.fail(request.visit, error))
+      enter(request, reply, { isBroken: true })
     },
   })
   const connections = new Connections(app.server)
@@ -68,33 +63,40 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   // Node would answer these itself, without an envelope.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
 
-  app.decorateRequest('visit')
   app.addHook('onRoute', requireScopeOrPublic)
-  app.addHook('onRequest', (request, reply, done) => enter(request, reply, request.routeOptions.config, done))
+  // Never calls back: from here on a request goes its own way, and is answered by it.
+  app.addHook('onRequest', (request, reply) => enter(request, reply, request.routeOptions.config))
   app.addHook('preClose', async () => {
     isClosing = true
     connections.endQuiet()
   })
-  app.setErrorHandler((error, { visit }) => answer.fail(visit, error))
-  app.setNotFoundHandler(({ visit }) => answer.fail(visit, new LetheError('not_found', '')))
 
   // No operation has a body: the request's way reads whatever comes and forgets it.
   for (const method of METHODS) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
-  for (const route of apiRoutes) registerRoute(route)
-  registerPublicRoutes(app, services, answer)
-  registerOtherMethods(app)
+  for (const route of apiRoutes) {
+    register(route.method, fastifyPath(route.path), { route, path: route.path, respond: runOperation })
+  }
+  for (const { path, respond } of publicRoutes(services, answer)) {
+    register('GET', path, { isPublic: true, path, respond })
+  }
+  for (const [path, { allow, others }] of otherMethods()) {
+    register(others, path, { allow, path: bracedPath(path) })
+  }
   return app
 
-  function enter(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    destination: Destination,
-    done: (error?: Error) => void,
-  ): void {
+  /** Fastify is told of a path for the sake of its router; nothing ever reaches the handler. */
+  function register(method: string | string[], url: string, config: Destination): void {
+    const handler = () => {
+      throw new Error('A request left its way.')
+    }
+    app.route({ method, url, config, handler })
+  }
+
+  function enter(request: FastifyRequest, reply: FastifyReply, destination: Destination): void {
     const visit = new Visit(request, reply, destination)
-    request.visit = visit
-    reply.raw.once('close', () => logRequest(visit))
-    if (arrived.push(() => go(visit, done)) === 1) setImmediate(goOn)
+    reply.hijack()
+    reply.raw.on('close', () => logRequest(visit))
+    if (arrived.push(visit) === 1) setImmediate(goOn)
   }
 
   /**
@@ -104,33 +106,27 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   function goOn(): void {
     const together = arrived
     arrived = []
-    services.together(() => {
-      for (const go of together) go()
-    })
-  }
-
-  function go(visit: Visit, done: (error?: Error) => void): void {
-    let walked: Eventually<void>
     try {
-      walked = walkWay(visit)
+      services.together(() => {
+        for (const visit of together) go(visit)
+      })
     } catch (error) {
-      done(error instanceof Error ? error : new Error(String(error)))
-      return
+      for (const visit of together) if (!visit.reply.raw.headersSent) answer.fail(visit, error)
     }
-    if (walked instanceof Promise) walked.then(() => done(), done)
-    else done()
   }
 
-  function registerRoute(route: ApiRoute): void {
-    app.route({
-      method: route.method,
-      url: fastifyPath(route.path),
-      config: { route, path: route.path },
-      handler: ({ visit }) => {
-        if (!visit.operation) throw new Error('A request reached its handler without having come its way.')
-        return then(visit.operation(services, callerOf(visit)), (data) => answer.succeed(visit, data))
-      },
-    })
+  function go(visit: Visit): void {
+    try {
+      const answered = then(walkWay(visit), () => visit.destination.respond?.(visit))
+      if (answered instanceof Promise) answered.catch((error) => answer.fail(visit, error))
+    } catch (error) {
+      answer.fail(visit, error)
+    }
+  }
+
+  function runOperation(visit: Visit): Eventually<void> {
+    if (!visit.operation) throw new Error('A request came to its operation without parameters.')
+    return then(visit.operation(services, callerOf(visit)), (data) => answer.succeed(visit, data))
   }
 }
 
@@ -152,18 +148,17 @@ function requireScopeOrPublic({ url, config }: { url: string; config?: Destinati
     throw new Error(`The route ${url} has no scope and is not public.`)
 }
 
-/** Lets every known path answer the methods it does not have with those it has. */
-function registerOtherMethods(app: FastifyInstance): void {
+/** For every known path, the methods it has and all it does not have, which it answers with those it has. */
+function otherMethods(): Map<string, { allow: string; others: string[] }> {
   const known = new Map<string, string[]>(publicPaths.map((path) => [path, ['GET', 'HEAD']]))
   for (const { path, method } of apiRoutes) {
     const methods = known.get(fastifyPath(path)) ?? []
     known.set(fastifyPath(path), [...methods, ...(method === 'GET' ? ['GET', 'HEAD'] : [method])])
   }
-  for (const [url, methods] of known) {
-    const others = METHODS.filter((method) => !methods.includes(method))
-    const handler = () => {
-      throw new Error('A request reached the handler of a method its path does not have.')
-    }
-    app.route({ method: others, url, config: { allow: methods.join(', '), path: bracedPath(url) }, handler })
-  }
+  return new Map(
+    Array.from(known, ([path, methods]) => [
+      path,
+      { allow: methods.join(', '), others: METHODS.filter((method) => !methods.includes(method)) },
+    ]),
+  )
 }

@@ -1,25 +1,28 @@
-import type { FastifyInstance } from 'fastify'
+import type { Eventually } from '../domain/eventually.ts'
 import type { AnswerWriter } from './answer.ts'
 import { openApiDocument } from './openapi/document.ts'
+import type { Visit } from './request-way.ts'
 import type { Services } from './route.ts'
 
 /** The only paths that answer without a key, uncounted. A route that is neither here nor has a scope stops the start. */
 export const publicPaths: readonly string[] = ['/healthz', '/readyz', '/v1/analytics/openapi.json']
 
-export function registerPublicRoutes(
-  app: FastifyInstance,
-  services: Services,
-  { succeed, write }: AnswerWriter,
-): void {
-  const config = (path: string) => ({ isPublic: true, path }) as const
-  const document = JSON.stringify(openApiDocument())
+interface PublicRoute {
+  path: string
+  respond(visit: Visit): Eventually<void>
+}
 
-  app.get('/healthz', { config: config('/healthz') }, ({ visit }) => succeed(visit, { status: 'ok' }))
-  app.get('/readyz', { config: config('/readyz') }, async ({ visit }) => {
-    await services.ping()
-    succeed(visit, { status: 'ready' })
-  })
-  app.get('/v1/analytics/openapi.json', { config: config('/v1/analytics/openapi.json') }, ({ visit }) =>
-    write(visit, 200, document),
-  )
+export function publicRoutes(services: Services, { succeed, write }: AnswerWriter): PublicRoute[] {
+  const document = JSON.stringify(openApiDocument())
+  return [
+    { path: '/healthz', respond: (visit) => succeed(visit, { status: 'ok' }) },
+    {
+      path: '/readyz',
+      async respond(visit) {
+        await services.ping()
+        succeed(visit, { status: 'ready' })
+      },
+    },
+    { path: '/v1/analytics/openapi.json', respond: (visit) => write(visit, 200, document) },
+  ]
 }

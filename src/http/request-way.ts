@@ -38,6 +38,8 @@ export interface Destination {
   isPublic?: true
   allow?: string
   isBroken?: true
+  /** What is left to do at the end of the way. */
+  respond?(visit: Visit): Eventually<void>
 }
 
 export interface WayParts {
@@ -71,7 +73,7 @@ export function requestWay({ services, limiter, budgets, addressOf, noteKeyUse }
     // 8. The parameters.
     ignoreBody,
     readParameters,
-    // 9. The operation is run by the route's handler, in build-server.ts.
+    // 9. The operation is run by `respond`, at the end of the way.
   ]
   const publicWay: Step[] = [requireSoundRequest, ignoreBody]
   return (visit: Visit): Eventually<void> => walk(visit.destination.isPublic ? publicWay : way, visit)
