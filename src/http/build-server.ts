@@ -28,7 +28,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   let isClosing = false
   let arrived: Visit[] = []
   const walkWay = requestWay(parts)
-  const logRequest = requestLog(logger)
+  const logRequest = requestLog(logger, clock)
   const answer = answerWriter({ clock, logger, isClosing: () => isClosing })
   const { onClientError, onConnect } = parserErrors({ ...parts, clock, connections: () => connections })
 

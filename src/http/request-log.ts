@@ -1,11 +1,12 @@
 import { type DestinationStream, type Logger, symbols } from 'pino'
+import type { Clock } from '../domain/instant.ts'
 import type { Visit } from './request-way.ts'
 
 /**
  * One line for each request, of what may be kept: never a URL, for ids stand in it, and never a header, for keys do. It goes where
  * pino writes, in pino's form; written by hand, because a line that always has the same fields need not be looked at field by field.
  */
-export function requestLog(logger: Logger) {
+export function requestLog(logger: Logger, clock: Clock) {
   const stream: DestinationStream = Reflect.get(logger, symbols.streamSym)
   return ({ request, reply, destination, caller, startedAt }: Visit): void => {
     if (!logger.isLevelEnabled('info')) return
@@ -14,7 +15,7 @@ export function requestLog(logger: Logger) {
     // A client that hung up did not get its answer.
     const hungUp = reply.raw.writableFinished ? '' : ',"hungUp":true'
     stream.write(
-      `{"level":30,"time":${Date.now()},"requestId":${JSON.stringify(withoutKeys(request.id))},"method":"${request.method}","route":${JSON.stringify(destination.path ?? null)},"status":${reply.raw.statusCode},"durationMs":${durationMs},"keyId":${keyId}${hungUp},"msg":"request"}\n`,
+      `{"level":30,"time":${clock()},"requestId":${JSON.stringify(withoutKeys(request.id))},"method":"${request.method}","route":${JSON.stringify(destination.path ?? null)},"status":${reply.raw.statusCode},"durationMs":${durationMs},"keyId":${keyId}${hungUp},"msg":"request"}\n`,
     )
   }
 }

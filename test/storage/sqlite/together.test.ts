@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, it, type TestContext } from 'node:test'
+import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { always, at, eventRow } from '../../support/rows.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const view = { organisationId: 'acme', trackerId: 'shop', since: always }
+
+/** A store with one subject, and a connection of somebody else to it. */
+async function openShop(t: TestContext) {
+  const path = join(temporaryFolder(t), 'lethe.db')
+  const store = await openSqliteStore(path)
+  t.after(() => store.close())
+  await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+  await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  await store.ingest.ingest([
+    eventRow({ subjectId: 'anna', eventId: 'old', occurredAt: at('2026-01-01T00:00:00Z') }),
+    eventRow({ subjectId: 'anna', eventId: 'new', occurredAt: at('2026-11-01T00:00:00Z') }),
+  ])
+  const other = new DatabaseSync(path)
+  t.after(() => other.close())
+  return { store, other }
+}
+
+describe('reads that came together', () => {
+  it('see the store at one moment, whatever others write meanwhile', async (t) => {
+    const { store, other } = await openShop(t)
+    const seen: unknown[] = []
+    store.together(() => {
+      seen.push(store.subjects.read(view, 'anna'))
+      other.exec('UPDATE subjects SET event_count = 7')
+      seen.push(store.subjects.read(view, 'anna'))
+    })
+    assert.deepEqual(seen[1], seen[0])
+    assert.equal((await store.subjects.read(view, 'anna'))?.counts.events, 7)
+  })
+
+  it('see what was written before they began', async (t) => {
+    const { store, other } = await openShop(t)
+    await store.subjects.read(view, 'anna')
+    other.exec('UPDATE subjects SET event_count = 7')
+    let events: unknown
+    store.together(() => {
+      const record = store.subjects.read(view, 'anna')
+      events = record instanceof Promise ? null : record?.counts.events
+    })
+    assert.equal(events, 7)
+  })
+
+  it('may be of a subject of which something has aged out', async (t) => {
+    const { store } = await openShop(t)
+    const later = { ...view, since: at('2026-06-01T00:00:00Z') }
+    const seen: unknown[] = []
+    store.together(() => {
+      seen.push(store.subjects.read(later, 'anna'))
+    })
+    assert.deepEqual(seen, [await store.subjects.read(later, 'anna')])
+  })
+
+  it('leave the store as they found it when one of them fails', async (t) => {
+    const { store, other } = await openShop(t)
+    assert.throws(() =>
+      store.together(() => {
+        throw new Error('no')
+      }),
+    )
+    other.exec('UPDATE subjects SET event_count = 7')
+    assert.equal((await store.subjects.read(view, 'anna'))?.counts.events, 7)
+  })
+})
