@@ -1,5 +1,4 @@
 import { randomInt, randomUUID } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { Clock } from './domain/instant.ts'
@@ -48,7 +47,7 @@ export async function startService(config: Config, workplace: Workplace, logger:
   const use = keyUse(workplace, (error) =>
     logger.warn({ err: error }, 'noting when keys were last used failed'),
   )
-  const app = buildServer({
+  const server = buildServer({
     services: workplace,
     limiter: new MemoryLimiter(clock),
     budgets: config.budgets,
@@ -57,8 +56,8 @@ export async function startService(config: Config, workplace: Workplace, logger:
     logger,
     randomness,
   })
-  await app
-    .listen({ host: config.host, port: config.port })
+  const port = await server
+    .listen(config.host, config.port)
     .catch(async (error: Error & { code?: string }) => {
       await workplace.close()
       throw error.code === 'EADDRINUSE'
@@ -73,18 +72,12 @@ export async function startService(config: Config, workplace: Workplace, logger:
     onError: (error) => logger.error({ err: error }, 'sweeping or scrubbing failed; it is tried again'),
   })
   return {
-    url: listeningUrl(app, config.host),
+    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
     async stop() {
-      await app.close()
+      await server.close()
       await house.stop()
       await use.stop()
       await workplace.close()
     },
   }
-}
-
-function listeningUrl(app: FastifyInstance, host: string): string {
-  const address = app.server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

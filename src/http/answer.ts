@@ -18,34 +18,34 @@ export type AnswerWriter = ReturnType<typeof answerWriter>
 /** Writes every answer of the API, straight to Node: all its headers are known at once, which is when that costs least. */
 export function answerWriter({ clock, logger, isClosing }: AnswerParts) {
   function write(
-    { request, reply, budget }: Visit,
+    { id, request, response, budget }: Visit,
     status: number,
     body: string,
     headers?: HeaderList,
   ): void {
-    const list = headers ?? commonHeaders(request.id, budget)
+    const list = headers ?? commonHeaders(id, budget)
     list.push('Content-Length', Buffer.byteLength(body))
     if (isClosing()) list.push('Connection', 'close')
-    reply.raw.writeHead(status, list)
-    reply.raw.end(request.method === 'HEAD' ? undefined : body)
+    response.writeHead(status, list)
+    response.end(request.method === 'HEAD' ? undefined : body)
   }
 
   return {
     write,
     succeed(visit: Visit, data: unknown): void {
-      write(visit, 200, JSON.stringify({ data, meta: metaOf(visit.request.id, clock()) }))
+      write(visit, 200, JSON.stringify({ data, meta: metaOf(visit.id, clock()) }))
     },
     fail(visit: Visit, error: unknown): void {
       const { request, destination } = visit
       const { status, headers, body } = answerFailure(error, {
-        requestId: request.id,
+        requestId: visit.id,
         now: clock(),
         budget: visit.budget,
         hasCredential: request.headers.authorization !== undefined,
         scope: destination.route?.scope,
         allow: visit.allow,
       })
-      if (status === 500) logger.error({ requestId: withoutKeys(request.id), err: error }, 'request failed')
+      if (status === 500) logger.error({ requestId: withoutKeys(visit.id), err: error }, 'request failed')
       write(visit, status, JSON.stringify(body), headers)
     },
   }

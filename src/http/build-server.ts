@@ -1,102 +1,115 @@
-import { METHODS } from 'node:http'
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { createServer, type IncomingMessage, METHODS, type ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import { type Eventually, then } from '../domain/eventually.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import { answerWriter } from './answer.ts'
 import { Connections } from './connections.ts'
 import { parserErrors } from './parser-errors.ts'
-import { publicPaths, publicRoutes } from './public-routes.ts'
+import { publicRoutes } from './public-routes.ts'
 import { chosenRequestId } from './request-id.ts'
 import { requestLog } from './request-log.ts'
-import { callerOf, type Destination, requestWay, Visit, type WayParts } from './request-way.ts'
+import { callerOf, Moment, requestWay, Visit, type WayParts } from './request-way.ts'
+import { buildRouter, type Entry } from './router.ts'
 import { apiRoutes } from './routes/index.ts'
-
-declare module 'fastify' {
-  interface FastifyContextConfig extends Destination {}
-}
 
 export interface ServerParts extends WayParts {
   logger: Logger
   randomness: Randomness
 }
 
+export interface LetheServer {
+  /** Resolves with the port once it listens. */
+  listen(host: string, port: number): Promise<number>
+  /** No new connections; resolves when the requests that are under way have been answered. */
+  close(): Promise<void>
+}
+
+/** The most a request line and its headers may take: two ids of 256 four-byte characters and a cursor fit easily. */
+const maxHeaderBytes = 16 * 1024
+
 /** Builds the HTTP side of the service, ready to listen. */
-export function buildServer(parts: ServerParts): FastifyInstance {
+export function buildServer(parts: ServerParts): LetheServer {
   const { services, randomness, logger } = parts
   const { clock } = services
   let isClosing = false
   let arrived: Visit[] = []
+  let moment = new Moment()
   const walkWay = requestWay(parts)
   const logRequest = requestLog(logger, clock)
   const answer = answerWriter({ clock, logger, isClosing: () => isClosing })
-  const { onClientError, onConnect } = parserErrors({ ...parts, clock, connections: () => connections })
+  const findDestination = buildRouter(entries(), maxHeaderBytes)
 
-  const app: FastifyInstance = fastify({
-    // Fastify's own lines would hold raw URLs; what is logged stands in request-log.ts.
-    logger: false,
-    genReqId: (request) => {
-      const chosen = chosenRequestId(request)
-      return chosen === null || chosen === 'unusable' ? randomness.uuid() : chosen.id
-    },
-    // The request's way reads the query itself, at its turn.
-    routerOptions: { maxParamLength: maxHeaderBytes, querystringParser: () => ({}) },
-    // A request that comes while the server closes is still answered.
-    return503OnClosing: false,
-    forceCloseConnections: 'idle',
-    http: {
-      requireHostHeader: false,
-      maxHeaderSize: maxHeaderBytes,
-      headersTimeout: 10_000,
-      connectionsCheckingInterval: 2_000,
-    },
+  const server = createServer({
+    requireHostHeader: false,
+    maxHeaderSize: maxHeaderBytes,
+    headersTimeout: 10_000,
     requestTimeout: 30_000,
     keepAliveTimeout: 75_000,
-    clientErrorHandler: onClientError,
-    // Broken percent-encoding in a path: no route, no hooks, but the same way.
-    frameworkErrors: (_error, request, reply) => {
-      enter(request, reply, { isBroken: true })
-    },
+    connectionsCheckingInterval: 2_000,
   })
-  const connections = new Connections(app.server)
-  app.server.on('connect', onConnect)
+  const connections = new Connections(server)
+  const { onClientError, onConnect } = parserErrors({ ...parts, clock, connections })
+  server.on('request', enter)
   // Node would answer these itself, without an envelope.
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+  server.on('clientError', onClientError)
+  server.on('connect', onConnect)
 
-  app.addHook('onRoute', requireScopeOrPublic)
-  // Never calls back: from here on a request goes its own way, and is answered by it.
-  app.addHook('onRequest', (request, reply) => enter(request, reply, request.routeOptions.config))
-  app.addHook('preClose', async () => {
-    isClosing = true
-    connections.endQuiet()
-  })
+  return {
+    async listen(host, port) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      server.once('error', reject)
+      server.listen({ host, port }, () => {
+        server.off('error', reject)
+        resolve()
+      })
+      await promise
+      const address = server.address()
+      return typeof address === 'object' && address !== null ? address.port : port
+    },
+    async close() {
+      isClosing = true
+      if (!server.listening) return
+      const { promise, resolve } = Promise.withResolvers<void>()
+      server.close(() => resolve())
+      connections.endQuiet()
+      await promise
+    },
+  }
 
-  // No operation has a body: the request's way reads whatever comes and forgets it.
-  for (const method of METHODS) app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
-  for (const route of apiRoutes) {
-    register(route.method, fastifyPath(route.path), { route, path: route.path, respond: runOperation })
+  /** Every path: the API's, the public ones, and all of them again for the methods they do not have. */
+  function entries(): Entry[] {
+    const known: Entry[] = [
+      ...apiRoutes.map((route) => ({
+        methods: withHead(route.method),
+        path: route.path,
+        destination: { route, path: route.path, respond: runOperation },
+      })),
+      ...publicRoutes(services, answer).map(({ path, respond }) => ({
+        methods: withHead('GET'),
+        path,
+        destination: { isPublic: true as const, path, respond },
+      })),
+    ]
+    const others = [...new Set(known.map(({ path }) => path))].map((path) => {
+      const taken = known.filter((entry) => entry.path === path).flatMap(({ methods }) => methods)
+      const methods = METHODS.filter((method) => !taken.includes(method))
+      return { methods, path, destination: { allow: taken.join(', '), path } }
+    })
+    return [...known, ...others]
   }
-  for (const { path, respond } of publicRoutes(services, answer)) {
-    register('GET', path, { isPublic: true, path, respond })
-  }
-  for (const [path, { allow, others }] of otherMethods()) {
-    register(others, path, { allow, path: bracedPath(path) })
-  }
-  return app
 
-  /** Fastify is told of a path for the sake of its router; nothing ever reaches the handler. */
-  function register(method: string | string[], url: string, config: Destination): void {
-    const handler = () => {
-      throw new Error('A request left its way.')
+  function enter(request: IncomingMessage, response: ServerResponse): void {
+    const chosen = chosenRequestId(request)
+    const id = chosen === null || chosen === 'unusable' ? randomness.uuid() : chosen.id
+    const { destination, params } = findDestination(request.method ?? '', request.url ?? '')
+    if (arrived.length === 0) {
+      moment = new Moment()
+      setImmediate(goOn)
     }
-    app.route({ method, url, config, handler })
-  }
-
-  function enter(request: FastifyRequest, reply: FastifyReply, destination: Destination): void {
-    const visit = new Visit(request, reply, destination)
-    reply.hijack()
-    reply.raw.on('close', () => logRequest(visit))
-    if (arrived.push(visit) === 1) setImmediate(goOn)
+    const visit = new Visit(id, request, response, destination, params, moment)
+    arrived.push(visit)
+    response.on('close', () => logRequest(visit))
   }
 
   /**
@@ -111,7 +124,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
         for (const visit of together) go(visit)
       })
     } catch (error) {
-      for (const visit of together) if (!visit.reply.raw.headersSent) answer.fail(visit, error)
+      for (const visit of together) if (!visit.response.headersSent) answer.fail(visit, error)
     }
   }
 
@@ -130,35 +143,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   }
 }
 
-/** The most a request line and its headers may take: two ids of 256 four-byte characters and a cursor fit easily. */
-const maxHeaderBytes = 16 * 1024
-
-function fastifyPath(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, ':$1')
-}
-
-function bracedPath(url: string): string {
-  return url.replaceAll(/:(\w+)/g, '{$1}')
-}
-
-/** Default deny: a route has a scope, or a place on the list of public ones, or the service does not start. */
-function requireScopeOrPublic({ url, config }: { url: string; config?: Destination }): void {
-  if (config?.route?.scope || config?.allow) return
-  if (!config?.isPublic || !publicPaths.includes(url))
-    throw new Error(`The route ${url} has no scope and is not public.`)
-}
-
-/** For every known path, the methods it has and all it does not have, which it answers with those it has. */
-function otherMethods(): Map<string, { allow: string; others: string[] }> {
-  const known = new Map<string, string[]>(publicPaths.map((path) => [path, ['GET', 'HEAD']]))
-  for (const { path, method } of apiRoutes) {
-    const methods = known.get(fastifyPath(path)) ?? []
-    known.set(fastifyPath(path), [...methods, ...(method === 'GET' ? ['GET', 'HEAD'] : [method])])
-  }
-  return new Map(
-    Array.from(known, ([path, methods]) => [
-      path,
-      { allow: methods.join(', '), others: METHODS.filter((method) => !methods.includes(method)) },
-    ]),
-  )
+/** `HEAD` works wherever `GET` does. */
+function withHead(method: string): string[] {
+  return method === 'GET' ? ['GET', 'HEAD'] : [method]
 }

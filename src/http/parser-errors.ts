@@ -11,7 +11,7 @@ import { answerFailure } from './failure.ts'
 import { cutOffBody } from './request-body.ts'
 
 export interface ParserErrorParts {
-  connections(): Connections
+  connections: Connections
   logger: Logger
   clock: Clock
   randomness: Randomness
@@ -56,7 +56,7 @@ export function parserErrors(parts: ParserErrorParts) {
     }
     const message = messages[error.code ?? ''] ?? 'This is not a well-formed HTTP request.'
     const respond = () => answer(socket, message).catch(() => socket.destroy())
-    const current = parts.connections().latest(socket)
+    const current = parts.connections.latest(socket)
     if (!current || (current.request.complete && current.response.writableFinished)) respond()
     // A whole request before the bad bytes gets its answer first.
     else if (current.request.complete) current.response.once('close', respond)

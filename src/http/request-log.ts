@@ -8,14 +8,14 @@ import type { Visit } from './request-way.ts'
  */
 export function requestLog(logger: Logger, clock: Clock) {
   const stream: DestinationStream = Reflect.get(logger, symbols.streamSym)
-  return ({ request, reply, destination, caller, startedAt }: Visit): void => {
+  return ({ id, request, response, destination, caller, startedAt }: Visit): void => {
     if (!logger.isLevelEnabled('info')) return
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000
     const keyId = caller ? `"${caller.key.id}"` : null
     // A client that hung up did not get its answer.
-    const hungUp = reply.raw.writableFinished ? '' : ',"hungUp":true'
+    const hungUp = response.writableFinished ? '' : ',"hungUp":true'
     stream.write(
-      `{"level":30,"time":${clock()},"requestId":${JSON.stringify(withoutKeys(request.id))},"method":"${request.method}","route":${JSON.stringify(destination.path ?? null)},"status":${reply.raw.statusCode},"durationMs":${durationMs},"keyId":${keyId}${hungUp},"msg":"request"}\n`,
+      `{"level":30,"time":${clock()},"requestId":${JSON.stringify(withoutKeys(id))},"method":"${request.method}","route":${JSON.stringify(destination.path ?? null)},"status":${response.statusCode},"durationMs":${durationMs},"keyId":${keyId}${hungUp},"msg":"request"}\n`,
     )
   }
 }

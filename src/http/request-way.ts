@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../domain/api-key.ts'
 import { type Budget, type BudgetState, budgetSpent, type Limiter, tightest } from '../domain/budget.ts'
 import { LetheError } from '../domain/errors.ts'
@@ -8,14 +8,18 @@ import type { clientAddress } from './client-address.ts'
 import { parseQueryString, queryOf } from './query-string.ts'
 import { discardBody } from './request-body.ts'
 import { chosenRequestId } from './request-id.ts'
-import type { ApiRoute, Operation, PathValues, Services } from './route.ts'
+import type { ApiRoute, Operation, Services } from './route.ts'
+import type { PathParameters } from './router.ts'
 
 /** A request on its way, and what is learnt of it. */
 export class Visit {
   readonly startedAt = performance.now()
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
+  readonly id: string
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
   readonly destination: Destination
+  readonly params: PathParameters
+  readonly moment: Moment
   caller: Caller | null = null
   /** The budget its client should mind; on a 429 the one that refused. */
   budget: BudgetState | null = null
@@ -23,11 +27,26 @@ export class Visit {
   /** The methods its path takes, when its own is not among them. */
   allow: string | null = null
 
-  constructor(request: FastifyRequest, reply: FastifyReply, destination: Destination) {
+  constructor(
+    id: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    destination: Destination,
+    params: PathParameters,
+    moment: Moment,
+  ) {
+    this.id = id
     this.request = request
-    this.reply = reply
+    this.response = response
     this.destination = destination
+    this.params = params
+    this.moment = moment
   }
+}
+
+/** What requests that came together share: a key string means the same to all of them, and is forgotten with them. */
+export class Moment {
+  readonly callers = new Map<string, Eventually<Caller | null>>()
 }
 
 /** Where a request leads: to an operation, to a public page, to a path that takes other methods, to a broken URL, or nowhere. */
@@ -54,10 +73,10 @@ type Step = (visit: Visit) => Eventually<void>
 
 /** The way of every request, from its id to its operation. Each step can end it; the steps after it then have not happened. */
 export function requestWay({ services, limiter, budgets, addressOf, noteKeyUse }: WayParts) {
-  // 1. The request id, which Fastify was given when the request came.
+  // 1. The request id, which it was given when it came.
   const way: Step[] = [
     // 2. The address's budget. What no request may be is refused behind it, so that it has counted.
-    (visit) => spend(budgets.ip, addressOf(visit.request.raw), visit),
+    (visit) => spend(budgets.ip, addressOf(visit.request), visit),
     requireSoundRequest,
     // 3. The key.
     authenticate,
@@ -93,12 +112,20 @@ export function requestWay({ services, limiter, budgets, addressOf, noteKeyUse }
         'No API key was sent. Send it in the header Authorization: Bearer <API_KEY>.',
       )
     }
-    const keyString = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
-    return then(keyString === undefined ? null : authenticateKey(services, keyString), (caller) => {
+    return then(findCaller(authorization, visit.moment), (caller) => {
       if (caller === null) throw new LetheError('unauthorized', 'This is not a valid API key.')
       noteKeyUse(caller.key.id)
       visit.caller = caller
     })
+  }
+
+  function findCaller(authorization: string, { callers }: Moment): Eventually<Caller | null> {
+    const known = callers.get(authorization)
+    if (known !== undefined) return known
+    const keyString = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
+    const caller = keyString === undefined ? null : authenticateKey(services, keyString)
+    callers.set(authorization, caller)
+    return caller
   }
 }
 
@@ -110,10 +137,10 @@ export function callerOf({ caller }: Visit): Caller {
 
 /** What no client may send, whatever it asks for. */
 function requireSoundRequest({ request }: Visit): void {
-  if (chosenRequestId(request.raw) === 'unusable') {
+  if (chosenRequestId(request) === 'unusable') {
     throw new LetheError('invalid_request', 'X-Request-Id must be 1 to 200 printable ASCII characters.')
   }
-  const { httpVersion } = request.raw
+  const { httpVersion } = request
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
     throw new LetheError('invalid_request', 'This server speaks HTTP/1.1 and HTTP/1.0.')
   }
@@ -131,7 +158,7 @@ const soundUrl = /^[\x21\x22\x24-\x7e]+$/
 function requireRoute(visit: Visit): void {
   const { route, allow, isBroken } = visit.destination
   const { request } = visit
-  if (isBroken || !soundUrl.test(request.raw.url ?? '')) {
+  if (isBroken || !soundUrl.test(request.url ?? '')) {
     throw new LetheError('invalid_request', 'The percent-encoding of the path is broken.')
   }
   if (route) return
@@ -156,20 +183,11 @@ function requireScope(visit: Visit): void {
 }
 
 function ignoreBody({ request }: Visit): Eventually<void> {
-  return discardBody(request.raw)
+  return discardBody(request)
 }
 
 function readParameters(visit: Visit): void {
   const { request, destination } = visit
-  const query = parseQueryString(queryOf(request.raw.url))
-  visit.operation = destination.route?.prepare(pathValues(request.params), query) ?? null
-}
-
-/** The router's parameters, which it has decoded once. */
-function pathValues(params: unknown): Partial<PathValues> {
-  const { trackerId, subjectId }: { trackerId?: unknown; subjectId?: unknown } = params ?? {}
-  return {
-    ...(typeof trackerId === 'string' && { trackerId }),
-    ...(typeof subjectId === 'string' && { subjectId }),
-  }
+  const query = parseQueryString(queryOf(request.url))
+  visit.operation = destination.route?.prepare(visit.params, query) ?? null
 }

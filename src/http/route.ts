@@ -10,6 +10,7 @@ import type { Scope } from '../domain/scope.ts'
 import type { Store } from '../domain/store.ts'
 import type { TrackerView } from '../domain/tracker.ts'
 import type { Query } from './query-string.ts'
+import type { PathParameters } from './router.ts'
 import { pathParameters } from './schemas/parameters.ts'
 
 /** What operations work with. */
@@ -49,7 +50,7 @@ export interface ApiRoute {
   data: TSchema
   example: unknown
   /** Reads a request's parameters, all problems at once (`validation_error`), and hands back what is left to do. */
-  prepare(path: Partial<PathValues>, query: Query): Operation
+  prepare(path: PathParameters, query: Query): Operation
 }
 
 /** A route as its file declares it, with its types tied together. */

@@ -77,7 +77,7 @@ describe('the directions of imports', () => {
     assert.ok(files.length > 50)
     assert.ok(importsOf('start.ts').includes('http/build-server.ts'))
     assert.ok(importsOf('start.ts').includes('node:crypto'))
-    assert.ok(importsOf('start.ts').includes('fastify'))
+    assert.ok(importsOf('start.ts').includes('pino'))
     assert.ok(importsOf('storage/sqlite/writer.ts').includes('storage/sqlite/writer-thread.ts'))
   })
 

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { pino } from 'pino'
-import { readConfig } from '../../src/config.ts'
-import { buildServer } from '../../src/http/build-server.ts'
-import { clientAddress } from '../../src/http/client-address.ts'
 import { publicPaths } from '../../src/http/public-routes.ts'
+import { buildRouter } from '../../src/http/router.ts'
 import { apiRoutes } from '../../src/http/routes/index.ts'
-import { MemoryLimiter } from '../../src/limiter/memory-limiter.ts'
 import { assertUnmetered, dataOf, errorOf } from '../support/answers.ts'
 import { startShop } from '../support/shop.ts'
 
@@ -58,40 +54,19 @@ describe('the public paths', () => {
   })
 })
 
-describe('a route with neither a scope nor a place on that list', () => {
-  const buildUnstarted = () =>
-    buildServer({
-      services: shop.workplace,
-      limiter: new MemoryLimiter(shop.workplace.clock),
-      budgets: readConfig({}).budgets,
-      addressOf: clientAddress([]),
-      noteKeyUse: () => {},
-      logger: pino({ level: 'silent' }),
-      randomness: shop.workplace.randomness,
-    })
-  const handler = () => 'anything'
-
-  for (const [what, route] of [
-    ['no configuration', { url: '/v1/open' }],
-    ['an empty configuration', { url: '/v1/open', config: {} }],
-    ['a claim to be public', { url: '/v1/open', config: { isPublic: true } }],
-    ['a path alone', { url: '/v1/open', config: { path: '/v1/open' } }],
+describe('a path with neither a scope nor a place on that list', () => {
+  for (const [what, destination] of [
+    ['nothing is said of it', {}],
+    ['it claims to be public', { isPublic: true }],
+    ['it has a pattern alone', { path: '/v1/open' }],
+    ['it has an answer ready', { path: '/v1/open', respond: () => {} }],
   ] as const) {
-    test(`stops the start: ${what}`, async () => {
-      const app = buildUnstarted()
-      assert.throws(() => app.route({ method: 'GET', handler, ...route }), /has no scope and is not public/)
-      await app.close()
+    test(`stops the start: ${what}`, () => {
+      const open = { methods: ['GET'], path: '/v1/open', destination }
+      assert.throws(
+        () => buildRouter([open], 100),
+        /^Error: The path \/v1\/open has no scope and is not public/,
+      )
     })
   }
-
-  test('stops the start in a plugin, too', async () => {
-    const app = buildUnstarted()
-    await assert.rejects(async () => {
-      await app.register(async (inner) => {
-        inner.get('/open', handler)
-      })
-      await app.ready()
-    }, /has no scope and is not public/)
-    await app.close()
-  })
 })
