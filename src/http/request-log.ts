@@ -8,15 +8,20 @@ import type { Visit } from './request-way.ts'
  */
 export function requestLog(logger: Logger, clock: Clock) {
   const stream: DestinationStream = Reflect.get(logger, symbols.streamSym)
+  let lines = ''
+  // With every piece it is handed, the stream measures all it has waiting; so it gets one for each turn of the event loop.
+  function handOver(): void {
+    stream.write(lines)
+    lines = ''
+  }
   return ({ id, request, response, destination, caller, startedAt }: Visit): void => {
     if (!logger.isLevelEnabled('info')) return
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000
     const keyId = caller ? `"${caller.key.id}"` : null
     // A client that hung up did not get its answer.
     const hungUp = response.writableFinished ? '' : ',"hungUp":true'
-    stream.write(
-      `{"level":30,"time":${clock()},"requestId":${JSON.stringify(withoutKeys(id))},"method":"${request.method}","route":${JSON.stringify(destination.path ?? null)},"status":${response.statusCode},"durationMs":${durationMs},"keyId":${keyId}${hungUp},"msg":"request"}\n`,
-    )
+    if (lines === '') setImmediate(handOver)
+    lines += `{"level":30,"time":${clock()},"requestId":${JSON.stringify(withoutKeys(id))},"method":"${request.method}","route":${JSON.stringify(destination.path ?? null)},"status":${response.statusCode},"durationMs":${durationMs},"keyId":${keyId}${hungUp},"msg":"request"}\n`
   }
 }
 

@@ -56,7 +56,10 @@ export async function startTestService(t: Lifetime, env: Record<string, string> 
   let shift = 0
   const workplace = { ...(await openWorkplace(config)), clock: () => Date.now() + shift }
   const logged: string[] = []
-  const logger = pino({ level: config.logLevel, base: null }, { write: (line) => logged.push(line) })
+  const logger = pino(
+    { level: config.logLevel, base: null },
+    { write: (lines) => logged.push(...lines.trimEnd().split('\n')) },
+  )
   const service = await startService(config, workplace, logger)
   let isStopped = false
   async function stop(): Promise<void> {
