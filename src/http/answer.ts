@@ -24,10 +24,13 @@ export function answerWriter({ clock, logger, isClosing }: AnswerParts) {
     headers?: HeaderList,
   ): void {
     const list = headers ?? commonHeaders(id, budget)
-    list.push('Content-Length', Buffer.byteLength(body))
+    const bytes = Buffer.byteLength(body)
+    list.push('Content-Length', bytes)
     if (isClosing()) list.push('Connection', 'close')
     response.writeHead(status, list)
-    response.end(request.method === 'HEAD' ? undefined : body)
+    // Most answers are plain ASCII, which goes out as it stands.
+    if (request.method === 'HEAD') response.end()
+    else response.end(body, bytes === body.length ? 'latin1' : 'utf8')
   }
 
   return {

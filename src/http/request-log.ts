@@ -17,11 +17,13 @@ export function requestLog(logger: Logger, clock: Clock) {
   return ({ id, request, response, destination, caller, startedAt }: Visit): void => {
     if (!logger.isLevelEnabled('info')) return
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000
+    // Of what is a text only the request id may hold something that JSON must escape.
     const keyId = caller ? `"${caller.key.id}"` : null
+    const route = destination.path === undefined ? null : `"${destination.path}"`
     // A client that hung up did not get its answer.
     const hungUp = response.writableFinished ? '' : ',"hungUp":true'
     if (lines === '') setImmediate(handOver)
-    lines += `{"level":30,"time":${clock()},"requestId":${JSON.stringify(withoutKeys(id))},"method":"${request.method}","route":${JSON.stringify(destination.path ?? null)},"status":${response.statusCode},"durationMs":${durationMs},"keyId":${keyId}${hungUp},"msg":"request"}\n`
+    lines += `{"level":30,"time":${clock()},"requestId":${JSON.stringify(withoutKeys(id))},"method":"${request.method}","route":${route},"status":${response.statusCode},"durationMs":${durationMs},"keyId":${keyId}${hungUp},"msg":"request"}\n`
   }
 }
 

@@ -169,7 +169,7 @@ describe('the log', () => {
     leave()
     shop.workplace.subjects.read = read
     assert.equal(line?.hungUp, true)
-    dataOf(await shop.ask(path, { key }))
+    await linesOf(1, async () => dataOf(await shop.ask(path, { key })))
   })
 
   test('has one line for each of several requests on one connection', async () => {
