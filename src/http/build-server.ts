@@ -27,6 +27,9 @@ export interface LetheServer {
 /** The most a request line and its headers may take: two ids of 256 four-byte characters and a cursor fit easily. */
 const maxHeaderBytes = 16 * 1024
 
+/** Of more than this the first are answered while the last still come. */
+const mostTogether = 16
+
 /** Builds the HTTP side of the service, ready to listen. */
 export function buildServer(parts: ServerParts): LetheServer {
   const { services, randomness, logger } = parts
@@ -108,8 +111,8 @@ export function buildServer(parts: ServerParts): LetheServer {
       setImmediate(goOn)
     }
     const visit = new Visit(id, request, response, destination, params, moment)
-    arrived.push(visit)
     response.on('close', () => logRequest(visit))
+    if (arrived.push(visit) === mostTogether) goOn()
   }
 
   /**
@@ -119,6 +122,7 @@ export function buildServer(parts: ServerParts): LetheServer {
   function goOn(): void {
     const together = arrived
     arrived = []
+    if (together.length === 0) return
     try {
       services.together(() => {
         for (const visit of together) go(visit)
