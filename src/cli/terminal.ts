@@ -15,6 +15,9 @@ export interface Terminal {
   draw(line: string): void
 }
 
+/** How wide a screen is taken to be that does not say. */
+const usualColumns = 80
+
 /** The terminal the process runs in. Questions go to standard error, so that standard output holds results alone. */
 export function processTerminal(): Terminal {
   // Whoever reads only the first lines, as head does, has had enough.
@@ -37,7 +40,7 @@ export function processTerminal(): Terminal {
       draw('')
       process.stderr.write(`${line}\n`)
     },
-    columns: () => (process.stderr.isTTY ? process.stderr.columns : null),
+    columns: () => (process.stderr.isTTY ? process.stderr.columns || usualColumns : null),
     draw,
     async ask(question) {
       if (!process.stdin.isTTY || !process.stderr.isTTY) return null

@@ -30,4 +30,9 @@ describe('the screen', () => {
   it('is not there when standard error is no terminal', () => {
     assert.equal(written('terminal.print(String(terminal.columns()))').stdout, 'null\n')
   })
+
+  it('is as wide as most are when it does not say how wide', () => {
+    const use = 'Object.assign(process.stderr, { isTTY: true, columns: 0 }); '
+    assert.equal(written(`${use}terminal.print(String(terminal.columns()))`).stdout, '80\n')
+  })
 })
