@@ -1,30 +1,21 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { openWriter } from '../../../src/storage/sqlite/connection.ts'
-import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { logTruncation } from '../../../src/storage/sqlite/write-ahead-log.ts'
 import { always, at, eventRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { filesOf, logSize } from './database-file.ts'
+import { openShop } from './open-shop.ts'
 import { talesIn, tellTale } from './tell-tale.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
-
-async function openShop(t: TestContext): Promise<{ store: Store; path: string }> {
-  const path = join(temporaryFolder(t), 'lethe.db')
-  const store = await openSqliteStore(path)
-  t.after(() => store.close())
-  await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-  await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
-  return { store, path }
-}
 
 async function ingest(store: Store, rows: readonly IncomingRow[], batchSize: number): Promise<void> {
   for (let next = 0; next < rows.length; next += batchSize) {

@@ -11,24 +11,15 @@ import { scrubCommands } from '../../../src/storage/sqlite/scrub.ts'
 import { subjectCommands } from '../../../src/storage/sqlite/subject.ts'
 import { always, at, eventRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { until } from '../../support/until.ts'
 import { logSize, value } from './database-file.ts'
+import { openShop } from './open-shop.ts'
 import { numbersBeside, tellTale } from './tell-tale.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 const aYearAgo = start - 365 * 86_400_000
 const now = at('2026-11-15T03:00:00.000Z')
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
-
-async function openShop(t: TestContext): Promise<{ store: Store; path: string }> {
-  const path = join(temporaryFolder(t), 'lethe.db')
-  const store = await openSqliteStore(path)
-  t.after(() => store.close())
-  await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-  await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
-  return { store, path }
-}
 
 /** A store of which something was deleted, and in which much is left. */
 async function openUsedShop(t: TestContext, count = 3_000): Promise<{ store: Store; path: string }> {

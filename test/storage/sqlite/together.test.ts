@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
-import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { always, at, eventRow } from '../../support/rows.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { openShop } from './open-shop.ts'
 
 const view = { organisationId: 'acme', trackerId: 'shop', since: always }
 
 /** A store with one subject, and a connection of somebody else to it. */
-async function openShop(t: TestContext) {
-  const path = join(temporaryFolder(t), 'lethe.db')
-  const store = await openSqliteStore(path)
-  t.after(() => store.close())
-  await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-  await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+async function openWithAnna(t: TestContext) {
+  const { store, path } = await openShop(t)
   await store.ingest.ingest([
     eventRow({ subjectId: 'anna', eventId: 'old', occurredAt: at('2026-01-01T00:00:00Z') }),
     eventRow({ subjectId: 'anna', eventId: 'new', occurredAt: at('2026-11-01T00:00:00Z') }),
@@ -26,7 +20,7 @@ async function openShop(t: TestContext) {
 
 describe('reads that came together', () => {
   it('see the store at one moment, whatever others write meanwhile', async (t) => {
-    const { store, other } = await openShop(t)
+    const { store, other } = await openWithAnna(t)
     const seen: unknown[] = []
     store.together(() => {
       seen.push(store.subjects.read(view, 'anna'))
@@ -38,7 +32,7 @@ describe('reads that came together', () => {
   })
 
   it('see what was written before they began', async (t) => {
-    const { store, other } = await openShop(t)
+    const { store, other } = await openWithAnna(t)
     await store.subjects.read(view, 'anna')
     other.exec('UPDATE subjects SET event_count = 7')
     let events: unknown
@@ -50,7 +44,7 @@ describe('reads that came together', () => {
   })
 
   it('may be of a subject of which something has aged out', async (t) => {
-    const { store } = await openShop(t)
+    const { store } = await openWithAnna(t)
     const later = { ...view, since: at('2026-06-01T00:00:00Z') }
     const seen: unknown[] = []
     store.together(() => {
@@ -60,7 +54,7 @@ describe('reads that came together', () => {
   })
 
   it('leave the store as they found it when one of them fails', async (t) => {
-    const { store, other } = await openShop(t)
+    const { store, other } = await openWithAnna(t)
     assert.throws(() =>
       store.together(() => {
         throw new Error('no')
