@@ -1,6 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import { consoleEntries } from './console/console-entries.ts'
+import { surroundings } from './console/surroundings.ts'
 import type { Clock } from './domain/instant.ts'
 import type { RetentionDays } from './domain/plan.ts'
 import { base62Alphabet, type Randomness } from './domain/randomness.ts'
@@ -10,6 +12,7 @@ import { clientAddress } from './http/client-address.ts'
 import { MemoryLimiter } from './limiter/memory-limiter.ts'
 import { keepHouse } from './operations/keep-house.ts'
 import { keyUse } from './operations/note-key-use.ts'
+import { passwordQueue } from './operations/password-queue.ts'
 import { openStore } from './storage/open-store.ts'
 
 const systemClock: Clock = Date.now
@@ -47,14 +50,22 @@ export async function startService(config: Config, workplace: Workplace, logger:
   const use = keyUse(workplace, (error) =>
     logger.warn({ err: error }, 'noting when keys were last used failed'),
   )
-  const server = buildServer({
+  const shared = {
     services: workplace,
     limiter: new MemoryLimiter(clock),
-    budgets: config.budgets,
     addressOf: clientAddress(config.trustedProxies),
+  }
+  const consoleParts = {
+    ...shared,
+    passwords: passwordQueue(randomness),
+    surroundings: surroundings(config.publicUrl, config.trustedProxies),
+  }
+  const server = buildServer({
+    ...shared,
+    budgets: config.budgets,
     noteKeyUse: use.note,
     logger,
-    randomness,
+    annex: (answer) => consoleEntries(consoleParts, answer),
   })
   const port = await server
     .listen(config.host, config.port)

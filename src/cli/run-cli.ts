@@ -7,6 +7,7 @@ import { addBackupCommand } from './backup.ts'
 import type { CommandKit } from './command-kit.ts'
 import { addImportCommand } from './import.ts'
 import { addKeysCommand } from './keys.ts'
+import { addMembersCommand } from './members.ts'
 import { addOrgsCommand } from './orgs.ts'
 import { addQuickstartCommand } from './quickstart.ts'
 import { addScrubCommand } from './scrub.ts'
@@ -45,6 +46,7 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
   addOrgsCommand(program, kit)
   addTrackersCommand(program, kit)
   addKeysCommand(program, kit)
+  addMembersCommand(program, kit)
   addImportCommand(program, kit)
   addSweepCommand(program, kit)
   addScrubCommand(program, kit)

@@ -1,6 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../domain/api-key.ts'
-import { type Budget, type BudgetState, budgetSpent, type Limiter, tightest } from '../domain/budget.ts'
+import {
+  type ApiBudgetName,
+  type Budget,
+  type BudgetState,
+  budgetSpent,
+  type Limiter,
+  tightest,
+} from '../domain/budget.ts'
 import { LetheError } from '../domain/errors.ts'
 import { type Eventually, then, walk } from '../domain/eventually.ts'
 import { authenticateKey } from '../operations/authenticate-key.ts'
@@ -21,6 +28,8 @@ export class Visit {
   readonly params: PathParameters
   readonly moment: Moment
   caller: Caller | null = null
+  /** Who makes it, where it is a member at the console. */
+  memberId: string | null = null
   /** The budget its client should mind; on a 429 the one that refused. */
   budget: BudgetState | null = null
   operation: Operation | null = null
@@ -55,6 +64,10 @@ export interface Destination {
   path?: string
   route?: ApiRoute
   isPublic?: true
+  /** Only for members who are signed in to the console; its own way sees to that. */
+  needsMember?: true
+  /** A way of its own in the place of the usual one. */
+  way?: readonly Step[]
   allow?: string
   isBroken?: true
   /** What is left to do at the end of the way. */
@@ -64,12 +77,12 @@ export interface Destination {
 export interface WayParts {
   services: Services
   limiter: Limiter
-  budgets: Record<Budget['name'], Budget>
+  budgets: Record<ApiBudgetName, Budget>
   addressOf: ReturnType<typeof clientAddress>
   noteKeyUse(keyId: string): void
 }
 
-type Step = (visit: Visit) => Eventually<void>
+export type Step = (visit: Visit) => Eventually<void>
 
 /** The way of every request, from its id to its operation. Each step can end it; the steps after it then have not happened. */
 export function requestWay({ services, limiter, budgets, addressOf, noteKeyUse }: WayParts) {
@@ -95,14 +108,9 @@ export function requestWay({ services, limiter, budgets, addressOf, noteKeyUse }
     // 9. The operation is run by `respond`, at the end of the way.
   ]
   const publicWay: Step[] = [requireSoundRequest, ignoreBody]
-  return (visit: Visit): Eventually<void> => walk(visit.destination.isPublic ? publicWay : way, visit)
-
-  function spend(budget: Budget, holder: string, visit: Visit): Eventually<void> {
-    return then(limiter.take(budget, holder), (state) => {
-      visit.budget = state.granted ? tightest(visit.budget, state) : state
-      if (!state.granted) throw budgetSpent(budget)
-    })
-  }
+  const spend = spending(limiter)
+  return (visit: Visit): Eventually<void> =>
+    walk(visit.destination.way ?? (visit.destination.isPublic ? publicWay : way), visit)
 
   function authenticate(visit: Visit): Eventually<void> {
     const { authorization } = visit.request.headers
@@ -129,6 +137,15 @@ export function requestWay({ services, limiter, budgets, addressOf, noteKeyUse }
   }
 }
 
+/** Takes a request out of a holder's budget, or ends its way. */
+export function spending(limiter: Limiter) {
+  return (budget: Budget, holder: string, visit: Visit): Eventually<void> =>
+    then(limiter.take(budget, holder), (state) => {
+      visit.budget = state.granted ? tightest(visit.budget, state) : state
+      if (!state.granted) throw budgetSpent(budget)
+    })
+}
+
 /** Who makes the request, on the steps behind the key. */
 export function callerOf({ caller }: Visit): Caller {
   if (!caller) throw new Error('A request went past the key without one.')
@@ -136,7 +153,7 @@ export function callerOf({ caller }: Visit): Caller {
 }
 
 /** What no client may send, whatever it asks for. */
-function requireSoundRequest({ request }: Visit): void {
+export function requireSoundRequest({ request }: Visit): void {
   if (chosenRequestId(request) === 'unusable') {
     throw new LetheError('invalid_request', 'X-Request-Id must be 1 to 200 printable ASCII characters.')
   }
@@ -155,13 +172,13 @@ function requireSoundRequest({ request }: Visit): void {
 /** Visible ASCII, but for the hash: a fragment is never sent, and taking it for one would cut an id short. */
 const soundUrl = /^[\x21\x22\x24-\x7e]+$/
 
-function requireRoute(visit: Visit): void {
-  const { route, allow, isBroken } = visit.destination
+export function requireRoute(visit: Visit): void {
+  const { respond, allow, isBroken } = visit.destination
   const { request } = visit
   if (isBroken || !soundUrl.test(request.url ?? '')) {
     throw new LetheError('invalid_request', 'The percent-encoding of the path is broken.')
   }
-  if (route) return
+  if (respond) return
   if (allow) {
     visit.allow = allow
     throw new LetheError('invalid_request', `This path does not take ${request.method}; it takes ${allow}.`)

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { ActivityNote } from '../../domain/activity.ts'
 import type { Eventually } from '../../domain/eventually.ts'
 import type { Page } from '../../domain/page.ts'
 import { endOfPrefix } from '../../domain/prefix.ts'
@@ -12,6 +13,7 @@ import type {
 } from '../../domain/subject.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
+import { activityNotes } from './activity.ts'
 import { snapshot, transaction } from './connection.ts'
 import { readPage, type Stretch, toStretch } from './page.ts'
 import { integer, json, type Row, text } from './row.ts'
@@ -33,6 +35,10 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
      FROM subjects WHERE tracker_id = ?2 AND subject_id = ?3 AND last_seen_at >= ?1
      AND EXISTS (SELECT 1 FROM trackers WHERE id = tracker_id AND organisation_id = ?4)`,
   )
+  const count = db.prepare(
+    `SELECT count(*) AS count FROM
+       (SELECT 1 FROM subjects WHERE tracker_id = ? AND last_seen_at >= ? LIMIT ?)`,
+  )
   const lists = new Map<string, StatementSync>()
   const withoutAged = ageing(db)
 
@@ -52,6 +58,10 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
     list(view: TrackerView, query: SubjectQuery): Eventually<Page<SubjectSummary, SubjectPosition>> | null {
       if (!isVisible(view)) return null
       return readPage(query, (after, count) => stretch(view, { ...query, after }, count), position)
+    },
+    count(view: TrackerView, atMost: number): number | null {
+      if (!isVisible(view)) return null
+      return integer(count.get(view.trackerId, view.since, atMost) ?? {}, 'count')
     },
     read(view: TrackerView, subjectId: string): SubjectRecord | null {
       const find = () => read.get(view.since, view.trackerId, subjectId, view.organisationId)
@@ -106,8 +116,9 @@ export function subjectCommands(db: DatabaseSync) {
   const deleteSessions = db.prepare('DELETE FROM sessions WHERE subject_key = ?')
   const deleteSubject = db.prepare('DELETE FROM subjects WHERE tracker_id = ? AND subject_id = ?')
   const noteDeletion = deletionNote(db)
+  const leaveNote = activityNotes(db)
   return {
-    eraseSubject: (view: TrackerView, subjectId: string): SubjectCounts | null =>
+    eraseSubject: (view: TrackerView, subjectId: string, note?: ActivityNote): SubjectCounts | null =>
       transaction(db, () => {
         if (!isVisible(view)) return null
         const key = subjectKey(view.trackerId, subjectId)
@@ -117,6 +128,7 @@ export function subjectCommands(db: DatabaseSync) {
         const events = Number(deleteEvents.run(key).changes)
         const sessions = Number(deleteSessions.run(key).changes)
         if (deleteSubject.run(view.trackerId, subjectId).changes !== 0) noteDeletion()
+        leaveNote(note, { sessions, events })
         return { sessions, events }
       }),
   }
