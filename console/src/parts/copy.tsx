@@ -1,0 +1,45 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Button } from './button.tsx'
+import { tell } from './toasts.tsx'
+
+interface CopyProps {
+  label: string
+  text: string
+  /** Whether to begin here. */
+  hasFocus?: boolean
+}
+
+/** A text to take along, with a button that copies it. Where a browser does not let us, it is selected to be copied by hand. */
+export function Copy({ label, text, hasFocus = false }: CopyProps) {
+  const [isCopied, setCopied] = useState(false)
+  const ref = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (hasFocus) ref.current?.select()
+  }, [hasFocus])
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text)
+      setCopied(true)
+      tell(`${label} copied`)
+      setTimeout(() => setCopied(false), 2_000)
+    } catch {
+      ref.current?.select()
+      tell('Selected: copy it with the keyboard')
+    }
+  }
+  return (
+    <div class="copy">
+      <input
+        ref={ref}
+        class="code"
+        readOnly
+        value={text}
+        aria-label={label}
+        onFocus={(e) => e.currentTarget.select()}
+      />
+      <Button icon={isCopied ? 'check' : 'copy'} label={`Copy ${label.toLowerCase()}`} onClick={copy}>
+        {isCopied ? 'Copied' : 'Copy'}
+      </Button>
+    </div>
+  )
+}
