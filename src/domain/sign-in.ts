@@ -30,7 +30,7 @@ export interface SignedIn {
 export interface SignInStore {
   /**
    * Stores a new sign-in. `false`, with nothing stored, when the member is gone or its password was set after `passwordSetAt`.
-   * Deletes, of whichever member, those that are over at its start.
+   * Deletes, of whichever member, those from which nothing came for so long that they are over at its start.
    */
   begin(signIn: SignIn, passwordSetAt: Instant, note: ActivityNote): Promise<boolean>
   /** `null` when there is none with this hash: ended, or never there. One that is over may still be found. */

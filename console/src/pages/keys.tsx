@@ -141,17 +141,11 @@ function KeyTable({ keys, onDo }: { keys: Key[]; onDo(what: 'rotate' | 'revoke',
               <td class="row-actions">
                 {key.state === 'active' && (
                   <>
-                    <Button
-                      kind="quiet"
-                      icon="rotate"
-                      label={`Rotate ${key.name}`}
-                      onClick={() => onDo('rotate', key)}
-                    >
+                    <Button kind="quiet" label={`Rotate ${key.name}`} onClick={() => onDo('rotate', key)}>
                       Rotate
                     </Button>
                     <Button
-                      kind="quiet"
-                      icon="trash"
+                      kind="quiet risky"
                       label={`Revoke ${key.name}`}
                       onClick={() => onDo('revoke', key)}
                     >

@@ -120,12 +120,7 @@ function MemberTable({
                 <When at={member.joinedAt} as="day" none="not yet" />
               </td>
               <td class="row-actions">
-                <Button
-                  kind="quiet"
-                  icon="trash"
-                  label={`Remove ${member.email}`}
-                  onClick={() => onRemove(member)}
-                >
+                <Button kind="quiet risky" label={`Remove ${member.email}`} onClick={() => onRemove(member)}>
                   Remove
                 </Button>
               </td>

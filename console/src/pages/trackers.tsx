@@ -6,7 +6,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Page } from '../parts/page.tsx'
 import { Broken, Empty, Loaded } from '../parts/states.tsx'
 import { tell } from '../parts/toasts.tsx'
-import { formatNumber, When } from '../parts/when.tsx'
+import { formatNumber } from '../parts/when.tsx'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import { useSession } from '../session.tsx'
@@ -70,7 +70,7 @@ export function TrackersPage() {
 }
 
 function TrackerCard({ tracker, onRename }: { tracker: Tracker; onRename(): void }) {
-  const { id, name, createdAt } = tracker
+  const { id, name } = tracker
   return (
     <article class="card" aria-labelledby={`tracker-${id}`}>
       <header>
@@ -90,12 +90,6 @@ function TrackerCard({ tracker, onRename }: { tracker: Tracker; onRename(): void
           <dt>Id</dt>
           <dd>
             <code class="wrap">{id}</code>
-          </dd>
-        </div>
-        <div>
-          <dt>Created</dt>
-          <dd>
-            <When at={createdAt} as="day" />
           </dd>
         </div>
       </dl>

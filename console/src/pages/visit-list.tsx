@@ -58,7 +58,7 @@ function VisitEntry({ api, visit, startsOpen }: { api: string; visit: Visit; sta
           <p class="muted">
             Session <code class="wrap">{sessionId}</code>
           </p>
-          <Attributes of={attributes} none="Nothing was collected with this session." />
+          <Attributes of={attributes} none="Nothing was collected with this session." isShort />
           <EventList api={api} sessionId={sessionId} />
         </div>
       )}

@@ -20,7 +20,7 @@ export interface Bars {
 }
 
 const leastDays = 30
-const mostBars = 150
+const mostBars = 190
 
 /** Begins with the first day on which something happened, so that a young tracker's chart is not mostly empty. */
 export function toBars({ today, days }: Totals, retentionDays: number): Bars {

@@ -3,7 +3,7 @@ import { Icon, type IconName } from './icon.tsx'
 
 interface ButtonProps {
   children: ComponentChildren
-  kind?: 'primary' | 'plain' | 'danger' | 'quiet'
+  kind?: 'primary' | 'plain' | 'danger' | 'quiet' | 'quiet risky'
   icon?: IconName
   type?: 'button' | 'submit'
   isBusy?: boolean

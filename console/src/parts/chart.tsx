@@ -25,7 +25,8 @@ export function Chart({ totals, retentionDays, measure = 'sessions', isLarge = f
   const [first, last] = [bars[0]?.from ?? totals.today, totals.today]
   return (
     <figure class={isLarge ? 'chart large' : 'chart'}>
-      {isLarge && <span class="chart-top">{formatNumber(highest)}</span>}
+      {isLarge && total > 0 && <span class="chart-top">{formatNumber(highest)}</span>}
+      {total === 0 && <span class="chart-none">Nothing recorded yet</span>}
       <svg
         viewBox={`0 0 ${width} ${height}`}
         preserveAspectRatio="none"
@@ -37,7 +38,7 @@ export function Chart({ totals, retentionDays, measure = 'sessions', isLarge = f
             key={bar.from}
             class={(i + 1) * step <= kept ? 'bar aged' : 'bar'}
             x={i * step}
-            width={Math.max(step - (step > 5 ? 1.5 : 0.4), 0.6)}
+            width={step * (step > 5 ? 0.8 : 0.86)}
             y={height - heightOf(bar[measure], highest, height)}
             height={heightOf(bar[measure], highest, height)}
           >
@@ -60,7 +61,7 @@ export function Chart({ totals, retentionDays, measure = 'sessions', isLarge = f
         <span>{formatDay(first)}</span>
         <span class="window-note">
           {retentionDays}-day window since {formatDay(windowFrom)}
-          {daysPerBar > 1 && ` · ${daysPerBar} days a bar`}
+          {isLarge && daysPerBar > 1 && ` · ${daysPerBar} days a bar`}
         </span>
         <span>today</span>
       </figcaption>

@@ -2,6 +2,9 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Button } from './button.tsx'
 import { tell } from './toasts.tsx'
 
+/** For browsers that cannot size a field by its text. */
+const charactersPerRow = 40
+
 interface CopyProps {
   label: string
   text: string
@@ -12,7 +15,7 @@ interface CopyProps {
 /** A text to take along, with a button that copies it. Where a browser does not let us, it is selected to be copied by hand. */
 export function Copy({ label, text, hasFocus = false }: CopyProps) {
   const [isCopied, setCopied] = useState(false)
-  const ref = useRef<HTMLInputElement>(null)
+  const ref = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
     if (hasFocus) ref.current?.select()
   }, [hasFocus])
@@ -29,13 +32,14 @@ export function Copy({ label, text, hasFocus = false }: CopyProps) {
   }
   return (
     <div class="copy">
-      <input
+      <textarea
         ref={ref}
-        class="code"
         readOnly
         value={text}
+        rows={Math.ceil(text.length / charactersPerRow)}
         aria-label={label}
-        onFocus={(e) => e.currentTarget.select()}
+        spellcheck={false}
+        onFocus={(event) => event.currentTarget.select()}
       />
       <Button icon={isCopied ? 'check' : 'copy'} label={`Copy ${label.toLowerCase()}`} onClick={copy}>
         {isCopied ? 'Copied' : 'Copy'}

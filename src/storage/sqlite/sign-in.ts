@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
-import { idleMs, longestMs, type SignedIn, type SignIn } from '../../domain/sign-in.ts'
+import { idleMs, type SignedIn, type SignIn } from '../../domain/sign-in.ts'
 import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
 import { toMember } from './member.ts'
@@ -41,7 +41,7 @@ export function signInQueries(db: DatabaseSync) {
 
 export function signInCommands(db: DatabaseSync) {
   const leaveNote = activityNotes(db)
-  const deleteOver = db.prepare('DELETE FROM sign_ins WHERE last_seen_at <= ? OR started_at <= ?')
+  const deleteIdle = db.prepare('DELETE FROM sign_ins WHERE last_seen_at <= ?')
   const insert = db.prepare(
     `INSERT INTO sign_ins (token_hash, member_id, started_at, last_seen_at)
      SELECT ?, id, ?, ? FROM members WHERE id = ? AND password_set_at = ?`,
@@ -56,7 +56,7 @@ export function signInCommands(db: DatabaseSync) {
       transaction(db, () => {
         const { tokenHash, memberId, startedAt, lastSeenAt } = signIn
         if (insert.run(tokenHash, startedAt, lastSeenAt, memberId, passwordSetAt).changes === 0) return false
-        deleteOver.run(startedAt - idleMs, startedAt - longestMs)
+        deleteIdle.run(startedAt - idleMs)
         leaveNote(note)
         return true
       }),

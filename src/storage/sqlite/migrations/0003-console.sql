@@ -20,6 +20,7 @@ CREATE TABLE sign_ins (
   last_seen_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sign_ins_by_member ON sign_ins (member_id);
+CREATE INDEX sign_ins_by_last_seen ON sign_ins (last_seen_at);
 
 -- What was done, by whom. Actors and targets stand by their names of that time, and outlive those they speak of. No subject's id.
 CREATE TABLE activity (
