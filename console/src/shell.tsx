@@ -20,7 +20,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
         Skip to the content
       </a>
       <header class="sidebar">
-        <Link to="/console/trackers" class="brand" label="Lethe, to the trackers">
+        <Link to="/console/trackers" class="brand">
           <Logo />
           <span>
             <strong>Lethe</strong>

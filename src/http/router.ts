@@ -30,7 +30,8 @@ export function buildRouter(entries: readonly Entry[], maxPathLength: number): R
     router.on(methods.filter(isMethod), path.replaceAll(/\{(\w+)\}/g, ':$1'), unreachable, destination)
   }
   return (method, url) => {
-    const found = isMethod(method) ? router.find(method, url) : null
+    // The router takes `*`, which OPTIONS may ask for, for the root.
+    const found = isMethod(method) && url !== '*' ? router.find(method, url) : null
     if (found === null) return nowhere
     // Only what could not be decoded is found without a destination.
     return { destination: found.store ?? broken, params: found.params }

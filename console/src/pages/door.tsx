@@ -1,14 +1,17 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
+import { focusWithin } from '../focus.ts'
 import { Logo } from '../parts/icon.tsx'
 
 /** What is around the pages for whoever comes. */
 export function Door({ title, children }: { title: string; children: ComponentChildren }) {
+  const ref = useRef<HTMLElement>(null)
   useEffect(() => {
     document.title = `${title} · Lethe`
+    focusWithin(ref.current)
   }, [title])
   return (
-    <main class="door">
+    <main class="door" ref={ref}>
       <div class="door-card">
         <p class="door-brand">
           <Logo /> <strong>Lethe</strong>

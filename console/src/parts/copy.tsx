@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { Button } from './button.tsx'
 import { tell } from './toasts.tsx'
 
@@ -16,9 +16,6 @@ interface CopyProps {
 export function Copy({ label, text, hasFocus = false }: CopyProps) {
   const [isCopied, setCopied] = useState(false)
   const ref = useRef<HTMLTextAreaElement>(null)
-  useEffect(() => {
-    if (hasFocus) ref.current?.select()
-  }, [hasFocus])
   async function copy(): Promise<void> {
     try {
       await navigator.clipboard.writeText(text)
@@ -35,6 +32,7 @@ export function Copy({ label, text, hasFocus = false }: CopyProps) {
       <textarea
         ref={ref}
         readOnly
+        data-focus={hasFocus}
         value={text}
         rows={Math.ceil(text.length / charactersPerRow)}
         aria-label={label}

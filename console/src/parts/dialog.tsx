@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
+import { focusWithin } from '../focus.ts'
 import { Icon } from './icon.tsx'
 
 interface DialogProps {
@@ -18,6 +19,7 @@ export function Dialog({ title, children, onClose, isFirm = false }: DialogProps
     const dialog = ref.current
     const before = document.activeElement
     dialog?.showModal()
+    focusWithin(dialog)
     return () => {
       dialog?.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()

@@ -50,7 +50,7 @@ export function Field(props: FieldProps) {
         class={props.isCode ? 'code' : undefined}
         required={isRequired}
         autocomplete={autoComplete}
-        autofocus={props.hasFocus}
+        data-focus={props.hasFocus}
         spellcheck={false}
         autocapitalize="none"
         aria-invalid={problem !== undefined}
