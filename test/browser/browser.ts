@@ -76,6 +76,15 @@ export async function sitDown(
   return { page, requested, answers: () => Promise.all(answered), complaints }
 }
 
+/** Waits until a page has all that it asked the server for. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForFunction(
+    () =>
+      document.querySelector('h1') !== null &&
+      !document.querySelector('.skeleton, .waiting, [aria-busy="true"]'),
+  )
+}
+
 /** Hands that only ever touch the keyboard. */
 export class Keyboard {
   readonly page: Page

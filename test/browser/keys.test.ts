@@ -4,7 +4,7 @@ import { commandLine } from '../../src/domain/activity.ts'
 import { inviteMember } from '../../src/operations/invite-member.ts'
 import { password } from '../support/console.ts'
 import { startShop, subjectsPath } from '../support/shop.ts'
-import { Keyboard, noBrowser, openBrowser, type Seat, sitDown } from './browser.ts'
+import { Keyboard, noBrowser, openBrowser, type Seat, settled, sitDown } from './browser.ts'
 
 describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -94,7 +94,7 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
       '/console/keys',
     ]) {
       await page.goto(path)
-      await page.waitForLoadState('networkidle')
+      await settled(page)
       for (const string of strings)
         assert.equal((await everythingIn(seat)).includes(string.slice(23)), false, path)
     }
@@ -134,7 +134,7 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     const requestId = await row.getByRole('cell').last().innerText()
     await hands.type('Request id', requestId)
     await page.keyboard.press('Enter')
-    await page.getByRole('row', { name: /^Key created/ }).waitFor({ state: 'detached' })
+    await page.getByRole('row', { name: /^Key created privacy desk/ }).waitFor({ state: 'detached' })
     assert.equal(await page.getByRole('row').count(), 2)
     await hands.press('Show all')
     await page

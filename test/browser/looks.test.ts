@@ -6,7 +6,7 @@ import { commandLine } from '../../src/domain/activity.ts'
 import { inviteMember } from '../../src/operations/invite-member.ts'
 import { addMember, openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
-import { Keyboard, noBrowser, openBrowser, sitDown } from './browser.ts'
+import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
 
 const axe: { source: string } = createRequire(import.meta.url)('axe-core')
 
@@ -50,7 +50,7 @@ describe('every page of the console', { skip: noBrowser }, async () => {
   /** Goes to a page and waits until all of it is there. */
   async function open(path: string, { page } = seat): Promise<Page> {
     await page.goto(path)
-    await page.waitForLoadState('networkidle')
+    await settled(page)
     return page
   }
 
@@ -97,7 +97,7 @@ describe('every page of the console', { skip: noBrowser }, async () => {
     const hands = new Keyboard(await open('/console/keys'))
     const { page } = seat
     const look = async (what: string) => {
-      await page.waitForLoadState('networkidle')
+      await settled(page)
       await assertAccessible(page, what)
     }
     await hands.press('Create a key')
@@ -141,7 +141,7 @@ describe('every page of the console', { skip: noBrowser }, async () => {
       '/members',
     ]) {
       await page.goto(`/console${path}`)
-      await page.waitForLoadState('networkidle')
+      await settled(page)
       const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
       assert.ok(over <= 0, `${path} is ${over} pixels too wide`)
     }

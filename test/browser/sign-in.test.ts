@@ -82,6 +82,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     await here.page.goto('/console/keys')
     await hands.press(/^Account: /)
     await hands.press('Sign out everywhere')
+    await here.page.getByText('API keys go on working.').waitFor()
     await hands.press('Sign out everywhere')
     await here.page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await new Keyboard(there.page).press('Members')
