@@ -55,8 +55,8 @@ export function pages({ write }: AnswerWriter, folder = pagesFolder) {
   }
 
   function send(visit: Visit, { type, plain, compressed }: Asset, caching: string): void {
-    const accepted = String(visit.request.headers['accept-encoding'] ?? '').split(/[\s,;]+/)
-    const form = compressed.find(({ encoding }) => accepted.includes(encoding))
+    const accepted = readAccepted(visit.request.headers['accept-encoding'])
+    const form = compressed.find(({ encoding }) => accepted.has(encoding))
     const headers = [
       ...safeHeaders(visit),
       'Cache-Control',
@@ -69,6 +69,13 @@ export function pages({ write }: AnswerWriter, folder = pagesFolder) {
     if (form) headers.push('Content-Encoding', form.encoding)
     write(visit, 200, form?.bytes ?? plain, headers)
   }
+}
+
+/** The encodings a browser can read; one with the weight 0 is one it cannot. */
+function readAccepted(header: string | string[] = ''): Set<string> {
+  const parts = String(header).split(',')
+  const weighted = parts.map((part) => part.trim().split(/\s*;\s*q=/))
+  return new Set(weighted.filter(([, weight = '1']) => Number(weight) > 0).map(([name = '']) => name))
 }
 
 function safeHeaders({ id }: Visit): HeaderList {

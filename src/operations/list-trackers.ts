@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant } from '../domain/instant.ts'
 import type { SubjectStore } from '../domain/subject.ts'
 import type { Tracker, TrackerStore } from '../domain/tracker.ts'
@@ -18,6 +19,8 @@ export async function listTrackers(
 ): Promise<TrackerSummary[]> {
   const summaries: TrackerSummary[] = []
   for (const tracker of await trackers.list(organisationId)) {
+    // Each count is short, but there may be many: other requests must get their turn in between.
+    await nextTurn()
     const view = { organisationId, trackerId: tracker.id, since }
     summaries.push({ ...tracker, subjects: (await subjects.count(view, countedSubjects)) ?? 0 })
   }

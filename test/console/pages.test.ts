@@ -63,6 +63,7 @@ describe('the pages', () => {
       for (const [accepted, encoding, expand] of [
         ['gzip, deflate, br;q=0.9', 'br', brotliDecompressSync],
         ['gzip', 'gzip', gunzipSync],
+        ['br;q=0, gzip;q=0.5', 'gzip', gunzipSync],
       ] as const) {
         const { headers, body } = await getAsIs(path, { 'accept-encoding': accepted })
         assert.equal(headers['content-encoding'], encoding)

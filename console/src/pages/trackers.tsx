@@ -4,6 +4,7 @@ import { Button } from '../parts/button.tsx'
 import { Chart } from '../parts/chart.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Page } from '../parts/page.tsx'
+import { useSeen } from '../parts/seen.ts'
 import { Broken, Empty, Loaded } from '../parts/states.tsx'
 import { tell } from '../parts/toasts.tsx'
 import { formatNumber } from '../parts/when.tsx'
@@ -114,19 +115,14 @@ interface TrackerChartProps {
   isLarge?: boolean
 }
 
-/** A tracker's chart, fetched for itself; its room is kept free meanwhile. */
+/** A tracker's chart, fetched for itself once it comes into view; its room is kept free meanwhile. */
 export function TrackerChart({ trackerId, measure = 'sessions', isLarge = false }: TrackerChartProps) {
   const { retentionDays } = useSession().organisation
+  const { ref, isSeen } = useSeen<HTMLDivElement>()
   const days = Math.ceil(retentionDays * 1.25)
-  const totals = useResource<Totals>(`/trackers/${encode(trackerId)}/totals?days=${days}`)
+  const totals = useResource<Totals>(isSeen ? `/trackers/${encode(trackerId)}/totals?days=${days}` : null)
   if (totals.error) return <Broken error={totals.error} onRetry={totals.reload} />
-  if (!totals.data)
-    return (
-      <div
-        class={isLarge ? 'chart large waiting' : 'chart waiting'}
-        role="status"
-        aria-label="Loading the chart"
-      />
-    )
-  return <Chart totals={totals.data} {...{ retentionDays, measure, isLarge }} />
+  if (totals.data) return <Chart totals={totals.data} {...{ retentionDays, measure, isLarge }} />
+  const name = isLarge ? 'chart large waiting' : 'chart waiting'
+  return <div ref={ref} class={name} role="status" aria-label="Loading the chart" />
 }
