@@ -31,7 +31,7 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     await page.getByText('Password must be 12 to 256 characters.').waitFor()
     await hands.type('Password', password)
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Trackers' }).waitFor()
+    await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
   })
 
   test('is created with scopes and an expiry, once nothing is wrong with it', async () => {

@@ -54,7 +54,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     own.passTime(15 * 60_000)
     await hands.type('Password', password)
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Trackers' }).waitFor()
+    await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
   })
 
   test('is over when nothing came for too long; after signing in anew one is back', async (t) => {
@@ -63,7 +63,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     const { page } = await sitDown(browser, own, client)
     const hands = new Keyboard(page)
     await page.goto('/console/trackers')
-    await page.getByRole('heading', { name: 'Trackers' }).waitFor()
+    await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
     own.passTime(idleMs)
     await hands.press('API keys')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
@@ -77,7 +77,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     const client = await openConsole(shop, shop.organisationId)
     const [here, there] = [await sitDown(browser, shop, client), await sitDown(browser, shop, client)]
     await there.page.goto('/console/trackers')
-    await there.page.getByRole('heading', { name: 'Trackers' }).waitFor()
+    await there.page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
     const hands = new Keyboard(here.page)
     await here.page.goto('/console/keys')
     await hands.press(/^Account: /)
