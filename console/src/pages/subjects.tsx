@@ -1,13 +1,13 @@
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import { encode } from '../api.ts'
-import { Icon } from '../parts/icon.tsx'
 import { Page } from '../parts/page.tsx'
 import { Pager, usePaging } from '../parts/pager.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { formatNumber, When } from '../parts/when.tsx'
 import { useResource } from '../resource.ts'
-import { Link, navigate, useAddress } from '../router.tsx'
+import { navigate, useAddress } from '../router.tsx'
 import type { Subject, Tracker } from '../types.ts'
+import { PrefixSearch } from './prefix-search.tsx'
+import { SubjectTable } from './subject-table.tsx'
 import { subjectCount, TrackerChart } from './trackers.tsx'
 
 const sorts = [
@@ -115,81 +115,5 @@ function SubjectList({ trackerId }: { trackerId: string }) {
         }
       </Loaded>
     </section>
-  )
-}
-
-/** Searches as one types, once the typing pauses. */
-function PrefixSearch({ prefix, onSearch }: { prefix: string; onSearch(prefix: string): void }) {
-  const [text, setText] = useState(prefix)
-  const id = useId()
-  // Only typing starts a search.
-  useEffect(() => {
-    if (text === prefix) return
-    const timer = setTimeout(() => onSearch(text), 250)
-    return () => clearTimeout(timer)
-  }, [text])
-  return (
-    <search class="field search">
-      <label for={id} class="visually-hidden">
-        Find ids that begin with
-      </label>
-      <Icon name="search" />
-      <input
-        id={id}
-        type="search"
-        class="code"
-        placeholder="Id begins with…"
-        value={text}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={(event) => setText(event.currentTarget.value)}
-      />
-    </search>
-  )
-}
-
-function SubjectTable({ trackerId, subjects }: { trackerId: string; subjects: Subject[] }) {
-  return (
-    <div class="table-frame">
-      <table class="table">
-        <caption class="visually-hidden">Data subjects</caption>
-        <thead>
-          <tr>
-            <th scope="col">Data subject</th>
-            <th scope="col">Last seen</th>
-            <th scope="col">First seen</th>
-            <th scope="col" class="number">
-              Sessions
-            </th>
-            <th scope="col" class="number">
-              Events
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {subjects.map(({ subjectId, firstSeenAt, lastSeenAt, counts }) => (
-            <tr key={subjectId} class="leads">
-              <th scope="row">
-                <Link to={`/console/trackers/${encode(trackerId)}/subjects/${encode(subjectId)}`}>
-                  <code class="wrap">{subjectId}</code>
-                </Link>
-              </th>
-              <td data-label="Last seen">
-                <When at={lastSeenAt} />
-              </td>
-              <td data-label="First seen">
-                <When at={firstSeenAt} />
-              </td>
-              <td class="number" data-label="Sessions">
-                {formatNumber(counts.sessions)}
-              </td>
-              <td class="number" data-label="Events">
-                {formatNumber(counts.events)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
   )
 }
