@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { LaunchError } from './launch-error.js'
@@ -52,9 +52,9 @@ function isFresh(home) {
  */
 function hashOf(home) {
   const hash = createHash('sha256')
-  const sources = readdirSync(path.join(home, 'src'), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.join(entry.parentPath, entry.name))
+  const sources = readdirSync(path.join(home, 'src'), { recursive: true, encoding: 'utf8' })
+    .map((name) => path.join(home, 'src', name))
+    .filter((file) => statSync(file).isFile())
     .sort()
   for (const file of [
     ...['build.js', 'index.html', 'package.json'].map((name) => path.join(home, name)),

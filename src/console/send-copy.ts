@@ -1,4 +1,5 @@
-import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { Visit } from '../http/request-way.ts'
 import { presentEvent } from '../http/routes/events.ts'
 import { presentSession } from '../http/routes/sessions.ts'
@@ -14,7 +15,6 @@ export async function sendCopy(
   trackerId: string,
   copy: SubjectCopy,
 ): Promise<void> {
-  const { record } = copy
   response.writeHead(200, {
     'X-Request-Id': id,
     'Cache-Control': 'no-store',
@@ -24,30 +24,28 @@ export async function sendCopy(
     // Its headers are gone long before its end; a server that is to stop by then need not wait for the connection.
     Connection: 'close',
   })
-  if (request.method === 'HEAD') {
-    response.end()
-    return
-  }
-  async function write(text: string): Promise<void> {
-    if (response.destroyed) throw new Error('The browser hung up.')
-    if (!response.write(text)) await Promise.race([once(response, 'drain'), once(response, 'close')])
-  }
-  try {
-    const head = { trackerId, ...presentSummary(record), attributes: record.attributes }
-    await write(JSON.stringify(head).slice(0, -1))
-    await writeList('sessions', copy.sessions, presentSession)
-    await writeList('events', copy.events, presentEvent)
-    response.end('}\n')
-  } catch {
-    response.destroy()
-  }
+  if (request.method === 'HEAD') response.end()
+  else await pipeline(Readable.from(toJson(trackerId, copy)), response).catch(() => {})
+}
 
-  async function writeList<Row>(name: string, pages: AsyncIterable<Row[]>, present: (row: Row) => unknown) {
-    let separator = `,"${name}":[`
-    for await (const rows of pages) {
-      await write(separator + rows.map((row) => JSON.stringify(present(row))).join(','))
-      separator = ','
-    }
-    await write(']')
+/** The copy as pieces of one JSON object: the record's fields, then the two lists. */
+async function* toJson(trackerId: string, { record, sessions, events }: SubjectCopy): AsyncGenerator<string> {
+  const head = { trackerId, ...presentSummary(record), attributes: record.attributes }
+  yield JSON.stringify(head).slice(0, -1)
+  yield* listToJson('sessions', sessions, presentSession)
+  yield* listToJson('events', events, presentEvent)
+  yield '}\n'
+}
+
+async function* listToJson<Row>(
+  name: string,
+  pages: AsyncIterable<Row[]>,
+  present: (row: Row) => unknown,
+): AsyncGenerator<string> {
+  let separator = `,"${name}":[`
+  for await (const rows of pages) {
+    yield separator + rows.map((row) => JSON.stringify(present(row))).join(',')
+    separator = ','
   }
+  yield ']'
 }

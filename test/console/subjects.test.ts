@@ -58,6 +58,24 @@ describe('data subjects in the console', () => {
     errorOf(await client.ask(`${base}/nobody/copy`), 'not_found')
   })
 
+  test('are copied to a browser that takes its time, which keeps nobody waiting', async () => {
+    await shop.ingest(visit('busy', { events: 20_000 }))
+    const response = await fetch(`${shop.url}/console/api${base}/busy/copy`, {
+      headers: { cookie: client.cookie ?? '' },
+    })
+    const reader = response.body?.getReader()
+    assert.ok(reader)
+    await reader.read()
+    dataOf(await client.ask(`${base}/anna`))
+    let bytes = 0
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read())
+      bytes += piece.value.length
+    assert.ok(bytes > 1_500_000, `${bytes} bytes`)
+    const hasty = await fetch(response.url, { headers: { cookie: client.cookie ?? '' } })
+    await hasty.body?.cancel()
+    dataOf(await client.ask(`${base}/busy/erase`, { method: 'POST', body: { subjectId: 'busy' } }))
+  })
+
   test('are erased once their id is typed, and what was deleted is told', async () => {
     const id = encodeURIComponent('a/b?c=%20 🦦')
     const erase = (subjectId: string) =>
@@ -113,7 +131,7 @@ describe('trackers in the console', () => {
     const days = listIn(before, 'days')
     assert.equal(
       days.reduce((sum: number, day) => sum + Number(objectIn({ day }, 'day').events), 0),
-      456,
+      20_456,
     )
     dataOf(await client.ask(`${base}/ben/erase`, { method: 'POST', body: { subjectId: 'ben' } }))
     assert.deepEqual(await totals(), before)

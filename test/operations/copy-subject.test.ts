@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { copySubject } from '../../src/operations/copy-subject.ts'
+import { eraseSubject } from '../../src/operations/erase-subject.ts'
+import { eventRow } from '../support/rows.ts'
+import { addTracker, failure, openParts } from './bench.ts'
+
+const { parts, fresh } = openParts()
+
+async function addSubject(events: number) {
+  const tracker = await addTracker(parts(), fresh('tracker'))
+  const { trackerId } = tracker
+  await parts().ingest.ingest(
+    Array.from({ length: events }, (_, i) => eventRow({ trackerId, subjectId: 'anna', eventId: `e${i}` })),
+  )
+  return tracker
+}
+
+async function gather<Row>(pages: AsyncIterable<Row[]>): Promise<Row[][]> {
+  const all: Row[][] = []
+  for await (const page of pages) all.push(page)
+  return all
+}
+
+describe('the copy of a subject', () => {
+  it('has its record, and all its sessions and events page by page', async () => {
+    const { record, sessions, events } = await copySubject(parts(), await addSubject(450), 'anna')
+    assert.deepEqual(record.counts, { sessions: 1, events: 450 })
+    assert.equal((await gather(sessions)).flat().length, 1)
+    assert.deepEqual(
+      (await gather(events)).map((page) => page.length),
+      [200, 200, 50],
+    )
+  })
+
+  it('is not found where the subject is not', async () => {
+    const tracker = await addSubject(1)
+    await failure('not_found', copySubject(parts(), tracker, 'nobody'))
+    await failure('not_found', copySubject(parts(), { ...tracker, organisationId: 'another' }, 'anna'))
+  })
+
+  it('breaks off when the subject is erased meanwhile: it is complete or it is none', async () => {
+    const tracker = await addSubject(450)
+    const { events } = await copySubject(parts(), tracker, 'anna')
+    const pages = events[Symbol.asyncIterator]()
+    assert.equal((await pages.next()).value?.length, 200)
+    await eraseSubject(parts(), tracker, 'anna')
+    await failure('not_found', pages.next())
+  })
+})
