@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../domain/instant.ts'
 import type { ScrubState } from '../../domain/upkeep.ts'
+import { integer } from '../rows/row.ts'
 import { transaction, withBusyTimeout, writeTimeoutMs } from './connection.ts'
-import { integer } from './row.ts'
 import { truncateLog } from './write-ahead-log.ts'
 
 /** How long a scrub waits at its end for reads that began before it. */

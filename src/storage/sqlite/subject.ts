@@ -3,7 +3,6 @@ import type { Eventually } from '../../domain/eventually.ts'
 import type { Page } from '../../domain/page.ts'
 import { endOfPrefix } from '../../domain/prefix.ts'
 import type {
-  Attributes,
   SubjectCounts,
   SubjectPosition,
   SubjectQuery,
@@ -12,18 +11,14 @@ import type {
 } from '../../domain/subject.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
+import { readPage, type Stretch, toStretch } from '../page.ts'
+import { integer, type Row } from '../rows/row.ts'
+import { subjectPosition, toRecord, toSummary } from '../rows/subject.ts'
 import { snapshot, transaction } from './connection.ts'
-import { readPage, type Stretch, toStretch } from './page.ts'
-import { integer, json, type Row, text } from './row.ts'
 import { deletionNote } from './scrub.ts'
 import { type TrackerVisibility, trackerVisibility } from './tracker.ts'
 
 const summary = 'subject_id, first_seen_at, last_seen_at, session_count, event_count, oldest_at'
-
-const position = {
-  ofItem: ({ subjectId, lastSeenAt }: SubjectSummary): SubjectPosition => ({ subjectId, lastSeenAt }),
-  ofRow: (row: Row): SubjectPosition => position.ofItem(toSummary(row)),
-}
 
 export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const read = db.prepare(
@@ -51,7 +46,7 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   return {
     list(view: TrackerView, query: SubjectQuery): Eventually<Page<SubjectSummary, SubjectPosition>> | null {
       if (!isVisible(view)) return null
-      return readPage(query, (after, count) => stretch(view, { ...query, after }, count), position)
+      return readPage(query, (after, count) => stretch(view, { ...query, after }, count), subjectPosition)
     },
     read(view: TrackerView, subjectId: string): SubjectRecord | null {
       const find = () => read.get(view.since, view.trackerId, subjectId, view.organisationId)
@@ -167,18 +162,5 @@ function listStatement(
   return {
     sql: `SELECT ${summary} FROM subjects WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ?`,
     values,
-  }
-}
-
-function toRecord(row: Row, summary: SubjectSummary | null): SubjectRecord | null {
-  return summary && { ...summary, attributes: json<Attributes>(row, 'attributes') }
-}
-
-function toSummary(row: Row): SubjectSummary {
-  return {
-    subjectId: text(row, 'subject_id'),
-    firstSeenAt: integer(row, 'first_seen_at'),
-    lastSeenAt: integer(row, 'last_seen_at'),
-    counts: { sessions: integer(row, 'session_count'), events: integer(row, 'event_count') },
   }
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Eventually } from '../../domain/eventually.ts'
-import type { Page } from '../../domain/page.ts'
-import type { Row } from './row.ts'
+import { type Eventually, then } from '../domain/eventually.ts'
+import type { Page } from '../domain/page.ts'
+import type { Row } from './rows/row.ts'
 
 /** Some rows of an index: what of them is still to be seen, and the last of them, seen or not; `null` when no more follow. */
 export interface Stretch<Item> {
@@ -28,17 +28,17 @@ const longStretch = 1_000
  */
 export function readPage<Item, Position>(
   { limit, after }: { limit: number; after: Position | null },
-  read: (after: Position | null, count: number) => Stretch<Item>,
+  read: (after: Position | null, count: number) => Eventually<Stretch<Item>>,
   position: { ofItem(item: Item): Position; ofRow(row: Row): Position },
 ): Eventually<Page<Item, Position>> {
-  const { items, last } = read(after, limit + 1)
-  if (items.length > limit || last === null) return toPage(items, limit, position.ofItem)
-  return readOn(items, last)
+  return then(read(after, limit + 1), ({ items, last }) =>
+    items.length > limit || last === null ? toPage(items, limit, position.ofItem) : readOn(items, last),
+  )
 
   async function readOn(found: Item[], from: Row): Promise<Page<Item, Position>> {
     for (let row: Row | null = from; row !== null && found.length <= limit; ) {
       await nextTurn()
-      const { items, last } = read(position.ofRow(row), longStretch)
+      const { items, last } = await read(position.ofRow(row), longStretch)
       found.push(...items)
       row = last
     }

@@ -1,9 +1,7 @@
-import type { SQLOutputValue } from 'node:sqlite'
+/** A row as an engine hands it over. */
+export type Row = Record<string, unknown>
 
-/** A row as SQLite hands it out. */
-export type Row = Record<string, SQLOutputValue>
-
-// The schema is STRICT, so a column has the type it declares; these say so to TypeScript, and loudly fail where it is not so.
+// Every engine keeps to the types its schema declares; these say so to TypeScript, and loudly fail where it is not so.
 
 export function text(row: Row, column: string): string {
   const value = row[column]
