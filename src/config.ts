@@ -25,7 +25,7 @@ type LogLevel = (typeof logLevels)[number]
 export const variables = {
   LETHE_HOST: { fallback: '127.0.0.1', takes: 'an IP address or a host name to listen on' },
   LETHE_PORT: { fallback: '8080', takes: 'a port from 0 (any free one) to 65535' },
-  LETHE_STORE: { fallback: 'sqlite:data/lethe.db', takes: 'sqlite:PATH' },
+  LETHE_STORE: { fallback: 'sqlite:data/lethe.db', takes: 'sqlite:PATH or postgres://…' },
   LETHE_LIMITER: { fallback: 'memory', takes: 'memory' },
   LETHE_LIMIT_IP: {
     fallback: '60/minute',

@@ -18,6 +18,9 @@ export interface UpkeepStore {
    * writes wait. Rejects, to be run again, when others held on to old pages for too long.
    */
   scrub(now: Instant): Promise<void>
-  /** Writes a consistent copy of what the store holds now, and nothing it held before, to a file that must not exist. */
+  /**
+   * Writes a consistent copy of what the store holds now, and nothing it held before, to a file that must not exist. Rejects with an
+   * `invalid_request` where the engine has tools of its own for that.
+   */
   backup(file: string): Promise<void>
 }

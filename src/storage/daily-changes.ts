@@ -14,12 +14,10 @@ export class DailyChanges {
     else this.#events.set(id, { trackerId, day, name, change: 1 })
   }
 
-  addSession(trackerId: string, startedAt: Instant, change: 1 | -1 = 1): void {
-    const day = dayOf(startedAt)
-    const id = `${day}\0${trackerId}`
-    const known = this.#sessions.get(id)
-    if (known) known.change += change
-    else this.#sessions.set(id, { trackerId, day, change })
+  /** Counts a session, which may have been counted with another start before. */
+  addSession(trackerId: string, startedAt: Instant, earlierStartedAt: Instant | null): void {
+    this.#changeSessions(trackerId, startedAt, 1)
+    if (earlierStartedAt !== null) this.#changeSessions(trackerId, earlierStartedAt, -1)
   }
 
   events() {
@@ -28,5 +26,13 @@ export class DailyChanges {
 
   sessions() {
     return this.#sessions.values()
+  }
+
+  #changeSessions(trackerId: string, startedAt: Instant, change: 1 | -1): void {
+    const day = dayOf(startedAt)
+    const id = `${day}\0${trackerId}`
+    const known = this.#sessions.get(id)
+    if (known) known.change += change
+    else this.#sessions.set(id, { trackerId, day, change })
   }
 }

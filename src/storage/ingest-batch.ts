@@ -1,7 +1,6 @@
 import type { IncomingEvent, IncomingRow, IncomingSession } from '../domain/ingest.ts'
 import type { Instant } from '../domain/instant.ts'
 import { subjectKey } from '../domain/subject-key.ts'
-import type { DailyChanges } from './daily-changes.ts'
 
 // What a batch means for what is stored is the same on every engine; how it gets there is each engine's own.
 
@@ -61,14 +60,13 @@ export interface SessionShelf {
 }
 
 /**
- * Puts the sessions that a batch changes, counts what is new in `totals`, and hands back what the subject's row must be told; `null`
- * when nothing is new. `newEvents` are those of the batch that were not stored before.
+ * Puts the sessions that a batch changes, and hands back what the subject's row must be told; `null` when nothing is new.
+ * `newEvents` are those of the batch that were not stored before.
  */
 export function changeSubject(
   { trackerId, subjectId, key, sessions }: SubjectBatch,
   newEvents: readonly IncomingEvent[],
   shelf: SessionShelf,
-  totals: DailyChanges,
 ): SubjectChange | null {
   const change: SubjectChange = {
     trackerId,
@@ -80,15 +78,12 @@ export function changeSubject(
     sessions: 0,
     events: newEvents.length,
   }
-  for (const { occurredAt, name } of newEvents) totals.addEvent(trackerId, occurredAt, name)
   for (const [sessionId, state] of saidOfSessions(newEvents, sessions)) {
     const stored = shelf.find(sessionId)
     const merged = stored ? merge(stored, state) : state
     if (stored && isSame(stored, merged)) continue
     shelf.put(sessionId, stored, merged)
-    if (stored) totals.addSession(trackerId, stored.startedAt, -1)
-    else change.sessions += 1
-    totals.addSession(trackerId, merged.startedAt)
+    if (!stored) change.sessions += 1
     change.firstSeenAt = Math.min(change.firstSeenAt, merged.startedAt)
     change.lastSeenAt = Math.max(change.lastSeenAt, merged.endedAt)
     change.oldestAt = Math.min(change.oldestAt, state.eventCount > 0 ? state.startedAt : merged.endedAt)

@@ -24,23 +24,26 @@ const longStretch = 1_000
 
 /**
  * Reads a page of a list in which rows may have aged out that wait for the sweeper. Usually the first stretch fills it; behind a large
- * backlog it looks on, and lets other requests in between.
+ * backlog it looks on, and lets other requests in between. `null` when a stretch is: the list is not there, or no longer.
  */
 export function readPage<Item, Position>(
   { limit, after }: { limit: number; after: Position | null },
-  read: (after: Position | null, count: number) => Eventually<Stretch<Item>>,
+  read: (after: Position | null, count: number) => Eventually<Stretch<Item> | null>,
   position: { ofItem(item: Item): Position; ofRow(row: Row): Position },
-): Eventually<Page<Item, Position>> {
-  return then(read(after, limit + 1), ({ items, last }) =>
-    items.length > limit || last === null ? toPage(items, limit, position.ofItem) : readOn(items, last),
-  )
+): Eventually<Page<Item, Position> | null> {
+  return then(read(after, limit + 1), (stretch) => {
+    if (stretch === null) return null
+    const { items, last } = stretch
+    return items.length > limit || last === null ? toPage(items, limit, position.ofItem) : readOn(items, last)
+  })
 
-  async function readOn(found: Item[], from: Row): Promise<Page<Item, Position>> {
+  async function readOn(found: Item[], from: Row): Promise<Page<Item, Position> | null> {
     for (let row: Row | null = from; row !== null && found.length <= limit; ) {
       await nextTurn()
-      const { items, last } = await read(position.ofRow(row), longStretch)
-      found.push(...items)
-      row = last
+      const stretch = await read(position.ofRow(row), longStretch)
+      if (stretch === null) return null
+      found.push(...stretch.items)
+      row = stretch.last
     }
     return toPage(found, limit, position.ofItem)
   }

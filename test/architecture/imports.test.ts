@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../../src', import.meta.url))
 const allowed: Record<string, readonly string[]> = {
   domain: ['domain', 'node:crypto', 'node:zlib'],
   operations: ['operations', 'domain', 'node:crypto', 'node:timers/promises'],
-  storage: ['storage', 'domain', 'node:*'],
+  storage: ['storage', 'domain', 'node:*', 'npm'],
   limiter: ['limiter', 'domain', 'npm'],
   http: ['http', 'operations', 'domain', 'node:*', 'npm'],
   cli: [

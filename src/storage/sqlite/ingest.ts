@@ -24,16 +24,20 @@ export function ingestCommands(db: DatabaseSync) {
 
   /** Stores a subject's sessions and events, and hands back what its row must be told; `null` when nothing is new. */
   function ingestSubject(subject: SubjectBatch, totals: DailyChanges): SubjectChange | null {
-    const { key } = subject
+    const { key, trackerId } = subject
     const newEvents = subject.events.filter(({ occurredAt, eventId, sessionId, name, properties }) => {
       const text = JSON.stringify(properties)
       return insertEvent.run(key, occurredAt, eventId, sessionId, name, text).changes === 1
     })
+    for (const { occurredAt, name } of newEvents) totals.addEvent(trackerId, occurredAt, name)
     const shelf: SessionShelf = {
       find: (sessionId) => sessions.find(key, sessionId),
-      put: (sessionId, stored, state) => sessions.put(key, sessionId, stored, state),
+      put(sessionId, stored, state) {
+        sessions.put(key, sessionId, stored, state)
+        totals.addSession(trackerId, state.startedAt, stored?.startedAt ?? null)
+      },
     }
-    return changeSubject(subject, newEvents, shelf, totals)
+    return changeSubject(subject, newEvents, shelf)
   }
 
   return {

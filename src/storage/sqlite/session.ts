@@ -58,7 +58,7 @@ export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
       view: TrackerView,
       subjectId: string,
       query: SessionQuery,
-    ): Eventually<Page<Session, SessionPosition>> | null {
+    ): Eventually<Page<Session, SessionPosition> | null> {
       if (!isVisible(view) || !isPresent(view, subjectId)) return null
       const key = subjectKey(view.trackerId, subjectId)
       return readPage(query, (after, count) => stretch(key, view.since, after, count), sessionPosition)

@@ -1,7 +1,6 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Eventually } from '../../domain/eventually.ts'
 import type { Page } from '../../domain/page.ts'
-import { endOfPrefix } from '../../domain/prefix.ts'
 import type {
   SubjectCounts,
   SubjectPosition,
@@ -14,6 +13,7 @@ import type { TrackerView } from '../../domain/tracker.ts'
 import { readPage, type Stretch, toStretch } from '../page.ts'
 import { integer, type Row } from '../rows/row.ts'
 import { subjectPosition, toRecord, toSummary } from '../rows/subject.ts'
+import { subjectRange } from '../subject-range.ts'
 import { snapshot, transaction } from './connection.ts'
 import { deletionNote } from './scrub.ts'
 import { type TrackerVisibility, trackerVisibility } from './tracker.ts'
@@ -32,7 +32,8 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const withoutAged = ageing(db)
 
   function stretch(view: TrackerView, query: SubjectQuery, count: number): Stretch<SubjectSummary> {
-    const { sql, values } = listStatement(view, query)
+    const { conditions, values, order } = subjectRange(view, query)
+    const sql = `SELECT ${summary} FROM subjects WHERE ${conditions} ORDER BY ${order} LIMIT ?`
     const statement = lists.get(sql) ?? db.prepare(sql)
     lists.set(sql, statement)
     const read = () => statement.all(...values, count)
@@ -44,7 +45,7 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   }
 
   return {
-    list(view: TrackerView, query: SubjectQuery): Eventually<Page<SubjectSummary, SubjectPosition>> | null {
+    list(view: TrackerView, query: SubjectQuery): Eventually<Page<SubjectSummary, SubjectPosition> | null> {
       if (!isVisible(view)) return null
       return readPage(query, (after, count) => stretch(view, { ...query, after }, count), subjectPosition)
     },
@@ -123,44 +124,4 @@ export function subjectPresence(db: DatabaseSync): (view: TrackerView, subjectId
     'SELECT 1 FROM subjects WHERE tracker_id = ? AND subject_id = ? AND last_seen_at >= ?',
   )
   return ({ trackerId, since }, subjectId) => present.get(trackerId, subjectId, since) !== undefined
-}
-
-/**
- * A page as one range of one index: each end has at most one condition, because SQLite seeks by one and checks the others row by
- * row. The position already lies within the filters. The number of rows is its last parameter.
- */
-function listStatement(
-  { trackerId, since }: TrackerView,
-  query: SubjectQuery,
-): { sql: string; values: SQLInputValue[] } {
-  const { after, lastSeenBefore, subjectIdPrefix } = query
-  const lastSeenAfter = Math.max(since, query.lastSeenAfter ?? since)
-  const conditions = ['tracker_id = ?']
-  const values: SQLInputValue[] = [trackerId]
-  const where = (condition: string, ...bound: SQLInputValue[]) => {
-    conditions.push(condition)
-    values.push(...bound)
-  }
-  let order = 'subject_id'
-  if (query.sort === 'subjectId') {
-    const end = subjectIdPrefix === null ? null : endOfPrefix(subjectIdPrefix)
-    if (after) where('subject_id > ?', after.subjectId)
-    else if (subjectIdPrefix !== null) where('subject_id >= ?', subjectIdPrefix)
-    if (end !== null) where('subject_id < ?', end)
-  } else if (query.sort === 'lastSeenAt') {
-    order = 'last_seen_at, subject_id'
-    if (after && after.lastSeenAt >= since) {
-      where('(last_seen_at, subject_id) > (?, ?)', after.lastSeenAt, after.subjectId)
-    } else where('last_seen_at >= ?', lastSeenAfter)
-    if (lastSeenBefore !== null) where('last_seen_at < ?', lastSeenBefore)
-  } else {
-    order = 'last_seen_at DESC, subject_id DESC'
-    if (after) where('(last_seen_at, subject_id) < (?, ?)', after.lastSeenAt, after.subjectId)
-    else if (lastSeenBefore !== null) where('last_seen_at < ?', lastSeenBefore)
-    where('last_seen_at >= ?', lastSeenAfter)
-  }
-  return {
-    sql: `SELECT ${summary} FROM subjects WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ?`,
-    values,
-  }
 }

@@ -1,0 +1,58 @@
+import { LetheError } from '../../domain/errors.ts'
+import type { Store } from '../../domain/store.ts'
+import { apiKeyStore } from './api-key.ts'
+import { Connections } from './connections.ts'
+import { dailyTotalStore } from './daily-total.ts'
+import { eventStore } from './event.ts'
+import { ingestStore } from './ingest.ts'
+import { migrate } from './migrate.ts'
+import { organisationStore } from './organisation.ts'
+import { retentionStore } from './retention.ts'
+import { scrubStore } from './scrub.ts'
+import { sessionStore } from './session.ts'
+import { statement } from './statement.ts'
+import { subjectStore } from './subject.ts'
+import { trackerStore } from './tracker.ts'
+
+const anything = statement('SELECT 1 FROM organisations LIMIT 1')
+
+/** Opens the store in a PostgreSQL database, created or upgraded as needed. */
+export async function openPostgresStore(url: string): Promise<Store> {
+  const connections = new Connections(url)
+  try {
+    await connections.withClient(migrate)
+  } catch (error) {
+    await connections.close()
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`Cannot open the store ${withoutPassword(url)}: ${reason}`, { cause: error })
+  }
+  return {
+    organisations: organisationStore(connections),
+    trackers: trackerStore(connections),
+    apiKeys: apiKeyStore(connections),
+    subjects: subjectStore(connections),
+    sessions: sessionStore(connections),
+    events: eventStore(connections),
+    ingest: ingestStore(connections),
+    dailyTotals: dailyTotalStore(connections),
+    retention: retentionStore(connections),
+    upkeep: { ...scrubStore(connections), alone: (work) => connections.alone(work), backup },
+    together: (reads) => reads(),
+    ping: async () => {
+      await connections.read(anything, [])
+    },
+    close: () => connections.close(),
+  }
+}
+
+async function backup(): Promise<void> {
+  throw new LetheError(
+    'invalid_request',
+    'The store is a PostgreSQL database: back it up with pg_dump, or with what your server has for that.',
+  )
+}
+
+/** Where the database is, as it may stand in a log: neither the user's password nor the parameters, which may hold one too. */
+function withoutPassword(url: string): string {
+  return url.replace(/^([a-z]+:\/\/)(?:.*@)?([^?]*).*$/s, '$1$2')
+}
