@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant } from '../../src/domain/instant.ts'
@@ -7,9 +6,9 @@ import { defaultRetentionDays } from '../../src/domain/plan.ts'
 import type { SweptCounts } from '../../src/domain/retention.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { type HouseRules, isScrubDue, keepHouse } from '../../src/operations/keep-house.ts'
-import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
+import { emptyStore, openStoreAt } from '../support/empty-store.ts'
+import { inReverse } from '../support/in-reverse.ts'
 import { always, at, eventRow } from '../support/rows.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 
 const noon = at('2026-11-15T12:00:00.000Z')
@@ -49,16 +48,17 @@ describe('whether a scrub is due', () => {
 
 /** A store of its own for a test, with the upkeep of one or more services on it. */
 async function openHouse(t: TestContext) {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  const path = join(temporaryFolder(t), 'lethe.db')
+  const lifetime = inReverse(t)
+  const address = await emptyStore(lifetime)
   const store = await openStore()
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
   await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
   let now = noon
 
   async function openStore(): Promise<Store> {
-    const opened = await openSqliteStore(path)
-    t.after(() => opened.close())
+    const opened = await openStoreAt(address)
+    lifetime.after(() => opened.close())
     return opened
   }
 
@@ -104,7 +104,7 @@ async function openHouse(t: TestContext) {
           onError: (error) => errors.push(error),
         },
       )
-      t.after(() => house.stop())
+      lifetime.after(() => house.stop())
       /** Waits until so many rounds are over, and the next is on its way. */
       async function ended(count: number): Promise<void> {
         await until(() => rounds.ended >= count)
