@@ -4,9 +4,14 @@ import { freshDatabase } from '../../support/fresh-database.ts'
 import { storeContract } from '../contract.ts'
 
 const databases = new Map<string, Promise<string>>()
+const endings: (() => void | Promise<void>)[] = []
 
 storeContract('the PostgreSQL store', async (folder) => {
-  const url = databases.get(folder) ?? freshDatabase({ after })
+  const url = databases.get(folder) ?? freshDatabase({ after: (work) => endings.push(work) })
   databases.set(folder, url)
   return openPostgresStore(await url)
+})
+
+after(async () => {
+  for (const end of endings) await end()
 })
