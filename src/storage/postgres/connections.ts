@@ -55,14 +55,20 @@ export class Connections {
     this.#loaders = pool({ ...writing, max: loaderCount })
   }
 
-  /** Runs one statement that only reads; once more when its connection broke, as after a restart of the server. */
+  /** Runs one statement that only reads; once more when its connection had broken, as after a restart of the server. */
   read(statement: Statement, values: readonly Value[]): Promise<Row[]> {
-    return this.#whileOpen(() =>
-      this.#ask(statement, values).catch((error) => {
-        if (isConnectionLost(error)) return this.#ask(statement, values)
-        throw error
-      }),
-    )
+    return this.#whileOpen(async () => {
+      const reader = this.#readers.reduce((least, next) => (next.waiting < least.waiting ? next : least))
+      reader.waiting += 1
+      try {
+        return await this.#ask(reader, statement, values)
+      } catch (error) {
+        if (!isConnectionLost(error)) throw error
+        return await this.#ask(reader, statement, values)
+      } finally {
+        reader.waiting -= 1
+      }
+    })
   }
 
   /** Runs `work` in a transaction, rolled back when it throws. Statements may be sent without waiting for the one before. */
@@ -137,16 +143,16 @@ export class Connections {
     }
   }
 
-  async #ask({ name, text }: Statement, values: readonly Value[]): Promise<Row[]> {
-    const reader = this.#readers.reduce((least, next) => (next.waiting < least.waiting ? next : least))
-    reader.waiting += 1
+  async #ask(reader: Reader, { name, text }: Statement, values: readonly Value[]): Promise<Row[]> {
+    const connected = reader.client ?? this.#connect(reader)
+    reader.client = connected
     try {
-      reader.client ??= this.#connect(reader)
-      const client = await reader.client
+      const client = await connected
       const { rows } = await client.query<Row>({ name, text, values: [...values] })
       return rows
-    } finally {
-      reader.waiting -= 1
+    } catch (error) {
+      if (isConnectionLost(error) && reader.client === connected) reader.client = null
+      throw error
     }
   }
 

@@ -9,42 +9,46 @@ export type Run = (statement: Statement, values?: readonly Value[]) => Promise<Q
 type Work<Result> = (client: PoolClient, run: Run) => Promise<Result>
 
 const maxConflicts = 10
+/** More than a pool has connections that may all have broken unnoticed. */
+const maxStale = 20
 
 /**
- * Runs `work` in a transaction, rolled back when it throws. Tries again what another transaction was in the way of, and once what
- * met a broken connection before it could commit, as after a restart of the server.
+ * Runs `work` in a transaction, rolled back when it throws. Tries again what another transaction was in the way of, and what met a
+ * connection that was broken before it began, as after a restart of the server.
  */
 export async function transact<Result>(pool: Pool, work: Work<Result>): Promise<Result> {
-  let conflicts = 0
-  let hasLost = false
+  let [conflicts, stale] = [0, 0]
   for (;;) {
-    const attempt = { isCommitting: false }
+    const attempt = { hasBegun: false }
     try {
       return await attemptOnce(pool, attempt, work)
     } catch (error) {
-      if (isConflict(error) && ++conflicts < maxConflicts) continue
-      // Once the commit is on its way nobody knows whether it came to pass.
-      if (!isConnectionLost(error) || hasLost || attempt.isCommitting) throw error
-      hasLost = true
+      const isConflicting = isConflict(error) && ++conflicts < maxConflicts
+      const isStale = isConnectionLost(error) && !attempt.hasBegun && ++stale < maxStale
+      if (!isConflicting && !isStale) throw error
     }
   }
 }
 
 async function attemptOnce<Result>(
   pool: Pool,
-  attempt: { isCommitting: boolean },
+  attempt: { hasBegun: boolean },
   work: Work<Result>,
 ): Promise<Result> {
   const client = await pool.connect()
+  // The statement that is under way hears of a broken connection; without a listener it would end the process.
+  const ignore = () => {}
+  client.on('error', ignore)
   let isSound = false
   const run: Run = ({ name, text }, values = []) => client.query<Row>({ name, text, values: [...values] })
   try {
-    const begun = client.query('BEGIN')
+    const begun = client.query('BEGIN').then(() => {
+      attempt.hasBegun = true
+    })
     // Where statements can be sent behind each other, the first need not wait; should this one fail, it fails too.
     if (client.pipeline) begun.catch(() => {})
     else await begun
     const result = await work(client, run)
-    attempt.isCommitting = true
     await client.query('COMMIT')
     isSound = true
     return result
@@ -52,6 +56,7 @@ async function attemptOnce<Result>(
     if (!isConnectionLost(error)) isSound = await didRollBack(client)
     throw error
   } finally {
+    client.off('error', ignore)
     client.release(!isSound)
   }
 }
