@@ -7,6 +7,7 @@ import { addBackupCommand } from './backup.ts'
 import type { CommandKit } from './command-kit.ts'
 import { addImportCommand } from './import.ts'
 import { addKeysCommand } from './keys.ts'
+import { addMigrateCommand } from './migrate.ts'
 import { addOrgsCommand } from './orgs.ts'
 import { addQuickstartCommand } from './quickstart.ts'
 import { addScrubCommand } from './scrub.ts'
@@ -49,6 +50,7 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
   addSweepCommand(program, kit)
   addScrubCommand(program, kit)
   addBackupCommand(program, kit)
+  addMigrateCommand(program, kit)
   return program
 }
 

@@ -1,4 +1,4 @@
-import { Client, type ClientConfig, Pool, type PoolClient, types } from 'pg'
+import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient, type PoolConfig, types } from 'pg'
 import type { Row } from '../rows/row.ts'
 import { isConnectionLost, toFailure } from './failures.ts'
 import type { Statement, Value } from './statement.ts'
@@ -24,17 +24,50 @@ const aloneLock = 1_279_611_752
  * Id columns gather no statistics, so the planner takes a subject for a good part of its table. Every statement here is a range of
  * an index and is planned as one; what costs nothing to plan once is planned once.
  */
-const everyConnection = 'SET enable_seqscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan'
-const readConnection = `${everyConnection}; SET enable_bitmapscan = off; SET enable_sort = off`
+const everyConnection = 'SET enable_seqscan = off; SET jit = off'
+const readConnection = 'SET enable_bitmapscan = off; SET enable_sort = off'
+/** On a cluster a plan depends on which shards the values lead to. */
+const oneMachine = 'SET plan_cache_mode = force_generic_plan'
 
 interface Reader {
   client: Promise<Client> | null
   waiting: number
 }
 
+function settings(url: string): ClientConfig {
+  return {
+    connectionString: url,
+    application_name: 'lethe',
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    types: { getTypeParser },
+  }
+}
+
+/** Does `work` with a connection of its own that waits as long as it takes. */
+export async function withClient<Result>(
+  url: string,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new Client(settings(url))
+  // Whoever uses it hears of a broken connection by the statement that fails.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return await work(client)
+  } catch (error) {
+    throw toFailure(error)
+  } finally {
+    await client.end()
+  }
+}
+
 /** All connections of this process to one PostgreSQL. They come when they are needed, and again after the server was away. */
 export class Connections {
-  readonly #config: ClientConfig
+  readonly url: string
+  /** Whether the tables are spread over the nodes of a cluster. */
+  readonly isDistributed: boolean
+  readonly #forReading: string
   readonly #readers: Reader[] = Array.from({ length: readerCount }, () => ({ client: null, waiting: 0 }))
   readonly #writers: Pool
   readonly #loaders: Pool
@@ -42,17 +75,15 @@ export class Connections {
   #isClosed = false
   #onQuiet: (() => void) | null = null
 
-  constructor(url: string) {
-    this.#config = {
-      connectionString: url,
-      application_name: 'lethe',
-      connectionTimeoutMillis: connectTimeoutMs,
-      keepAlive: true,
-      types: { getTypeParser },
-    }
-    const writing = { ...this.#config, statement_timeout: writeTimeoutMs, lock_timeout: lockTimeoutMs }
-    this.#writers = pool({ ...writing, pipeline: true, max: writerCount })
-    this.#loaders = pool({ ...writing, max: loaderCount })
+  constructor(url: string, isDistributed: boolean) {
+    this.url = url
+    this.isDistributed = isDistributed
+    const planning = isDistributed ? everyConnection : `${everyConnection}; ${oneMachine}`
+    this.#forReading = `${planning}; ${readConnection}`
+    const writing = { ...settings(url), statement_timeout: writeTimeoutMs, lock_timeout: lockTimeoutMs }
+    const onConnect = (client: ClientBase) => client.query(planning)
+    this.#writers = pool({ ...writing, onConnect, pipeline: true, max: writerCount })
+    this.#loaders = pool({ ...writing, onConnect, max: loaderCount })
   }
 
   /** Runs one statement that only reads; once more when its connection had broken, as after a restart of the server. */
@@ -81,25 +112,10 @@ export class Connections {
     return this.#whileOpen(() => transact(this.#loaders, work))
   }
 
-  /** Does `work` with a connection of its own that waits as long as it takes. */
-  async withClient<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
-    const client = new Client(this.#config)
-    // Whoever uses it hears of a broken connection by the statement that fails.
-    client.on('error', () => {})
-    try {
-      await client.connect()
-      return await work(client)
-    } catch (error) {
-      throw toFailure(error)
-    } finally {
-      await client.end()
-    }
-  }
-
   /** Does `work` while holding a lock that only one process can have; `null` when another has it. It dies with its connection. */
   alone<Result>(work: () => Promise<Result>): Promise<Result | null> {
     return this.#whileOpen(() =>
-      this.withClient(async (client) => {
+      withClient(this.url, async (client) => {
         const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS is_mine', [aloneLock])
         return rows[0]?.is_mine === true ? work() : null
       }),
@@ -158,7 +174,7 @@ export class Connections {
 
   #connect(reader: Reader): Promise<Client> {
     const client = new Client({
-      ...this.#config,
+      ...settings(this.url),
       pipeline: true,
       statement_timeout: readTimeoutMs,
       // For a server that no longer answers at all.
@@ -170,7 +186,7 @@ export class Connections {
     client.on('error', forget)
     client.on('end', forget)
     const connected = client.connect().then(async () => {
-      await client.query(readConnection)
+      await client.query(this.#forReading)
       return client
     })
     connected.catch(() => {
@@ -181,7 +197,7 @@ export class Connections {
   }
 }
 
-function pool(config: ConstructorParameters<typeof Pool>[0]): Pool {
+function pool(config: PoolConfig): Pool {
   const made = new Pool({
     ...config,
     idleTimeoutMillis: 60_000,

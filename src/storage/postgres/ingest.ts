@@ -54,7 +54,7 @@ export function ingestStore(connections: Connections): IngestStore {
   return {
     ingest: (batch) =>
       connections.load(async (client, run) => {
-        const { additions, newSubjects } = await claimSubjects(run, batch)
+        const { additions, newSubjects } = await claimSubjects(run, batch, connections.isDistributed)
         await writeAdditions(client, run, additions)
         await addToDailyTotals(run, toDailyChanges(additions))
         return {
@@ -70,13 +70,13 @@ export function ingestStore(connections: Connections): IngestStore {
  * Locks the subjects of a batch that are stored and stores those that are not, each with what the batch makes of it. From then on
  * nobody else writes to them until the transaction ends, so what was found out about them stays true.
  */
-async function claimSubjects(run: Run, batch: readonly IncomingRow[]) {
+async function claimSubjects(run: Run, batch: readonly IncomingRow[], isDistributed: boolean) {
   const additions: Addition[] = []
   let newSubjects = 0
   let pending = new Map(bySubject(batch).map((subject) => [keyText(subject.key), subject]))
   // A second round is for subjects that another process stored or erased in between.
   while (pending.size > 0) {
-    const stored = await lockSubjects(run, [...pending.keys()])
+    const stored = await lockSubjects(run, [...pending.keys()], isDistributed)
     const known = await findKnownRows(
       run,
       [...pending].flatMap(([key, subject]) => (stored.has(key) ? [subject] : [])),

@@ -21,6 +21,10 @@ const columns =
 const lock = statement(
   `SELECT ${columns} FROM subjects WHERE subject_key = ANY ($1) ORDER BY subject_key FOR UPDATE`,
 )
+// Rows of several shards cannot be locked like that; to write them as they are locks them too.
+const lockOnShards = statement(
+  `UPDATE subjects SET oldest_at = oldest_at WHERE subject_key = ANY ($1) RETURNING ${columns}`,
+)
 const rows = `SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
   $7::bigint[], $8::bigint[]) AS given (${columns}) ORDER BY subject_key`
 const insert = statement(
@@ -33,8 +37,12 @@ const update = statement(
 )
 
 /** Keeps others from writing to these subjects until the transaction ends, and hands back their rows by key; not those not there. */
-export async function lockSubjects(run: Run, keys: readonly string[]): Promise<Map<string, SubjectState>> {
-  const { rows } = await run(lock, [keys])
+export async function lockSubjects(
+  run: Run,
+  keys: readonly string[],
+  areOnShards: boolean,
+): Promise<Map<string, SubjectState>> {
+  const { rows } = await run(areOnShards ? lockOnShards : lock, [keys])
   return new Map(rows.map(toState).map((state) => [state.key, state]))
 }
 

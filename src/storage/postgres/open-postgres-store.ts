@@ -1,8 +1,9 @@
 import { LetheError } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
 import { apiKeyStore } from './api-key.ts'
-import { Connections } from './connections.ts'
+import { Connections, withClient } from './connections.ts'
 import { dailyTotalStore } from './daily-total.ts'
+import { distribute, isDistributed } from './distribute.ts'
 import { eventStore } from './event.ts'
 import { ingestStore } from './ingest.ts'
 import { migrate } from './migrate.ts'
@@ -18,14 +19,11 @@ const anything = statement('SELECT 1 FROM organisations LIMIT 1')
 
 /** Opens the store in a PostgreSQL database, created or upgraded as needed. */
 export async function openPostgresStore(url: string): Promise<Store> {
-  const connections = new Connections(url)
-  try {
-    await connections.withClient(migrate)
-  } catch (error) {
-    await connections.close()
+  const isSpread = await prepare(url).catch((error) => {
     const reason = error instanceof Error ? error.message : String(error)
     throw new Error(`Cannot open the store ${withoutPassword(url)}: ${reason}`, { cause: error })
-  }
+  })
+  const connections = new Connections(url, isSpread)
   return {
     organisations: organisationStore(connections),
     trackers: trackerStore(connections),
@@ -36,13 +34,28 @@ export async function openPostgresStore(url: string): Promise<Store> {
     ingest: ingestStore(connections),
     dailyTotals: dailyTotalStore(connections),
     retention: retentionStore(connections),
-    upkeep: { ...scrubStore(connections), alone: (work) => connections.alone(work), backup },
+    upkeep: {
+      ...scrubStore(connections),
+      alone: (work) => connections.alone(work),
+      backup,
+      distribute: () => withClient(url, distribute),
+    },
     together: (reads) => reads(),
     ping: async () => {
       await connections.read(anything, [])
     },
     close: () => connections.close(),
   }
+}
+
+/** Brings the store up to date; tells whether its tables are spread over a cluster, where new ones then are too. */
+function prepare(url: string): Promise<boolean> {
+  return withClient(url, async (client) => {
+    await migrate(client)
+    if (!(await isDistributed(client))) return false
+    await distribute(client)
+    return true
+  })
 }
 
 async function backup(): Promise<void> {

@@ -49,7 +49,7 @@ export function retentionStore(connections: Connections): RetentionStore {
       const keys = fitting(aged, maxRows)
       if (keys.length === 0) return { subjects: 0, sessions: 0, events: 0, isDone: true }
       return connections.transaction(async (run) => {
-        const locked = await lockSubjects(run, keys)
+        const locked = await lockSubjects(run, keys, connections.isDistributed)
         const subjects = [...locked.values()].filter(({ oldestAt }) => oldestAt < since)
         const { isWhole, ...swept } = await sweepSubjects(run, subjects, since, maxRows)
         if (swept.sessions + swept.events > 0) await noteDeletion(run)

@@ -1,6 +1,6 @@
 import type { ScrubState, UpkeepStore } from '../../domain/upkeep.ts'
 import { integer } from '../rows/row.ts'
-import type { Connections } from './connections.ts'
+import { type Connections, withClient } from './connections.ts'
 import { statement } from './statement.ts'
 import type { Run } from './transact.ts'
 
@@ -16,12 +16,15 @@ const noteScrubbed = statement('UPDATE scrubs SET scrubbed_round = $1, scrubbed_
 
 const tablesOfSubjects = ['events', 'sessions', 'subjects']
 
-export function scrubStore(connections: Connections): Pick<UpkeepStore, 'scrubState' | 'scrub'> {
+export function scrubStore(
+  connections: Connections,
+): Pick<UpkeepStore, 'scrubState' | 'scrubsEveryByte' | 'scrub'> {
   return {
     async scrubState(): Promise<ScrubState> {
       const row = (await connections.read(state, []))[0] ?? {}
       return { lastAt: integer(row, 'scrubbed_at'), isDue: row.is_due === true }
     },
+    scrubsEveryByte: false,
     /**
      * Frees the room of deleted rows in tables and indexes. What PostgreSQL does with it, and until when bytes stand in it, in its
      * log and elsewhere, is in docs/reference/postgres.md.
@@ -31,7 +34,7 @@ export function scrubStore(connections: Connections): Pick<UpkeepStore, 'scrubSt
         await run(awaitDeletions)
         return integer((await run(openRound)).rows[0] ?? {}, 'round')
       })
-      await connections.withClient(async (client) => {
+      await withClient(connections.url, async (client) => {
         for (const table of tablesOfSubjects) await client.query(`VACUUM (INDEX_CLEANUP ON) ${table}`)
       })
       await connections.transaction(async (run) => run(noteScrubbed, [round - 1, now]))

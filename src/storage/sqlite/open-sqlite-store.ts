@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
+import { LetheError } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
 import { alone } from './alone.ts'
 import { apiKeyQueries } from './api-key.ts'
@@ -73,8 +74,15 @@ export async function openSqliteStore(path: string): Promise<Store> {
     upkeep: {
       alone: (work) => alone(path, work),
       scrubState: async () => scrubs.scrubState(),
+      scrubsEveryByte: true,
       scrub: (now) => writer.run('scrub', now),
       backup: (file) => writer.run('backup', file),
+      async distribute() {
+        throw new LetheError(
+          'invalid_request',
+          'The embedded store lives on one machine. Set LETHE_STORE to a PostgreSQL with the Citus extension.',
+        )
+      },
     },
     together: (reads) => snapshot(db, reads),
     ping: async () => {
