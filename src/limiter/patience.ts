@@ -3,8 +3,13 @@ import { NoAnswer } from './no-answer.ts'
 
 const tickMs = 5
 
+/** A tick that comes later than this was held up by this process, or by others on its machine. */
+const latestTickMs = 2 * tickMs
+
 interface Waiting {
   asker: Asker
+  /** Until when its asker's patience has been tried. */
+  triedAt: number
   giveUp(): void
 }
 
@@ -14,18 +19,20 @@ interface Waiting {
  */
 export class Patience {
   readonly #waiting = new Set<Waiting>()
-  #wasAnswered = false
+  #answeredAt = 0
   #timer: NodeJS.Timeout | null = null
 
   /** Like `answer`, or rejects with `NoAnswer`. */
   wait<Answer>(answer: Promise<Answer>, asker: Asker): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-    const waiting = { asker, giveUp: () => reject(new NoAnswer()) }
+    const waiting = { asker, triedAt: performance.now(), giveUp: () => reject(new NoAnswer()) }
     this.#waiting.add(waiting)
-    this.#timer ??= setTimeout(this.#tick, tickMs)
+    if (!this.#timer) this.#startTick()
     answer.then(
       (value) => {
-        this.#wasAnswered = true
+        const now = performance.now()
+        this.#try(waiting, now)
+        this.#answeredAt = now
         this.#waiting.delete(waiting)
         resolve(value)
       },
@@ -37,19 +44,26 @@ export class Patience {
     return promise
   }
 
-  /** After a busy moment, answers that are here already are read first: between a timer and `setImmediate`. */
-  readonly #tick = (): void => {
-    setImmediate(() => {
-      if (!this.#wasAnswered) for (const waiting of this.#waiting) this.#try(waiting)
-      this.#wasAnswered = false
-      this.#timer = this.#waiting.size > 0 ? setTimeout(this.#tick, tickMs) : null
-    })
+  #startTick(): void {
+    // After a busy moment, answers that are here already are read first: between a timer and `setImmediate`.
+    this.#timer = setTimeout(() => setImmediate(() => this.#tick()), tickMs)
   }
 
-  #try(waiting: Waiting): void {
-    waiting.asker.patienceMs -= tickMs
-    if (waiting.asker.patienceMs > 0) return
-    this.#waiting.delete(waiting)
-    waiting.giveUp()
+  #tick(): void {
+    const now = performance.now()
+    for (const waiting of this.#waiting) {
+      this.#try(waiting, now)
+      if (waiting.asker.patienceMs > 0) continue
+      this.#waiting.delete(waiting)
+      waiting.giveUp()
+    }
+    this.#timer = null
+    if (this.#waiting.size > 0) this.#startTick()
+  }
+
+  #try(waiting: Waiting, now: number): void {
+    const silentMs = now - Math.max(waiting.triedAt, this.#answeredAt)
+    waiting.asker.patienceMs -= Math.min(silentMs, latestTickMs)
+    waiting.triedAt = now
   }
 }
