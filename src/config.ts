@@ -130,7 +130,10 @@ function isAddressOrRange(text: string): boolean {
   return bits === undefined || (/^[1-9]\d*$/.test(bits) && ipaddr.isValidCIDR(text))
 }
 
-/** What may be repeated to whoever reads the terminal or the log: on one line, and of an address with a password only its scheme. */
+/**
+ * What may be repeated to whoever reads the terminal or the log: on one line, of an address only its scheme, and of what looks like a
+ * password before a host, were it mistyped, nothing.
+ */
 function repeatable(text: string): string {
-  return JSON.stringify(text.replace(/^(\w+:\/\/).*/s, '$1…'))
+  return JSON.stringify(text.replace(/^([\w+.-]+:\/\/).*/s, '$1…').replace(/.*@/s, '…@'))
 }

@@ -1,4 +1,4 @@
-import { createClient } from '@redis/client'
+import { ConnectionTimeoutError, createClient } from '@redis/client'
 import { NoAnswer } from './no-answer.ts'
 import type { RedisAddress } from './open-limiter.ts'
 import { type SharedWindow, takeScript } from './take-script.ts'
@@ -31,7 +31,7 @@ export class RedisConnection {
       return new RedisConnection(client)
     } catch (error) {
       client.destroy()
-      throw isLate ? new NoAnswer() : error
+      throw isLate || error instanceof ConnectionTimeoutError ? new NoAnswer() : error
     } finally {
       clearTimeout(timer)
     }
