@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { assertUnmetered, budgetOf, dataOf, errorOf, isObject } from '../support/answers.ts'
 import type { Answer } from '../support/documented.ts'
 import { askRaw } from '../support/raw-http.ts'
-import { noRedisOfOurOwn, startRedis, type TestRedis } from '../support/redis.ts'
+import { noRedisOfOurOwn, slowProxy, startRedis, type TestRedis } from '../support/redis.ts'
 import type { Lifetime } from '../support/service.ts'
 import { type Shop, startShop, subjectPath, subjectsPath } from '../support/shop.ts'
 import { until } from '../support/until.ts'
@@ -157,6 +157,18 @@ for (const [what, down, up] of downs) {
     })
   })
 }
+
+describe('while Redis is slow', { skip }, () => {
+  test('the steps of a request have one patience in all', async (t) => {
+    const redis = await startRedis(t)
+    const proxy = await slowProxy(t, redis.port)
+    const shop = await startShared(t, redis, { LETHE_LIMITER: proxy.url })
+    assert.ok(isMetered(await erase(shop)))
+    // A single answer would come in time; three do not.
+    proxy.delayMs = 18
+    await until(async () => !isMetered(await erase(shop)))
+  })
+})
 
 describe('a service whose Redis is not there', { skip }, () => {
   test('starts all the same, with one line', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { createClient } from '@redis/client'
 import type { Lifetime } from './service.ts'
@@ -85,6 +85,27 @@ export async function askRedis(url: string, ...command: string[]): Promise<unkno
   }
 }
 
+/** Somebody between a client and Redis who can hold back what Redis says. */
+export async function slowProxy(lifetime: Lifetime, port: number): Promise<{ url: string; delayMs: number }> {
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const redis = connect(port, '127.0.0.1')
+    for (const socket of [client, redis]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+    }
+    client.on('close', () => redis.destroy()).pipe(redis)
+    redis.on('data', (bytes) => setTimeout(() => client.write(bytes), proxy.delayMs))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const proxy = { url: `redis://127.0.0.1:${portOf(server)}`, delayMs: 0 }
+  lifetime.after(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return proxy
+}
+
 async function run(port: number, options: string[]): Promise<ChildProcess> {
   assert.ok(program, 'no Redis to start')
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
@@ -103,9 +124,14 @@ async function run(port: number, options: string[]): Promise<ChildProcess> {
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
+  const port = portOf(server)
   server.close()
   await once(server, 'close')
+  return port
+}
+
+function portOf(server: Server): number {
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
   return address.port
 }
