@@ -58,7 +58,7 @@ export class RedisLimiter implements Limiter {
     asker: Asker = { patienceMs: requestPatienceMs },
   ): Eventually<BudgetState> {
     const connection = this.#connection
-    if (!connection) return this.#countAlone(budget, holder)
+    if (!connection || asker.patienceMs <= 0) return this.#countAlone(budget, holder)
     const { name, limit, windowMs } = budget
     return this.#patience.wait(connection.take(`${prefix}${name}:${holder}`, limit, windowMs), asker).then(
       ({ granted, count, resetsAt, countedAt }) => {

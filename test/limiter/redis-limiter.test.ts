@@ -57,6 +57,15 @@ describe('limiters on one Redis', { skip }, () => {
     assert.deepEqual(states.map(({ granted }) => granted).sort(), [false, true, true, true])
   })
 
+  it('are not asked, nor blamed, by whoever has no patience left', async (t) => {
+    const { limiter, reports } = await openRedisLimiter(t, url)
+    const holder = randomUUID()
+    assert.equal((await limiter.take(perKey, holder, { patienceMs: 0 })).isStandIn, true)
+    assert.equal(limiter.isReachable(), true)
+    assert.equal((await patient(limiter).take(perKey, holder)).remaining, 119)
+    assert.deepEqual(reports, [])
+  })
+
   it('agree when one of them grants fewer than another', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
     const holder = randomUUID()
