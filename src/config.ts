@@ -2,12 +2,14 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { Budget } from './domain/budget.ts'
 import { defaultRetentionDays, isPlan, plans, type RetentionDays } from './domain/plan.ts'
+import { type LimiterAddress, parseLimiterAddress } from './limiter/open-limiter.ts'
 import { parseStoreAddress, type StoreAddress } from './storage/open-store.ts'
 
 export interface Config {
   host: string
   port: number
   store: StoreAddress
+  limiter: LimiterAddress
   budgets: Record<Budget['name'], Budget>
   trustedProxies: string[]
   retentionDays: RetentionDays
@@ -26,7 +28,7 @@ export const variables = {
   LETHE_HOST: { fallback: '127.0.0.1', takes: 'an IP address or a host name to listen on' },
   LETHE_PORT: { fallback: '8080', takes: 'a port from 0 (any free one) to 65535' },
   LETHE_STORE: { fallback: 'sqlite:data/lethe.db', takes: 'sqlite:PATH or postgres://…' },
-  LETHE_LIMITER: { fallback: 'memory', takes: 'memory' },
+  LETHE_LIMITER: { fallback: 'memory', takes: 'memory, redis://HOST:PORT or rediss://HOST:PORT' },
   LETHE_LIMIT_IP: {
     fallback: '60/minute',
     takes: 'a budget such as 60/minute (per second, minute, hour or day)',
@@ -67,11 +69,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   }
   const readBudget = (variable: Variable, name: Budget['name']) =>
     read(variable, (text) => parseBudget(name, text))
-  read('LETHE_LIMITER', (text) => (text === 'memory' ? text : null))
   return {
     host: read('LETHE_HOST', (text) => (/^[0-9A-Za-z.:_-]+$/.test(text) ? text : null)),
     port: read('LETHE_PORT', (text) => parseInteger(text, 0, 65_535)),
     store: read('LETHE_STORE', parseStoreAddress),
+    limiter: read('LETHE_LIMITER', parseLimiterAddress),
     budgets: {
       ip: readBudget('LETHE_LIMIT_IP', 'ip'),
       key: readBudget('LETHE_LIMIT_KEY', 'key'),
@@ -128,7 +130,10 @@ function isAddressOrRange(text: string): boolean {
   return bits === undefined || (/^[1-9]\d*$/.test(bits) && ipaddr.isValidCIDR(text))
 }
 
-/** What may be repeated to whoever reads the terminal or the log: on one line, and of an address with a password only its scheme. */
+/**
+ * What may be repeated to whoever reads the terminal or the log: on one line, of an address only its scheme, and of what looks like a
+ * password before a host, were it mistyped, nothing.
+ */
 function repeatable(text: string): string {
-  return JSON.stringify(text.replace(/^(\w+:\/\/).*/s, '$1…'))
+  return JSON.stringify(text.replace(/^([\w+.-]+:\/\/).*/s, '$1…').replace(/.*@/s, '…@'))
 }

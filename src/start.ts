@@ -7,7 +7,7 @@ import { base62Alphabet, type Randomness } from './domain/randomness.ts'
 import type { Store } from './domain/store.ts'
 import { buildServer } from './http/build-server.ts'
 import { clientAddress } from './http/client-address.ts'
-import { MemoryLimiter } from './limiter/memory-limiter.ts'
+import { hostAndPort, type LimiterAddress, type LimiterReports, openLimiter } from './limiter/open-limiter.ts'
 import { keepHouse } from './operations/keep-house.ts'
 import { keyUse } from './operations/note-key-use.ts'
 import { openStore } from './storage/open-store.ts'
@@ -37,7 +37,7 @@ export async function openWorkplace({
 /** A service that listens. */
 export interface Service {
   url: string
-  /** No new connections, running requests finish, then the store is closed. */
+  /** No new connections, running requests finish, then the limiter and the store are closed. */
   stop(): Promise<void>
 }
 
@@ -47,9 +47,10 @@ export async function startService(config: Config, workplace: Workplace, logger:
   const use = keyUse(workplace, (error) =>
     logger.warn({ err: error }, 'noting when keys were last used failed'),
   )
+  const limiter = await openLimiter(config.limiter, clock, limiterReports(config.limiter, logger))
   const server = buildServer({
     services: workplace,
-    limiter: new MemoryLimiter(clock),
+    limiter,
     budgets: config.budgets,
     addressOf: clientAddress(config.trustedProxies),
     noteKeyUse: use.note,
@@ -59,6 +60,7 @@ export async function startService(config: Config, workplace: Workplace, logger:
   const port = await server
     .listen(config.host, config.port)
     .catch(async (error: Error & { code?: string }) => {
+      await limiter.close()
       await workplace.close()
       throw error.code === 'EADDRINUSE'
         ? new Error(
@@ -75,9 +77,20 @@ export async function startService(config: Config, workplace: Workplace, logger:
     url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
     async stop() {
       await server.close()
+      await limiter.close()
       await house.stop()
       await use.stop()
       await workplace.close()
     },
+  }
+}
+
+/** One line when the limiter is lost and one when it is back, with its host and nothing else of its address. */
+function limiterReports(address: LimiterAddress, logger: Logger): LimiterReports {
+  const limiter = address.engine === 'redis' ? hostAndPort(address) : address.engine
+  return {
+    onLost: (reason) =>
+      logger.warn({ limiter, reason }, 'the limiter cannot be reached: this process counts for itself'),
+    onFound: () => logger.info({ limiter }, 'the limiter can be reached again'),
   }
 }

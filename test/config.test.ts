@@ -21,6 +21,7 @@ const defaults = {
   host: '127.0.0.1',
   port: 8080,
   store: { engine: 'sqlite', path: 'data/lethe.db' },
+  limiter: { engine: 'memory' },
   budgets: {
     ip: { name: 'ip', limit: 60, windowMs: minute },
     key: { name: 'key', limit: 120, windowMs: minute },
@@ -51,6 +52,8 @@ describe('the configuration', () => {
   })
 })
 
+const redis = { engine: 'redis', host: 'cache-1.example', port: 6_379, isEncrypted: false, database: 0 }
+
 const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
   LETHE_HOST: [
     ['0.0.0.0', { host: '0.0.0.0' }],
@@ -69,7 +72,26 @@ const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
       { store: { engine: 'sqlite', path: '/var/lib/lethe/my store.db' } },
     ],
   ],
-  LETHE_LIMITER: [['memory', {}]],
+  LETHE_LIMITER: [
+    ['memory', { limiter: { engine: 'memory' } }],
+    ['redis://localhost', { limiter: { ...redis, host: 'localhost' } }],
+    ['redis://10.0.0.7:7000/', { limiter: { ...redis, host: '10.0.0.7', port: 7_000 } }],
+    ['redis://[fd00::7]:7000/12', { limiter: { ...redis, host: 'fd00::7', port: 7_000, database: 12 } }],
+    ['redis://:p%40ss%2Fword@cache-1.example', { limiter: { ...redis, password: 'p@ss/word' } }],
+    [
+      'rediss://lethe:hunter2@cache-1.example:6380/1',
+      {
+        limiter: {
+          ...redis,
+          isEncrypted: true,
+          port: 6_380,
+          username: 'lethe',
+          password: 'hunter2',
+          database: 1,
+        },
+      },
+    ],
+  ],
   LETHE_LIMIT_IP: [
     ['1/second', { budgets: { ip: { name: 'ip', limit: 1, windowMs: 1_000 } } }],
     ['999999999/day', { budgets: { ip: { name: 'ip', limit: 999_999_999, windowMs: 24 * hour } } }],
@@ -109,7 +131,30 @@ const bad: Record<string, string[]> = {
   LETHE_HOST: ['http://127.0.0.1', 'two hosts', '127.0.0.1/8', 'höst'],
   LETHE_PORT: ['65536', '-1', '80.5', '0x50', '1e3', 'http', '8080,8081', '+80', '٨٠'],
   LETHE_STORE: ['sqlite:', 'lethe.db', 'mysql://db.example/lethe', 'sqlite::memory:', 'SQLITE:lethe.db'],
-  LETHE_LIMITER: ['none', 'Memory', 'memcached://cache.example'],
+  LETHE_LIMITER: [
+    'none',
+    'Memory',
+    'memcached://cache.example',
+    'redis',
+    'redis:',
+    'redis://',
+    'redis:///1',
+    'redis://:6379',
+    'redis:cache.example',
+    'REDIS://cache.example',
+    'redis://cache.example:0',
+    'redis://cache.example:65536',
+    'redis://cache.example:port',
+    'redis://cache.example/one',
+    'redis://cache.example/1/2',
+    'redis://cache.example?db=1',
+    'redis://cache.example#1',
+    'redis://:%zz@cache.example',
+    'redis://two hosts',
+    'redis://one.example,two.example',
+    'redis+sentinel://cache.example',
+    'unix:///run/redis.sock',
+  ],
   LETHE_LIMIT_IP: [
     '60',
     '0/minute',
@@ -178,6 +223,24 @@ describe('a refused value', () => {
         assert.doesNotMatch(message, /hunter2/)
         assert.match(message, /"mysql:/, 'what it got can still be recognised')
       }
+    })
+  }
+
+  for (const url of [
+    'redis://lethe:hunter2@cache.example/one',
+    'redis://:hunter2@cache.example?db=1',
+    'rediss://:x/hunter2@cache.example',
+    'redis://:hunter2@',
+    'redis+sentinel://:hunter2@cache.example',
+    'redis+sentinel://cache.example?password=hunter2',
+    'redis:/:hunter2@cache.example',
+    'redis:lethe:hunter2@cache.example',
+    'lethe:hunter2@cache.example:6379',
+  ]) {
+    it(`is repeated without its password: ${url.replace('hunter2', '…')}`, () => {
+      const message = refusal('LETHE_LIMITER', url)
+      assert.doesNotMatch(message, /hunter2/)
+      assert.match(message, /"(redis|…@cache)/)
     })
   }
 

@@ -1,6 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../domain/api-key.ts'
-import { type Budget, type BudgetState, budgetSpent, type Limiter, tightest } from '../domain/budget.ts'
+import {
+  type Asker,
+  type Budget,
+  type BudgetState,
+  budgetSpent,
+  type Limiter,
+  requestPatienceMs,
+  tightest,
+} from '../domain/budget.ts'
 import { LetheError } from '../domain/errors.ts'
 import { type Eventually, then, walk } from '../domain/eventually.ts'
 import { authenticateKey } from '../operations/authenticate-key.ts'
@@ -12,7 +20,7 @@ import type { ApiRoute, Operation, Services } from './route.ts'
 import type { PathParameters } from './router.ts'
 
 /** A request on its way, and what is learnt of it. */
-export class Visit {
+export class Visit implements Asker {
   readonly startedAt = performance.now()
   readonly id: string
   readonly request: IncomingMessage
@@ -23,6 +31,7 @@ export class Visit {
   caller: Caller | null = null
   /** The budget its client should mind; on a 429 the one that refused. */
   budget: BudgetState | null = null
+  patienceMs = requestPatienceMs
   operation: Operation | null = null
   /** The methods its path takes, when its own is not among them. */
   allow: string | null = null
@@ -98,7 +107,7 @@ export function requestWay({ services, limiter, budgets, addressOf, noteKeyUse }
   return (visit: Visit): Eventually<void> => walk(visit.destination.isPublic ? publicWay : way, visit)
 
   function spend(budget: Budget, holder: string, visit: Visit): Eventually<void> {
-    return then(limiter.take(budget, holder), (state) => {
+    return then(limiter.take(budget, holder, visit), (state) => {
       visit.budget = state.granted ? tightest(visit.budget, state) : state
       if (!state.granted) throw budgetSpent(budget)
     })

@@ -14,7 +14,7 @@ const allowed: Record<string, readonly string[]> = {
   domain: ['domain', 'node:crypto', 'node:zlib'],
   operations: ['operations', 'domain', 'node:crypto', 'node:timers/promises'],
   storage: ['storage', 'domain', 'node:*', 'npm'],
-  limiter: ['limiter', 'domain', 'npm'],
+  limiter: ['limiter', 'domain', 'node:net', 'npm'],
   http: ['http', 'operations', 'domain', 'node:*', 'npm'],
   cli: [
     'cli',
@@ -28,8 +28,8 @@ const allowed: Record<string, readonly string[]> = {
     'npm',
   ],
   'logger.ts': ['config.ts', 'npm'],
-  // Reads the address of the store with the words of whoever opens it.
-  'config.ts': ['domain', 'storage/open-store.ts', 'node:net', 'npm'],
+  // Reads the addresses of the store and of the limiter with the words of whoever opens them.
+  'config.ts': ['domain', 'storage/open-store.ts', 'limiter/open-limiter.ts', 'node:net', 'npm'],
   'start.ts': ['config.ts', 'domain', 'operations', 'http', 'storage', 'limiter', 'node:crypto', 'npm'],
   'main.ts': ['cli', 'node:*'],
 }
@@ -107,7 +107,7 @@ describe('the directions of imports', () => {
     const knows = (part: string) =>
       files.filter((file) => partOf(file) !== part && importsOf(file).some((other) => partOf(other) === part))
     assert.deepEqual(knows('http'), ['start.ts'])
-    assert.deepEqual(knows('limiter'), ['start.ts'])
+    assert.deepEqual(knows('limiter'), ['config.ts', 'start.ts'])
     assert.deepEqual(knows('storage'), ['config.ts', 'start.ts'])
   })
 })
