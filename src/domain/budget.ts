@@ -20,6 +20,8 @@ export interface BudgetState {
 export interface Limiter {
   /** Takes one request out of a holder's budget, or refuses and takes nothing. */
   take(budget: Budget, holder: string): Eventually<BudgetState>
+  /** Whether it can be reached. While it cannot, each process counts for itself. */
+  isReachable(): boolean
 }
 
 /** The budget a client should mind: the one with the fewest requests left, and of equals the one that resets last. */

@@ -88,7 +88,7 @@ export function buildServer(parts: ServerParts): LetheServer {
         path: route.path,
         destination: { route, path: route.path, respond: runOperation },
       })),
-      ...publicRoutes(services, answer).map(({ path, respond }) => ({
+      ...publicRoutes(parts, answer).map(({ path, respond }) => ({
         methods: withHead('GET'),
         path,
         destination: { isPublic: true as const, path, respond },

@@ -15,7 +15,7 @@ export interface ParserErrorParts {
   logger: Logger
   clock: Clock
   randomness: Randomness
-  limiter: Limiter
+  limiter: Pick<Limiter, 'take'>
   budgets: Record<Budget['name'], Budget>
 }
 

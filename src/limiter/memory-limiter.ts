@@ -37,6 +37,10 @@ export class MemoryLimiter implements Limiter {
     return { granted, limit, remaining: limit - window.count, resetsAt: window.resetsAt }
   }
 
+  isReachable(): boolean {
+    return true
+  }
+
   #of(name: Budget['name']): Map<string, Window> {
     const known = this.#windows.get(name)
     if (known) return known
