@@ -54,13 +54,13 @@ function eventLoopMetrics(registry: Registry): { stop(): void } {
   const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - resolutionMs / 1000)
   new Gauge({
     name: 'lethe_event_loop_delay_seconds',
-    help: 'By how much the event loop was late since the metrics were last read; the quantile 1 is the longest delay.',
-    labelNames: ['quantile'],
+    help: 'By how much the event loop was late since the metrics were last read: at the median, at the 99th percentile, at worst.',
+    labelNames: ['statistic'],
     registers: [registry],
     collect() {
-      this.set({ quantile: '0.5' }, seconds(delay.percentile(50)))
-      this.set({ quantile: '0.99' }, seconds(delay.percentile(99)))
-      this.set({ quantile: '1' }, seconds(delay.max))
+      this.set({ statistic: 'median' }, seconds(delay.percentile(50)))
+      this.set({ statistic: 'p99' }, seconds(delay.percentile(99)))
+      this.set({ statistic: 'max' }, seconds(delay.max))
       delay.reset()
     },
   })
