@@ -50,8 +50,8 @@ function connectionMetrics(registry: Registry, connections: NonNullable<Store['c
 function countErasures(registry: Registry, subjects: SubjectStore): SubjectStore {
   const erasures = new Counter({
     name: 'lethe_erasures_total',
-    help: 'Erasures that were done, by whether anything was there to erase.',
-    labelNames: ['found'],
+    help: 'Erasures by how they ended: something was erased, nothing was there, or it failed.',
+    labelNames: ['outcome'],
     registers: [registry],
   })
   const rows = new Counter({
@@ -60,14 +60,17 @@ function countErasures(registry: Registry, subjects: SubjectStore): SubjectStore
     labelNames: ['kind'],
     registers: [registry],
   })
-  for (const found of ['true', 'false']) erasures.inc({ found }, 0)
+  for (const outcome of ['erased', 'nothing_there', 'failed']) erasures.inc({ outcome }, 0)
   for (const kind of ['session', 'event']) rows.inc({ kind }, 0)
   return {
     ...subjects,
     async erase(tracker, subjectId) {
-      const counts = await subjects.erase(tracker, subjectId)
+      const counts = await subjects.erase(tracker, subjectId).catch((error) => {
+        erasures.inc({ outcome: 'failed' })
+        throw error
+      })
       if (counts === null) return null
-      erasures.inc({ found: String(counts.sessions + counts.events > 0) })
+      erasures.inc({ outcome: counts.sessions + counts.events > 0 ? 'erased' : 'nothing_there' })
       rows.inc({ kind: 'session' }, counts.sessions)
       rows.inc({ kind: 'event' }, counts.events)
       return counts

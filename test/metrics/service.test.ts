@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { setTimeout as passTime } from 'node:timers/promises'
 import { MemoryLimiter } from '../../src/limiter/memory-limiter.ts'
+import { openMetrics } from '../../src/metrics/open-metrics.ts'
 import { dataOf, errorOf } from '../support/answers.ts'
 import { everyMetric, readMetrics, samplesOf, sampleValue } from '../support/metrics.ts'
 import { openRawConnection } from '../support/raw-http.ts'
@@ -12,12 +13,13 @@ const scopes = ['analytics:view', 'analytics:delete-data'] as const
 const env = { LETHE_METRICS_PORT: '0' }
 const shop = await startShop({ after }, { env, scopes })
 const { key, metricsUrl } = shop
+const limiter = new MemoryLimiter(Date.now)
 
 const read = async (name: string, labels: Record<string, string> = {}, from = metricsUrl) =>
   sampleValue(await readMetrics(from), name, labels)
 
 describe('erasures', () => {
-  test('are counted by whether anything was there, with the rows that were', async () => {
+  test('are counted by how they ended, with the rows that were there', async () => {
     await shop.ingest(visit('anna', { events: 3 }))
     const erase = (subjectId: string, trackerId?: string) =>
       shop.ask(subjectPath(subjectId, trackerId), { key, method: 'DELETE' })
@@ -25,10 +27,24 @@ describe('erasures', () => {
     dataOf(await erase('anna'))
     dataOf(await erase('never-seen'))
     errorOf(await erase('anna', 'no-such-tracker'), 'not_found')
-    assert.equal(await read('lethe_erasures_total', { found: 'true' }), 1)
-    assert.equal(await read('lethe_erasures_total', { found: 'false' }), 2)
+    assert.equal(await read('lethe_erasures_total', { outcome: 'failed' }), 0)
+    assert.equal(await read('lethe_erasures_total', { outcome: 'erased' }), 1)
+    assert.equal(await read('lethe_erasures_total', { outcome: 'nothing_there' }), 2)
     assert.equal(await read('lethe_erased_rows_total', { kind: 'session' }), 1)
     assert.equal(await read('lethe_erased_rows_total', { kind: 'event' }), 3)
+  })
+})
+
+describe('an erasure that fails', () => {
+  test('is counted as such, and fails for its caller', async (t) => {
+    const broken = { ping: async () => {}, subjects: { ...shop.workplace.subjects } }
+    broken.subjects.erase = () => Promise.reject(new Error('the disk is full'))
+    const metrics = openMetrics({ ...shop.workplace, store: broken, limiter, version: '0.0.0' })
+    t.after(() => metrics.stop())
+    const tracker = { organisationId: shop.organisationId, trackerId: 'shop', since: 0 }
+    await assert.rejects(metrics.subjects.erase(tracker, 'anna'), /the disk is full/)
+    const samples = samplesOf(await metrics.text())
+    assert.equal(sampleValue(samples, 'lethe_erasures_total', { outcome: 'failed' }), 1)
   })
 })
 
