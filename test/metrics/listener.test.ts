@@ -3,12 +3,14 @@ import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
+import { register as globalRegistry } from 'prom-client'
 import { openMetricsListener } from '../../src/metrics/metrics-listener.ts'
 import { assertRefused, commandLine, jsonLines, startServe } from '../support/command-line.ts'
 import { everyMetric, readText } from '../support/metrics.ts'
 import { missing } from '../support/missing.ts'
 import { openRawConnection } from '../support/raw-http.ts'
 import { startTestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 async function takenPort(t: TestContext): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
@@ -58,6 +60,32 @@ describe('the listener of the metrics', () => {
       assert.equal(response.headers.get('content-type'), 'text/plain; charset=utf-8')
       if (method !== 'HEAD') assert.match(await response.text(), /^Not found\./)
     }
+  })
+
+  it('hangs up on a client that takes too long', async (t) => {
+    const { port, close } = await openMetricsListener({
+      host: '127.0.0.1',
+      port: 0,
+      timeouts: { headersTimeout: 40, requestTimeout: 80, connectionsCheckingInterval: 20 },
+      text: async () => '',
+      onError: () => {},
+    })
+    t.after(close)
+    const slow = await openRawConnection(`http://127.0.0.1:${port}`)
+    slow.send('GET /metrics HTTP/1.1\r\nHost:')
+    assert.match(await slow.rest(), /^HTTP\/1\.1 408 /)
+  })
+
+  it('belongs to one service: two in a process are measured apart', async (t) => {
+    const [one, other] = [
+      await startTestService(t, { LETHE_METRICS_PORT: '0' }),
+      await startTestService(t, { LETHE_METRICS_PORT: '0' }),
+    ]
+    await one.ask('/healthz')
+    const seen = async ({ metricsUrl }: typeof one) => (await readText(metricsUrl)).includes('/healthz')
+    await until(() => seen(one))
+    assert.equal(await seen(other), false)
+    assert.deepEqual(globalRegistry.getMetricsAsArray(), [])
   })
 
   it('tells a failed reading from a good one, and the log why', async (t) => {
