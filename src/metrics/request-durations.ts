@@ -11,8 +11,8 @@ interface Series {
 }
 
 /**
- * How long requests took. Through prom-client each one would cost a microsecond, of the twenty that a read takes in all; so they
- * are counted in plain arrays, a tenth of that, and written in its text format when somebody asks.
+ * How long requests took. Through prom-client each one would cost half a microsecond, of the twenty that a read takes in all; so
+ * they are counted in plain arrays, for a twentieth of that, and written in the same text format when somebody asks.
  */
 export class RequestDurations {
   readonly name = 'lethe_http_request_duration_seconds'
