@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { dataOf, errorOf, isObject, textIn } from '../support/answers.ts'
 import type { Answer } from '../support/documented.ts'
@@ -95,8 +94,9 @@ export function proxyContract(open: OpenProxy, skip: false | string): void {
       upstream.closeAllConnections()
     })
     await new Promise((resolve) => upstream.once('listening', resolve))
-    const { port } = upstream.address() as AddressInfo
-    const proxy = await open(t, port)
+    const address = upstream.address()
+    assert.ok(address !== null && typeof address === 'object')
+    const proxy = await open(t, address.port)
     for (let i = 0; i < 10; i++) assert.equal((await proxy.ask('/')).status, 200)
     assert.equal(connections, 1)
   })
