@@ -17,6 +17,8 @@ export interface Config {
   sweepSeconds: number
   /** The hour (UTC) of the nightly scrub. */
   scrubHour: number | 'off'
+  metricsHost: string
+  metricsPort: number | 'off'
   logLevel: LogLevel
 }
 
@@ -48,6 +50,8 @@ export const variables = {
   },
   LETHE_SWEEP_SECONDS: { fallback: '60', takes: 'whole seconds from 1 to 86400' },
   LETHE_SCRUB_HOUR: { fallback: '3', takes: 'an hour from 0 to 23 (UTC), or off' },
+  LETHE_METRICS_PORT: { fallback: 'off', takes: 'a port from 0 (any free one) to 65535, or off' },
+  LETHE_METRICS_HOST: { fallback: '127.0.0.1', takes: 'an IP address or a host name to listen on' },
   LETHE_LOG_LEVEL: { fallback: 'info', takes: logLevels.join(', ') },
 } as const
 
@@ -70,7 +74,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const readBudget = (variable: Variable, name: Budget['name']) =>
     read(variable, (text) => parseBudget(name, text))
   return {
-    host: read('LETHE_HOST', (text) => (/^[0-9A-Za-z.:_-]+$/.test(text) ? text : null)),
+    host: read('LETHE_HOST', parseHost),
     port: read('LETHE_PORT', (text) => parseInteger(text, 0, 65_535)),
     store: read('LETHE_STORE', parseStoreAddress),
     limiter: read('LETHE_LIMITER', parseLimiterAddress),
@@ -83,8 +87,16 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     retentionDays: read('LETHE_RETENTION_DAYS', parseRetentionDays),
     sweepSeconds: read('LETHE_SWEEP_SECONDS', (text) => parseInteger(text, 1, 86_400)),
     scrubHour: read('LETHE_SCRUB_HOUR', (text) => (text === 'off' ? text : parseInteger(text, 0, 23))),
+    metricsHost: read('LETHE_METRICS_HOST', parseHost),
+    metricsPort: read('LETHE_METRICS_PORT', (text) =>
+      text === 'off' ? text : parseInteger(text, 0, 65_535),
+    ),
     logLevel: read('LETHE_LOG_LEVEL', (text) => logLevels.find((level) => level === text) ?? null),
   }
+}
+
+function parseHost(text: string): string | null {
+  return /^[0-9A-Za-z.:_-]+$/.test(text) ? text : null
 }
 
 const windowMs = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }

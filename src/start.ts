@@ -1,13 +1,17 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import manifest from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
+import type { Limiter } from './domain/budget.ts'
 import type { Clock } from './domain/instant.ts'
 import type { RetentionDays } from './domain/plan.ts'
 import { base62Alphabet, type Randomness } from './domain/randomness.ts'
 import type { Store } from './domain/store.ts'
-import { buildServer } from './http/build-server.ts'
+import { buildServer, serverTimeouts } from './http/build-server.ts'
 import { clientAddress } from './http/client-address.ts'
 import { hostAndPort, type LimiterAddress, type LimiterReports, openLimiter } from './limiter/open-limiter.ts'
+import { openMetricsListener } from './metrics/metrics-listener.ts'
+import { openMetrics } from './metrics/open-metrics.ts'
 import { keepHouse } from './operations/keep-house.ts'
 import { keyUse } from './operations/note-key-use.ts'
 import { openStore } from './storage/open-store.ts'
@@ -37,6 +41,8 @@ export async function openWorkplace({
 /** A service that listens. */
 export interface Service {
   url: string
+  /** Where its metrics are read; `null` when they are off. */
+  metricsUrl: string | null
   /** No new connections, running requests finish, then the limiter and the store are closed. */
   stop(): Promise<void>
 }
@@ -48,41 +54,101 @@ export async function startService(config: Config, workplace: Workplace, logger:
     logger.warn({ err: error }, 'noting when keys were last used failed'),
   )
   const limiter = await openLimiter(config.limiter, clock, limiterReports(config.limiter, logger))
+  const metrics = await startMetrics(config, workplace, limiter, logger).catch(giveUp)
   const server = buildServer({
-    services: workplace,
-    limiter,
+    services: metrics ? { ...workplace, subjects: metrics.subjects } : workplace,
+    limiter: metrics?.limiter ?? limiter,
     budgets: config.budgets,
     addressOf: clientAddress(config.trustedProxies),
     noteKeyUse: use.note,
     logger,
     randomness,
+    ...(metrics && { onAnswered: metrics.onAnswered }),
   })
-  const port = await server
-    .listen(config.host, config.port)
-    .catch(async (error: Error & { code?: string }) => {
-      await limiter.close()
-      await workplace.close()
-      throw error.code === 'EADDRINUSE'
-        ? new Error(
-            `Port ${config.port} of ${config.host} is taken. Set LETHE_PORT to another one, or to 0 for any free one.`,
-          )
-        : error
-    })
+  const port = await server.listen(config.host, config.port).catch(async (error) => {
+    await metrics?.close()
+    return giveUp(portTaken(error, 'LETHE_PORT', config.host, config.port))
+  })
   const house = keepHouse(workplace, config, {
-    onSwept: (swept, durationMs) => logger.info({ ...swept, durationMs: Math.round(durationMs) }, 'swept'),
-    onScrubbed: (durationMs) => logger.info({ durationMs: Math.round(durationMs) }, 'scrubbed'),
-    onError: (error) => logger.error({ err: error }, 'sweeping or scrubbing failed; it is tried again'),
+    onSwept(pass) {
+      metrics?.house.onSwept(pass)
+      const { swept, durationMs } = pass
+      if (swept.sessions + swept.events === 0) return
+      logger.info({ ...swept, durationMs: Math.round(durationMs) }, 'swept')
+    },
+    onScrubbed(durationMs) {
+      metrics?.house.onScrubbed(durationMs)
+      logger.info({ durationMs: Math.round(durationMs) }, 'scrubbed')
+    },
+    onError(error) {
+      metrics?.house.onError(error)
+      logger.error({ err: error }, 'sweeping or scrubbing failed; it is tried again')
+    },
   })
   return {
-    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+    url: urlOf(config.host, port),
+    metricsUrl: metrics?.url ?? null,
     async stop() {
       await server.close()
       await limiter.close()
+      await metrics?.close()
       await house.stop()
       await use.stop()
       await workplace.close()
     },
   }
+
+  async function giveUp(error: unknown): Promise<never> {
+    await limiter.close()
+    await workplace.close()
+    throw error
+  }
+}
+
+/** Measures the service and lets others read what is measured; `null` when nobody wants to. */
+async function startMetrics(
+  { metricsHost: host, metricsPort: port }: Config,
+  store: Workplace,
+  limiter: Limiter,
+  logger: Logger,
+) {
+  if (port === 'off') return null
+  const metrics = openMetrics({ store, limiter, clock: store.clock, version: manifest.version })
+  const listener = await openMetricsListener({
+    host,
+    port,
+    timeouts: serverTimeouts,
+    text: metrics.text,
+    onError: (error) => logger.error({ err: error }, 'reading the metrics failed'),
+  }).catch((error) => {
+    metrics.stop()
+    throw portTaken(error, 'LETHE_METRICS_PORT', host, port)
+  })
+  return {
+    ...metrics,
+    url: `${urlOf(host, listener.port)}/metrics`,
+    async close() {
+      metrics.stop()
+      await listener.close()
+    },
+  }
+}
+
+/** An error of listening, in one clear line where the reason is that somebody else listens there. */
+function portTaken(
+  error: Error & { code?: string },
+  variable: 'LETHE_PORT' | 'LETHE_METRICS_PORT',
+  host: string,
+  port: number,
+): Error {
+  if (error.code !== 'EADDRINUSE') return error
+  return new Error(
+    `Port ${port} of ${host} is taken. Set ${variable} to another one, or to 0 for any free one.`,
+  )
+}
+
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** One line when the limiter is lost and one when it is back, with its host and nothing else of its address. */

@@ -27,6 +27,8 @@ const defaults = {
     key: { name: 'key', limit: 120, windowMs: minute },
     erasure: { name: 'erasure', limit: 60, windowMs: hour },
   },
+  metricsHost: '127.0.0.1',
+  metricsPort: 'off',
   logLevel: 'info',
 }
 
@@ -121,6 +123,15 @@ const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
     ['23', { scrubHour: 23 }],
     ['off', { scrubHour: 'off' }],
   ],
+  LETHE_METRICS_PORT: [
+    ['off', { metricsPort: 'off' }],
+    ['0', { metricsPort: 0 }],
+    ['9464', { metricsPort: 9464 }],
+  ],
+  LETHE_METRICS_HOST: [
+    ['0.0.0.0', { metricsHost: '0.0.0.0' }],
+    ['::1', { metricsHost: '::1' }],
+  ],
   LETHE_LOG_LEVEL: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((logLevel) => [
     logLevel,
     { logLevel },
@@ -181,6 +192,8 @@ const bad: Record<string, string[]> = {
   ],
   LETHE_SWEEP_SECONDS: ['0', '86401', '1m', '-5', '1.5'],
   LETHE_SCRUB_HOUR: ['24', '-1', '3:00', 'never', 'OFF'],
+  LETHE_METRICS_PORT: ['65536', '-1', 'on', 'OFF', '9464/metrics'],
+  LETHE_METRICS_HOST: ['http://127.0.0.1', 'two hosts'],
   LETHE_LOG_LEVEL: ['INFO', 'verbose', '30'],
 }
 

@@ -25,6 +25,8 @@ export interface Store {
   together(reads: () => void): void
   /** Rejects when the store does not answer. */
   ping(): Promise<void>
+  /** How an engine's connections are used, for one that has several: open, of those at work, and how many calls wait for one. */
+  connections?(): { open: number; busy: number; waiting: number }
   /** Finishes what is under way, then lets go of the engine. */
   close(): Promise<void>
 }

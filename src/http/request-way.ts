@@ -72,7 +72,7 @@ export interface Destination {
 
 export interface WayParts {
   services: Services
-  limiter: Limiter
+  limiter: Pick<Limiter, 'take' | 'isReachable'>
   budgets: Record<Budget['name'], Budget>
   addressOf: ReturnType<typeof clientAddress>
   noteKeyUse(keyId: string): void

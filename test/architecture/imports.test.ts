@@ -16,6 +16,7 @@ const allowed: Record<string, readonly string[]> = {
   storage: ['storage', 'domain', 'node:*', 'npm'],
   limiter: ['limiter', 'domain', 'node:net', 'npm'],
   http: ['http', 'operations', 'domain', 'node:*', 'npm'],
+  metrics: ['metrics', 'operations', 'domain', 'node:events', 'node:http', 'node:perf_hooks', 'npm'],
   cli: [
     'cli',
     'operations',
@@ -30,7 +31,18 @@ const allowed: Record<string, readonly string[]> = {
   'logger.ts': ['config.ts', 'npm'],
   // Reads the addresses of the store and of the limiter with the words of whoever opens them.
   'config.ts': ['domain', 'storage/open-store.ts', 'limiter/open-limiter.ts', 'node:net', 'npm'],
-  'start.ts': ['config.ts', 'domain', 'operations', 'http', 'storage', 'limiter', 'node:crypto', 'npm'],
+  'start.ts': [
+    'config.ts',
+    'domain',
+    'operations',
+    'http',
+    'storage',
+    'limiter',
+    'metrics',
+    '../package.json',
+    'node:crypto',
+    'npm',
+  ],
   'main.ts': ['cli', 'node:*'],
 }
 
@@ -103,11 +115,12 @@ describe('the directions of imports', () => {
     )
   })
 
-  it('meet in start.ts alone: nobody else knows HTTP, the stores and the limiters', () => {
+  it('meet in start.ts alone: nobody else knows HTTP, the stores, the limiters and the metrics', () => {
     const knows = (part: string) =>
       files.filter((file) => partOf(file) !== part && importsOf(file).some((other) => partOf(other) === part))
     assert.deepEqual(knows('http'), ['start.ts'])
     assert.deepEqual(knows('limiter'), ['config.ts', 'start.ts'])
+    assert.deepEqual(knows('metrics'), ['start.ts'])
     assert.deepEqual(knows('storage'), ['config.ts', 'start.ts'])
   })
 })
@@ -123,7 +136,7 @@ describe('the environment', () => {
 describe('time and chance', () => {
   it('are handed in: only the composition root takes them from the machine', () => {
     const inner = files.filter((file) =>
-      ['domain', 'operations', 'storage', 'limiter', 'http'].includes(partOf(file)),
+      ['domain', 'operations', 'storage', 'limiter', 'metrics', 'http'].includes(partOf(file)),
     )
     const takes = /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandom(Bytes|Int|UUID)\b/
     assert.deepEqual(

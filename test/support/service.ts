@@ -27,6 +27,8 @@ export interface Ask {
 /** A running service on a real store of its own, with a clock that tests can move. */
 export interface TestService {
   url: string
+  /** Where its metrics are read, with `LETHE_METRICS_PORT` in `env`. */
+  metricsUrl: string | null
   workplace: Workplace
   /** Every line the service has logged. */
   logged: string[]
@@ -72,6 +74,7 @@ export async function startTestService(t: Lifetime, env: Record<string, string> 
   let count = 0
   return {
     url: service.url,
+    metricsUrl: service.metricsUrl,
     workplace,
     logged,
     passTime: (ms) => {

@@ -41,6 +41,7 @@ export async function openPostgresStore(url: string): Promise<Store> {
       distribute: () => withClient(url, distribute),
     },
     together: (reads) => reads(),
+    connections: () => connections.use(),
     ping: async () => {
       await connections.read(anything, [])
     },
