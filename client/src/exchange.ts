@@ -36,7 +36,7 @@ export async function exchange(outgoing: Outgoing, { now }: Surroundings): Promi
   if (status === 200 && meta !== null && isObject(body)) return { data: body.data, meta, budget }
   const retryAfterMs = readRetryAfter(headers, moment)
   if (status >= 400 && isFailure(body)) throw new ApiError(status, body, retryAfterMs)
-  if (body === undefined && headers.get('content-type')?.startsWith('application/json')) {
+  if (status === 200 && body === undefined && headers.get('content-type')?.startsWith('application/json')) {
     throw new ConnectionError('The answer breaks off.', requestId)
   }
   throw new UnexpectedAnswerError(status, whatCame(status, headers), requestId, retryAfterMs)

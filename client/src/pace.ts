@@ -3,27 +3,30 @@ import type { Surroundings } from './surroundings.ts'
 
 const hourMs = 3_600_000
 
+/** How long the windows of a budget can be: a second, a minute, an hour or a day. */
+const windowLengthsMs = [1_000, 60_000, hourMs, 24 * hourMs]
+
 /** The documented budget for erasures, which holds unless whoever runs the service set another one. */
 export const defaultErasuresPerHour = 60
 
-interface PacedBudget {
+interface Window {
   limit: number
   /** Less than nothing when answers were lost that would have said how much there is. */
   remaining: number
   resetsAt: number
-  windowMs: number
 }
 
 /**
- * Spreads requests evenly over the window of the budget that runs out first, so that none is ever refused. Every request counts as
+ * Spreads requests evenly over the windows of the budget that runs out first, so that none is ever refused. Every request counts as
  * spent when it goes, whether or not an answer comes to say so.
  */
 export class Pace {
   readonly #surroundings: Surroundings
   readonly #assumedIntervalMs: number
-  #budget: PacedBudget | null = null
-  #intervalMs: number | null = null
-  #nextAt = 0
+  /** How long the windows of each budget are, as far as was seen. An answer does not name its budget; its limit must do. */
+  readonly #windowMs = new Map<number, number>()
+  #window: Window | null = null
+  #nextAt: number | null = null
 
   constructor(surroundings: Surroundings, erasuresPerHour: number) {
     this.#surroundings = surroundings
@@ -33,56 +36,67 @@ export class Pace {
   /** Waits until the next request may go. */
   async turn(signal: AbortSignal | undefined): Promise<void> {
     const { now, wait } = this.#surroundings
-    for (let at = now(); at < this.#nextAt; at = now()) await wait(this.#nextAt - at, signal)
-    if (this.#budget === null) return
-    const { limit, remaining, resetsAt, windowMs } = this.#budget
-    const isNewWindow = resetsAt <= now()
+    const nextAt = this.#nextAt ?? now()
+    for (let at = now(); at < nextAt; at = now()) await wait(nextAt - at, signal)
+    if (this.#window === null) return
+    const { limit, remaining, resetsAt } = this.#window
+    const isOver = resetsAt <= now()
     this.#plan({
       limit,
-      windowMs,
-      remaining: isNewWindow ? limit - 1 : remaining - 1,
-      resetsAt: isNewWindow ? now() + windowMs : resetsAt,
+      remaining: (isOver ? limit : remaining) - 1,
+      resetsAt: isOver ? now() + this.#lengthOf(limit) : resetsAt,
     })
   }
 
   /** Takes in what an answer said; `null` when it said nothing, as while the limiter is out of reach. */
   learn(budget: Budget | null): void {
-    const now = this.#surroundings.now()
     if (budget === null) {
-      this.#budget = null
-      this.#intervalMs = Math.max(this.#assumedIntervalMs, this.#intervalMs ?? 0)
-      this.#nextAt = now + this.#intervalMs
+      this.#window = null
+      this.#nextAt = this.#surroundings.now() + this.#intervalMs
       return
     }
-    const windowMs = this.#windowOf(budget)
-    this.#plan({ ...budget, resetsAt: now + budget.resetsInMs, windowMs })
-    this.#intervalMs = windowMs / budget.limit
+    const { limit, remaining, resetsInMs } = budget
+    this.#windowMs.set(limit, Math.max(shortestWindow(resetsInMs), this.#lengthOf(limit)))
+    this.#plan({ limit, remaining, resetsAt: this.#surroundings.now() + resetsInMs })
   }
 
   /** How long so many more requests will take, as far as anybody can tell. */
   estimateMs(count: number): number {
     if (count === 0) return 0
+    if (this.#nextAt === null) return count * this.#intervalMs
     const now = this.#surroundings.now()
-    const firstMs = Math.max(0, this.#nextAt - now)
-    if (this.#budget === null) return firstMs + (count - 1) * (this.#intervalMs ?? this.#assumedIntervalMs)
-    const { limit, remaining, resetsAt, windowMs } = this.#budget
+    const waitMs = Math.max(0, this.#nextAt - now)
+    if (this.#window === null) return waitMs + (count - 1) * this.#intervalMs
+    const { remaining, resetsAt } = this.#window
     const left = Math.max(0, remaining)
     const inWindowMs = Math.max(0, resetsAt - now)
-    if (count <= left) return (inWindowMs * count) / (left + 1)
-    return inWindowMs + ((count - left - 1) * windowMs) / limit
+    const evenlyMs = Math.max(inWindowMs / (left + 1), this.#intervalMs)
+    const inWindow = Math.min(count, left + 1, Math.ceil(inWindowMs / evenlyMs))
+    return inWindow * evenlyMs + (count - inWindow) * this.#intervalMs
   }
 
-  /** How long the windows of a budget are. Its first request tells; before that, what was seen or assumed must do. */
-  #windowOf({ limit, remaining, resetsInMs }: Budget): number {
-    if (remaining === limit - 1) return resetsInMs
-    const known = this.#budget?.limit === limit ? this.#budget.windowMs : limit * this.#assumedIntervalMs
-    return Math.max(resetsInMs, known)
+  /** How far apart requests are that use a budget up, by the slowest one known. */
+  get #intervalMs(): number {
+    return this.#window === null ? Math.max(this.#assumedIntervalMs, this.#slowestMs) : this.#slowestMs
   }
 
-  #plan(budget: PacedBudget): void {
+  get #slowestMs(): number {
+    return Math.max(0, ...Array.from(this.#windowMs, ([limit, windowMs]) => windowMs / limit))
+  }
+
+  #lengthOf(limit: number): number {
+    return this.#windowMs.get(limit) ?? 0
+  }
+
+  #plan(window: Window): void {
     const now = this.#surroundings.now()
-    this.#budget = budget
-    const left = Math.max(0, budget.remaining)
-    this.#nextAt = now + Math.max(0, budget.resetsAt - now) / (left + 1)
+    this.#window = window
+    const evenlyMs = (window.resetsAt - now) / (Math.max(0, window.remaining) + 1)
+    this.#nextAt = now + Math.max(evenlyMs, this.#slowestMs)
   }
+}
+
+/** The shortest window that can still last so long. The service rounds its end up to a whole second. */
+function shortestWindow(resetsInMs: number): number {
+  return windowLengthsMs.find((lengthMs) => resetsInMs < lengthMs + 1_000) ?? resetsInMs
 }
