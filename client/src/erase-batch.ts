@@ -22,6 +22,7 @@ export interface BatchOptions {
   erasuresPerHour?: number | undefined
   /** Called before the first request and after each outcome. */
   onProgress?: ((progress: BatchProgress) => void) | undefined
+  /** Ends the batch with its reason. An erasure under way is waited for, and noted. */
   signal?: AbortSignal | undefined
 }
 

@@ -47,8 +47,15 @@ export class ApiError extends ClientError {
 
 /** No whole answer came: refused, reset, broken off. */
 export class ConnectionError extends ClientError {
+  /** What the runtime says of it: a code such as `ECONNREFUSED` where it has one. */
+  readonly reason: string
   readonly isOutcomeUnknown = true
   readonly isWorthRepeating = true
+
+  constructor(reason: string, requestId: string | null, cause?: unknown) {
+    super(`No whole answer came: ${reason}.`, requestId, { cause })
+    this.reason = reason
+  }
 }
 
 /** No whole answer came in time. */

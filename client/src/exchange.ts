@@ -37,7 +37,7 @@ export async function exchange(outgoing: Outgoing, { now }: Surroundings): Promi
   const retryAfterMs = readRetryAfter(headers, moment)
   if (status >= 400 && isFailure(body)) throw new ApiError(status, body, retryAfterMs)
   if (status === 200 && body === undefined && headers.get('content-type')?.startsWith('application/json')) {
-    throw new ConnectionError('The answer breaks off.', requestId)
+    throw new ConnectionError('it breaks off', requestId)
   }
   throw new UnexpectedAnswerError(status, whatCame(status, headers), requestId, retryAfterMs)
 }
@@ -62,7 +62,7 @@ async function receive(
   } catch (cause) {
     signal?.throwIfAborted()
     if (isTooLate) throw new TimeoutError(`No whole answer came within ${timeoutMs} ms.`, requestId)
-    throw new ConnectionError(`No whole answer came: ${reasonOf(cause)}.`, requestId, { cause })
+    throw new ConnectionError(reasonOf(cause), requestId, cause)
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', onAbort)

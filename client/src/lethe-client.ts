@@ -148,7 +148,7 @@ export class LetheClient {
     subjectIds: Iterable<string>,
     options: BatchOptions = {},
   ): AsyncGenerator<BatchOutcome, void, undefined> {
-    return eraseBatch(this.#batch(trackerId, subjectIds, options), options)
+    return eraseBatch(this.#batch(trackerId, subjectIds), options)
   }
 
   /** What `eraseSubjects` would do: how many are left, and how long they will take. Sends nothing. */
@@ -157,10 +157,10 @@ export class LetheClient {
     subjectIds: Iterable<string>,
     options: BatchOptions = {},
   ): Promise<BatchProgress> {
-    return planBatch(this.#batch(trackerId, subjectIds, options), options)
+    return planBatch(this.#batch(trackerId, subjectIds), options)
   }
 
-  #batch(trackerId: string, subjectIds: Iterable<string>, { signal }: BatchOptions): BatchParts {
+  #batch(trackerId: string, subjectIds: Iterable<string>): BatchParts {
     pathSegment('trackerId', trackerId)
     return {
       url: this.#url,
@@ -168,8 +168,8 @@ export class LetheClient {
       ids: distinctIds(subjectIds),
       surroundings: this.#surroundings,
       policy: this.#policy,
-      attempt: (subjectId, state, onBudget) =>
-        this.#eraseOnce(trackerId, subjectId, state, { signal, onBudget }),
+      // Without the signal: an erasure under way goes on at the service, and what came of it is worth the wait.
+      attempt: (subjectId, state, onBudget) => this.#eraseOnce(trackerId, subjectId, state, { onBudget }),
     }
   }
 

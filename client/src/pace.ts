@@ -35,6 +35,7 @@ export class Pace {
 
   /** Waits until the next request may go. */
   async turn(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted()
     const { now, wait } = this.#surroundings
     const nextAt = this.#nextAt ?? now()
     for (let at = now(); at < nextAt; at = now()) await wait(nextAt - at, signal)

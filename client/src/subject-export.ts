@@ -43,9 +43,9 @@ export class SubjectExport implements AsyncIterable<ExportEntry> {
   async *json(): AsyncGenerator<string, void, undefined> {
     const { readSubject, sessions, events } = this.#parts
     yield `{"subject":${JSON.stringify(await readSubject())},\n"sessions":[`
-    yield* commaSeparated(sessions)
+    yield* commaSeparated(sessions.pages(), (page) => page.sessions)
     yield '],\n"events":['
-    yield* commaSeparated(events)
+    yield* commaSeparated(events.pages(), (page) => page.events)
     yield ']}\n'
   }
 }
@@ -54,10 +54,14 @@ function lines(type: ExportEntry['type'], items: readonly object[]): string {
   return items.map((item) => `${JSON.stringify({ type, ...item })}\n`).join('')
 }
 
-async function* commaSeparated(items: AsyncIterable<unknown>): AsyncGenerator<string, void, undefined> {
+async function* commaSeparated<Page>(
+  pages: AsyncIterable<Page>,
+  itemsOf: (page: Page) => readonly object[],
+): AsyncGenerator<string, void, undefined> {
   let separator = '\n'
-  for await (const item of items) {
-    yield separator + JSON.stringify(item)
+  for await (const page of pages) {
+    const items = itemsOf(page).map((item) => JSON.stringify(item))
+    if (items.length > 0) yield separator + items.join(',\n')
     separator = ',\n'
   }
 }

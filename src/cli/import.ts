@@ -5,7 +5,7 @@ import { emptySummary, type ImportSummary, importLines } from '../operations/imp
 import type { CommandKit } from './command-kit.ts'
 import { ImportInput } from './import-input.ts'
 import { onStopSignal } from './on-stop-signal.ts'
-import { Progress } from './progress.ts'
+import { importProgress, Progress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 
 interface ImportFlags {
@@ -38,11 +38,11 @@ export function addImportCommand(program: Command, { terminal, withStore, fail }
         // A batch is much garbage at once. V8 would let memory grow to several times that before it looks; not so here.
         setFlagsFromString('--heap-growing-percent=40')
         const summary = emptySummary()
-        const progress = new Progress(terminal, workplace.clock, () => ({
-          lines: summary.lines,
-          bytesRead: input.bytesRead,
-          totalBytes: input.totalBytes,
-        }))
+        const { totalBytes } = input
+        const progress = new Progress(terminal, workplace.clock, {
+          view: (elapsedMs) =>
+            importProgress({ lines: summary.lines, bytesRead: input.bytesRead, totalBytes }, elapsedMs),
+        })
         const ticking = setInterval(() => progress.tick(), progressEveryMs)
         let stoppedBy: NodeJS.Signals | null = null
         const stopping = onStopSignal({

@@ -11,6 +11,7 @@ import { addOrgsCommand } from './orgs.ts'
 import { addQuickstartCommand } from './quickstart.ts'
 import { addScrubCommand } from './scrub.ts'
 import { addServeCommand } from './serve.ts'
+import { addSubjectsCommand } from './subjects.ts'
 import { addSweepCommand } from './sweep.ts'
 import type { Terminal } from './terminal.ts'
 import { addTrackersCommand } from './trackers.ts'
@@ -46,6 +47,7 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
   addTrackersCommand(program, kit)
   addKeysCommand(program, kit)
   addImportCommand(program, kit)
+  addSubjectsCommand(program, kit)
   addSweepCommand(program, kit)
   addScrubCommand(program, kit)
   addBackupCommand(program, kit)

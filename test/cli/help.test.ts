@@ -8,6 +8,7 @@ import { assertRefused, commandLine } from '../support/command-line.ts'
 const program = buildProgram({
   env: {},
   print() {},
+  async pour() {},
   tell() {},
   ask: async () => null,
   columns: () => null,
