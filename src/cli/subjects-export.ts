@@ -39,13 +39,15 @@ export function addSubjectsExport(subjects: Command, { terminal, config }: Comma
           }
           const bytes = await writeWhole(output, copy)
           terminal.print(
-            json
-              ? JSON.stringify({ file: output, bytes })
-              : `Wrote ${output} (${(bytes / 1e6).toFixed(1)} MB).`,
+            json ? JSON.stringify({ file: output, bytes }) : `Wrote ${output} (${sizeInWords(bytes)}).`,
           )
         } finally {
           stopping.release()
         }
       }),
     )
+}
+
+function sizeInWords(bytes: number): string {
+  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 }
