@@ -5,6 +5,7 @@ import { LetheError } from '../domain/errors.ts'
 import { openWorkplace } from '../start.ts'
 import { addBackupCommand } from './backup.ts'
 import type { CommandKit } from './command-kit.ts'
+import { addCompletionCommand } from './completion.ts'
 import { addImportCommand } from './import.ts'
 import { addKeysCommand } from './keys.ts'
 import { addOrgsCommand } from './orgs.ts'
@@ -51,6 +52,7 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
   addSweepCommand(program, kit)
   addScrubCommand(program, kit)
   addBackupCommand(program, kit)
+  addCompletionCommand(program, kit)
   return program
 }
 

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { runCli } from '../../src/cli/run-cli.ts'
+import type { Lifetime } from './service.ts'
 
 /** What a command line left behind. */
 export interface Outcome {
@@ -64,7 +64,7 @@ export const programPath = fileURLToPath(new URL('../../src/main.ts', import.met
 
 const patienceMs = 20_000
 
-export function commandLine(t: Pick<TestContext, 'after'>): CommandLine {
+export function commandLine(t: Lifetime): CommandLine {
   const folder = mkdtempSync(join(tmpdir(), 'lethe-'))
   const storePath = join(folder, 'lethe.db')
   const children: ChildProcessWithoutNullStreams[] = []
