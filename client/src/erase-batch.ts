@@ -18,7 +18,7 @@ import type { Surroundings } from './surroundings.ts'
 export interface BatchOptions {
   /** Where to note what was done, so that the batch can go on after a crash. Without one, it starts anew. */
   journal?: Journal | undefined
-  /** What to assume as long as the service does not say how many erasures it allows; 60 without it. */
+  /** How many erasures an hour to assume as long as the service does not say; 60, the documented budget, without it. */
   erasuresPerHour?: number | undefined
   /** Called before the first request and after each outcome. */
   onProgress?: ((progress: BatchProgress) => void) | undefined

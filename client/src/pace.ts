@@ -6,6 +6,9 @@ const hourMs = 3_600_000
 /** How long the windows of a budget can be: a second, a minute, an hour or a day. */
 const windowLengthsMs = [1_000, 60_000, hourMs, 24 * hourMs]
 
+/** Budgets of such windows are those for all requests. The one for erasures may hide behind them while it has more left. */
+const shortWindowMs = 60_000
+
 /** The documented budget for erasures, which holds unless whoever runs the service set another one. */
 export const defaultErasuresPerHour = 60
 
@@ -17,8 +20,8 @@ interface Window {
 }
 
 /**
- * Spreads requests evenly over the windows of the budget that runs out first, so that none is ever refused. Every request counts as
- * spent when it goes, whether or not an answer comes to say so.
+ * Spreads erasures evenly over the windows of the budget that runs out first, so that none is ever refused, and no faster than the
+ * budget for erasures allows: as assumed until it shows itself. Each counts as spent when it goes, answered or not.
  */
 export class Pace {
   readonly #surroundings: Surroundings
@@ -76,13 +79,12 @@ export class Pace {
     return inWindow * evenlyMs + (count - inWindow) * this.#intervalMs
   }
 
-  /** How far apart requests are that use a budget up, by the slowest one known. */
+  /** How far apart erasures are that use up their budget: as it says once it has shown itself, as assumed before. */
   get #intervalMs(): number {
-    return this.#window === null ? Math.max(this.#assumedIntervalMs, this.#slowestMs) : this.#slowestMs
-  }
-
-  get #slowestMs(): number {
-    return Math.max(0, ...Array.from(this.#windowMs, ([limit, windowMs]) => windowMs / limit))
+    const long = Array.from(this.#windowMs).filter(([, windowMs]) => windowMs > shortWindowMs)
+    if (long.length === 0) return this.#assumedIntervalMs
+    const slowestMs = Math.max(...long.map(([limit, windowMs]) => windowMs / limit))
+    return this.#window === null ? Math.max(this.#assumedIntervalMs, slowestMs) : slowestMs
   }
 
   #lengthOf(limit: number): number {
@@ -93,7 +95,7 @@ export class Pace {
     const now = this.#surroundings.now()
     this.#window = window
     const evenlyMs = (window.resetsAt - now) / (Math.max(0, window.remaining) + 1)
-    this.#nextAt = now + Math.max(evenlyMs, this.#slowestMs)
+    this.#nextAt = now + Math.max(evenlyMs, this.#intervalMs)
   }
 }
 

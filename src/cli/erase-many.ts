@@ -4,7 +4,6 @@ import {
   type BatchOutcome,
   type BatchProgress,
   type ClientError,
-  defaultErasuresPerHour,
   type LetheClient,
 } from '@lethe/client'
 import { fileJournal } from '@lethe/client/file-journal'
@@ -36,12 +35,13 @@ export async function eraseMany(
   flags: EraseFlags,
 ): Promise<void> {
   const { terminal } = kit
-  const { fromFile = '-', yes, dryRun, json } = flags
+  const { fromFile = '-', perHour, yes, dryRun, json } = flags
   const ids = await readIdList(fromFile)
   const path = flags.journal ?? (fromFile === '-' ? null : `${fromFile}.journal`)
   const journal = path === null ? undefined : fileJournal(path)
-  const plan = await client.planErasures(tracker, ids, { journal })
-  terminal.tell(planInWords(plan, path))
+  const pace = { journal, erasuresPerHour: perHour }
+  const plan = await client.planErasures(tracker, ids, pace)
+  terminal.tell(planInWords(plan, perHour, path))
   if (dryRun) {
     terminal.print(json ? summary(plan, [], dryRun) : 'Nothing was erased.')
     return
@@ -50,7 +50,7 @@ export async function eraseMany(
   const stop = new AbortController()
   const stopping = onStopSignal({ onFirst: (signal) => stop.abort(stoppedBy(signal, path)) })
   try {
-    const options = { journal, signal: stop.signal }
+    const options = { ...pace, signal: stop.signal }
     await run(kit, plan, (more) => client.eraseSubjects(tracker, ids, { ...options, ...more }), json)
   } finally {
     stopping.release()
@@ -90,11 +90,15 @@ async function run(
   if (progress.failed > 0) fail()
 }
 
-function planInWords({ total, done, leftMs }: BatchProgress, journal: string | null): string {
+function planInWords(
+  { total, done, leftMs }: BatchProgress,
+  perHour: number,
+  journal: string | null,
+): string {
   const noted = journal === null ? 'without a journal' : `noted in ${journal}`
   if (done === total) return `All ${grouped(total)} subjects were done before.`
   const earlier = done === 0 ? '' : `${grouped(done)} of ${grouped(total)} were done before; `
-  const pace = `${roughly(leftMs)} at ${defaultErasuresPerHour} an hour`
+  const pace = `${roughly(leftMs)} at ${grouped(perHour)} an hour`
   return `${earlier}${grouped(total - done)} subjects, about ${pace}, ${noted}.`
 }
 

@@ -1,5 +1,5 @@
-import type { ErasureReport, LetheClient } from '@lethe/client'
-import type { Command } from 'commander'
+import { defaultErasuresPerHour, type ErasureReport, type LetheClient } from '@lethe/client'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { CommandKit } from './command-kit.ts'
 import { eraseMany } from './erase-many.ts'
 import { legible } from './legible.ts'
@@ -14,6 +14,7 @@ import { isRefusal, notConfirmed, withClient } from './with-client.ts'
 export interface EraseFlags {
   fromFile?: string
   journal?: string
+  perHour: number
   yes?: true
   dryRun?: true
   json?: true
@@ -28,6 +29,11 @@ export function addSubjectsErase(subjects: Command, kit: CommandKit): void {
     .addArgument(subjectArgument('[subject]'))
     .option('--from-file <file>', 'erase those whose ids stand in a file, one a line; - for standard input')
     .option('--journal <file>', 'where to note what was done, to go on from (default: the file + .journal)')
+    .addOption(
+      new Option('--per-hour <count>', 'how many to erase an hour, as long as the service does not say')
+        .default(defaultErasuresPerHour)
+        .argParser(readCount),
+    )
     .option('--yes', 'confirm it here, without a question')
     .option('--dry-run', 'show what would go, and erase nothing')
     .option('--json', 'print one JSON object')
@@ -96,4 +102,9 @@ function inWords({ subjectId, alreadyErased, countsKnown, counts }: ErasureRepor
   return countsKnown
     ? `${id} held no data: erased before, aged out, or never seen.`
     : `${id} holds no data now. An answer was lost on the way, so how much was deleted is not known.`
+}
+
+function readCount(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It takes a whole number from 1 on.')
+  return Number(text)
 }

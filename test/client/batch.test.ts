@@ -82,6 +82,17 @@ describe('a batch of erasures', { concurrency: true }, () => {
     })
   }
 
+  it('keeps to the hour also while the budget of the address hides that for erasures', async (t) => {
+    const { client, ids, exchanges, time, ask, key } = await withVisitors(t, 5)
+    for (let i = 0; i < 20; i++) await ask('/v1/analytics/trackers/shop/subjects', { key })
+    await collect(client.eraseSubjects('shop', ids))
+    assert.deepEqual(exchanges, allErased(5))
+    assert.ok(
+      time.waits.every((ms) => ms > 0.99 * minute),
+      String(time.waits),
+    )
+  })
+
   it('makes do with what others have left of the budget', async (t) => {
     const { client, ids, exchanges, time, ask, key } = await withVisitors(t, 20)
     for (let i = 0; i < 55; i++) {

@@ -118,7 +118,8 @@ describe('the packed client', () => {
     it(`does what its readme says under ${node === process.execPath ? 'this Node' : 'the Node of the system'}`, async (t) => {
       const { stdout: version } = await run(node, ['--version'])
       t.diagnostic(version.trim())
-      const shop = await startShop(t, { scopes: ['analytics:view', 'analytics:delete-data'] })
+      const env = { LETHE_LIMIT_ERASURE: '500000/hour' }
+      const shop = await startShop(t, { scopes: ['analytics:view', 'analytics:delete-data'], env })
       const attributes = { country: 'DE', browser: 'Firefox' }
       await shop.ingest(
         ['visitor-1', 'visitor-2', 'visitor-3'].flatMap((id) => visit(id, { events: 2, attributes })),
@@ -133,8 +134,11 @@ describe('the packed client', () => {
         await run(process.execPath, [compiler, ...options, ...types, `example-${i}.ts`], {
           cwd: place,
         }).catch(({ stdout }) => assert.fail(stdout))
-        const env = { ...process.env, LETHE_URL: shop.url, LETHE_API_KEY: shop.key, NO_COLOR: '1' }
-        const { stdout } = await run(node, [`example-${i}.js`], { cwd: place, env })
+        const known = { LETHE_URL: shop.url, LETHE_API_KEY: shop.key, NO_COLOR: '1' }
+        const { stdout } = await run(node, [`example-${i}.js`], {
+          cwd: place,
+          env: { ...process.env, ...known },
+        })
         assert.equal(stdout, expected[i])
       }
     })

@@ -18,7 +18,8 @@ export async function startRemoteShop(
     env: serviceEnv = {},
   }: { scopes?: readonly Scope[]; env?: Record<string, string> } = {},
 ): Promise<RemoteShop> {
-  const shop = await startShop(t, { scopes, env: serviceEnv })
+  // The budget for erasures is the tightest, so that batches see it and lose no time.
+  const shop = await startShop(t, { scopes, env: { LETHE_LIMIT_ERASURE: '500000/hour', ...serviceEnv } })
   const cli = commandLine(t)
   const env = { LETHE_URL: shop.url, LETHE_API_KEY: shop.key }
   return {
