@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { Budget } from './domain/budget.ts'
+import { readKeyId } from './domain/key-string.ts'
 import { defaultRetentionDays, isPlan, plans, type RetentionDays } from './domain/plan.ts'
 import { type LimiterAddress, parseLimiterAddress } from './limiter/open-limiter.ts'
 import { parseStoreAddress, type StoreAddress } from './storage/open-store.ts'
@@ -20,6 +21,10 @@ export interface Config {
   metricsHost: string
   metricsPort: number | 'off'
   logLevel: LogLevel
+  /** Where the service is that remote commands ask; empty when nobody said. */
+  apiUrl: string
+  /** The key string they ask it with; empty when nobody said. */
+  apiKey: string
 }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -53,6 +58,8 @@ export const variables = {
   LETHE_METRICS_PORT: { fallback: 'off', takes: 'a port from 0 (any free one) to 65535, or off' },
   LETHE_METRICS_HOST: { fallback: '127.0.0.1', takes: 'an IP address or a host name to listen on' },
   LETHE_LOG_LEVEL: { fallback: 'info', takes: logLevels.join(', ') },
+  LETHE_URL: { fallback: '', takes: 'an http or https address, such as http://127.0.0.1:8080' },
+  LETHE_API_KEY: { fallback: '', takes: 'the whole string of an API key, lethe_…' },
 } as const
 
 type Variable = keyof typeof variables
@@ -68,7 +75,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     const { fallback, takes } = variables[variable]
     const text = env[variable]?.trim() || fallback
     const value = parse(text)
-    if (value === null) throw new ConfigError(`${variable} is ${repeatable(text)}; it takes ${takes}.`)
+    const got = variable === 'LETHE_API_KEY' ? 'something else' : repeatable(text)
+    if (value === null) throw new ConfigError(`${variable} is ${got}; it takes ${takes}.`)
     return value
   }
   const readBudget = (variable: Variable, name: Budget['name']) =>
@@ -92,6 +100,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       text === 'off' ? text : parseInteger(text, 0, 65_535),
     ),
     logLevel: read('LETHE_LOG_LEVEL', (text) => logLevels.find((level) => level === text) ?? null),
+    apiUrl: read('LETHE_URL', (text) => (text === '' || isServiceUrl(text) ? text : null)),
+    apiKey: read('LETHE_API_KEY', (text) => (text === '' || readKeyId(text) !== null ? text : null)),
   }
 }
 
@@ -140,6 +150,13 @@ function isAddressOrRange(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   if (isIP(address) === 0 || rest.length > 0) return false
   return bits === undefined || (/^[1-9]\d*$/.test(bits) && ipaddr.isValidCIDR(text))
+}
+
+/** Nothing but an origin and, behind a proxy, a path: a password or a query would be sent nowhere. */
+function isServiceUrl(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) return false
+  return [url.username, url.password, url.search, url.hash].every((part) => part === '')
 }
 
 /**

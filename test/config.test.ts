@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ConfigError, readConfig, variables } from '../src/config.ts'
+import { createKeyString } from '../src/domain/key-string.ts'
 import { clientAddress } from '../src/http/client-address.ts'
 
 /** The message with which a value is refused. */
@@ -55,6 +56,10 @@ describe('the configuration', () => {
 })
 
 const redis = { engine: 'redis', host: 'cache-1.example', port: 6_379, isEncrypted: false, database: 0 }
+const keyString = createKeyString('0123456789ABCDEF', {
+  uuid: () => '',
+  base62: (length) => 'x'.repeat(length),
+})
 
 const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
   LETHE_HOST: [
@@ -136,6 +141,11 @@ const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
     logLevel,
     { logLevel },
   ]),
+  LETHE_URL: [
+    ['http://127.0.0.1:8080', { apiUrl: 'http://127.0.0.1:8080' }],
+    ['https://proxy.example/lethe/', { apiUrl: 'https://proxy.example/lethe/' }],
+  ],
+  LETHE_API_KEY: [[keyString, { apiKey: keyString }]],
 }
 
 const bad: Record<string, string[]> = {
@@ -195,7 +205,19 @@ const bad: Record<string, string[]> = {
   LETHE_METRICS_PORT: ['65536', '-1', 'on', 'OFF', '9464/metrics'],
   LETHE_METRICS_HOST: ['http://127.0.0.1', 'two hosts'],
   LETHE_LOG_LEVEL: ['INFO', 'verbose', '30'],
+  LETHE_URL: [
+    '127.0.0.1:8080',
+    'lethe.example',
+    'ftp://lethe.example',
+    'http://user:hunter2@lethe.example',
+    'http://lethe.example/?key=hunter2',
+    'http://lethe.example/#top',
+  ],
+  LETHE_API_KEY: ['hunter2', `${keyString}x`, keyString.slice(0, -1), `Bearer ${keyString}`],
 }
+
+/** What must not stand on a terminal or in a log, whatever is wrong with it. */
+const secret = ['LETHE_API_KEY']
 
 for (const variable of Object.keys(variables)) {
   describe(variable, () => {
@@ -216,7 +238,8 @@ for (const variable of Object.keys(variables)) {
         assert.ok(message.startsWith(`${variable} is `), message)
         assert.ok(message.includes(takes), message)
         assert.doesNotMatch(message, /\n/)
-        if (!value.includes('//')) assert.ok(message.includes(value), message)
+        if (secret.includes(variable)) assert.ok(!message.includes(value), 'it is repeated')
+        else if (!value.includes('//')) assert.ok(message.includes(value), message)
       }
     })
   })
@@ -231,7 +254,7 @@ describe('a refused value', () => {
     [' in the query', 'mysql://db.example/lethe?user=lethe&password=hunter2'],
   ] as const) {
     it(`is repeated without its password${what}`, () => {
-      for (const variable of ['LETHE_STORE', 'LETHE_LIMITER']) {
+      for (const variable of ['LETHE_STORE', 'LETHE_LIMITER', 'LETHE_URL']) {
         const message = refusal(variable, url)
         assert.doesNotMatch(message, /hunter2/)
         assert.match(message, /"mysql:/, 'what it got can still be recognised')

@@ -1,6 +1,13 @@
 import type { Clock, Instant } from '../domain/instant.ts'
 import type { Terminal } from './terminal.ts'
 
+/** What people are shown of how far something has come. */
+export interface ProgressView {
+  /** From 0 to 1; `null` where the end is not known. */
+  share: number | null
+  facts: string[]
+}
+
 /** How far an import has come. */
 export interface ProgressState {
   lines: number
@@ -13,18 +20,26 @@ export interface ProgressState {
 const quietMs = 1_000
 const tellEveryMs = 10_000
 
-/** Shows how far an import has come: on a screen as one line drawn over and over, elsewhere as a line now and then. */
+interface ProgressOptions {
+  view(elapsedMs: number): ProgressView
+  /** How often a line is told where there is no screen. */
+  tellEveryMs?: number
+}
+
+/** Shows how far something has come: on a screen as one line drawn over and over, elsewhere as a line now and then. */
 export class Progress {
   readonly #terminal: Terminal
   readonly #clock: Clock
-  readonly #state: () => ProgressState
+  readonly #view: ProgressOptions['view']
+  readonly #tellEveryMs: number
   readonly #startedAt: Instant
   #toldAt: Instant
 
-  constructor(terminal: Terminal, clock: Clock, state: () => ProgressState) {
+  constructor(terminal: Terminal, clock: Clock, options: ProgressOptions) {
     this.#terminal = terminal
     this.#clock = clock
-    this.#state = state
+    this.#view = options.view
+    this.#tellEveryMs = options.tellEveryMs ?? tellEveryMs
     this.#startedAt = clock()
     this.#toldAt = this.#startedAt
   }
@@ -35,10 +50,10 @@ export class Progress {
     const elapsedMs = now - this.#startedAt
     const columns = this.#terminal.columns()
     if (columns !== null) {
-      if (elapsedMs >= quietMs) this.#terminal.draw(progressBar(this.#state(), elapsedMs, columns))
-    } else if (now - this.#toldAt >= tellEveryMs) {
+      if (elapsedMs >= quietMs) this.#terminal.draw(progressBar(this.#view(elapsedMs), columns))
+    } else if (now - this.#toldAt >= this.#tellEveryMs) {
       this.#toldAt = now
-      this.#terminal.tell(progressFacts(this.#state(), elapsedMs).join(', '))
+      this.#terminal.tell(this.#view(elapsedMs).facts.join(', '))
     }
   }
 
@@ -48,9 +63,8 @@ export class Progress {
 }
 
 /** The line for a screen: a bar where the end is known, and the facts, never wider than the screen. */
-export function progressBar(state: ProgressState, elapsedMs: number, columns: number): string {
-  const facts = progressFacts(state, elapsedMs).join('  ')
-  const share = doneShare(state)
+export function progressBar({ share, facts: parts }: ProgressView, columns: number): string {
+  const facts = parts.join('  ')
   // A full last column makes some terminals begin a new line.
   const room = columns - 1 - facts.length - '[]  '.length
   if (share === null || room < 5) return facts.slice(0, columns - 1)
@@ -59,9 +73,13 @@ export function progressBar(state: ProgressState, elapsedMs: number, columns: nu
   return `[${'#'.repeat(done)}${'.'.repeat(width - done)}]  ${facts}`
 }
 
-/** How far, how many lines, how fast; and how long it will take or, where the end is not known, has taken. */
-export function progressFacts(state: ProgressState, elapsedMs: number): string[] {
+/** Of an import: how far, how many lines, how fast; and how long it will take or, where the end is not known, has taken. */
+export function importProgress(state: ProgressState, elapsedMs: number): ProgressView {
   const share = doneShare(state)
+  return { share, facts: importFacts(state, share, elapsedMs) }
+}
+
+function importFacts(state: ProgressState, share: number | null, elapsedMs: number): string[] {
   const rate = elapsedMs > 0 ? Math.round((state.lines / elapsedMs) * 1_000) : 0
   const lines = [`${grouped(state.lines)} lines`, `${grouped(rate)} lines/s`]
   if (share === null) return [...lines, duration(elapsedMs)]
@@ -75,11 +93,11 @@ function doneShare({ bytesRead, totalBytes }: ProgressState): number | null {
   return totalBytes === null || totalBytes === 0 ? null : Math.min(1, bytesRead / totalBytes)
 }
 
-function grouped(number: number): string {
+export function grouped(number: number): string {
   return number.toLocaleString('en')
 }
 
-function duration(ms: number): string {
+export function duration(ms: number): string {
   const seconds = Math.round(ms / 1_000)
   const pair = (number: number) => String(number).padStart(2, '0')
   const minutes = `${pair(Math.floor(seconds / 60) % 60)}:${pair(seconds % 60)}`

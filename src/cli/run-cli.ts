@@ -5,6 +5,7 @@ import { LetheError } from '../domain/errors.ts'
 import { openWorkplace } from '../start.ts'
 import { addBackupCommand } from './backup.ts'
 import type { CommandKit } from './command-kit.ts'
+import { addCompletionCommand } from './completion.ts'
 import { addImportCommand } from './import.ts'
 import { addKeysCommand } from './keys.ts'
 import { addMigrateCommand } from './migrate.ts'
@@ -12,6 +13,7 @@ import { addOrgsCommand } from './orgs.ts'
 import { addQuickstartCommand } from './quickstart.ts'
 import { addScrubCommand } from './scrub.ts'
 import { addServeCommand } from './serve.ts'
+import { addSubjectsCommand } from './subjects.ts'
 import { addSweepCommand } from './sweep.ts'
 import type { Terminal } from './terminal.ts'
 import { addTrackersCommand } from './trackers.ts'
@@ -47,10 +49,12 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
   addTrackersCommand(program, kit)
   addKeysCommand(program, kit)
   addImportCommand(program, kit)
+  addSubjectsCommand(program, kit)
   addSweepCommand(program, kit)
   addScrubCommand(program, kit)
   addBackupCommand(program, kit)
   addMigrateCommand(program, kit)
+  addCompletionCommand(program, kit)
   return program
 }
 

@@ -125,6 +125,66 @@ describe('the directions of imports', () => {
   })
 })
 
+describe('the commands that ask a service', () => {
+  const remote = [
+    ...files.filter((file) => file.startsWith('cli/subject')),
+    ...['cli/erase-many.ts', 'cli/id-list.ts', 'cli/with-client.ts', 'cli/whole-file.ts'],
+  ]
+
+  it('do so with the client alone, and know no store and no operation', () => {
+    assert.ok(remote.length >= 9)
+    for (const file of remote) {
+      const wrong = importsOf(file).filter((other) => other.startsWith('operations/') || other === 'start.ts')
+      assert.deepEqual(wrong, [], file)
+      assert.doesNotMatch(read(file), /withStore/, file)
+    }
+  })
+})
+
+describe('the client', () => {
+  const sources = fileURLToPath(new URL('../../client/src', import.meta.url))
+  const modules = readdirSync(sources).sort()
+  const importsOfModule = (file: string) =>
+    Array.from(
+      readFileSync(join(sources, file), 'utf8').matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)'([^']+)'/g),
+      ([, specifier = '']) => specifier,
+    )
+  const own = modules.map((file) => `./${file}`)
+
+  it('imports nothing but its own files, so that it runs wherever there is fetch', () => {
+    assert.ok(modules.length > 10)
+    for (const file of modules.filter((each) => each !== 'file-journal.ts')) {
+      assert.deepEqual(
+        importsOfModule(file).filter((other) => !own.includes(other)),
+        [],
+        file,
+      )
+    }
+  })
+
+  it('knows Node in one file alone, which nothing else of it imports', () => {
+    const foreign = importsOfModule('file-journal.ts').filter((other) => !own.includes(other))
+    assert.deepEqual(foreign, ['node:fs/promises', 'node:path'])
+    assert.deepEqual(
+      modules.filter((file) => importsOfModule(file).includes('./file-journal.ts')),
+      [],
+    )
+  })
+
+  it('has no dependencies', () => {
+    const manifest = JSON.parse(readFileSync(join(sources, '../package.json'), 'utf8'))
+    for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies', 'devDependencies']) {
+      assert.equal(manifest[kind], undefined, kind)
+    }
+  })
+
+  it('takes time and chance from one place', () => {
+    const takes = /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\b/
+    const takers = modules.filter((file) => takes.test(readFileSync(join(sources, file), 'utf8')))
+    assert.deepEqual(takers, ['surroundings.ts'])
+  })
+})
+
 describe('the environment', () => {
   it('is read where the configuration is, and where the process is handed to the commands', () => {
     const readers = files.filter((file) => /\bprocess\.env\b|\benv\b.*from 'node:process'/.test(read(file)))

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Progress, type ProgressState, progressBar, progressFacts } from '../../src/cli/progress.ts'
+import { importProgress, Progress, type ProgressState, progressBar } from '../../src/cli/progress.ts'
 
 const half: ProgressState = { lines: 1_234_567, bytesRead: 500, totalBytes: 1_000 }
 const pipe: ProgressState = { ...half, totalBytes: null }
+const progressFacts = (state: ProgressState, elapsedMs: number) => importProgress(state, elapsedMs).facts
 
 /** Progress under a clock of its own, with all it said. */
 function watched(columns: number | null) {
@@ -12,16 +13,14 @@ function watched(columns: number | null) {
   const terminal = {
     env: {},
     print: assert.fail,
+    pour: () => assert.fail(),
     ask: assert.fail,
     tell: (line: string) => said.push(line),
     draw: (line: string) => said.push(`drawn: ${line}`),
     columns: () => columns,
   }
-  const progress = new Progress(
-    terminal,
-    () => now,
-    () => half,
-  )
+  const view = (elapsedMs: number) => importProgress(half, elapsedMs)
+  const progress = new Progress(terminal, () => now, { view })
   const passTime = (ms: number) => {
     now += ms
     progress.tick()
@@ -60,18 +59,22 @@ describe('the facts of progress', () => {
 describe('the line on a screen', () => {
   it('has a bar as long as there is room for', () => {
     const facts = '50%  1,234,567 lines  61,728 lines/s  0:20 left'
-    assert.equal(progressBar(half, 20_000, 80), `[##############..............]  ${facts}`)
-    assert.equal(progressBar(half, 20_000, 200), `[${'#'.repeat(20)}${'.'.repeat(20)}]  ${facts}`)
-    assert.equal(progressBar(half, 20_000, 50), facts)
+    assert.equal(progressBar(importProgress(half, 20_000), 80), `[##############..............]  ${facts}`)
+    assert.equal(
+      progressBar(importProgress(half, 20_000), 200),
+      `[${'#'.repeat(20)}${'.'.repeat(20)}]  ${facts}`,
+    )
+    assert.equal(progressBar(importProgress(half, 20_000), 50), facts)
   })
 
   it('has none where the end is not known', () => {
-    assert.equal(progressBar(pipe, 61_000, 80), '1,234,567 lines  20,239 lines/s  1:01')
+    assert.equal(progressBar(importProgress(pipe, 61_000), 80), '1,234,567 lines  20,239 lines/s  1:01')
   })
 
   it('leaves the last column free, however narrow the screen is', () => {
     for (let columns = 1; columns < 120; columns++) {
-      for (const state of [half, pipe]) assert.ok(progressBar(state, 20_000, columns).length < columns)
+      for (const state of [half, pipe])
+        assert.ok(progressBar(importProgress(state, 20_000), columns).length < columns)
     }
   })
 })

@@ -16,7 +16,14 @@ function busyFor(tries: number): UpkeepStore {
 async function run(tries: number, work: () => Promise<unknown>) {
   const told: string[] = []
   const terminal: Terminal = {
-    ...{ env: {}, print: assert.fail, ask: assert.fail, draw: assert.fail, columns: () => null },
+    ...{
+      env: {},
+      print: assert.fail,
+      pour: () => assert.fail(),
+      ask: assert.fail,
+      draw: assert.fail,
+      columns: () => null,
+    },
     tell: (line) => told.push(line),
   }
   return { result: await whenAlone(terminal, busyFor(tries), work), told }

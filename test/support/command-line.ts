@@ -96,6 +96,9 @@ export function commandLine(t: Lifetime, store?: string): CommandLine {
       const code = await runCli(args, {
         env: { ...settings, ...env },
         print: (line) => stdout.push(`${line}\n`),
+        async pour(text) {
+          for await (const piece of text) stdout.push(piece)
+        },
         tell: (line) => stderr.push(`${line}\n`),
         async ask(question) {
           if (answers === undefined) return null
