@@ -1,16 +1,27 @@
 // Lethe on PostgreSQL beside the bare SQL, on one server in one run: reads, pages, erasures, requests per second, and the import.
+import { join } from 'node:path'
 import autocannon from 'autocannon'
-import { Client } from 'pg'
+import { Client, Pool } from 'pg'
 import { readConfig } from '../src/config.ts'
 import { openWorkplace } from '../src/start.ts'
+import { type CopyValue, copyRows } from '../src/storage/postgres/copy-rows.ts'
 import { subjectKeyText } from '../src/storage/postgres/key-text.ts'
 import { startPostgres } from '../test/support/postgres.ts'
-import { addSubject, fillStore, median, startProcess } from './support.ts'
-import { tracker } from './visits.ts'
+import { importFile, writeFile } from './import-file.ts'
+import { addSubject, emptyStore, fillStore, median, startProcess, temporaryFolder } from './support.ts'
+import { subjectsIn, tracker, visits } from './visits.ts'
 
 const subjects = Number(process.argv[2] ?? 200_000)
 const eventsEach = 10
 const rounds = 400
+const subjectColumns = [
+  ...['subject_key', 'tracker_id', 'subject_id', 'first_seen_at', 'last_seen_at', 'oldest_at'],
+  ...['session_count', 'event_count'],
+]
+const sessionColumns = [
+  ...['subject_key', 'session_id', 'started_at', 'ended_at', 'event_count', 'attributes', 'attributes_at'],
+]
+const eventColumns = ['subject_key', 'occurred_at', 'event_id', 'session_id', 'name', 'properties']
 const erasures = [
   { events: 10, rounds: 40 },
   { events: 1_000, rounds: 10 },
@@ -153,6 +164,66 @@ for (const urls of [[lethe.url], [lethe.url, second.url]]) {
 }
 lethe.stop()
 second.stop()
+
+/** Rows per second of COPY into the same tables of an empty store, in batches as large; making the rows is not timed. */
+async function copyBarely(address: string, lines: number): Promise<number> {
+  const pool = new Pool({ connectionString: address, max: 1 })
+  const client = await pool.connect()
+  let spentMs = 0
+  const seen = new Set<string>()
+  const batch = { subjects: [] as CopyValue[][], sessions: [] as CopyValue[][], events: [] as CopyValue[][] }
+  async function store(): Promise<void> {
+    spentMs += await timed(async () => {
+      await client.query('BEGIN')
+      await copyRows(client, 'subjects', subjectColumns, batch.subjects)
+      await copyRows(client, 'sessions', sessionColumns, batch.sessions)
+      await copyRows(client, 'events', eventColumns, batch.events)
+      await client.query('COMMIT')
+    })
+    for (const rows of Object.values(batch)) rows.length = 0
+  }
+  for (const row of visits(lines, 'by time')) {
+    const key = subjectKeyText(row.trackerId, row.subjectId)
+    if (row.type === 'event') {
+      const { occurredAt, eventId, sessionId, name, properties } = row
+      batch.events.push([key, occurredAt, eventId, sessionId, name, JSON.stringify(properties)])
+    } else {
+      const { sessionId, startedAt, endedAt, attributes } = row
+      batch.sessions.push([key, sessionId, startedAt, endedAt, 4, JSON.stringify(attributes), endedAt])
+      if (!seen.has(row.subjectId)) {
+        seen.add(row.subjectId)
+        batch.subjects.push([key, row.trackerId, row.subjectId, startedAt, endedAt, startedAt, 3, 12])
+      }
+    }
+    if (batch.events.length + batch.sessions.length >= 20_000) await store()
+  }
+  await store()
+  client.release()
+  await pool.end()
+  return (lines + subjectsIn(lines)) / (spentMs / 1_000)
+}
+
+async function emptyDatabase(name: string): Promise<string> {
+  await sql.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`)
+  const address = new URL(url)
+  address.pathname = name
+  await emptyStore('free', address.href)
+  return address.href
+}
+const lines = Math.min(1_000_000, subjects * 5)
+const bareRate = await copyBarely(await emptyDatabase('bare_copy'), lines)
+const file = join(temporaryFolder(), 'visits.ndjson')
+await writeFile(file, lines, 'by time')
+const env = { ...store.env, LETHE_STORE: await emptyDatabase('imported') }
+const { seconds, megabytes } = await importFile(file, env)
+const rate = (lines + subjectsIn(lines)) / seconds
+console.log(`\nimport of ${lines} lines`)
+console.log(`bare COPY                    ${Math.round(bareRate)} rows/s`)
+console.log(
+  `lethe import                 ${Math.round(rate)} rows/s, ratio ${(rate / bareRate).toFixed(2)}, ${Math.round(megabytes)} MB at its peak`,
+)
+const again = await importFile(file, env)
+console.log(`the same file again          ${Math.round(lines / again.seconds)} lines/s`)
 await sql.end()
 await server.remove()
 process.exit()
