@@ -10,7 +10,7 @@ import { clientAddress } from './http/client-address.ts'
 import { MemoryLimiter } from './limiter/memory-limiter.ts'
 import { keepHouse } from './operations/keep-house.ts'
 import { keyUse } from './operations/note-key-use.ts'
-import { openStore } from './storage/open-store.ts'
+import { type OpenOptions, openStore } from './storage/open-store.ts'
 
 const systemClock: Clock = Date.now
 
@@ -27,11 +27,16 @@ export interface Workplace extends Store {
 }
 
 /** Opens the store for a command. */
-export async function openWorkplace({
-  store,
-  retentionDays,
-}: Pick<Config, 'store' | 'retentionDays'>): Promise<Workplace> {
-  return { ...(await openStore(store)), retentionDays, clock: systemClock, randomness: systemRandomness }
+export async function openWorkplace(
+  { store, retentionDays }: Pick<Config, 'store' | 'retentionDays'>,
+  options?: OpenOptions,
+): Promise<Workplace> {
+  return {
+    ...(await openStore(store, options)),
+    retentionDays,
+    clock: systemClock,
+    randomness: systemRandomness,
+  }
 }
 
 /** A service that listens. */

@@ -5,7 +5,7 @@ import { emptySummary, type ImportSummary, importLines } from '../operations/imp
 import type { CommandKit } from './command-kit.ts'
 import { ImportInput } from './import-input.ts'
 import { onStopSignal } from './on-stop-signal.ts'
-import { Progress } from './progress.ts'
+import { Progress, shareOf } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 
 interface ImportFlags {
@@ -39,9 +39,9 @@ export function addImportCommand(program: Command, { terminal, withStore, fail }
         setFlagsFromString('--heap-growing-percent=40')
         const summary = emptySummary()
         const progress = new Progress(terminal, workplace.clock, () => ({
-          lines: summary.lines,
-          bytesRead: input.bytesRead,
-          totalBytes: input.totalBytes,
+          unit: 'lines',
+          count: summary.lines,
+          share: shareOf(input.bytesRead, input.totalBytes),
         }))
         const ticking = setInterval(() => progress.tick(), progressEveryMs)
         let stoppedBy: NodeJS.Signals | null = null

@@ -5,7 +5,7 @@ import { Connections } from './connections.ts'
 import { dailyTotalStore } from './daily-total.ts'
 import { eventStore } from './event.ts'
 import { ingestStore } from './ingest.ts'
-import { migrate } from './migrate.ts'
+import { migrate, UnfitDatabase, version } from './migrate.ts'
 import { organisationStore } from './organisation.ts'
 import { retentionStore } from './retention.ts'
 import { scrubStore } from './scrub.ts'
@@ -13,14 +13,19 @@ import { sessionStore } from './session.ts'
 import { statement } from './statement.ts'
 import { subjectStore } from './subject.ts'
 import { trackerStore } from './tracker.ts'
+import { transferStore } from './transfer.ts'
 
 const anything = statement('SELECT 1 FROM organisations LIMIT 1')
 
 /** Opens the store in a PostgreSQL database, created or upgraded as needed. */
-export async function openPostgresStore(url: string): Promise<Store> {
+export async function openPostgresStore(url: string, { mustExist = false } = {}): Promise<Store> {
   const connections = new Connections(url)
   try {
-    await connections.withClient(migrate)
+    await connections.withClient(async (client) => {
+      if (mustExist && (await version(client)) === 0)
+        throw new UnfitDatabase('There is no store in this database.')
+      await migrate(client)
+    })
   } catch (error) {
     await connections.close()
     const reason = error instanceof Error ? error.message : String(error)
@@ -37,6 +42,7 @@ export async function openPostgresStore(url: string): Promise<Store> {
     dailyTotals: dailyTotalStore(connections),
     retention: retentionStore(connections),
     upkeep: { ...scrubStore(connections), alone: (work) => connections.alone(work), backup },
+    transfer: transferStore(connections),
     together: (reads) => reads(),
     ping: async () => {
       await connections.read(anything, [])

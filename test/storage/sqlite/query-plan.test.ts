@@ -19,6 +19,7 @@ const allowedToScan = [
   'SELECT deletions FROM scrubs',
   'UPDATE scrubs SET deletions = deletions + 1',
   'UPDATE scrubs SET scrubbed_deletions = ?, scrubbed_at = ?',
+  'UPDATE scrubs SET scrubbed_at = ?, deletions = max(deletions, scrubbed_deletions + ?)',
 ]
 
 /** What is counted by session is what the same transaction deletes, and no more than its step. */
