@@ -137,5 +137,8 @@ function isAddressOrRange(text: string): boolean {
 
 /** What may be repeated to whoever reads the terminal or the log: on one line, and of an address with a password only its scheme. */
 function repeatable(text: string): string {
-  return JSON.stringify(text.replace(/^(\w+:\/\/).*/s, '$1…'))
+  const scheme = /^\w+:\/\//.exec(text)?.[0]
+  // What has an at sign may be an address with a password too, only misspelt.
+  const isAddress = scheme !== undefined || text.includes('@')
+  return JSON.stringify(isAddress ? `${scheme ?? ''}…` : text)
 }

@@ -4,10 +4,9 @@ import { readPages } from './read-pages.ts'
 import {
   type CopyEnds,
   type CopyOptions,
-  compared,
+  concludeCopy,
   type Verification,
   verifyCopy,
-  verifyScrub,
 } from './verify-copy.ts'
 
 /** How many rows, and how much text, share a transaction at most. */
@@ -42,8 +41,8 @@ export async function copyStore(ends: CopyEnds, { signal, onRows }: CopyStoreOpt
   await target.transfer.adoptScrubState(await source.upkeep.scrubState())
   if (copiedRows > 0) return { copiedRows, verification: await verifyCopy(ends, during('verifying')) }
   // Nothing was missing, so the comparison went from end to end.
-  const tables = beginnings.map(({ table, figures }) => compared(table, figures, figures))
-  return { copiedRows, verification: { tables, scrub: await verifyScrub(ends) } }
+  const compared = beginnings.map(({ table, figures }) => ({ table, figures: [figures, figures] as const }))
+  return { copiedRows, verification: await concludeCopy(ends, compared) }
 }
 
 /** Copies the rows behind a key; the next batch is read while one is stored. Hands back how many they were. */

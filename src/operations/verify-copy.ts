@@ -39,15 +39,15 @@ export interface Verification {
 /** Reads both stores from end to end and compares them, table by table. The rows of both are told to `onRows`. */
 export async function verifyCopy(ends: CopyEnds, options: CopyOptions): Promise<Verification> {
   const { source, target } = ends
-  const tables: VerifiedTable[] = []
+  const tables: ComparedTable[] = []
   for (const table of lastFirst(source.transfer.tables)) {
     const figures = await Promise.all([
       figuresOf(source.transfer, table, options),
       figuresOf(target.transfer, table, options),
     ])
-    tables.unshift(compared(table, ...figures))
+    tables.unshift({ table, figures })
   }
-  return { tables, scrub: await verifyScrub(ends) }
+  return concludeCopy(ends, tables)
 }
 
 async function figuresOf(
@@ -71,15 +71,29 @@ export function lastFirst(tables: readonly TransferTable[]): TransferTable[] {
   return tables.toReversed()
 }
 
-export function compared({ name }: TransferTable, source: Figures, target: Figures): VerifiedTable {
-  const isSame = source.rows === target.rows && source.checksum === target.checksum
-  return { table: name, source, target, isSame }
+/** A table that was read from end to end, with what it holds in the source and in the target. */
+export interface ComparedTable {
+  table: TransferTable
+  figures: readonly [Figures, Figures]
 }
 
-export async function verifyScrub({ source, target }: CopyEnds): Promise<Verification['scrub']> {
-  const inSource = await source.upkeep.scrubState()
-  const inTarget = await target.upkeep.scrubState()
-  return { source: inSource, target: inTarget, isSame: inTarget.isDue || !inSource.isDue }
+/**
+ * What a comparison comes to. The source is counted once more: somebody erased since their page was read shows in that, and the count
+ * is then what is reported.
+ */
+export async function concludeCopy(
+  { source, target }: CopyEnds,
+  compared: readonly ComparedTable[],
+): Promise<Verification> {
+  const tables: VerifiedTable[] = []
+  for (const { table, figures } of compared) {
+    const [inSource, inTarget] = figures
+    const rows = await source.transfer.count(table)
+    const isSame = rows === inTarget.rows && inSource.checksum === inTarget.checksum
+    tables.push({ table: table.name, source: { ...inSource, rows }, target: inTarget, isSame })
+  }
+  const states = { source: await source.upkeep.scrubState(), target: await target.upkeep.scrubState() }
+  return { tables, scrub: { ...states, isSame: states.target.isDue || !states.source.isDue } }
 }
 
 /** Rows in the form that checksums are made of: the same text for the same rows, whatever the engine. */
