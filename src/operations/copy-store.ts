@@ -10,7 +10,7 @@ import {
 } from './verify-copy.ts'
 
 /** How many rows, and how much text, share a transaction at most. */
-export const maxBatchRows = 10_000
+export const maxBatchRows = 5_000
 const maxBatchText = 8 * 1024 * 1024
 
 export type CopyStep = 'comparing' | 'copying' | 'verifying'

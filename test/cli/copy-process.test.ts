@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { maxBatchRows } from '../../src/operations/copy-store.ts'
 import { type CommandLine, commandLine, onlyJson } from '../support/command-line.ts'
@@ -10,6 +10,10 @@ import { freshDatabase } from '../support/fresh-database.ts'
 import { countAt, rowsAt } from '../support/raw-store.ts'
 import { eventRow } from '../support/rows.ts'
 import { seededRandom } from '../support/seeded-random.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+// There are several processes to start, and they start in half the time with what one before them has compiled.
+process.env.NODE_COMPILE_CACHE = temporaryFolder({ after })
 
 /** A command line whose store has so many events, of a hundred subjects. */
 async function withEvents(t: TestContext, count: number, properties = {}): Promise<CommandLine> {
@@ -43,7 +47,7 @@ describe('lethe copy, broken off,', () => {
         const program = cli.startProgram(copy)
         const isDead = program.ended.then(() => true)
         // Each gets one batch further, and some way into the next.
-        while ((await countAt(to, 'events')) === copied && !(await Promise.race([isDead, delay(1, false)])));
+        while ((await countAt(to, 'events')) === copied && !(await Promise.race([isDead, delay(5, false)])));
         await delay(random.integer(60))
         program.kill('SIGKILL')
         await isDead
@@ -66,7 +70,7 @@ describe('lethe copy, broken off,', () => {
     const copy = ['copy', '--json', '--from', from, '--to', to]
     const program = cli.startProgram(copy)
     const isOver = program.ended.then(() => true)
-    while ((await countAt(to, 'events')) === 0 && !(await Promise.race([isOver, delay(1, false)])));
+    while ((await countAt(to, 'events')) === 0 && !(await Promise.race([isOver, delay(5, false)])));
     program.kill('SIGTERM')
     const { code, stdout, stderr } = await program.ended
     assert.equal(stdout, '')
@@ -77,11 +81,11 @@ describe('lethe copy, broken off,', () => {
 })
 
 describe('the memory of lethe copy', () => {
-  it('is a fraction of what the store holds', async (t) => {
+  it('does not grow with what the store holds', async (t) => {
     const events = 3 * maxBatchRows
     const cli = await withEvents(t, events, { text: 'x'.repeat(4_000) })
-    const [from, to] = [`sqlite:${cli.storePath}`, await freshDatabase(t)]
-    // 120 MB pass through the 64 that the program may keep.
+    const [from, to] = [`sqlite:${cli.storePath}`, `sqlite:${join(cli.folder, 'copy.db')}`]
+    // The program needs half of this for itself, so there is no room for all 60 MB of the store.
     const env = { NODE_OPTIONS: '--max-old-space-size=64' }
     const { code, stderr } = await cli.runProgram(['copy', '--from', from, '--to', to], { env })
     assert.equal(code, 0, stderr)
