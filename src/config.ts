@@ -137,8 +137,7 @@ function isAddressOrRange(text: string): boolean {
 
 /** What may be repeated to whoever reads the terminal or the log: on one line, and of an address with a password only its scheme. */
 function repeatable(text: string): string {
-  const scheme = /^\w+:\/\//.exec(text)?.[0]
-  // What has an at sign may be an address with a password too, only misspelt.
-  const isAddress = scheme !== undefined || text.includes('@')
-  return JSON.stringify(isAddress ? `${scheme ?? ''}…` : text)
+  // With an at sign it may be such an address too, only misspelt.
+  const isAddress = /^\w+:\/\/|@/.test(text)
+  return JSON.stringify(isAddress ? `${/^\w+:\/*/.exec(text) ?? ''}…` : text)
 }

@@ -26,7 +26,7 @@ async function withEvents(t: TestContext, count: number, properties = {}): Promi
 }
 
 describe('lethe copy, broken off,', () => {
-  const events = 4.5 * maxBatchRows
+  const events = 6.5 * maxBatchRows
 
   for (const engine of ['PostgreSQL', 'SQLite'] as const) {
     it(`goes on where it was and loses nothing, killed again and again on its way to ${engine}`, async (t) => {
@@ -48,7 +48,7 @@ describe('lethe copy, broken off,', () => {
         const isDead = program.ended.then(() => true)
         // Each gets one batch further, and some way into the next.
         while ((await countAt(to, 'events')) === copied && !(await Promise.race([isDead, delay(5, false)])));
-        await delay(random.integer(60))
+        await delay(random.integer(20))
         program.kill('SIGKILL')
         await isDead
         const now = await countAt(to, 'events')
