@@ -109,6 +109,13 @@ function parseHost(text: string): string | null {
   return /^[0-9A-Za-z.:_-]+$/.test(text) ? text : null
 }
 
+/** Reads the address of a store in an option of a command. */
+export function readStoreAddress(option: string, text: string): StoreAddress {
+  const address = parseStoreAddress(text)
+  if (address) return address
+  throw new ConfigError(`${option} is ${repeatable(text)}; it takes ${variables.LETHE_STORE.takes}.`)
+}
+
 const windowMs = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
 
 function parseBudget(name: Budget['name'], text: string): Budget | null {

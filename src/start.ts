@@ -14,7 +14,7 @@ import { openMetricsListener } from './metrics/metrics-listener.ts'
 import { openMetrics } from './metrics/open-metrics.ts'
 import { keepHouse } from './operations/keep-house.ts'
 import { keyUse } from './operations/note-key-use.ts'
-import { openStore } from './storage/open-store.ts'
+import { type OpenOptions, openStore } from './storage/open-store.ts'
 
 const systemClock: Clock = Date.now
 
@@ -31,11 +31,16 @@ export interface Workplace extends Store {
 }
 
 /** Opens the store for a command. */
-export async function openWorkplace({
-  store,
-  retentionDays,
-}: Pick<Config, 'store' | 'retentionDays'>): Promise<Workplace> {
-  return { ...(await openStore(store)), retentionDays, clock: systemClock, randomness: systemRandomness }
+export async function openWorkplace(
+  { store, retentionDays }: Pick<Config, 'store' | 'retentionDays'>,
+  options?: OpenOptions,
+): Promise<Workplace> {
+  return {
+    ...(await openStore(store, options)),
+    retentionDays,
+    clock: systemClock,
+    randomness: systemRandomness,
+  }
 }
 
 /** A service that listens. */

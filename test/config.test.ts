@@ -252,6 +252,7 @@ describe('a refused value', () => {
     [' with a slash in it', 'mysql://lethe:x/hunter2@db.example/lethe'],
     [' with an @ in it', 'mysql://lethe:x@hunter2@db.example/lethe'],
     [' in the query', 'mysql://db.example/lethe?user=lethe&password=hunter2'],
+    [' when it is misspelt', 'mysql:/lethe:hunter2@db.example/lethe'],
   ] as const) {
     it(`is repeated without its password${what}`, () => {
       for (const variable of ['LETHE_STORE', 'LETHE_LIMITER', 'LETHE_URL']) {

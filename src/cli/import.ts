@@ -5,7 +5,7 @@ import type { CommandKit } from './command-kit.ts'
 import { ImportInput } from './import-input.ts'
 import { keepMemorySmall } from './keep-memory-small.ts'
 import { onStopSignal } from './on-stop-signal.ts'
-import { importProgress, Progress } from './progress.ts'
+import { Progress, shareOf, workProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 
 interface ImportFlags {
@@ -37,11 +37,12 @@ export function addImportCommand(program: Command, { terminal, withStore, fail }
         const input = await ImportInput.open(files)
         const collectGarbage = keepMemorySmall()
         const summary = emptySummary()
-        const { totalBytes } = input
-        const progress = new Progress(terminal, workplace.clock, {
-          view: (elapsedMs) =>
-            importProgress({ lines: summary.lines, bytesRead: input.bytesRead, totalBytes }, elapsedMs),
-        })
+        const view = workProgress(() => ({
+          unit: 'lines',
+          count: summary.lines,
+          share: shareOf(input.bytesRead, input.totalBytes),
+        }))
+        const progress = new Progress(terminal, workplace.clock, { view })
         const ticking = setInterval(() => progress.tick(), progressEveryMs)
         let stoppedBy: NodeJS.Signals | null = null
         const stopping = onStopSignal({

@@ -8,12 +8,15 @@ export interface ProgressView {
   facts: string[]
 }
 
-/** How far an import has come. */
+/** How far work that goes through many lines or rows has come. */
 export interface ProgressState {
-  lines: number
-  bytesRead: number
-  /** `null` where nobody knows, as of a pipe. */
-  totalBytes: number | null
+  /** What is being done now, where it is one thing after the other. */
+  step?: string
+  unit: 'lines' | 'rows'
+  /** How many of them are done. */
+  count: number
+  /** How much of it that is, from 0 to 1; `null` where nobody knows, as of a pipe. */
+  share: number | null
 }
 
 /** What is over sooner needs no progress. */
@@ -48,12 +51,13 @@ export class Progress {
   tick(): void {
     const now = this.#clock()
     const elapsedMs = now - this.#startedAt
+    const view = this.#view(elapsedMs)
     const columns = this.#terminal.columns()
     if (columns !== null) {
-      if (elapsedMs >= quietMs) this.#terminal.draw(progressBar(this.#view(elapsedMs), columns))
+      if (elapsedMs >= quietMs) this.#terminal.draw(progressBar(view, columns))
     } else if (now - this.#toldAt >= this.#tellEveryMs) {
       this.#toldAt = now
-      this.#terminal.tell(this.#view(elapsedMs).facts.join(', '))
+      this.#terminal.tell(view.facts.join(', '))
     }
   }
 
@@ -73,24 +77,32 @@ export function progressBar({ share, facts: parts }: ProgressView, columns: numb
   return `[${'#'.repeat(done)}${'.'.repeat(width - done)}]  ${facts}`
 }
 
-/** Of an import: how far, how many lines, how fast; and how long it will take or, where the end is not known, has taken. */
-export function importProgress(state: ProgressState, elapsedMs: number): ProgressView {
-  const share = doneShare(state)
-  return { share, facts: importFacts(state, share, elapsedMs) }
+/** A view of work that goes through many lines or rows. The rate and the time left of each step are measured by themselves. */
+export function workProgress(state: () => ProgressState): ProgressOptions['view'] {
+  let step: string | undefined
+  let stepAtMs = 0
+  return (elapsedMs) => {
+    const now = state()
+    if (now.step !== step) stepAtMs = elapsedMs
+    step = now.step
+    return { share: now.share, facts: progressFacts(now, elapsedMs - stepAtMs) }
+  }
 }
 
-function importFacts(state: ProgressState, share: number | null, elapsedMs: number): string[] {
-  const rate = elapsedMs > 0 ? Math.round((state.lines / elapsedMs) * 1_000) : 0
-  const lines = [`${grouped(state.lines)} lines`, `${grouped(rate)} lines/s`]
-  if (share === null) return [...lines, duration(elapsedMs)]
+/** What, how far, how many, how fast; and how long it will take or, where the end is not known, has taken. */
+export function progressFacts({ step, unit, count, share }: ProgressState, elapsedMs: number): string[] {
+  const what = step === undefined ? [] : [step]
+  const rate = elapsedMs > 0 ? Math.round((count / elapsedMs) * 1_000) : 0
+  const figures = [`${grouped(count)} ${unit}`, `${grouped(rate)} ${unit}/s`]
+  if (share === null) return [...what, ...figures, duration(elapsedMs)]
   const percent = `${Math.floor(share * 100)}%`
-  if (share === 0) return [percent, ...lines]
-  return [percent, ...lines, `${duration((elapsedMs * (1 - share)) / share)} left`]
+  if (share === 0) return [...what, percent, ...figures]
+  return [...what, percent, ...figures, `${duration((elapsedMs * (1 - share)) / share)} left`]
 }
 
-function doneShare({ bytesRead, totalBytes }: ProgressState): number | null {
-  // A file that grows while it is read has more than it was said to have.
-  return totalBytes === null || totalBytes === 0 ? null : Math.min(1, bytesRead / totalBytes)
+/** A share for progress. What grows while it is worked on has more than it was said to have. */
+export function shareOf(done: number, total: number | null): number | null {
+  return total === null || total === 0 ? null : Math.min(1, done / total)
 }
 
 export function grouped(number: number): string {

@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { ConfigError, readConfig } from '../config.ts'
 import { LetheError } from '../domain/errors.ts'
-import { openWorkplace } from '../start.ts'
+import { openWorkplace, type Workplace } from '../start.ts'
 import { addBackupCommand } from './backup.ts'
 import type { CommandKit } from './command-kit.ts'
 import { addCompletionCommand } from './completion.ts'
+import { addCopyCommand } from './copy.ts'
 import { addImportCommand } from './import.ts'
 import { addKeysCommand } from './keys.ts'
 import { addMigrateCommand } from './migrate.ts'
@@ -25,13 +26,10 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
     terminal,
     fail,
     config: () => readConfig(terminal.env),
-    async withStore(work) {
-      const workplace = await openWorkplace(readConfig(terminal.env))
-      try {
-        return await work(workplace)
-      } finally {
-        await workplace.close()
-      }
+    withStore: async (work) => inWorkplace(await openWorkplace(readConfig(terminal.env)), work),
+    async withStoreAt(store, options, work) {
+      const { retentionDays } = readConfig(terminal.env)
+      return inWorkplace(await openWorkplace({ store, retentionDays }, options), work)
     },
   }
   const program = new Command('lethe')
@@ -54,8 +52,20 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
   addScrubCommand(program, kit)
   addBackupCommand(program, kit)
   addMigrateCommand(program, kit)
+  addCopyCommand(program, kit)
   addCompletionCommand(program, kit)
   return program
+}
+
+async function inWorkplace<Result>(
+  workplace: Workplace,
+  work: (workplace: Workplace) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work(workplace)
+  } finally {
+    await workplace.close()
+  }
 }
 
 function packageVersion(): string {

@@ -7,6 +7,7 @@ import type { RetentionStore } from './retention.ts'
 import type { SessionStore } from './session.ts'
 import type { SubjectStore } from './subject.ts'
 import type { TrackerStore } from './tracker.ts'
+import type { TransferStore } from './transfer.ts'
 import type { UpkeepStore } from './upkeep.ts'
 
 /** Everything an engine must offer: one narrow port per noun. */
@@ -21,6 +22,7 @@ export interface Store {
   dailyTotals: DailyTotalStore
   retention: RetentionStore
   upkeep: UpkeepStore
+  transfer: TransferStore
   /** Runs reads that came together. An engine may let them share what each would do alone; they then see the same moment. */
   together(reads: () => void): void
   /** Rejects when the store does not answer. */

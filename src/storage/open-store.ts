@@ -12,7 +12,14 @@ export function parseStoreAddress(text: string): StoreAddress | null {
   return path === undefined ? null : { engine: 'sqlite', path }
 }
 
+export interface OpenOptions {
+  /** Refuse, with nothing made, where there is no store yet. */
+  mustExist?: boolean
+}
+
 /** Opens the store at an address, created or upgraded as needed. */
-export function openStore(address: StoreAddress): Promise<Store> {
-  return address.engine === 'sqlite' ? openSqliteStore(address.path) : openPostgresStore(address.url)
+export function openStore(address: StoreAddress, options: OpenOptions = {}): Promise<Store> {
+  return address.engine === 'sqlite'
+    ? openSqliteStore(address.path, options)
+    : openPostgresStore(address.url, options)
 }

@@ -37,7 +37,7 @@ describe('work that waits until it is alone', () => {
   it('looks again and again while another is at it, and says so once', async () => {
     const { result, told } = await run(3, async () => 'done')
     assert.equal(result, 'done')
-    assert.deepEqual(told, ['Another process is sweeping or scrubbing; waiting for it.'])
+    assert.deepEqual(told, ['Another process is sweeping, scrubbing or copying; waiting for it.'])
   })
 
   it('is done once, though what it hands back is nothing', async () => {

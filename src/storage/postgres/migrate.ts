@@ -56,7 +56,7 @@ export async function migrate(client: Client, steps: readonly string[] = migrati
 }
 
 /** The number of the last migration applied; 0 for a database without a store. */
-async function version(client: Client): Promise<number> {
+export async function version(client: Client): Promise<number> {
   const { rows: found } = await client.query(`SELECT to_regclass('lethe_migrations') IS NOT NULL AS is_there`)
   if (found[0]?.is_there !== true) return 0
   const { rows } = await client.query('SELECT max(number) AS number FROM lethe_migrations')

@@ -6,7 +6,7 @@ import { dailyTotalStore } from './daily-total.ts'
 import { distribute, isDistributed } from './distribute.ts'
 import { eventStore } from './event.ts'
 import { ingestStore } from './ingest.ts'
-import { migrate } from './migrate.ts'
+import { migrate, UnfitDatabase, version } from './migrate.ts'
 import { organisationStore } from './organisation.ts'
 import { retentionStore } from './retention.ts'
 import { scrubStore } from './scrub.ts'
@@ -14,12 +14,13 @@ import { sessionStore } from './session.ts'
 import { statement } from './statement.ts'
 import { subjectStore } from './subject.ts'
 import { trackerStore } from './tracker.ts'
+import { transferStore } from './transfer.ts'
 
 const anything = statement('SELECT 1 FROM organisations LIMIT 1')
 
 /** Opens the store in a PostgreSQL database, created or upgraded as needed. */
-export async function openPostgresStore(url: string): Promise<Store> {
-  const isSpread = await prepare(url).catch((error) => {
+export async function openPostgresStore(url: string, { mustExist = false } = {}): Promise<Store> {
+  const isSpread = await prepare(url, mustExist).catch((error) => {
     const reason = error instanceof Error ? error.message : String(error)
     throw new Error(`Cannot open the store ${withoutPassword(url)}: ${reason}`, { cause: error })
   })
@@ -40,6 +41,7 @@ export async function openPostgresStore(url: string): Promise<Store> {
       backup,
       distribute: () => withClient(url, distribute),
     },
+    transfer: transferStore(connections),
     together: (reads) => reads(),
     connections: () => connections.use(),
     ping: async () => {
@@ -50,8 +52,11 @@ export async function openPostgresStore(url: string): Promise<Store> {
 }
 
 /** Brings the store up to date; tells whether its tables are spread over a cluster, where new ones then are too. */
-function prepare(url: string): Promise<boolean> {
+function prepare(url: string, mustExist: boolean): Promise<boolean> {
   return withClient(url, async (client) => {
+    if (mustExist && (await version(client)) === 0) {
+      throw new UnfitDatabase('There is no store in this database.')
+    }
     await migrate(client)
     if (!(await isDistributed(client))) return false
     await distribute(client)

@@ -14,6 +14,10 @@ const noteDeleted = statement('UPDATE scrubs SET deleted_round = round WHERE del
 const openRound = statement('UPDATE scrubs SET round = round + 1 RETURNING round')
 const noteScrubbed = statement('UPDATE scrubs SET scrubbed_round = $1, scrubbed_at = $2')
 
+const adopt = statement(
+  'UPDATE scrubs SET scrubbed_at = $1, deleted_round = CASE WHEN $2 THEN round ELSE deleted_round END',
+)
+
 const tablesOfSubjects = ['events', 'sessions', 'subjects']
 
 export function scrubStore(
@@ -48,4 +52,9 @@ export function scrubStore(
  */
 export async function noteDeletion(run: Run): Promise<void> {
   await Promise.all([run(joinDeletions), run(noteDeleted)])
+}
+
+/** Takes over the state of a scrub from another store. Nothing is scrubbed meanwhile. */
+export async function adoptScrubState(run: Run, { lastAt, isDue }: ScrubState): Promise<void> {
+  await run(adopt, [lastAt, isDue])
 }

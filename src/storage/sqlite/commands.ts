@@ -8,6 +8,7 @@ import { retentionCommands } from './retention.ts'
 import { scrubCommands } from './scrub.ts'
 import { subjectCommands } from './subject.ts'
 import { trackerCommands } from './tracker.ts'
+import { transferCommands } from './transfer.ts'
 import { logTruncation } from './write-ahead-log.ts'
 
 /** Long enough for a writer of another process, who looks every millisecond, to find the store free. */
@@ -23,6 +24,7 @@ export function commands(db: DatabaseSync) {
     ...apiKeyCommands(db),
     ...scrubCommands(db),
     ...backupCommands(db),
+    ...transferCommands(db),
     // These two come one after the other for as long as there is work.
     ingest: courteous(ingestCommands(db).ingest),
     sweep: courteous(retentionCommands(db).sweep),

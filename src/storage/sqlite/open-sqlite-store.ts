@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { LetheError } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
+import { transferTables } from '../transfer-tables.ts'
 import { alone } from './alone.ts'
 import { apiKeyQueries } from './api-key.ts'
 import { openReader, openWriter, snapshot } from './connection.ts'
@@ -15,10 +16,12 @@ import { scrubQueries } from './scrub.ts'
 import { sessionQueries } from './session.ts'
 import { subjectQueries } from './subject.ts'
 import { trackerQueries, trackerVisibility } from './tracker.ts'
+import { transferQueries } from './transfer.ts'
 import { Writer } from './writer.ts'
 
 /** Opens the embedded store in a file, created or upgraded as needed. Reads happen here, writes in a thread of their own. */
-export async function openSqliteStore(path: string): Promise<Store> {
+export async function openSqliteStore(path: string, { mustExist = false } = {}): Promise<Store> {
+  if (mustExist && !existsSync(path)) throw new Error(`There is no store at ${path}.`)
   prepare(path)
   const db = openReader(path)
   const writer = new Writer(path)
@@ -33,6 +36,7 @@ export async function openSqliteStore(path: string): Promise<Store> {
   const dailyTotals = dailyTotalQueries(db, isVisible)
   const retention = retentionQueries(db)
   const scrubs = scrubQueries(db)
+  const transfer = transferQueries(db)
   const anything = db.prepare('SELECT 1 FROM organisations LIMIT 1')
   return {
     organisations: {
@@ -83,6 +87,13 @@ export async function openSqliteStore(path: string): Promise<Store> {
           'The embedded store lives on one machine. Set LETHE_STORE to a PostgreSQL with the Citus extension.',
         )
       },
+    },
+    transfer: {
+      tables: transferTables,
+      count: async (table) => transfer.count(table),
+      read: async (table, after, limit) => transfer.read(table, after, limit),
+      add: (table, rows) => writer.run('addRows', table, rows),
+      adoptScrubState: (state) => writer.run('adoptScrubState', state),
     },
     together: (reads) => snapshot(db, reads),
     ping: async () => {
