@@ -167,9 +167,10 @@ function isServiceUrl(text: string): boolean {
 }
 
 /**
- * What may be repeated to whoever reads the terminal or the log: on one line, of an address only its scheme, and of what looks like a
- * password before a host, were it mistyped, nothing.
+ * What may be repeated to whoever reads the terminal or the log: on one line, and of an address only its scheme. With an at sign it
+ * may be an address with a password too, only misspelt.
  */
 function repeatable(text: string): string {
-  return JSON.stringify(text.replace(/^([\w+.-]+:\/\/).*/s, '$1…').replace(/.*@/s, '…@'))
+  const isAddress = /^[\w+.-]+:\/\/|@/.test(text)
+  return JSON.stringify(isAddress ? `${/^[\w+.-]+:\/*/.exec(text) ?? ''}…` : text)
 }
