@@ -116,11 +116,7 @@ describe('lethe copy', { concurrency: 4 }, () => {
     const { cli, from } = await withFullStore(t)
     for (const wrong of ['mysql://lethe:hush@db/x', 'postgres:/lethe:hush@db/x', 'lethe:hush@db']) {
       const outcome = await cli.run(['copy', '--from', from, '--to', wrong])
-      assertRefused(
-        outcome,
-        2,
-        /^error: --to is "[a-z]+:\/*…"; it takes sqlite:PATH or postgres:\/\/…\.$/m,
-      )
+      assertRefused(outcome, 2, /^error: --to is "[a-z]+:\/*…"; it takes sqlite:PATH or postgres:\/\/…\.$/m)
     }
     assertRefused(
       await cli.run(['copy', '--from', 'nothing', '--to', from]),
