@@ -69,6 +69,8 @@ export async function* eraseBatch(
   const unanswered = unansweredIn(earlier ?? [])
   const tally = new BatchTally(identity.ids.length, done.values())
   const pace = new Pace(surroundings, erasuresPerHour)
+  const due = lastDueIn(earlier ?? [])
+  if (due !== null) pace.resume(due)
   let wasEverAnswered = false
   const note = async (entry: JournalEntry) => journal?.append(JSON.stringify(entry))
   const report = () => onProgress?.(tally.progress(pace.estimateMs(tally.left)))
@@ -79,13 +81,13 @@ export async function* eraseBatch(
       const erasure = await repeat(surroundings, { ...policy, maxTotalMs }, signal, async (state) => {
         mayBeDone ||= state.mayBeDone
         await pace.turn(signal)
-        if (!mayBeDone) await note({ type: 'sent', position })
+        await note({ type: 'sent', position, nextAt: pace.nextAt })
         return attempt(subjectId, { ...state, mayBeDone }, (budget) => {
           wasEverAnswered = true
           pace.learn(budget)
         })
       })
-      const entry = doneEntry(position, erasure)
+      const entry = doneEntry(position, erasure, pace.nextAt)
       await note(entry)
       tally.add(entry)
       return { subjectId, status: 'erased', erasure }
@@ -128,6 +130,13 @@ function doneIn(entries: readonly JournalEntry[]): Map<number, DoneEntry> {
   return new Map(entries.flatMap((entry) => (entry.type === 'done' ? [[entry.position, entry]] : [])))
 }
 
+/** When the next erasure was due, by the last entry that says. */
+function lastDueIn(entries: readonly JournalEntry[]): string | null {
+  let due: string | null = null
+  for (const entry of entries) if (entry.type !== 'refused') due = entry.nextAt ?? due
+  return due
+}
+
 /** The positions of which the last word is that they were sent. */
 function unansweredIn(entries: readonly JournalEntry[]): Set<number> {
   const positions = new Set<number>()
@@ -138,7 +147,7 @@ function unansweredIn(entries: readonly JournalEntry[]): Set<number> {
   return positions
 }
 
-function doneEntry(position: number, report: ErasureReport): DoneEntry {
+function doneEntry(position: number, report: ErasureReport, nextAt: string | null): DoneEntry {
   const { alreadyErased, countsKnown, counts, erasedAt, requestId } = report
-  return { type: 'done', position, alreadyErased, countsKnown, ...counts, erasedAt, requestId }
+  return { type: 'done', position, alreadyErased, countsKnown, ...counts, erasedAt, requestId, nextAt }
 }

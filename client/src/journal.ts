@@ -11,7 +11,7 @@ export interface Journal {
 /** What a batch did about one data subject, by its position in the list. The journal holds no ids: who was erased must not live on in it. */
 export type JournalEntry =
   /** About to be sent. Without an entry behind it, nobody knows whether it was. */
-  | { type: 'sent'; position: number }
+  | { type: 'sent'; position: number; nextAt: string | null }
   /** Refused for certain: nothing was erased. */
   | { type: 'refused'; position: number }
   | DoneEntry
@@ -25,6 +25,8 @@ export interface DoneEntry {
   events: number
   erasedAt: string
   requestId: string
+  /** When the one behind it was due, so that a batch that goes on does not begin too soon. */
+  nextAt: string | null
 }
 
 /** The first line: whose journal this is. */
@@ -107,7 +109,9 @@ function isEntry(value: unknown, total: number): value is JournalEntry {
   if (!isObject(value) || typeof value.position !== 'number' || !Number.isInteger(value.position))
     return false
   if (value.position < 0 || value.position >= total) return false
-  if (value.type === 'sent' || value.type === 'refused') return true
+  if (value.type === 'refused') return true
+  if (value.nextAt !== null && typeof value.nextAt !== 'string') return false
+  if (value.type === 'sent') return true
   return (
     value.type === 'done' &&
     typeof value.alreadyErased === 'boolean' &&

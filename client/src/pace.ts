@@ -32,8 +32,20 @@ export class Pace {
   #nextAt: number | null = null
 
   constructor(surroundings: Surroundings, erasuresPerHour: number) {
+    if (!(erasuresPerHour > 0)) throw new TypeError('erasuresPerHour must be more than 0.')
     this.#surroundings = surroundings
     this.#assumedIntervalMs = hourMs / erasuresPerHour
+  }
+
+  /** When the next request may go; `null` when it may go at once, as far as anybody knows. */
+  get nextAt(): string | null {
+    return this.#nextAt === null ? null : new Date(this.#nextAt).toISOString()
+  }
+
+  /** Takes up the pace of an earlier run. A time beyond the longest window is none of this clock's. */
+  resume(nextAt: string): void {
+    const at = Date.parse(nextAt)
+    if (at < this.#surroundings.now() + Math.max(...windowLengthsMs)) this.#nextAt = at
   }
 
   /** Waits until the next request may go. */

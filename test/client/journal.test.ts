@@ -62,7 +62,7 @@ describe('a batch with a journal', { concurrency: true }, () => {
     const { client, ids, path, ask, key } = await withVisitors(t, 3)
     await eraseSome(client.eraseSubjects('shop', ids, { journal: fileJournal(path) }), 1)
     // What a process leaves that was killed between the service's answer and its note.
-    appendFileSync(path, '{"type":"sent","position":1}\n')
+    appendFileSync(path, '{"type":"sent","position":1,"nextAt":null}\n')
     await ask('/v1/analytics/trackers/shop/subjects/visitor-1', { method: 'DELETE', key })
     let last: BatchProgress | undefined
     const onProgress = (state: BatchProgress) => {
@@ -86,7 +86,10 @@ describe('a batch with a journal', { concurrency: true }, () => {
     await assert.rejects(collect(stranger.eraseSubjects('shop', ids, { journal: fileJournal(path) })), {
       code: 'unauthorized',
     })
-    assert.deepEqual(lines().slice(1), ['{"type":"sent","position":0}', '{"type":"refused","position":0}'])
+    assert.deepEqual(lines().slice(1), [
+      '{"type":"sent","position":0,"nextAt":null}',
+      '{"type":"refused","position":0}',
+    ])
     const other = `${path}-2`
     await assert.rejects(collect(client.eraseSubjects('nowhere', ids, { journal: fileJournal(other) })), {
       code: 'not_found',
@@ -96,6 +99,35 @@ describe('a batch with a journal', { concurrency: true }, () => {
     })) {
       assert.ok(outcome.status === 'erased' && outcome.erasure.alreadyErased && outcome.erasure.countsKnown)
     }
+  })
+
+  it('keeps its pace when it is started again and again', async (t) => {
+    const env = { LETHE_LIMIT_ERASURE: '2/hour' }
+    const shop = await startShop(t, { scopes: ['analytics:delete-data'], env })
+    const { fetch, exchanges } = recordingFetch()
+    const surroundings = movedTime(shop.passTime)
+    const ids = Array.from({ length: 7 }, (_, number) => `visitor-${number}`)
+    const path = join(temporaryFolder(t), 'batch.journal')
+    for (let run = 0; run < ids.length; run++) {
+      const client = clientOf(shop, { surroundings, fetch })
+      await eraseSome(client.eraseSubjects('shop', ids, { journal: fileJournal(path) }), 1)
+    }
+    assert.deepEqual(
+      exchanges,
+      ids.map(() => 'DELETE 200'),
+    )
+    assert.ok(surroundings.waits.every((ms) => ms > 29 * 60_000))
+    // A clock that was wrong when the last line was written costs no more than the longest window.
+    const nextAt = '2999-01-01T00:00:00.000Z'
+    const written = readFileSync(path, 'utf8').trimEnd().split('\n')
+    const lines = written.map((line) => line.replace(/"nextAt":"[^"]+"/, `"nextAt":"${nextAt}"`))
+    writeFileSync(path, `${lines.slice(0, -1).join('\n')}\n`)
+    const waited = surroundings.waits.length
+    await eraseSome(
+      clientOf(shop, { surroundings, fetch }).eraseSubjects('shop', ids, { journal: fileJournal(path) }),
+      1,
+    )
+    assert.ok(surroundings.waits.slice(waited).every((ms) => ms < 86_400_000))
   })
 
   it('tries again what failed', async (t) => {
@@ -188,11 +220,15 @@ describe('a journal is refused, and nothing sent or written,', { concurrency: tr
   it('when a line in its middle is damaged', (t) =>
     refused(
       t,
-      { prepare: (path) => appendFileSync(path, 'oops\n{"type":"sent","position":1}\n') },
+      { prepare: (path) => appendFileSync(path, 'oops\n{"type":"sent","position":1,"nextAt":null}\n') },
       /^Line 4 of the journal is damaged/,
     ))
   it('when it speaks of positions that are not there', (t) =>
-    refused(t, { prepare: (path) => appendFileSync(path, '{"type":"sent","position":3}\n') }, /^Line 4/))
+    refused(
+      t,
+      { prepare: (path) => appendFileSync(path, '{"type":"sent","position":3,"nextAt":null}\n') },
+      /^Line 4/,
+    ))
   it('when it is of a newer version', (t) =>
     refused(
       t,
