@@ -9,6 +9,11 @@ const colors = process.stdout.isTTY ? [] : ['--colors=off']
 const steps: Step[] = [
   { title: 'format and lint', args: ['node_modules/@biomejs/biome/bin/biome', 'ci', ...colors, '.'] },
   { title: 'types', args: ['node_modules/typescript/bin/tsc', '--noEmit'] },
+  { title: 'types of the console', args: ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'console'] },
+  {
+    title: 'types of the browser tests',
+    args: ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'test/browser'],
+  },
   { title: 'generated files', args: ['scripts/openapi.ts', '--check'] },
   { title: 'API description', args: ['node_modules/@redocly/cli/bin/cli.js', 'lint', 'openapi/v1.json'] },
 ]

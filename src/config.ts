@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import type { Budget } from './domain/budget.ts'
+import type { ApiBudgetName, Budget } from './domain/budget.ts'
 import { readKeyId } from './domain/key-string.ts'
 import { defaultRetentionDays, isPlan, plans, type RetentionDays } from './domain/plan.ts'
 import { type LimiterAddress, parseLimiterAddress } from './limiter/open-limiter.ts'
@@ -11,8 +11,10 @@ export interface Config {
   port: number
   store: StoreAddress
   limiter: LimiterAddress
-  budgets: Record<Budget['name'], Budget>
+  budgets: Record<ApiBudgetName, Budget>
   trustedProxies: string[]
+  /** Where browsers reach the console, without a slash at its end; `null` when nobody said. */
+  publicUrl: string | null
   retentionDays: RetentionDays
   /** How often the service sweeps what has aged out. */
   sweepSeconds: number
@@ -49,6 +51,10 @@ export const variables = {
     takes: 'a budget such as 60/hour (per second, minute, hour or day)',
   },
   LETHE_TRUSTED_PROXIES: { fallback: '', takes: 'IP addresses or CIDR ranges, separated by commas' },
+  LETHE_PUBLIC_URL: {
+    fallback: '',
+    takes: 'where browsers reach the service, such as https://lethe.example',
+  },
   LETHE_RETENTION_DAYS: {
     fallback: plans.map((plan) => `${plan}=${defaultRetentionDays[plan]}`).join(','),
     takes: 'days from 1 to 36500 for one or more plans, such as free=180,pro=730',
@@ -79,7 +85,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     if (value === null) throw new ConfigError(`${variable} is ${got}; it takes ${takes}.`)
     return value
   }
-  const readBudget = (variable: Variable, name: Budget['name']) =>
+  const readBudget = (variable: Variable, name: ApiBudgetName) =>
     read(variable, (text) => parseBudget(name, text))
   return {
     host: read('LETHE_HOST', parseHost),
@@ -92,6 +98,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       erasure: readBudget('LETHE_LIMIT_ERASURE', 'erasure'),
     },
     trustedProxies: read('LETHE_TRUSTED_PROXIES', parseProxies),
+    publicUrl: read('LETHE_PUBLIC_URL', parsePublicUrl) || null,
     retentionDays: read('LETHE_RETENTION_DAYS', parseRetentionDays),
     sweepSeconds: read('LETHE_SWEEP_SECONDS', (text) => parseInteger(text, 1, 86_400)),
     scrubHour: read('LETHE_SCRUB_HOUR', (text) => (text === 'off' ? text : parseInteger(text, 0, 23))),
@@ -118,7 +125,7 @@ export function readStoreAddress(option: string, text: string): StoreAddress {
 
 const windowMs = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
 
-function parseBudget(name: Budget['name'], text: string): Budget | null {
+function parseBudget(name: ApiBudgetName, text: string): Budget | null {
   const [, count, unit] = /^([1-9]\d{0,8})\/(second|minute|hour|day)$/.exec(text) ?? []
   if (unit !== 'second' && unit !== 'minute' && unit !== 'hour' && unit !== 'day') return null
   return { name, limit: Number(count), windowMs: windowMs[unit] }
@@ -150,6 +157,13 @@ function parseProxies(text: string): string[] | null {
     .map((proxy) => proxy.trim())
     .filter((proxy) => proxy !== '')
   return proxies.every(isAddressOrRange) ? proxies : null
+}
+
+/** The origin of an address without path, query or password; `''` where there is none. */
+function parsePublicUrl(text: string): string | null {
+  if (text === '') return text
+  const url = URL.canParse(text) ? new URL(text) : null
+  return url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/` ? url.origin : null
 }
 
 /** Strictly: a shorthand such as 10/8 could mean another range than was meant, and /0 would believe everybody. */

@@ -2,6 +2,8 @@ import { randomInt, randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import manifest from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
+import { consoleEntries } from './console/console-entries.ts'
+import { surroundings } from './console/surroundings.ts'
 import type { Limiter } from './domain/budget.ts'
 import type { Clock } from './domain/instant.ts'
 import type { RetentionDays } from './domain/plan.ts'
@@ -14,6 +16,7 @@ import { openMetricsListener } from './metrics/metrics-listener.ts'
 import { openMetrics } from './metrics/open-metrics.ts'
 import { keepHouse } from './operations/keep-house.ts'
 import { keyUse } from './operations/note-key-use.ts'
+import { passwordQueue } from './operations/password-queue.ts'
 import { type OpenOptions, openStore } from './storage/open-store.ts'
 
 const systemClock: Clock = Date.now
@@ -60,14 +63,22 @@ export async function startService(config: Config, workplace: Workplace, logger:
   )
   const limiter = await openLimiter(config.limiter, clock, limiterReports(config.limiter, logger))
   const metrics = await startMetrics(config, workplace, limiter, logger).catch(giveUp)
-  const server = buildServer({
+  const shared = {
     services: metrics ? { ...workplace, subjects: metrics.subjects } : workplace,
     limiter: metrics?.limiter ?? limiter,
-    budgets: config.budgets,
     addressOf: clientAddress(config.trustedProxies),
+  }
+  const consoleParts = {
+    ...shared,
+    passwords: passwordQueue(randomness),
+    surroundings: surroundings(config.publicUrl, config.trustedProxies),
+  }
+  const server = buildServer({
+    ...shared,
+    budgets: config.budgets,
     noteKeyUse: use.note,
     logger,
-    randomness,
+    annex: (answer) => consoleEntries(consoleParts, answer),
     ...(metrics && { onAnswered: metrics.onAnswered }),
   })
   const port = await server.listen(config.host, config.port).catch(async (error) => {

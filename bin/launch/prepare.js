@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { ensureConsole } from './console.js'
 import { ensureDependencies } from './dependencies.js'
 import { LaunchError } from './launch-error.js'
 import { ensureNode } from './runtime.js'
@@ -16,6 +17,11 @@ export async function prepare({ dev }) {
   const [node, dependencies] = await Promise.allSettled([ensureNode(), ensureDependencies(root, { dev })])
   if (node.status === 'rejected') return giveUp(node.reason)
   if (dependencies.status === 'rejected') return giveUp(dependencies.reason)
+  try {
+    await ensureConsole(root)
+  } catch (error) {
+    return giveUp(error instanceof Error ? error : new Error(String(error)))
+  }
   return node.value
 }
 

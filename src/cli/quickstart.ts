@@ -3,6 +3,8 @@ import { createLogger } from '../logger.ts'
 import { createSample } from '../operations/create-sample.ts'
 import { openWorkplace, startService, type Workplace } from '../start.ts'
 import type { CommandKit } from './command-kit.ts'
+import { reachable } from './console-url.ts'
+import { joinLink } from './members.ts'
 import { untilStopped } from './until-stopped.ts'
 
 export function addQuickstartCommand(program: Command, { terminal, config }: CommandKit): void {
@@ -15,27 +17,29 @@ export function addQuickstartCommand(program: Command, { terminal, config }: Com
       const logger = createLogger(settings, options)
       const workplace = await openWorkplace(settings)
       const service = await startService(settings, workplace, logger)
-      const url = service.url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
-      const lines = await introduce(workplace, url)
+      const url = reachable(service.url)
+      const lines = await introduce(workplace, url, settings.publicUrl ?? url)
       for (const line of lines) terminal.tell(line)
       await untilStopped(service, logger)
     })
 }
 
 /** What to tell a person: on an empty store a sample to try, afterwards how to get a key. */
-async function introduce(workplace: Workplace, url: string): Promise<string[]> {
+async function introduce(workplace: Workplace, url: string, publicUrl: string): Promise<string[]> {
   const [organisation] = await workplace.organisations.list()
   if (organisation) {
     return [
       '',
       `Lethe listens on ${url}`,
+      `The console is at ${publicUrl}/console. To let somebody in:`,
+      `  npx lethe members create --org ${shellQuoted(organisation.id)} --email somebody@example.com`,
       '',
       'A key is shown only once, when it is made. To make a new one:',
       `  npx lethe keys create --org ${shellQuoted(organisation.id)} --name 'my key' --scope analytics:view analytics:delete-data`,
       '',
     ]
   }
-  const { trackerId, subjectId, issued } = await createSample(workplace)
+  const { trackerId, subjectId, issued, invited } = await createSample(workplace)
   const subjects = `${url}/v1/analytics/trackers/${trackerId}/subjects`
   const curl = `curl -H 'Authorization: Bearer ${issued.keyString}'`
   return [
@@ -46,6 +50,10 @@ async function introduce(workplace: Workplace, url: string): Promise<string[]> {
     `  ${issued.keyString}`,
     '',
     `Lethe listens on ${url}`,
+    '',
+    `Open the console with this link, which is good once, and set a password for ${invited.member.email}:`,
+    '',
+    `  ${joinLink(publicUrl, invited.token)}`,
     '',
     'List visitors, read one, erase it:',
     '',

@@ -9,6 +9,7 @@ import { addCompletionCommand } from './completion.ts'
 import { addCopyCommand } from './copy.ts'
 import { addImportCommand } from './import.ts'
 import { addKeysCommand } from './keys.ts'
+import { addMembersCommand } from './members.ts'
 import { addMigrateCommand } from './migrate.ts'
 import { addOrgsCommand } from './orgs.ts'
 import { addQuickstartCommand } from './quickstart.ts'
@@ -46,6 +47,7 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
   addOrgsCommand(program, kit)
   addTrackersCommand(program, kit)
   addKeysCommand(program, kit)
+  addMembersCommand(program, kit)
   addImportCommand(program, kit)
   addSubjectsCommand(program, kit)
   addSweepCommand(program, kit)

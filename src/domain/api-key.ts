@@ -1,3 +1,4 @@
+import type { ActivityNote } from './activity.ts'
 import { LetheError } from './errors.ts'
 import type { Eventually } from './eventually.ts'
 import type { Instant } from './instant.ts'
@@ -54,9 +55,9 @@ export interface KeyProof {
 export interface ApiKeyStore {
   /**
    * Stores a new key. `false`, with nothing stored, when another key of the organisation that is active at `key.createdAt` has
-   * the same name. The organisation must exist.
+   * the same name. The organisation must exist. This and the two changes below leave `note` behind, in their transaction.
    */
-  create(key: ApiKey, hash: string): Promise<boolean>
+  create(key: ApiKey, hash: string, note?: ActivityNote): Promise<boolean>
   /** `null` when there is none with this id. */
   find(id: string): Promise<ApiKey | null>
   /** Who a key stands for and the hash its string must have; `null` when there is none. Always what the store holds now. */
@@ -64,9 +65,9 @@ export interface ApiKeyStore {
   /** An organisation's keys, oldest first, in whatever state. */
   list(organisationId: string): Promise<ApiKey[]>
   /** Replaces the string of a key that is active at `now`. `false`, with nothing changed, otherwise. */
-  rotate(id: string, proof: KeyProof, now: Instant): Promise<boolean>
+  rotate(id: string, proof: KeyProof, now: Instant, note?: ActivityNote): Promise<boolean>
   /** Revokes a key that is active at `now`, for good. `false`, with nothing changed, otherwise. */
-  revoke(id: string, now: Instant): Promise<boolean>
+  revoke(id: string, now: Instant, note?: ActivityNote): Promise<boolean>
   /** Notes when keys were last used; an instant earlier than the one stored changes nothing. */
   touch(lastUsed: ReadonlyMap<string, Instant>): Promise<void>
 }

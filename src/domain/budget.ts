@@ -2,9 +2,15 @@ import { LetheError } from './errors.ts'
 import type { Eventually } from './eventually.ts'
 import type { Instant } from './instant.ts'
 
+/** The budgets of the API's requests. */
+export type ApiBudgetName = 'ip' | 'key' | 'erasure'
+
+/** Those of the console: an address's requests and its attempts to sign in, and the attempts on one account, wherever from. */
+export type ConsoleBudgetName = 'console' | 'sign-in' | 'account'
+
 /** How many requests a holder (an address, a key) may make in a window that starts with its first one. */
 export interface Budget {
-  name: 'ip' | 'key' | 'erasure'
+  name: ApiBudgetName | ConsoleBudgetName
   limit: number
   windowMs: number
 }
@@ -58,4 +64,7 @@ const spent: Record<Budget['name'], string> = {
   ip: 'This address has used up its requests.',
   key: 'This API key has used up its requests.',
   erasure: 'This API key has used up its erasures, which are best spread across the hour.',
+  console: 'This address has used up its requests to the console.',
+  'sign-in': 'There were too many attempts to sign in.',
+  account: 'There were too many attempts to sign in.',
 }

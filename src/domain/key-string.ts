@@ -34,6 +34,12 @@ export function hashKeyString(text: string): string {
   return hash('sha256', text, 'hex')
 }
 
+/** A client may choose any request id; should it choose its key, neither the log nor the activity keeps it. */
+export function withoutKeys(requestId: string): string {
+  if (!requestId.includes('lethe_')) return requestId
+  return requestId.replaceAll(/lethe_[0-9A-Za-z]{16}_[0-9A-Za-z]+/g, '[key]')
+}
+
 /** CRC-32 of the text in base62, padded with zeros on the left. */
 function checksum(text: string): string {
   let rest = crc32(text)

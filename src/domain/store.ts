@@ -1,10 +1,13 @@
+import type { ActivityStore } from './activity.ts'
 import type { ApiKeyStore } from './api-key.ts'
 import type { DailyTotalStore } from './daily-total.ts'
 import type { EventStore } from './event.ts'
 import type { IngestStore } from './ingest.ts'
+import type { MemberStore } from './member.ts'
 import type { OrganisationStore } from './organisation.ts'
 import type { RetentionStore } from './retention.ts'
 import type { SessionStore } from './session.ts'
+import type { SignInStore } from './sign-in.ts'
 import type { SubjectStore } from './subject.ts'
 import type { TrackerStore } from './tracker.ts'
 import type { TransferStore } from './transfer.ts'
@@ -21,6 +24,9 @@ export interface Store {
   ingest: IngestStore
   dailyTotals: DailyTotalStore
   retention: RetentionStore
+  members: MemberStore
+  signIns: SignInStore
+  activity: ActivityStore
   upkeep: UpkeepStore
   transfer: TransferStore
   /** Runs reads that came together. An engine may let them share what each would do alone; they then see the same moment. */

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../domain/instant.ts'
+import { withoutKeys } from '../domain/key-string.ts'
 import { metaOf } from './envelope.ts'
 import { answerFailure } from './failure.ts'
 import { commonHeaders, type HeaderList } from './headers.ts'
-import { withoutKeys } from './request-log.ts'
 import type { Visit } from './request-way.ts'
 
 export interface AnswerParts {
@@ -20,17 +20,19 @@ export function answerWriter({ clock, logger, isClosing }: AnswerParts) {
   function write(
     { id, request, response, budget }: Visit,
     status: number,
-    body: string,
+    body: string | Buffer,
     headers?: HeaderList,
   ): void {
     const list = headers ?? commonHeaders(id, budget)
-    const bytes = Buffer.byteLength(body)
+    const isText = typeof body === 'string'
+    const bytes = isText ? Buffer.byteLength(body) : body.length
     list.push('Content-Length', bytes)
     if (isClosing()) list.push('Connection', 'close')
     response.writeHead(status, list)
     // Most answers are plain ASCII, which goes out as it stands.
     if (request.method === 'HEAD') response.end()
-    else response.end(body, bytes === body.length ? 'latin1' : 'utf8')
+    else if (isText) response.end(body, bytes === body.length ? 'latin1' : 'utf8')
+    else response.end(body)
   }
 
   return {
@@ -45,6 +47,7 @@ export function answerWriter({ clock, logger, isClosing }: AnswerParts) {
         now: clock(),
         budget: visit.budget,
         hasCredential: request.headers.authorization !== undefined,
+        isConsole: destination.way !== undefined,
         scope: destination.route?.scope,
         allow: visit.allow,
       })

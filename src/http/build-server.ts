@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, METHODS, type ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import { type Eventually, then } from '../domain/eventually.ts'
-import type { Randomness } from '../domain/randomness.ts'
-import { answerWriter } from './answer.ts'
+import { type AnswerWriter, answerWriter } from './answer.ts'
 import { Connections } from './connections.ts'
 import { parserErrors } from './parser-errors.ts'
 import { publicRoutes } from './public-routes.ts'
@@ -14,9 +13,10 @@ import { apiRoutes } from './routes/index.ts'
 
 export interface ServerParts extends WayParts {
   logger: Logger
-  randomness: Randomness
   /** Told of every request that is over: the pattern of its path, its method, its status (0 when its client left without an answer). */
   onAnswered?(route: string | null, method: string | null, status: number, durationMs: number): void
+  /** Paths beside the API's, with ways of their own: the console. */
+  annex?(answer: AnswerWriter): readonly Entry[]
 }
 
 export interface LetheServer {
@@ -42,8 +42,8 @@ const mostTogether = 16
 
 /** Builds the HTTP side of the service, ready to listen. */
 export function buildServer(parts: ServerParts): LetheServer {
-  const { services, randomness, logger, onAnswered } = parts
-  const { clock } = services
+  const { services, logger, onAnswered } = parts
+  const { clock, randomness } = services
   let isClosing = false
   let arrived: Visit[] = []
   let moment = new Moment()
@@ -58,7 +58,7 @@ export function buildServer(parts: ServerParts): LetheServer {
     ...serverTimeouts,
   })
   const connections = new Connections(server)
-  const { onClientError, onConnect } = parserErrors({ ...parts, clock, connections })
+  const { onClientError, onConnect } = parserErrors({ ...parts, clock, randomness, connections })
   server.on('request', enter)
   // Node would answer these itself, without an envelope.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
@@ -100,11 +100,14 @@ export function buildServer(parts: ServerParts): LetheServer {
         path,
         destination: { isPublic: true as const, path, respond },
       })),
+      ...(parts.annex?.(answer) ?? []),
     ]
     const others = [...new Set(known.map(({ path }) => path))].map((path) => {
-      const taken = known.filter((entry) => entry.path === path).flatMap(({ methods }) => methods)
+      const same = known.filter((entry) => entry.path === path)
+      const taken = same.flatMap(({ methods }) => methods)
       const methods = METHODS.filter((method) => !taken.includes(method))
-      return { methods, path, destination: { allow: taken.join(', '), path } }
+      const way = same[0]?.elsewhere
+      return { methods, path, destination: { allow: taken.join(', '), path, ...(way && { way }) } }
     })
     return [...known, ...others]
   }
@@ -158,11 +161,11 @@ export function buildServer(parts: ServerParts): LetheServer {
 
   function runOperation(visit: Visit): Eventually<void> {
     if (!visit.operation) throw new Error('A request came to its operation without parameters.')
-    return then(visit.operation(services, callerOf(visit)), (data) => answer.succeed(visit, data))
+    return then(visit.operation(services, callerOf(visit), visit.id), (data) => answer.succeed(visit, data))
   }
 }
 
 /** `HEAD` works wherever `GET` does. */
-function withHead(method: string): string[] {
+export function withHead(method: string): string[] {
   return method === 'GET' ? ['GET', 'HEAD'] : [method]
 }

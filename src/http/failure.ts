@@ -19,6 +19,8 @@ export interface FailureContext {
   budget: BudgetState | null
   /** Whether the client sent a credential at all. */
   hasCredential: boolean
+  /** Whether it is at the console, where no key would help. */
+  isConsole?: boolean
   /** The scope that the request's route needs. */
   scope?: string | undefined
   /** The methods that the request's path takes, where its method is the failure. */
@@ -31,12 +33,12 @@ export function answerFailure(error: unknown, context: FailureContext): FailureA
   const code = known?.code ?? 'internal_error'
   const message =
     known?.message ?? 'Something went wrong on our side. Try again; if it stays, tell us the request id.'
-  const { requestId, budget, now, hasCredential, scope, allow } = context
+  const { requestId, budget, now, hasCredential, isConsole, scope, allow } = context
   const headers = commonHeaders(requestId, budget)
-  if (code === 'unauthorized') {
+  if (code === 'unauthorized' && !isConsole) {
     headers.push('WWW-Authenticate', `Bearer realm="lethe"${hasCredential ? ', error="invalid_token"' : ''}`)
   }
-  if (code === 'forbidden') {
+  if (code === 'forbidden' && !isConsole) {
     headers.push('WWW-Authenticate', `Bearer error="insufficient_scope", scope="${scope}"`)
   }
   if (code === 'rate_limited' && budget) headers.push('Retry-After', retryAfter(budget))

@@ -1,7 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
-import { type Budget, budgetSpent, type Limiter } from '../domain/budget.ts'
+import { type ApiBudgetName, type Budget, budgetSpent, type Limiter } from '../domain/budget.ts'
 import { LetheError } from '../domain/errors.ts'
 import type { Clock } from '../domain/instant.ts'
 import type { Randomness } from '../domain/randomness.ts'
@@ -16,7 +16,7 @@ export interface ParserErrorParts {
   clock: Clock
   randomness: Randomness
   limiter: Pick<Limiter, 'take'>
-  budgets: Record<Budget['name'], Budget>
+  budgets: Record<ApiBudgetName, Budget>
   onAnswered?(route: null, method: null, status: number, durationMs: number): void
 }
 

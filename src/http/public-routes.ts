@@ -4,8 +4,22 @@ import type { AnswerWriter } from './answer.ts'
 import { openApiDocument } from './openapi/document.ts'
 import type { Visit, WayParts } from './request-way.ts'
 
-/** The only paths that answer without a key, uncounted. A route that is neither here nor has a scope stops the start. */
-export const publicPaths: readonly string[] = ['/healthz', '/readyz', '/v1/analytics/openapi.json']
+/**
+ * The only paths that answer without a key or a member's sign-in. A route that is neither here nor has a scope, nor is for members,
+ * stops the start. The console's own may be metered, by budgets of its own.
+ */
+export const publicPaths: readonly string[] = [
+  '/healthz',
+  '/readyz',
+  '/v1/analytics/openapi.json',
+  '/',
+  '/console',
+  '/console/*',
+  '/console/api/*',
+  '/console/api/sign-in',
+  '/console/api/invitation',
+  '/console/api/invitation/accept',
+]
 
 interface PublicRoute {
   path: string

@@ -16,29 +16,41 @@ export function cutOffBody(request: IncomingMessage, message: string): void {
   request.emit(bodyCutOff, message)
 }
 
-/**
- * Reads a request's body to its end and forgets it: no operation needs one. `invalid_request` for one that is too large, too slow or
- * breaks off.
- */
+/** Reads a request's body to its end and forgets it: no operation of the API needs one. Refuses what `receive` refuses. */
 export function discardBody(request: IncomingMessage): Eventually<void> {
-  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
-  if (encoding === undefined && (length === undefined || length === '0')) return
+  if (hasBody(request)) return receive(request, () => {})
+}
+
+/** The text of a request's body, `''` without one. Refuses what `receive` refuses. */
+export async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  if (hasBody(request)) await receive(request, (chunk) => chunks.push(chunk))
+  return Buffer.concat(chunks).toString()
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  const { 'content-length': length, 'transfer-encoding': encoding } = headers
+  return encoding !== undefined || (length !== undefined && length !== '0')
+}
+
+/** Resolves at the end of a body. `invalid_request` for one that is too large, too slow or breaks off. */
+function receive(request: IncomingMessage, onChunk: (chunk: Buffer) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const refuse = (message: string) => reject(new LetheError('invalid_request', message))
-  const onTooLarge = () =>
-    refuse(`A request body is never needed, and one over ${maxBodyBytes} bytes is refused.`)
+  const onTooLarge = () => refuse(`A request body over ${maxBodyBytes} bytes is refused.`)
   let bytes = 0
   const timer = setTimeout(() => refuse('The request body took too long to arrive.'), bodyTimeoutMs)
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     if (bytes > maxBodyBytes) onTooLarge()
+    else onChunk(chunk)
   })
   request.once('end', resolve)
   request.once('error', () => refuse('The request body broke off.'))
   request.once(bodyCutOff, refuse)
   const cutOff = cutOffs.get(request)
   if (cutOff !== undefined) refuse(cutOff)
-  if (Number(length) > maxBodyBytes) onTooLarge()
+  if (Number(request.headers['content-length']) > maxBodyBytes) onTooLarge()
   return promise.finally(() => {
     clearTimeout(timer)
     request.removeListener(bodyCutOff, refuse)

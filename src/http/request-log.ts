@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, symbols } from 'pino'
 import type { Clock } from '../domain/instant.ts'
+import { withoutKeys } from '../domain/key-string.ts'
 import type { Visit } from './request-way.ts'
 
 /**
@@ -14,21 +15,16 @@ export function requestLog(logger: Logger, clock: Clock) {
     stream.write(lines)
     lines = ''
   }
-  return ({ id, request, response, destination, caller, startedAt }: Visit): void => {
+  return ({ id, request, response, destination, caller, memberId, startedAt }: Visit): void => {
     if (!logger.isLevelEnabled('info')) return
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000
     // Of what is a text only the request id may hold something that JSON must escape.
     const keyId = caller ? `"${caller.key.id}"` : null
     const route = destination.path === undefined ? null : `"${destination.path}"`
+    const member = memberId === null ? '' : `,"memberId":"${memberId}"`
     // A client that hung up did not get its answer.
     const hungUp = response.writableFinished ? '' : ',"hungUp":true'
     if (lines === '') setImmediate(handOver)
-    lines += `{"level":30,"time":${clock()},"requestId":${JSON.stringify(withoutKeys(id))},"method":"${request.method}","route":${route},"status":${response.statusCode},"durationMs":${durationMs},"keyId":${keyId}${hungUp},"msg":"request"}\n`
+    lines += `{"level":30,"time":${clock()},"requestId":${JSON.stringify(withoutKeys(id))},"method":"${request.method}","route":${route},"status":${response.statusCode},"durationMs":${durationMs},"keyId":${keyId}${member}${hungUp},"msg":"request"}\n`
   }
-}
-
-/** A client may choose any request id; should it choose its key, the log does not keep it. */
-export function withoutKeys(requestId: string): string {
-  if (!requestId.includes('lethe_')) return requestId
-  return requestId.replaceAll(/lethe_[0-9A-Za-z]{16}_[0-9A-Za-z]+/g, '[key]')
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../domain/api-key.ts'
 import {
+  type ApiBudgetName,
   type Asker,
   type Budget,
   type BudgetState,
@@ -29,6 +30,8 @@ export class Visit implements Asker {
   readonly params: PathParameters
   readonly moment: Moment
   caller: Caller | null = null
+  /** Who makes it, where it is a member at the console. */
+  memberId: string | null = null
   /** The budget its client should mind; on a 429 the one that refused. */
   budget: BudgetState | null = null
   patienceMs = requestPatienceMs
@@ -64,6 +67,10 @@ export interface Destination {
   path?: string
   route?: ApiRoute
   isPublic?: true
+  /** Only for members who are signed in to the console; its own way sees to that. */
+  needsMember?: true
+  /** A way of its own in the place of the usual one. */
+  way?: readonly Step[]
   allow?: string
   isBroken?: true
   /** What is left to do at the end of the way. */
@@ -73,12 +80,12 @@ export interface Destination {
 export interface WayParts {
   services: Services
   limiter: Pick<Limiter, 'take' | 'isReachable'>
-  budgets: Record<Budget['name'], Budget>
+  budgets: Record<ApiBudgetName, Budget>
   addressOf: ReturnType<typeof clientAddress>
   noteKeyUse(keyId: string): void
 }
 
-type Step = (visit: Visit) => Eventually<void>
+export type Step = (visit: Visit) => Eventually<void>
 
 /** The way of every request, from its id to its operation. Each step can end it; the steps after it then have not happened. */
 export function requestWay({ services, limiter, budgets, addressOf, noteKeyUse }: WayParts) {
@@ -104,14 +111,9 @@ export function requestWay({ services, limiter, budgets, addressOf, noteKeyUse }
     // 9. The operation is run by `respond`, at the end of the way.
   ]
   const publicWay: Step[] = [requireSoundRequest, ignoreBody]
-  return (visit: Visit): Eventually<void> => walk(visit.destination.isPublic ? publicWay : way, visit)
-
-  function spend(budget: Budget, holder: string, visit: Visit): Eventually<void> {
-    return then(limiter.take(budget, holder, visit), (state) => {
-      visit.budget = state.granted ? tightest(visit.budget, state) : state
-      if (!state.granted) throw budgetSpent(budget)
-    })
-  }
+  const spend = spending(limiter)
+  return (visit: Visit): Eventually<void> =>
+    walk(visit.destination.way ?? (visit.destination.isPublic ? publicWay : way), visit)
 
   function authenticate(visit: Visit): Eventually<void> {
     const { authorization } = visit.request.headers
@@ -138,6 +140,15 @@ export function requestWay({ services, limiter, budgets, addressOf, noteKeyUse }
   }
 }
 
+/** Takes a request out of a holder's budget, or ends its way. */
+export function spending(limiter: Pick<Limiter, 'take'>) {
+  return (budget: Budget, holder: string, visit: Visit): Eventually<void> =>
+    then(limiter.take(budget, holder, visit), (state) => {
+      visit.budget = state.granted ? tightest(visit.budget, state) : state
+      if (!state.granted) throw budgetSpent(budget)
+    })
+}
+
 /** Who makes the request, on the steps behind the key. */
 export function callerOf({ caller }: Visit): Caller {
   if (!caller) throw new Error('A request went past the key without one.')
@@ -145,7 +156,7 @@ export function callerOf({ caller }: Visit): Caller {
 }
 
 /** What no client may send, whatever it asks for. */
-function requireSoundRequest({ request }: Visit): void {
+export function requireSoundRequest({ request }: Visit): void {
   if (chosenRequestId(request) === 'unusable') {
     throw new LetheError('invalid_request', 'X-Request-Id must be 1 to 200 printable ASCII characters.')
   }
@@ -164,13 +175,13 @@ function requireSoundRequest({ request }: Visit): void {
 /** Visible ASCII, but for the hash: a fragment is never sent, and taking it for one would cut an id short. */
 const soundUrl = /^[\x21\x22\x24-\x7e]+$/
 
-function requireRoute(visit: Visit): void {
-  const { route, allow, isBroken } = visit.destination
+export function requireRoute(visit: Visit): void {
+  const { respond, allow, isBroken } = visit.destination
   const { request } = visit
   if (isBroken || !soundUrl.test(request.url ?? '')) {
     throw new LetheError('invalid_request', 'The percent-encoding of the path is broken.')
   }
-  if (route) return
+  if (respond) return
   if (allow) {
     visit.allow = allow
     throw new LetheError('invalid_request', `This path does not take ${request.method}; it takes ${allow}.`)

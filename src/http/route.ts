@@ -6,6 +6,7 @@ import type { Eventually } from '../domain/eventually.ts'
 import type { Clock } from '../domain/instant.ts'
 import { type RetentionDays, windowStart } from '../domain/plan.ts'
 import { Problems } from '../domain/problems.ts'
+import type { Randomness } from '../domain/randomness.ts'
 import type { Scope } from '../domain/scope.ts'
 import type { Store } from '../domain/store.ts'
 import type { TrackerView } from '../domain/tracker.ts'
@@ -17,6 +18,7 @@ import { pathParameters } from './schemas/parameters.ts'
 export interface Services extends Store {
   retentionDays: RetentionDays
   clock: Clock
+  randomness: Randomness
 }
 
 /** What a caller sees of a tracker at this moment. */
@@ -35,7 +37,7 @@ export interface PathValues {
 }
 
 /** An operation whose parameters have been read: the last step of a request's way. */
-export type Operation = (services: Services, caller: Caller) => Eventually<unknown>
+export type Operation = (services: Services, caller: Caller, requestId: string) => Eventually<unknown>
 
 /** A route of the API. It cannot be written without a scope. */
 export interface ApiRoute {
@@ -62,7 +64,13 @@ interface RouteDeclaration<Parameters extends TProperties, Input, Data extends T
   example: Static<Data>
   /** What the parameters ask for; adds a problem for whatever does not fit together. */
   plan(path: PathValues, query: Static<TObject<Parameters>>, problems: Problems): Input
-  run(services: Services, caller: Caller, path: PathValues, input: Input): Eventually<Static<Data>>
+  run(
+    services: Services,
+    caller: Caller,
+    path: PathValues,
+    input: Input,
+    requestId: string,
+  ): Eventually<Static<Data>>
 }
 
 export function defineRoute<Parameters extends TProperties, Input, Data extends TSchema>(
@@ -82,14 +90,15 @@ export function defineRoute<Parameters extends TProperties, Input, Data extends 
       if (!isQuery.Check(values)) throw new Error('A query that passed field by field fails as a whole.')
       const input = plan({ trackerId, subjectId }, values, problems)
       problems.throwIfAny()
-      return (services, caller) => run(services, caller, { trackerId, subjectId }, input)
+      return (services, caller, requestId) =>
+        run(services, caller, { trackerId, subjectId }, input, requestId)
     },
   }
 }
 
-type Validators = Map<string, { validator: Validator; rule: string; isInteger: boolean }>
+export type Validators = Map<string, { validator: Validator; rule: string; isInteger: boolean }>
 
-function validators(schemas: TProperties): Validators {
+export function validators(schemas: TProperties): Validators {
   return new Map(
     Object.entries(schemas).map(([name, schema]) => {
       const { 'x-rule': rule, type }: { 'x-rule'?: unknown; type?: unknown } = schema
@@ -101,7 +110,7 @@ function validators(schemas: TProperties): Validators {
 
 const idValidators = validators(pathParameters)
 
-function check(field: string, value: unknown, fields: Validators, problems: Problems): boolean {
+export function check(field: string, value: unknown, fields: Validators, problems: Problems): boolean {
   const known = fields.get(field)
   if (known?.validator.Check(value)) return true
   problems.add(
@@ -112,7 +121,7 @@ function check(field: string, value: unknown, fields: Validators, problems: Prob
 }
 
 /** The query's valid values. Whatever else it holds becomes a problem: unknown, repeated, or against its rule. */
-function readQuery(fields: Validators, query: Query, problems: Problems): Record<string, unknown> {
+export function readQuery(fields: Validators, query: Query, problems: Problems): Record<string, unknown> {
   if (query.isBroken)
     throw new LetheError('invalid_request', 'The percent-encoding of the query string is broken.')
   const values: Record<string, unknown> = {}

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import findMyWay, { type HTTPMethod } from 'find-my-way'
 import { publicPaths } from './public-routes.ts'
-import type { Destination } from './request-way.ts'
+import type { Destination, Step } from './request-way.ts'
 
 /** The values that a path has for its parameters, decoded once. */
 export type PathParameters = Record<string, string | undefined>
@@ -11,6 +11,8 @@ export interface Entry {
   methods: readonly string[]
   path: string
   destination: Destination
+  /** The way of requests with other methods, where it is not the usual one. */
+  elsewhere?: readonly Step[]
 }
 
 export type Router = (method: string, url: string) => { destination: Destination; params: PathParameters }
@@ -28,7 +30,8 @@ export function buildRouter(entries: readonly Entry[], maxPathLength: number): R
     router.on(methods.filter(isMethod), path.replaceAll(/\{(\w+)\}/g, ':$1'), unreachable, destination)
   }
   return (method, url) => {
-    const found = isMethod(method) ? router.find(method, url) : null
+    // The router takes `*`, which OPTIONS may ask for, for the root.
+    const found = isMethod(method) && url !== '*' ? router.find(method, url) : null
     if (found === null) return nowhere
     // Only what could not be decoded is found without a destination.
     return { destination: found.store ?? broken, params: found.params }
@@ -47,9 +50,10 @@ function isMethod(text: string): text is HTTPMethod {
 /** The router is only asked where a path leads; what is done there is not its business. */
 function unreachable(): void {}
 
-/** Default deny: a path has a scope, or a place on the list of public ones, or the service does not start. */
-function requireScopeOrPublic(path: string, { route, allow, isPublic }: Destination): void {
-  if (route?.scope || allow) return
+/** Default deny: a path has a scope, or is for members, or has a place on the list of public ones, or the service does not start. */
+function requireScopeOrPublic(path: string, destination: Destination): void {
+  const { route, allow, isPublic, needsMember, way } = destination
+  if (route?.scope || allow || (needsMember && way)) return
   if (!isPublic || !publicPaths.includes(path))
     throw new Error(`The path ${path} has no scope and is not public.`)
 }

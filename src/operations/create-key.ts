@@ -1,3 +1,4 @@
+import { commandLine, type Origin } from '../domain/activity.ts'
 import { type ApiKey, type ApiKeyStore, maxKeyNameLength } from '../domain/api-key.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
 import { createKeyString, keyIdLength, proveKeyString } from '../domain/key-string.ts'
@@ -6,6 +7,7 @@ import type { OrganisationStore } from '../domain/organisation.ts'
 import { Problems } from '../domain/problems.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import { allScopes, isScope } from '../domain/scope.ts'
+import { activityNote } from './activity-note.ts'
 import { requireOrganisation } from './require-organisation.ts'
 
 export interface NewKey {
@@ -25,6 +27,7 @@ export interface IssuedKey {
 export async function createKey(
   parts: { organisations: OrganisationStore; apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness },
   { organisationId, name, scopes, expiresAt }: NewKey,
+  origin: Origin = commandLine,
 ): Promise<IssuedKey> {
   const now = parts.clock()
   const problems = new Problems()
@@ -55,7 +58,8 @@ export async function createKey(
     revokedAt: null,
     lastUsedAt: null,
   }
-  if (!(await parts.apiKeys.create(key, hash))) {
+  const note = activityNote(parts, origin, { organisationId, kind: 'key.created', target: name })
+  if (!(await parts.apiKeys.create(key, hash, note))) {
     problems.add('name', `the organisation has an active key named "${name}" already`)
     problems.throwIfAny()
   }

@@ -1,3 +1,4 @@
+import { commandLine } from '../domain/activity.ts'
 import type { IncomingRow } from '../domain/ingest.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
 import type { Randomness } from '../domain/randomness.ts'
@@ -6,6 +7,8 @@ import type { Store } from '../domain/store.ts'
 import { createKey, type IssuedKey } from './create-key.ts'
 import { createOrganisation } from './create-organisation.ts'
 import { createTracker } from './create-tracker.ts'
+import { inviteMember } from './invite-member.ts'
+import type { Invited } from './issue-link.ts'
 import { sampleVisits } from './sample-visits.ts'
 
 export interface Sample {
@@ -14,11 +17,13 @@ export interface Sample {
   /** A subject that is worth a look. */
   subjectId: string
   issued: IssuedKey
+  /** Somebody who may sign in to the console. */
+  invited: Invited
 }
 
 const batchSize = 2_000
 
-/** Fills an empty store with something to try Lethe on: an organisation, a tracker with about 1,000 visitors, and a key. */
+/** Fills an empty store with something to try Lethe on: an organisation, a tracker with about 1,000 visitors, a key and a member. */
 export async function createSample(parts: Store & { clock: Clock; randomness: Randomness }): Promise<Sample> {
   const { id: organisationId } = await createOrganisation(parts, {
     name: 'Sample',
@@ -40,7 +45,8 @@ export async function createSample(parts: Store & { clock: Clock; randomness: Ra
     scopes: allScopes(),
     expiresAt: null,
   })
-  return { organisationId, trackerId, subjectId: busiestRecent(rows, parts.clock()), issued }
+  const invited = await inviteMember(parts, { organisationId, email: 'you@sample.example' }, commandLine)
+  return { organisationId, trackerId, subjectId: busiestRecent(rows, parts.clock()), issued, invited }
 }
 
 /** The subject with the most events in the last week: a read of it shows something. */

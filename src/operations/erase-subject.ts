@@ -1,7 +1,10 @@
+import { commandLine, type Origin } from '../domain/activity.ts'
 import { notFound } from '../domain/errors.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
+import type { Randomness } from '../domain/randomness.ts'
 import type { SubjectCounts, SubjectStore } from '../domain/subject.ts'
 import type { TrackerView } from '../domain/tracker.ts'
+import { activityNote } from './activity-note.ts'
 
 /** What one erasure request did. */
 export interface Erasure {
@@ -14,11 +17,24 @@ export interface Erasure {
 
 /** Deletes all that is stored about a subject, for good. Safe to repeat. `not_found` when the tracker is not visible. */
 export async function eraseSubject(
-  { subjects, clock }: { subjects: SubjectStore; clock: Clock },
+  parts: { subjects: SubjectStore; clock: Clock; randomness: Randomness },
   tracker: TrackerView,
   subjectId: string,
+  origin: Origin = commandLine,
 ): Promise<Erasure> {
-  const counts = await subjects.erase(tracker, subjectId)
+  const { organisationId, trackerId } = tracker
+  const requestId = origin.requestId && withoutSubject(origin.requestId, subjectId)
+  const what = { organisationId, kind: 'subject.erased', target: trackerId } as const
+  const note = activityNote(parts, { ...origin, requestId }, what)
+  const counts = await parts.subjects.erase(tracker, subjectId, note)
   if (counts === null) throw notFound('This tracker')
-  return { alreadyErased: counts.sessions === 0 && counts.events === 0, counts, erasedAt: clock() }
+  return { alreadyErased: counts.sessions === 0 && counts.events === 0, counts, erasedAt: parts.clock() }
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** A client may choose any request id; should it choose the subject's, the activity does not keep it. */
+function withoutSubject(requestId: string, subjectId: string): string {
+  const isMade = uuid.test(requestId) && requestId !== subjectId
+  return isMade ? requestId : requestId.replaceAll(subjectId, '[subject]')
 }

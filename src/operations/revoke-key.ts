@@ -1,6 +1,9 @@
+import { commandLine, type Origin } from '../domain/activity.ts'
 import { type ApiKey, type ApiKeyStore, keyNotActive } from '../domain/api-key.ts'
 import type { Clock } from '../domain/instant.ts'
 import { Problems } from '../domain/problems.ts'
+import type { Randomness } from '../domain/randomness.ts'
+import { activityNote } from './activity-note.ts'
 import { requireKey } from './require-key.ts'
 
 /**
@@ -8,17 +11,19 @@ import { requireKey } from './require-key.ts'
  * `invalid_request` for a key that is not active.
  */
 export async function revokeKey(
-  parts: { apiKeys: ApiKeyStore; clock: Clock },
+  parts: { apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness },
   id: string,
   typedName: string,
+  origin: Origin = commandLine,
 ): Promise<ApiKey> {
   const now = parts.clock()
-  const { name } = await requireKey(parts, id)
+  const { name, organisationId } = await requireKey(parts, id, origin)
   const problems = new Problems()
   if (typedName !== name)
     problems.add('name', 'the name typed is not the name of this key; nothing was revoked')
   problems.throwIfAny()
-  const isRevoked = await parts.apiKeys.revoke(id, now)
+  const note = activityNote(parts, origin, { organisationId, kind: 'key.revoked', target: name })
+  const isRevoked = await parts.apiKeys.revoke(id, now, note)
   const key = await requireKey(parts, id)
   if (!isRevoked) throw keyNotActive(key, now)
   return key

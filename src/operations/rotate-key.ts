@@ -1,8 +1,10 @@
+import { commandLine, type Origin } from '../domain/activity.ts'
 import type { ApiKeyStore } from '../domain/api-key.ts'
 import { keyNotActive } from '../domain/api-key.ts'
 import type { Clock } from '../domain/instant.ts'
 import { createKeyString, proveKeyString } from '../domain/key-string.ts'
 import type { Randomness } from '../domain/randomness.ts'
+import { activityNote } from './activity-note.ts'
 import type { IssuedKey } from './create-key.ts'
 import { requireKey } from './require-key.ts'
 
@@ -10,10 +12,13 @@ import { requireKey } from './require-key.ts'
 export async function rotateKey(
   parts: { apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness },
   id: string,
+  origin: Origin = commandLine,
 ): Promise<IssuedKey> {
   const now = parts.clock()
+  const { organisationId, name } = await requireKey(parts, id, origin)
   const keyString = createKeyString(id, parts.randomness)
-  const isRotated = await parts.apiKeys.rotate(id, proveKeyString(keyString), now)
+  const note = activityNote(parts, origin, { organisationId, kind: 'key.rotated', target: name })
+  const isRotated = await parts.apiKeys.rotate(id, proveKeyString(keyString), now, note)
   const key = await requireKey(parts, id)
   if (!isRotated) throw keyNotActive(key, now)
   return { key, keyString }

@@ -64,6 +64,34 @@ export const transferTables: readonly TransferTable[] = [
   ),
   table('daily_events', { tracker_id: text, day: integer, name: text }, { count: integer }),
   table('daily_sessions', { tracker_id: text, day: integer }, { count: integer }),
+  table(
+    'members',
+    { id: text },
+    {
+      organisation_id: text,
+      email: text,
+      created_at: integer,
+      password_hash: text,
+      password_set_at: integer,
+      invitation_hash: text,
+      invitation_expires_at: integer,
+    },
+  ),
+  table('sign_ins', { token_hash: text }, { member_id: text, started_at: integer, last_seen_at: integer }),
+  table(
+    'activity',
+    { organisation_id: text, at: integer, id: text },
+    {
+      kind: text,
+      actor_kind: text,
+      actor_id: text,
+      actor_name: text,
+      target: text,
+      request_id: text,
+      sessions: integer,
+      events: integer,
+    },
+  ),
 ]
 
 /** The names of a table's columns, and of those of its key, as SQL lists them. */

@@ -39,6 +39,17 @@ async function paste(line: string): Promise<Record<string, unknown>> {
   return (await callApi(url, key, method)).data
 }
 
+/** Follows a one-time link as its page does. */
+async function assertOpens(link: string): Promise<void> {
+  const { origin, hash } = new URL(link)
+  const response = await fetch(`${origin}/console/api/invitation`, {
+    method: 'POST',
+    headers: { origin, 'content-type': 'application/json' },
+    body: JSON.stringify({ token: hash.slice(1) }),
+  })
+  assert.equal(response.status, 200)
+}
+
 function commandsIn(told: string, start: string): string[] {
   return told.split('\n').filter((line) => line.trimStart().startsWith(start))
 }
@@ -56,6 +67,10 @@ describe('lethe quickstart', { concurrency: true }, () => {
     const alone = first.told.split('\n').filter((line) => /^ *lethe_\w+$/.test(line))
     assert.equal(alone.length, 1, 'the key stands alone on one line')
     const key = String(alone[0]).trim()
+
+    const [, link = ''] = /\n {2}(\S+\/console\/join#\w{43})\n/.exec(first.told) ?? []
+    assert.ok(link.startsWith(`${first.url}/console/`))
+    await assertOpens(link)
 
     const lines = commandsIn(first.told, 'curl')
     assert.equal(lines.length, 3)
@@ -86,20 +101,22 @@ describe('lethe quickstart', { concurrency: true }, () => {
     assert.doesNotMatch(second.told, /lethe_[0-9A-Za-z]{16}_/)
     assert.equal((await callApi(`${second.url}/v1/analytics/trackers/sample-shop/subjects`, key)).status, 200)
     assert.equal(await countSubjects(`${second.url}/v1/analytics/trackers/sample-shop/subjects`, key), count)
-    const [command = '', ...others] = commandsIn(second.told, 'npx lethe')
+    const [invite = '', command = '', ...others] = commandsIn(second.told, 'npx lethe')
     assert.deepEqual(others, [])
     const made = await runPrinted(cli, command)
     const list2 = `${second.url}/v1/analytics/trackers/sample-shop/subjects?limit=1`
     assert.equal((await callApi(list2, made.stdout.trim())).status, 200)
+    assert.match((await runPrinted(cli, invite)).stdout, /^http\S+\/console\/join#\w{43}\n$/)
   })
 
   it('prints a command that works for an organisation whose id has a quote and spaces', async (t) => {
     const cli = commandLine(t)
     await cli.run(['orgs', 'create', '--name', "O'Brien", '--id', "o'brien & sons"])
     const program = await startQuickstart(cli)
-    const [command = ''] = commandsIn(program.told, 'npx lethe')
+    const [invite = '', command = ''] = commandsIn(program.told, 'npx lethe')
     const { stdout } = await runPrinted(cli, command)
     assert.match(stdout, /^lethe_\w+\n$/)
+    assert.match((await runPrinted(cli, invite)).stdout, /\/console\/join#/)
     const listed = await cli.run(['keys', 'list', '--org', "o'brien & sons", '--json'])
     assert.equal(jsonLines(listed.stdout).length, 1)
     assert.equal(

@@ -8,13 +8,25 @@ import { startShop } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 
+/** Those that are answered as the API is; test/console looks at the others. */
+const apiPaths = ['/healthz', '/readyz', '/v1/analytics/openapi.json']
+
 describe('the public paths', () => {
   test('are these and no others', () => {
-    assert.deepEqual(publicPaths, ['/healthz', '/readyz', '/v1/analytics/openapi.json'])
+    assert.deepEqual(publicPaths, [
+      ...apiPaths,
+      '/',
+      '/console',
+      '/console/*',
+      '/console/api/*',
+      '/console/api/sign-in',
+      '/console/api/invitation',
+      '/console/api/invitation/accept',
+    ])
   })
 
   test('answer without a key, with one, and with a bad one', async () => {
-    for (const path of publicPaths) {
+    for (const path of apiPaths) {
       for (const credential of [{}, { key: shop.key }, { key: 'nonsense' }]) {
         const answer = await shop.ask(path, credential)
         assert.equal(answer.status, 200)
@@ -34,7 +46,7 @@ describe('the public paths', () => {
   })
 
   test('take the id that a client chose', async () => {
-    for (const path of publicPaths) {
+    for (const path of apiPaths) {
       const answer = await shop.ask(path, { headers: { 'x-request-id': 'probe 7' } })
       assert.equal(answer.headers.get('x-request-id'), 'probe 7')
     }
@@ -62,6 +74,8 @@ describe('a path with neither a scope nor a place on that list', () => {
     ['nothing is said of it', {}],
     ['it claims to be public', { isPublic: true }],
     ['it has a pattern alone', { path: '/v1/open' }],
+    ['it is for members, but no way sees to that', { needsMember: true }],
+    ['it has a way of its own', { way: [] }],
     ['it has an answer ready', { path: '/v1/open', respond: () => {} }],
   ] as const) {
     test(`stops the start: ${what}`, () => {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { text } from '../../src/storage/rows/row.ts'
-import { ask } from '../storage/sqlite/database-file.ts'
+import { ask, value } from '../storage/sqlite/database-file.ts'
 import { legible } from './legible-rows.ts'
 
-/** What depends on how the work was cut into steps, not on what was done: a bound, a moment, and counts of steps. */
-const incidental = ['subjects.oldest_at', 'api_keys.last_used_at', 'scrubs.*']
+/** What depends on how the work was cut into steps, not on what was done: a bound, a moment, counts and notes of steps. */
+const incidental = ['subjects.oldest_at', 'api_keys.last_used_at', 'scrubs.*', 'activity.*']
 
 /** All that a store holds, table by table, as the number of rows and a hash over them. */
 export function contentOf(path: string): Record<string, string> {
@@ -75,6 +75,11 @@ export function assertSameTotals(path: string, other: string): void {
     assert.deepEqual(rowsOnlyIn(path, table, { butNotIn: other }), [], table)
     assert.deepEqual(rowsOnlyIn(other, table, { butNotIn: path }), [], table)
   }
+}
+
+/** How many erasures that deleted something the activity tells of. */
+export function notedErasures(path: string): number {
+  return Number(value(path, "SELECT count(*) FROM activity WHERE kind = 'subject.erased' AND sessions > 0"))
 }
 
 export function subjectIdsIn(path: string): Set<string> {

@@ -5,7 +5,7 @@ import type { IncomingRow } from '../../src/domain/ingest.ts'
 import type { CommandLine } from '../support/command-line.ts'
 import type { SeededRandom } from '../support/seeded-random.ts'
 import { killBench } from './bench.ts'
-import { assertSameTotals, contentOf, rowsOnlyIn, subjectIdsIn } from './contents.ts'
+import { assertSameTotals, contentOf, notedErasures, rowsOnlyIn, subjectIdsIn } from './contents.ts'
 import { assertSound } from './invariants.ts'
 import { killAgainAndAgain, killed, type Plan, progress, type Tally } from './killing.ts'
 import { createKey, eraseAgain, eraseAll, startRoomyServer, stopServer } from './server.ts'
@@ -59,6 +59,7 @@ export function killErasures({ kills, rows }: Plan, total: Tally): void {
         answered.every((id) => !left.has(id)),
         'what was answered is gone',
       )
+      assert.equal(notedErasures(seen), gone.length, 'each erasure has left its note, and no other has')
       assert.equal(left.size + gone.length, doomed.length + others.length, 'nobody else is gone')
 
       const restarted = await startRoomyServer(cli)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe } from 'node:test'
 import type { Store } from '../../src/domain/store.ts'
+import { activityContract } from './contract/activity.ts'
 import { ageingContract } from './contract/ageing.ts'
 import { ageingModelContract } from './contract/ageing-model.ts'
 import { apiKeyContract } from './contract/api-key.ts'
@@ -12,9 +13,11 @@ import { erasureContract } from './contract/erasure.ts'
 import { eventContract } from './contract/event.ts'
 import { ingestContract } from './contract/ingest.ts'
 import { lifeContract } from './contract/life.ts'
+import { memberContract } from './contract/member.ts'
 import { organisationContract } from './contract/organisation.ts'
 import { retentionContract } from './contract/retention.ts'
 import { sessionContract } from './contract/session.ts'
+import { signInContract } from './contract/sign-in.ts'
 import { subjectContract } from './contract/subject.ts'
 import { subjectListContract } from './contract/subject-list.ts'
 import { trackerContract } from './contract/tracker.ts'
@@ -45,6 +48,9 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     retentionContract(bench)
     ageingModelContract(bench)
     dailyTotalContract(bench)
+    memberContract(bench)
+    signInContract(bench)
+    activityContract(bench)
     upkeepContract(folder, open)
     transferContract(folder, open)
   })

@@ -39,6 +39,6 @@ export const listEventsRoute = defineRoute({
     ),
 })
 
-function presentEvent({ eventId, sessionId, name, occurredAt, properties }: Event) {
+export function presentEvent({ eventId, sessionId, name, occurredAt, properties }: Event) {
   return { eventId, sessionId, name, occurredAt: formatInstant(occurredAt), properties }
 }

@@ -39,7 +39,7 @@ export const listSessionsRoute = defineRoute({
     ),
 })
 
-function presentSession({ sessionId, startedAt, endedAt, counts, attributes }: Session) {
+export function presentSession({ sessionId, startedAt, endedAt, counts, attributes }: Session) {
   const span = { startedAt: formatInstant(startedAt), endedAt: formatInstant(endedAt) }
   return { sessionId, ...span, counts, attributes }
 }

@@ -1,3 +1,4 @@
+import type { Origin } from '../../domain/activity.ts'
 import { then } from '../../domain/eventually.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import type { SubjectSummary } from '../../domain/subject.ts'
@@ -83,16 +84,20 @@ export const eraseSubjectRoute = defineRoute({
     erasedAt: '2026-11-15T09:30:00.000Z',
   },
   plan: () => null,
-  async run(services, caller, { trackerId, subjectId }) {
-    const { erasedAt, ...erasure } = await eraseSubject(
-      services,
-      trackerView(services, caller, trackerId),
-      subjectId,
-    )
+  async run(services, caller, { trackerId, subjectId }, _, requestId) {
+    const view = trackerView(services, caller, trackerId)
+    const { id, name, organisationId } = caller.key
+    const origin: Origin = { actor: { kind: 'key', id, name }, requestId, organisationId }
+    const { erasedAt, ...erasure } = await eraseSubject(services, view, subjectId, origin)
     return { trackerId, subjectId, ...erasure, erasedAt: formatInstant(erasedAt) }
   },
 })
 
-function presentSummary({ subjectId, firstSeenAt, lastSeenAt, counts }: SubjectSummary): SubjectSummaryBody {
+export function presentSummary({
+  subjectId,
+  firstSeenAt,
+  lastSeenAt,
+  counts,
+}: SubjectSummary): SubjectSummaryBody {
   return { subjectId, firstSeenAt: formatInstant(firstSeenAt), lastSeenAt: formatInstant(lastSeenAt), counts }
 }

@@ -1,5 +1,6 @@
 import type { ApiKeyStore } from '../../domain/api-key.ts'
 import { toApiKey, toCaller } from '../rows/api-key.ts'
+import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
 import { statement } from './statement.ts'
 
@@ -38,12 +39,13 @@ const touch = statement(
 
 export function apiKeyStore(connections: Connections): ApiKeyStore {
   return {
-    create: (key, hash) =>
+    create: (key, hash, note) =>
       connections.transaction(async (run) => {
         const { id, organisationId, name, scopes, lastFour, createdAt, expiresAt } = key
         await run(lockOwner, [organisationId])
         if ((await run(nameTaken, [organisationId, name, createdAt])).rowCount !== 0) return false
         await run(insert, [id, organisationId, name, scopes.join(' '), hash, lastFour, createdAt, expiresAt])
+        leaveNote(run, note)
         return true
       }),
     async find(id) {
@@ -55,10 +57,18 @@ export function apiKeyStore(connections: Connections): ApiKeyStore {
       return row ? toCaller(row) : null
     },
     list: async (organisationId) => (await connections.read(list, [organisationId])).map(toApiKey),
-    rotate: (id, { hash, lastFour }, now) =>
-      connections.transaction(async (run) => (await run(rotate, [hash, lastFour, now, id])).rowCount === 1),
-    revoke: (id, now) =>
-      connections.transaction(async (run) => (await run(revoke, [now, id])).rowCount === 1),
+    rotate: (id, { hash, lastFour }, now, note) =>
+      connections.transaction(async (run) => {
+        if ((await run(rotate, [hash, lastFour, now, id])).rowCount === 0) return false
+        leaveNote(run, note)
+        return true
+      }),
+    revoke: (id, now, note) =>
+      connections.transaction(async (run) => {
+        if ((await run(revoke, [now, id])).rowCount === 0) return false
+        leaveNote(run, note)
+        return true
+      }),
     touch: (lastUsed) =>
       connections.transaction(async (run) => {
         // In one order, so that processes that note the same keys do not wait for each other in a circle.

@@ -4,7 +4,10 @@ import { LetheError } from '../../domain/errors.ts'
 /** The tables that grow: each subject's rows of all three lie on one shard. */
 const distributed = ['subjects', 'sessions', 'events']
 /** The others, of which every node has a copy; what a foreign key points to comes first. */
-const everywhere = ['organisations', 'trackers', 'api_keys', 'daily_events', 'daily_sessions', 'scrubs']
+const everywhere = [
+  ...['organisations', 'trackers', 'api_keys', 'daily_events', 'daily_sessions', 'scrubs'],
+  ...['members', 'sign_ins', 'activity'],
+]
 
 /** Whether the tables are spread over the nodes of a Citus cluster. */
 export async function isDistributed(client: Client): Promise<boolean> {

@@ -1,16 +1,19 @@
 import { LetheError } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
+import { activityStore } from './activity.ts'
 import { apiKeyStore } from './api-key.ts'
 import { Connections, withClient } from './connections.ts'
 import { dailyTotalStore } from './daily-total.ts'
 import { distribute, isDistributed } from './distribute.ts'
 import { eventStore } from './event.ts'
 import { ingestStore } from './ingest.ts'
+import { memberStore } from './member.ts'
 import { migrate, UnfitDatabase, version } from './migrate.ts'
 import { organisationStore } from './organisation.ts'
 import { retentionStore } from './retention.ts'
 import { scrubStore } from './scrub.ts'
 import { sessionStore } from './session.ts'
+import { signInStore } from './sign-in.ts'
 import { statement } from './statement.ts'
 import { subjectStore } from './subject.ts'
 import { trackerStore } from './tracker.ts'
@@ -42,6 +45,9 @@ export async function openPostgresStore(url: string, { mustExist = false } = {})
       distribute: () => withClient(url, distribute),
     },
     transfer: transferStore(connections),
+    members: memberStore(connections),
+    signIns: signInStore(connections),
+    activity: activityStore(connections),
     together: (reads) => reads(),
     connections: () => connections.use(),
     ping: async () => {

@@ -52,7 +52,7 @@ export function retentionStore(connections: Connections): RetentionStore {
         const locked = await lockSubjects(run, keys, connections.isDistributed)
         const subjects = [...locked.values()].filter(({ oldestAt }) => oldestAt < since)
         const { isWhole, ...swept } = await sweepSubjects(run, subjects, since, maxRows)
-        if (swept.sessions + swept.events > 0) await noteDeletion(run)
+        if (swept.sessions + swept.events > 0) noteDeletion(run)
         return { ...swept, isDone: isWhole && keys.length === aged.length && aged.length < maxSubjects }
       })
     },

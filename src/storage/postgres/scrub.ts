@@ -50,8 +50,9 @@ export function scrubStore(
  * Notes, within its transaction, that something was deleted: a scrub is due from then on. The row is written only by the first after
  * a scrub, so deletions do not wait for each other; that none is missed by a scrub that begins meanwhile, the lock sees to.
  */
-export async function noteDeletion(run: Run): Promise<void> {
-  await Promise.all([run(joinDeletions), run(noteDeleted)])
+export function noteDeletion(run: Run): void {
+  run(joinDeletions)
+  run(noteDeleted)
 }
 
 /** Takes over the state of a scrub from another store. Nothing is scrubbed meanwhile. */

@@ -11,6 +11,7 @@ import { readPage, type Stretch, toStretch } from '../page.ts'
 import { integer } from '../rows/row.ts'
 import { subjectPosition, toRecord, toSummary } from '../rows/subject.ts'
 import { subjectRange } from '../subject-range.ts'
+import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
 import { subjectKeyText } from './key-text.ts'
 import { noteDeletion } from './scrub.ts'
@@ -38,6 +39,11 @@ const read = statement(
                       ORDER BY x.started_at DESC, x.session_id DESC LIMIT 1) AS attributes
    FROM subjects s JOIN trackers t ON t.id = s.tracker_id
    WHERE s.subject_key = $2 AND s.last_seen_at >= $1 AND t.organisation_id = $3`,
+)
+const count = statement(
+  `SELECT count(*) AS count FROM (
+     SELECT 1 FROM subjects WHERE tracker_id = $1 AND last_seen_at >= $2
+     AND EXISTS (SELECT 1 FROM trackers WHERE id = $1 AND organisation_id = $4) LIMIT $3) AS counted`,
 )
 // Whoever writes to a subject has its row to itself first, so nothing is added to it while it is erased.
 const lock = statement('SELECT 1 FROM subjects WHERE subject_key = $1 FOR UPDATE')
@@ -84,7 +90,12 @@ export function subjectStore(connections: Connections): SubjectStore {
       const [row] = await connections.read(read, [since, key, organisationId])
       return row ? toRecord(row, toSummary(row)) : null
     },
-    erase: ({ trackerId, organisationId, since }, subjectId): Promise<SubjectCounts | null> =>
+    async count(view, atMost) {
+      const [row] = await connections.read(count, [view.trackerId, view.since, atMost, view.organisationId])
+      const counted = integer(row ?? {}, 'count')
+      return counted === 0 && !(await isVisible(connections, view)) ? null : counted
+    },
+    erase: ({ trackerId, organisationId, since }, subjectId, note): Promise<SubjectCounts | null> =>
       connections.transaction(async (run) => {
         const key = subjectKeyText(trackerId, subjectId)
         const [found, locked] = await Promise.all([
@@ -92,7 +103,11 @@ export function subjectStore(connections: Connections): SubjectStore {
           run(lock, [key]),
         ])
         if (found.rowCount === 0) return null
-        if (locked.rowCount === 0) return { sessions: 0, events: 0 }
+        if (locked.rowCount === 0) {
+          const nothing = { sessions: 0, events: 0 }
+          leaveNote(run, note, nothing)
+          return nothing
+        }
         // What has aged out goes first, and uncounted: nobody could see it any more.
         const [, , events, sessions] = await Promise.all([
           run(deleteAgedEvents, [key, since]),
@@ -100,9 +115,12 @@ export function subjectStore(connections: Connections): SubjectStore {
           run(deleteEvents, [key]),
           run(deleteSessions, [key]),
           run(deleteSubject, [key]),
-          noteDeletion(run),
         ])
-        return { sessions: sessions.rowCount ?? 0, events: events.rowCount ?? 0 }
+        const counts = { sessions: sessions.rowCount ?? 0, events: events.rowCount ?? 0 }
+        // Sent together with the commit.
+        noteDeletion(run)
+        leaveNote(run, note, counts)
+        return counts
       }),
   }
 }

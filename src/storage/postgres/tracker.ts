@@ -7,6 +7,7 @@ const columns = 'id, organisation_id, name, created_at'
 const insert = statement(`INSERT INTO trackers (${columns}) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`)
 const find = statement(`SELECT ${columns} FROM trackers WHERE id = $1`)
 const list = statement(`SELECT ${columns} FROM trackers WHERE organisation_id = $1 ORDER BY created_at, id`)
+const rename = statement('UPDATE trackers SET name = $1 WHERE id = $2 AND organisation_id = $3')
 export const visible = statement('SELECT 1 FROM trackers WHERE id = $1 AND organisation_id = $2')
 
 export function trackerStore(connections: Connections): TrackerStore {
@@ -20,6 +21,10 @@ export function trackerStore(connections: Connections): TrackerStore {
       return row ? toTracker(row) : null
     },
     list: async (organisationId) => (await connections.read(list, [organisationId])).map(toTracker),
+    rename: ({ trackerId, organisationId }, name) =>
+      connections.transaction(
+        async (run) => (await run(rename, [name, trackerId, organisationId])).rowCount === 1,
+      ),
   }
 }
 

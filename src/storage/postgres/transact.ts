@@ -40,7 +40,13 @@ async function attemptOnce<Result>(
   const ignore = () => {}
   client.on('error', ignore)
   let isSound = false
-  const run: Run = ({ name, text }, values = []) => client.query<Row>({ name, text, values: [...values] })
+  const sent: Promise<unknown>[] = []
+  const run: Run = ({ name, text }, values = []) => {
+    const answered = client.query<Row>({ name, text, values: [...values] })
+    answered.catch(() => {})
+    sent.push(answered)
+    return answered
+  }
   try {
     const begun = client.query('BEGIN').then(() => {
       attempt.hasBegun = true
@@ -49,7 +55,8 @@ async function attemptOnce<Result>(
     if (client.pipeline) begun.catch(() => {})
     else await begun
     const result = await work(client, run)
-    await client.query('COMMIT')
+    // The last statements may still be under way; the commit is sent behind them, and counts only with all of them.
+    await Promise.all([...sent, client.query('COMMIT')])
     isSound = true
     return result
   } catch (error) {

@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { ActivityNote } from '../../domain/activity.ts'
 import type { ApiKey, Caller, KeyProof } from '../../domain/api-key.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { toApiKey, toCaller } from '../rows/api-key.ts'
+import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
 import type { Recall } from './recall.ts'
 
@@ -29,6 +31,7 @@ export function apiKeyQueries(db: DatabaseSync, recall: Recall) {
 }
 
 export function apiKeyCommands(db: DatabaseSync) {
+  const leaveNote = activityNotes(db)
   const nameTaken = db.prepare(`SELECT 1 FROM api_keys WHERE organisation_id = ? AND name = ? AND ${active}`)
   const insert = db.prepare(
     `INSERT INTO api_keys (id, organisation_id, name, scopes, hash, last_four, created_at, expires_at)
@@ -42,7 +45,7 @@ export function apiKeyCommands(db: DatabaseSync) {
     'UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at < ?1)',
   )
   return {
-    createApiKey: (key: ApiKey, hash: string): boolean =>
+    createApiKey: (key: ApiKey, hash: string, note?: ActivityNote): boolean =>
       transaction(db, () => {
         if (nameTaken.get(key.organisationId, key.name, key.createdAt)) return false
         const scopes = key.scopes.join(' ')
@@ -56,12 +59,21 @@ export function apiKeyCommands(db: DatabaseSync) {
           key.createdAt,
           key.expiresAt,
         )
+        leaveNote(note)
         return true
       }),
-    rotateApiKey: (id: string, { hash, lastFour }: KeyProof, now: Instant): boolean =>
-      transaction(db, () => rotate.run(hash, lastFour, now, id, now).changes === 1),
-    revokeApiKey: (id: string, now: Instant): boolean =>
-      transaction(db, () => revoke.run(now, id, now).changes === 1),
+    rotateApiKey: (id: string, { hash, lastFour }: KeyProof, now: Instant, note?: ActivityNote): boolean =>
+      transaction(db, () => {
+        if (rotate.run(hash, lastFour, now, id, now).changes === 0) return false
+        leaveNote(note)
+        return true
+      }),
+    revokeApiKey: (id: string, now: Instant, note?: ActivityNote): boolean =>
+      transaction(db, () => {
+        if (revoke.run(now, id, now).changes === 0) return false
+        leaveNote(note)
+        return true
+      }),
     touchApiKeys: (lastUsed: ReadonlyMap<string, Instant>): void =>
       transaction(db, () => {
         for (const [id, at] of lastUsed) touch.run(at, id)

@@ -3,9 +3,11 @@ import { apiKeyCommands } from './api-key.ts'
 import { backupCommands } from './backup.ts'
 import { pause } from './connection.ts'
 import { ingestCommands } from './ingest.ts'
+import { memberCommands } from './member.ts'
 import { organisationCommands } from './organisation.ts'
 import { retentionCommands } from './retention.ts'
 import { scrubCommands } from './scrub.ts'
+import { signInCommands } from './sign-in.ts'
 import { subjectCommands } from './subject.ts'
 import { trackerCommands } from './tracker.ts'
 import { transferCommands } from './transfer.ts'
@@ -22,6 +24,8 @@ export function commands(db: DatabaseSync) {
     ...organisationCommands(db),
     ...trackerCommands(db),
     ...apiKeyCommands(db),
+    ...memberCommands(db),
+    ...signInCommands(db),
     ...scrubCommands(db),
     ...backupCommands(db),
     ...transferCommands(db),

@@ -3,17 +3,20 @@ import type { DatabaseSync } from 'node:sqlite'
 import { LetheError } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
 import { transferTables } from '../transfer-tables.ts'
+import { activityQueries } from './activity.ts'
 import { alone } from './alone.ts'
 import { apiKeyQueries } from './api-key.ts'
 import { openReader, openWriter, snapshot } from './connection.ts'
 import { dailyTotalQueries } from './daily-total.ts'
 import { eventQueries } from './event.ts'
+import { memberQueries } from './member.ts'
 import { ForeignStore, migrate, refuseForeign } from './migrate.ts'
 import { organisationQueries } from './organisation.ts'
 import { recallUntilWritten } from './recall.ts'
 import { retentionQueries } from './retention.ts'
 import { scrubQueries } from './scrub.ts'
 import { sessionQueries } from './session.ts'
+import { signInQueries } from './sign-in.ts'
 import { subjectQueries } from './subject.ts'
 import { trackerQueries, trackerVisibility } from './tracker.ts'
 import { transferQueries } from './transfer.ts'
@@ -37,6 +40,9 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
   const retention = retentionQueries(db)
   const scrubs = scrubQueries(db)
   const transfer = transferQueries(db)
+  const members = memberQueries(db)
+  const signIns = signInQueries(db)
+  const activity = activityQueries(db)
   const anything = db.prepare('SELECT 1 FROM organisations LIMIT 1')
   return {
     organisations: {
@@ -49,20 +55,22 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
       create: (tracker) => writer.run('createTracker', tracker),
       find: async (id) => trackers.find(id),
       list: async (organisationId) => trackers.list(organisationId),
+      rename: (tracker, name) => writer.run('renameTracker', tracker, name),
     },
     apiKeys: {
-      create: (key, hash) => writer.run('createApiKey', key, hash),
+      create: (key, hash, note) => writer.run('createApiKey', key, hash, note),
       find: async (id) => apiKeys.find(id),
       findCaller: apiKeys.findCaller,
       list: async (organisationId) => apiKeys.list(organisationId),
-      rotate: (id, proof, now) => writer.run('rotateApiKey', id, proof, now),
-      revoke: (id, now) => writer.run('revokeApiKey', id, now),
+      rotate: (id, proof, now, note) => writer.run('rotateApiKey', id, proof, now, note),
+      revoke: (id, now, note) => writer.run('revokeApiKey', id, now, note),
       touch: (lastUsed) => writer.run('touchApiKeys', lastUsed),
     },
     subjects: {
       list: subjects.list,
       read: subjects.read,
-      erase: (view, subjectId) => writer.run('eraseSubject', view, subjectId),
+      count: async (view, atMost) => subjects.count(view, atMost),
+      erase: (view, subjectId, note) => writer.run('eraseSubject', view, subjectId, note),
     },
     sessions,
     events,
@@ -75,6 +83,24 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
           ? writer.run('sweep', trackerId, since, maxRows)
           : { subjects: 0, sessions: 0, events: 0, isDone: true },
     },
+    members: {
+      create: (member, invitation, note) => writer.run('createMember', member, invitation, note),
+      find: async (organisationId, id) => members.find(organisationId, id),
+      findByEmail: async (email, organisationId) => members.findByEmail(email, organisationId),
+      list: async (organisationId) => members.list(organisationId),
+      invite: (id, invitation, note) => writer.run('inviteMember', id, invitation, note),
+      findInvited: async (tokenHash, now) => members.findInvited(tokenHash, now),
+      setPassword: (tokenHash, hash, now, note) => writer.run('setPassword', tokenHash, hash, now, note),
+      remove: (organisationId, id, note) => writer.run('removeMember', organisationId, id, note),
+    },
+    signIns: {
+      begin: (signIn, passwordSetAt, note) => writer.run('beginSignIn', signIn, passwordSetAt, note),
+      find: async (tokenHash) => signIns.find(tokenHash),
+      touch: (tokenHash, now) => writer.run('touchSignIn', tokenHash, now),
+      end: (tokenHash, note) => writer.run('endSignIn', tokenHash, note),
+      endAll: (memberId, note) => writer.run('endAllSignIns', memberId, note),
+    },
+    activity: { list: async (organisationId, query) => activity.list(organisationId, query) },
     upkeep: {
       alone: (work) => alone(path, work),
       scrubState: async () => scrubs.scrubState(),

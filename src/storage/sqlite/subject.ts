@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { ActivityNote } from '../../domain/activity.ts'
 import type { Eventually } from '../../domain/eventually.ts'
 import type { Page } from '../../domain/page.ts'
 import type {
@@ -14,6 +15,7 @@ import { readPage, type Stretch, toStretch } from '../page.ts'
 import { integer, type Row } from '../rows/row.ts'
 import { subjectPosition, toRecord, toSummary } from '../rows/subject.ts'
 import { subjectRange } from '../subject-range.ts'
+import { activityNotes } from './activity.ts'
 import { snapshot, transaction } from './connection.ts'
 import { deletionNote } from './scrub.ts'
 import { type TrackerVisibility, trackerVisibility } from './tracker.ts'
@@ -27,6 +29,10 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
                          ORDER BY started_at DESC, session_id DESC LIMIT 1) AS attributes
      FROM subjects WHERE tracker_id = ?2 AND subject_id = ?3 AND last_seen_at >= ?1
      AND EXISTS (SELECT 1 FROM trackers WHERE id = tracker_id AND organisation_id = ?4)`,
+  )
+  const count = db.prepare(
+    `SELECT count(*) AS count FROM
+       (SELECT 1 FROM subjects WHERE tracker_id = ? AND last_seen_at >= ? LIMIT ?)`,
   )
   const lists = new Map<string, StatementSync>()
   const withoutAged = ageing(db)
@@ -48,6 +54,10 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
     list(view: TrackerView, query: SubjectQuery): Eventually<Page<SubjectSummary, SubjectPosition> | null> {
       if (!isVisible(view)) return null
       return readPage(query, (after, count) => stretch(view, { ...query, after }, count), subjectPosition)
+    },
+    count(view: TrackerView, atMost: number): number | null {
+      if (!isVisible(view)) return null
+      return integer(count.get(view.trackerId, view.since, atMost) ?? {}, 'count')
     },
     read(view: TrackerView, subjectId: string): SubjectRecord | null {
       const find = () => read.get(view.since, view.trackerId, subjectId, view.organisationId)
@@ -102,8 +112,9 @@ export function subjectCommands(db: DatabaseSync) {
   const deleteSessions = db.prepare('DELETE FROM sessions WHERE subject_key = ?')
   const deleteSubject = db.prepare('DELETE FROM subjects WHERE tracker_id = ? AND subject_id = ?')
   const noteDeletion = deletionNote(db)
+  const leaveNote = activityNotes(db)
   return {
-    eraseSubject: (view: TrackerView, subjectId: string): SubjectCounts | null =>
+    eraseSubject: (view: TrackerView, subjectId: string, note?: ActivityNote): SubjectCounts | null =>
       transaction(db, () => {
         if (!isVisible(view)) return null
         const key = subjectKey(view.trackerId, subjectId)
@@ -113,6 +124,7 @@ export function subjectCommands(db: DatabaseSync) {
         const events = Number(deleteEvents.run(key).changes)
         const sessions = Number(deleteSessions.run(key).changes)
         if (deleteSubject.run(view.trackerId, subjectId).changes !== 0) noteDeletion()
+        leaveNote(note, { sessions, events })
         return { sessions, events }
       }),
   }

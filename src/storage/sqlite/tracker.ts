@@ -19,9 +19,12 @@ export function trackerCommands(db: DatabaseSync) {
   const insert = db.prepare(
     'INSERT INTO trackers (id, organisation_id, name, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
   )
+  const rename = db.prepare('UPDATE trackers SET name = ? WHERE id = ? AND organisation_id = ?')
   return {
     createTracker: ({ id, organisationId, name, createdAt }: Tracker): boolean =>
       transaction(db, () => insert.run(id, organisationId, name, createdAt).changes === 1),
+    renameTracker: ({ trackerId, organisationId }: TrackerRef, name: string): boolean =>
+      transaction(db, () => rename.run(name, trackerId, organisationId).changes === 1),
   }
 }
 

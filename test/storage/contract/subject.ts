@@ -119,4 +119,27 @@ export function subjectContract(bench: Bench): void {
       }
     })
   })
+  describe('counting subjects', () => {
+    it('counts what can be seen, no further than asked', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      assert.equal(await bench.store.subjects.count(tracker, 10), 0)
+      await bench.store.ingest.ingest(
+        ['a', 'b', 'c'].map((subjectId, i) =>
+          sessionRow({ trackerId, subjectId, sessionId: 's', startedAt: start + i, endedAt: start + i }),
+        ),
+      )
+      assert.equal(await bench.store.subjects.count(tracker, 10), 3)
+      assert.equal(await bench.store.subjects.count(tracker, 2), 2)
+      assert.equal(await bench.store.subjects.count({ ...tracker, since: start + 1 }, 10), 2)
+      assert.equal(await bench.store.subjects.count({ ...tracker, since: start + 3 }, 10), 0)
+    })
+
+    it('is null when the tracker is not visible', async () => {
+      const tracker = await bench.createTracker()
+      const organisationId = await bench.createOrganisation()
+      assert.equal(await bench.store.subjects.count({ ...tracker, organisationId }, 10), null)
+      assert.equal(await bench.store.subjects.count({ ...tracker, trackerId: 'nothing' }, 10), null)
+    })
+  })
 }

@@ -48,6 +48,17 @@ export function trackerContract(bench: Bench): void {
       assert.equal(await bench.store.trackers.find(id), null)
     })
 
+    it('can be given another name by its organisation alone', async () => {
+      const { organisationId, trackerId } = await bench.createTracker()
+      const other = await bench.createOrganisation()
+      const before = await bench.store.trackers.find(trackerId)
+      assert.equal(await bench.store.trackers.rename({ organisationId: other, trackerId }, 'Theirs'), false)
+      assert.equal(await bench.store.trackers.rename({ organisationId, trackerId: 'nothing' }, 'None'), false)
+      assert.deepEqual(await bench.store.trackers.find(trackerId), before)
+      assert.equal(await bench.store.trackers.rename({ organisationId, trackerId }, `L'été`), true)
+      assert.deepEqual(await bench.store.trackers.find(trackerId), { ...before, name: `L'été` })
+    })
+
     it('is listed with its organisation’s others alone, oldest first, and by id among equals', async () => {
       const [mine, theirs] = [await bench.createOrganisation(), await bench.createOrganisation()]
       const tracker = (kind: string, organisationId: string, createdAt: number) => ({

@@ -181,3 +181,50 @@ describe('a store of the first version, upgraded', () => {
     assert.equal((await (await open(t, path)).upkeep.scrubState()).isDue, false)
   })
 })
+
+describe('a store of the second version, upgraded', () => {
+  it('holds what it held, and takes members, sign-ins and activity', async (t) => {
+    const path = join(temporaryFolder(t), 'lethe.db')
+    const db = openWriter(path)
+    migrate(db, path, migrations().slice(0, 2))
+    db.exec(`INSERT INTO organisations VALUES ('acme', 'Acme', 'pro', 1)`)
+    db.exec(`INSERT INTO trackers VALUES ('shop', 'acme', 'Shop', 1)`)
+    db.exec(
+      `INSERT INTO api_keys VALUES ('k1', 'acme', 'old', 'analytics:view', 'h', 'abcd', 1, null, null, null, null)`,
+    )
+    db.close()
+    const store = await open(t, path)
+    assert.deepEqual(
+      (await store.apiKeys.list('acme')).map(({ name }) => name),
+      ['old'],
+    )
+    await store.ingest.ingest(rows)
+    assert.deepEqual(await store.members.list('acme'), [])
+    const actor = { kind: 'command-line' } as const
+    const note = {
+      id: 'a',
+      organisationId: 'acme',
+      at: 2,
+      actor,
+      kind: 'key.revoked',
+      target: 'old',
+      requestId: null,
+    } as const
+    assert.equal(await store.apiKeys.revoke('k1', 2, note), true)
+    await store.subjects.erase(tracker, 'anna', {
+      ...note,
+      id: 'b',
+      at: 3,
+      kind: 'subject.erased',
+      target: 'shop',
+    })
+    const { rows: entries } = await store.activity.list('acme', { limit: 9, after: null, requestId: null })
+    assert.deepEqual(
+      entries.map(({ id, counts }) => [id, counts]),
+      [
+        ['b', { sessions: 2, events: 6 }],
+        ['a', null],
+      ],
+    )
+  })
+})

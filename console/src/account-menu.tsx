@@ -1,0 +1,96 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { change } from './api.ts'
+import { Button } from './parts/button.tsx'
+import { Confirm } from './parts/confirm.tsx'
+import { Icon } from './parts/icon.tsx'
+import { tell } from './parts/toasts.tsx'
+import { navigate } from './router.tsx'
+import { useSession } from './session.tsx'
+import { ThemeSwitch } from './theme-switch.tsx'
+
+/** Who is signed in, the colours, and the ways out. */
+export function AccountMenu() {
+  const { member, organisation } = useSession()
+  const [isOpen, setOpen] = useState(false)
+  const [isLeavingAll, setLeavingAll] = useState(false)
+  const menu = useRef<HTMLDivElement>(null)
+  const opener = useRef<HTMLButtonElement>(null)
+
+  useEffect(() => {
+    if (!isOpen) return
+    const closeOutside = (event: Event) => {
+      if (event.target instanceof Node && !menu.current?.contains(event.target)) setOpen(false)
+    }
+    const closeByKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return
+      setOpen(false)
+      opener.current?.focus()
+    }
+    document.addEventListener('pointerdown', closeOutside)
+    document.addEventListener('keydown', closeByKey)
+    return () => {
+      document.removeEventListener('pointerdown', closeOutside)
+      document.removeEventListener('keydown', closeByKey)
+    }
+  }, [isOpen])
+
+  async function leave(path: '/sign-out' | '/sign-out-everywhere'): Promise<void> {
+    await change(path)
+    tell(path === '/sign-out' ? 'Signed out' : 'Signed out everywhere')
+    navigate('/console/sign-in')
+  }
+
+  return (
+    <div class="account" ref={menu}>
+      <button
+        ref={opener}
+        type="button"
+        class="account-button"
+        aria-expanded={isOpen}
+        aria-controls="account-menu"
+        onClick={() => setOpen(!isOpen)}
+      >
+        <span class="avatar" aria-hidden="true">
+          {member.email.charAt(0).toUpperCase()}
+        </span>
+        <span class="account-name">
+          <span class="visually-hidden">Account: </span>
+          {member.email}
+        </span>
+        <Icon name="down" />
+      </button>
+      <div id="account-menu" class="account-menu" hidden={!isOpen}>
+        <p>
+          <strong>{member.email}</strong>
+          <small>
+            {organisation.name}, plan {organisation.plan}, {organisation.retentionDays} days
+          </small>
+        </p>
+        <ThemeSwitch />
+        <Button kind="quiet" icon="out" onClick={() => leave('/sign-out').catch(failed)}>
+          Sign out
+        </Button>
+        <Button kind="quiet" icon="out" onClick={() => setLeavingAll(true)}>
+          Sign out everywhere
+        </Button>
+      </div>
+      {isLeavingAll && (
+        <Confirm
+          title="Sign out everywhere"
+          action="Sign out everywhere"
+          onConfirm={() => leave('/sign-out-everywhere')}
+          onClose={() => setLeavingAll(false)}
+        >
+          <p>
+            You will be signed out on every device and in every browser, this one included. API keys go on
+            working.
+          </p>
+        </Confirm>
+      )}
+    </div>
+  )
+}
+
+function failed(error: unknown): void {
+  tell(error instanceof Error ? error.message : 'That did not work')
+}

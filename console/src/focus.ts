@@ -1,0 +1,5 @@
+/** Puts the focus where whoever opens something begins: on the field that asks for it, if one does. */
+export function focusWithin(container: Element | null): void {
+  const field = container?.querySelector('[data-focus]')
+  if (field instanceof HTMLElement) field.focus()
+}

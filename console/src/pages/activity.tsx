@@ -1,0 +1,162 @@
+import { useId, useState } from 'preact/hooks'
+import { Button } from '../parts/button.tsx'
+import { Icon, type IconName } from '../parts/icon.tsx'
+import { Page } from '../parts/page.tsx'
+import { Pager, usePaging } from '../parts/pager.tsx'
+import { Empty, Loaded } from '../parts/states.tsx'
+import { counted, When } from '../parts/when.tsx'
+import { useResource } from '../resource.ts'
+import { navigate, useAddress } from '../router.tsx'
+import type { Activity } from '../types.ts'
+
+const pageSize = 50
+
+export function ActivityPage() {
+  const { query } = useAddress()
+  const requestId = query.get('request') ?? ''
+  const [typed, setTyped] = useState(requestId)
+  const paging = usePaging()
+  const id = useId()
+  const parameters = new URLSearchParams({ limit: String(pageSize) })
+  if (requestId !== '') parameters.set('requestId', requestId)
+  if (paging.cursor !== null) parameters.set('cursor', paging.cursor)
+  const activity = useResource<{ entries: Activity[]; nextCursor: string | null }>(`/activity?${parameters}`)
+  function search(text: string): void {
+    setTyped(text)
+    paging.restart()
+    navigate(text === '' ? '/console/activity' : `/console/activity?request=${encodeURIComponent(text)}`)
+  }
+  return (
+    <Page
+      title="Activity"
+      intro="Who did what with keys, members and data subjects. It never names a data subject."
+    >
+      <div class="tools">
+        <search>
+          <form
+            class="find"
+            onSubmit={(event) => {
+              event.preventDefault()
+              search(typed.trim())
+            }}
+          >
+            <div class="field search">
+              <label for={id} class="visually-hidden">
+                Request id
+              </label>
+              <Icon name="search" />
+              <input
+                id={id}
+                type="search"
+                class="code"
+                placeholder="Request id"
+                value={typed}
+                autocomplete="off"
+                spellcheck={false}
+                onInput={(event) => setTyped(event.currentTarget.value)}
+              />
+            </div>
+            <Button type="submit">Find</Button>
+            {requestId !== '' && <Button onClick={() => search('')}>Show all</Button>}
+          </form>
+        </search>
+      </div>
+      <Loaded resource={activity} lines={10}>
+        {({ entries, nextCursor }) =>
+          entries.length === 0 ? (
+            <Empty icon="activity" title={requestId === '' ? 'Nothing has happened yet' : 'Nothing found'}>
+              <p>
+                {requestId === ''
+                  ? 'Keys that are made, members who sign in and data subjects that are erased show up here.'
+                  : 'No request of this id changed anything here. The id must be exact.'}
+              </p>
+            </Empty>
+          ) : (
+            <>
+              <ActivityTable entries={entries} />
+              <Pager paging={paging} nextCursor={nextCursor} label="Pages of activity" />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}
+
+function ActivityTable({ entries }: { entries: Activity[] }) {
+  return (
+    <div class="table-frame">
+      <table class="table">
+        <caption class="visually-hidden">Activity, newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">What</th>
+            <th scope="col">Who</th>
+            <th scope="col">When</th>
+            <th scope="col">Request id</th>
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map((entry) => (
+            <tr key={entry.id}>
+              <th scope="row">
+                <span class="strong">{titles[entry.kind] ?? entry.kind}</span>
+                <Detail entry={entry} />
+              </th>
+              <td data-label="Who">
+                <Who actor={entry.actor} />
+              </td>
+              <td data-label="When">
+                <When at={entry.at} as="exact" />
+              </td>
+              <td data-label="Request id">
+                {entry.requestId === null ? (
+                  <span class="muted">none</span>
+                ) : (
+                  <code class="wrap small">{entry.requestId}</code>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const titles: Record<string, string> = {
+  'key.created': 'Key created',
+  'key.rotated': 'Key rotated',
+  'key.revoked': 'Key revoked',
+  'subject.erased': 'Data subject erased',
+  'member.invited': 'Member invited',
+  'member.joined': 'Password set',
+  'member.removed': 'Member removed',
+  'member.signed-in': 'Signed in',
+  'member.signed-out': 'Signed out',
+  'member.signed-out-everywhere': 'Signed out everywhere',
+}
+
+function Detail({ entry: { target, counts } }: { entry: Activity }) {
+  if (target === null && counts === null) return null
+  const deleted = counts && `${counted(counts.sessions, 'session')}, ${counted(counts.events, 'event')}`
+  return <span class="detail">{[target, deleted].filter(Boolean).join(' · ')}</span>
+}
+
+function Who({ actor }: { actor: Activity['actor'] }) {
+  const icons: Record<typeof actor.kind, IconName> = {
+    member: 'person',
+    key: 'keys',
+    'command-line': 'terminal',
+  }
+  const name = actor.kind === 'command-line' ? 'Command line' : actor.name
+  return (
+    <span class="who">
+      <Icon name={icons[actor.kind]} />
+      <span>
+        {actor.kind === 'key' && <span class="visually-hidden">API key </span>}
+        {name}
+      </span>
+    </span>
+  )
+}

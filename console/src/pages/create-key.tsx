@@ -1,0 +1,132 @@
+import { useId, useState } from 'preact/hooks'
+import { change } from '../api.ts'
+import { useForm } from '../form.ts'
+import { Button } from '../parts/button.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Failure, Field, Note } from '../parts/field.tsx'
+import { Loaded } from '../parts/states.tsx'
+import { useResource } from '../resource.ts'
+import type { Area, IssuedKey } from '../types.ts'
+
+const dayMs = 86_400_000
+const expiries = [
+  { value: '', title: 'Never' },
+  { value: '30', title: 'In 30 days' },
+  { value: '90', title: 'In 90 days' },
+  { value: '365', title: 'In a year' },
+  { value: 'date', title: 'On a day of your choice' },
+]
+
+export function CreateKey({ onCreated, onClose }: { onCreated(issued: IssuedKey): void; onClose(): void }) {
+  const areas = useResource<{ areas: Area[] }>('/scopes')
+  const [name, setName] = useState('')
+  const [scopes, setScopes] = useState<string[]>([])
+  const [expiry, setExpiry] = useState('')
+  const [day, setDay] = useState('')
+  const form = useForm()
+  const expiryId = useId()
+  const toggle = (scope: string) =>
+    setScopes((all) => (all.includes(scope) ? all.filter((other) => other !== scope) : [...all, scope]))
+  return (
+    <Dialog title="Create an API key" onClose={onClose}>
+      <form
+        noValidate
+        onSubmit={form.submit(async () =>
+          onCreated(await change<IssuedKey>('/keys', { name, scopes, expiresAt: expiresAt(expiry, day) })),
+        )}
+      >
+        <Field
+          label="Name"
+          value={name}
+          onInput={setName}
+          problem={form.fields.name}
+          hint="What it is for, such as “privacy desk” or “nightly export”."
+          hasFocus
+        />
+        <Loaded resource={areas} lines={4}>
+          {({ areas }) => (
+            <Scopes areas={areas} chosen={scopes} onToggle={toggle} problem={form.fields.scope} />
+          )}
+        </Loaded>
+        <div class="field">
+          <label for={expiryId}>Expires</label>
+          <select id={expiryId} value={expiry} onChange={(event) => setExpiry(event.currentTarget.value)}>
+            {expiries.map(({ value, title }) => (
+              <option key={value} value={value}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </div>
+        {expiry === 'date' && (
+          <Field
+            label="Last day"
+            type="date"
+            value={day}
+            onInput={setDay}
+            problem={form.fields.expiresAt}
+            hint="It works until this day is over where you are."
+          />
+        )}
+        <Failure failure={form.failure} />
+        <footer class="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" isBusy={form.isBusy}>
+            Create the key
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
+
+interface ScopesProps {
+  areas: Area[]
+  chosen: string[]
+  onToggle(scope: string): void
+  problem: string | undefined
+}
+
+function Scopes({ areas, chosen, onToggle, problem }: ScopesProps) {
+  const noteId = useId()
+  const others = areas.filter(({ scopes }) => scopes.length === 0).map(({ area }) => titleOf(area))
+  return (
+    <div class="field">
+      {areas
+        .filter(({ scopes }) => scopes.length > 0)
+        .map(({ area, scopes }) => (
+          <fieldset key={area} class="scopes" aria-describedby={noteId}>
+            <legend>{titleOf(area)}</legend>
+            {scopes.map(({ scope, allows }) => (
+              <label key={scope} class="scope">
+                <input
+                  type="checkbox"
+                  checked={chosen.includes(scope)}
+                  aria-invalid={problem !== undefined}
+                  onChange={() => onToggle(scope)}
+                />
+                <span>
+                  <code>{scope}</code>
+                  <small>{allows}</small>
+                </span>
+              </label>
+            ))}
+          </fieldset>
+        ))}
+      <Note id={noteId} problem={problem} hint={`${others.join(', ')} have no scopes yet.`} />
+    </div>
+  )
+}
+
+function titleOf(area: string): string {
+  const words = area === 'api-keys' ? 'API keys' : area.replaceAll('-', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** The instant at which a key chosen so expires; what is no day is left for the server to refuse. */
+function expiresAt(expiry: string, day: string): string | null {
+  if (expiry === '') return null
+  if (expiry !== 'date') return new Date(Date.now() + Number(expiry) * dayMs).toISOString()
+  const midnight = new Date(`${day}T24:00:00`)
+  return Number.isNaN(midnight.getTime()) ? 'no day' : midnight.toISOString()
+}

@@ -1,0 +1,78 @@
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError, change } from '../api.ts'
+import { useForm } from '../form.ts'
+import { Button } from '../parts/button.tsx'
+import { Failure, Field } from '../parts/field.tsx'
+import { Broken, Skeleton } from '../parts/states.tsx'
+import { unexpected } from '../resource.ts'
+import { Link, navigate } from '../router.tsx'
+import { Door } from './door.tsx'
+
+interface Invitation {
+  email: string
+  organisation: string
+  hasPassword: boolean
+}
+
+/** Where a one-time link leads. Its token stands behind the hash, which browsers send to nobody. */
+export function JoinPage() {
+  const [token] = useState(() => location.hash.slice(1))
+  const [invitation, setInvitation] = useState<Invitation | null>(null)
+  const [error, setError] = useState<ApiError | null>(null)
+  const [password, setPassword] = useState('')
+  const form = useForm()
+  useEffect(() => {
+    // Not for the history, and not for whoever looks over a shoulder.
+    history.replaceState(null, '', location.pathname)
+    change<Invitation>('/invitation', { token: token || 'none' })
+      .then(setInvitation)
+      .catch((error: unknown) => setError(error instanceof ApiError ? error : unexpected(error)))
+  }, [token])
+  if (error) {
+    return (
+      <Door title="This link is no good">
+        <Broken error={error} />
+        <p>
+          <Link to="/console/sign-in">Sign in instead</Link>
+        </p>
+      </Door>
+    )
+  }
+  if (!invitation) {
+    return (
+      <Door title="Set a password">
+        <Skeleton lines={4} />
+      </Door>
+    )
+  }
+  return (
+    <Door title={invitation.hasPassword ? 'Set a new password' : `Welcome to ${invitation.organisation}`}>
+      <p class="intro">
+        Set a password for <strong>{invitation.email}</strong>. You sign in with it from now on
+        {invitation.hasPassword && ', and are signed out everywhere else'}.
+      </p>
+      <form
+        onSubmit={form.submit(async () => {
+          await change('/invitation/accept', { token, password })
+          navigate('/console/trackers', { replace: true })
+        })}
+      >
+        <input type="email" autocomplete="username" value={invitation.email} readOnly hidden />
+        <Field
+          label="Password"
+          type="password"
+          autoComplete="new-password"
+          value={password}
+          onInput={setPassword}
+          problem={form.fields.password}
+          hint="At least 12 characters. A few words you can remember are better than symbols you cannot."
+          hasFocus
+        />
+        <Failure failure={form.failure} />
+        <Button type="submit" kind="primary" isBusy={form.isBusy}>
+          Set the password and sign in
+        </Button>
+      </form>
+    </Door>
+  )
+}

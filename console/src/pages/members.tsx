@@ -1,0 +1,124 @@
+import { useState } from 'preact/hooks'
+import { change, encode } from '../api.ts'
+import { Badge } from '../parts/badge.tsx'
+import { Button } from '../parts/button.tsx'
+import { Confirm } from '../parts/confirm.tsx'
+import { Page } from '../parts/page.tsx'
+import { Loaded } from '../parts/states.tsx'
+import { tell } from '../parts/toasts.tsx'
+import { When } from '../parts/when.tsx'
+import { useResource } from '../resource.ts'
+import { navigate } from '../router.tsx'
+import { useSession } from '../session.tsx'
+import type { Member } from '../types.ts'
+import { Invite, type Invited, ShowLink } from './invite.tsx'
+
+export function MembersPage() {
+  const { member: me } = useSession()
+  const members = useResource<{ members: Member[] }>('/members')
+  const [isInviting, setInviting] = useState(false)
+  const [invited, setInvited] = useState<Invited | null>(null)
+  const [removing, setRemoving] = useState<Member | null>(null)
+  async function remove({ id, email }: Member): Promise<void> {
+    await change(`/members/${encode(id)}`, {}, 'DELETE')
+    setRemoving(null)
+    tell(`Removed ${email}`)
+    if (id === me.id) navigate('/console/sign-in')
+    else members.reload()
+  }
+  return (
+    <Page
+      title="Members"
+      intro="The people who may sign in here. All of them may do the same."
+      actions={
+        <Button kind="primary" icon="plus" onClick={() => setInviting(true)}>
+          Invite a member
+        </Button>
+      }
+    >
+      <Loaded resource={members}>
+        {({ members }) => <MemberTable members={members} me={me} onRemove={setRemoving} />}
+      </Loaded>
+      {isInviting && (
+        <Invite
+          onInvited={(invited) => {
+            members.reload()
+            setInviting(false)
+            setInvited(invited)
+          }}
+          onClose={() => setInviting(false)}
+        />
+      )}
+      {invited && <ShowLink invited={invited} onClose={() => setInvited(null)} />}
+      {removing && (
+        <Confirm
+          title={`Remove ${removing.email}`}
+          action="Remove the member"
+          kind="danger"
+          onConfirm={() => remove(removing)}
+          onClose={() => setRemoving(null)}
+        >
+          <p>
+            {removing.id === me.id
+              ? 'You are signed out at once and cannot come back'
+              : 'They are signed out at once and cannot come back'}{' '}
+            without a new invitation. API keys go on working, and the activity stays.
+          </p>
+        </Confirm>
+      )}
+    </Page>
+  )
+}
+
+function MemberTable({
+  members,
+  me,
+  onRemove,
+}: {
+  members: Member[]
+  me: Member
+  onRemove(member: Member): void
+}) {
+  return (
+    <div class="table-frame">
+      <table class="table">
+        <caption class="visually-hidden">Members, oldest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">E-mail address</th>
+            <th scope="col">State</th>
+            <th scope="col">Invited</th>
+            <th scope="col">Password set</th>
+            <th scope="col">
+              <span class="visually-hidden">What to do</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {members.map((member) => (
+            <tr key={member.id}>
+              <th scope="row">
+                <span class="strong wrap">{member.email}</span>
+                {member.id === me.id && <span class="muted">you</span>}
+              </th>
+              <td data-label="State">
+                <Badge state={member.joinedAt === null ? 'invited' : 'joined'} />
+              </td>
+              <td data-label="Invited">
+                <When at={member.createdAt} as="day" />
+              </td>
+              <td data-label="Password set">
+                <When at={member.joinedAt} as="day" none="not yet" />
+              </td>
+              <td class="row-actions">
+                <Button kind="quiet risky" label={`Remove ${member.email}`} onClick={() => onRemove(member)}>
+                  Remove
+                </Button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

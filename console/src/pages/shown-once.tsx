@@ -1,0 +1,32 @@
+import { Button } from '../parts/button.tsx'
+import { Copy } from '../parts/copy.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { useResource } from '../resource.ts'
+import type { IssuedKey, Tracker } from '../types.ts'
+
+/** A key's string, this once: it lives in this dialog and goes with it. */
+export function ShownOnce({ issued, verb, onClose }: { issued: IssuedKey; verb: string; onClose(): void }) {
+  const trackers = useResource<{ trackers: Tracker[] }>('/trackers')
+  const { key, keyString } = issued
+  const trackerId = trackers.data?.trackers[0]?.id ?? 'TRACKER'
+  const subjects = `${location.origin}/v1/analytics/trackers/${encodeURIComponent(trackerId)}/subjects`
+  return (
+    <Dialog title={`The key “${key.name}” is ${verb}`} onClose={onClose} isFirm>
+      <div class="prose">
+        <p>
+          Copy it now and keep it where secrets are kept. <strong>It is shown this once</strong> and stored
+          nowhere.
+        </p>
+      </div>
+      <p class="label">Key</p>
+      <Copy label="Key" text={keyString} hasFocus />
+      <p class="label">Try it</p>
+      <Copy label="Command" text={`curl -H 'Authorization: Bearer ${keyString}' '${subjects}?limit=3'`} />
+      <footer class="dialog-foot">
+        <Button kind="primary" onClick={onClose}>
+          I have stored it
+        </Button>
+      </footer>
+    </Dialog>
+  )
+}

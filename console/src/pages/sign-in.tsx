@@ -1,0 +1,68 @@
+import { useState } from 'preact/hooks'
+import { change } from '../api.ts'
+import { useForm } from '../form.ts'
+import { Button } from '../parts/button.tsx'
+import { Failure, Field } from '../parts/field.tsx'
+import { navigate, useAddress } from '../router.tsx'
+import { Door } from './door.tsx'
+
+export function SignInPage() {
+  const { query } = useAddress()
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const [organisationId, setOrganisation] = useState(query.get('org') ?? '')
+  const form = useForm()
+  return (
+    <Door title="Sign in">
+      <form
+        onSubmit={form.submit(async () => {
+          await change('/sign-in', { email, password, ...(organisationId !== '' && { organisationId }) })
+          navigate(destination(query.get('to')), { replace: true })
+        })}
+      >
+        <Field
+          label="E-mail address"
+          type="email"
+          autoComplete="username"
+          value={email}
+          onInput={setEmail}
+          problem={form.fields.email}
+          hasFocus
+        />
+        <Field
+          label="Password"
+          type="password"
+          autoComplete="current-password"
+          value={password}
+          onInput={setPassword}
+          problem={form.fields.password}
+        />
+        <details class="more" open={organisationId !== ''}>
+          <summary>Several organisations?</summary>
+          <Field
+            label="Organisation (its id)"
+            value={organisationId}
+            onInput={setOrganisation}
+            problem={form.fields.organisationId}
+            hint="Only needed when your address belongs to more than one."
+            isRequired={false}
+          />
+        </details>
+        <Failure failure={form.failure} />
+        <Button type="submit" kind="primary" isBusy={form.isBusy}>
+          Sign in
+        </Button>
+      </form>
+      <p class="note">
+        No password yet, or a forgotten one? Ask another member or your operator for a new link.
+      </p>
+    </Door>
+  )
+}
+
+/** Where somebody wanted to go; nowhere outside the console, whatever the address says. */
+function destination(to: string | null): string {
+  return to !== null && /^\/console(\/|$)/.test(to) && !to.startsWith('/console/sign-in')
+    ? to
+    : '/console/trackers'
+}

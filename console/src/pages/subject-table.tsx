@@ -1,0 +1,50 @@
+import { encode } from '../api.ts'
+import { formatNumber, When } from '../parts/when.tsx'
+import { Link } from '../router.tsx'
+import type { Subject } from '../types.ts'
+
+export function SubjectTable({ trackerId, subjects }: { trackerId: string; subjects: Subject[] }) {
+  return (
+    <div class="table-frame">
+      <table class="table">
+        <caption class="visually-hidden">Data subjects</caption>
+        <thead>
+          <tr>
+            <th scope="col">Data subject</th>
+            <th scope="col">Last seen</th>
+            <th scope="col">First seen</th>
+            <th scope="col" class="number">
+              Sessions
+            </th>
+            <th scope="col" class="number">
+              Events
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {subjects.map(({ subjectId, firstSeenAt, lastSeenAt, counts }) => (
+            <tr key={subjectId} class="leads">
+              <th scope="row">
+                <Link to={`/console/trackers/${encode(trackerId)}/subjects/${encode(subjectId)}`}>
+                  <code class="wrap">{subjectId}</code>
+                </Link>
+              </th>
+              <td data-label="Last seen">
+                <When at={lastSeenAt} />
+              </td>
+              <td data-label="First seen">
+                <When at={firstSeenAt} />
+              </td>
+              <td class="number" data-label="Sessions">
+                {formatNumber(counts.sessions)}
+              </td>
+              <td class="number" data-label="Events">
+                {formatNumber(counts.events)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,119 @@
+import { useId, useState } from 'preact/hooks'
+import { encode } from '../api.ts'
+import { Page } from '../parts/page.tsx'
+import { Pager, usePaging } from '../parts/pager.tsx'
+import { Empty, Loaded } from '../parts/states.tsx'
+import { useResource } from '../resource.ts'
+import { navigate, useAddress } from '../router.tsx'
+import type { Subject, Tracker } from '../types.ts'
+import { PrefixSearch } from './prefix-search.tsx'
+import { SubjectTable } from './subject-table.tsx'
+import { subjectCount, TrackerChart } from './trackers.tsx'
+
+const sorts = [
+  { value: '-lastSeenAt', title: 'Last seen, newest first' },
+  { value: 'lastSeenAt', title: 'Last seen, oldest first' },
+  { value: 'subjectId', title: 'By id' },
+]
+const pageSize = 25
+
+export function SubjectsPage({ trackerId }: { trackerId: string }) {
+  const trackers = useResource<{ trackers: Tracker[] }>('/trackers')
+  const tracker = trackers.data?.trackers.find(({ id }) => id === trackerId)
+  const [measure, setMeasure] = useState<'sessions' | 'events'>('sessions')
+  return (
+    <Page
+      title={tracker?.name ?? trackerId}
+      intro={tracker ? `${subjectCount(tracker)} data subjects` : ' '}
+      above={{ to: '/console/trackers', title: 'Trackers' }}
+    >
+      <section class="card" aria-labelledby="totals">
+        <header>
+          <h2 id="totals">Daily totals</h2>
+          <fieldset class="segments small">
+            <legend class="visually-hidden">What to count</legend>
+            {(['sessions', 'events'] as const).map((each) => (
+              <label key={each}>
+                <input
+                  type="radio"
+                  name="measure"
+                  checked={measure === each}
+                  onChange={() => setMeasure(each)}
+                />
+                <span>{each}</span>
+              </label>
+            ))}
+          </fieldset>
+        </header>
+        <TrackerChart {...{ trackerId, measure }} isLarge />
+      </section>
+      <SubjectList trackerId={trackerId} />
+    </Page>
+  )
+}
+
+function SubjectList({ trackerId }: { trackerId: string }) {
+  const { path, query } = useAddress()
+  const prefix = query.get('prefix') ?? ''
+  const sort = prefix === '' ? (query.get('sort') ?? '-lastSeenAt') : 'subjectId'
+  const paging = usePaging()
+  const sortId = useId()
+  const parameters = new URLSearchParams({ limit: String(pageSize), sort })
+  if (prefix !== '') parameters.set('subjectIdPrefix', prefix)
+  if (paging.cursor !== null) parameters.set('cursor', paging.cursor)
+  const subjects = useResource<{ subjects: Subject[]; nextCursor: string | null }>(
+    `/trackers/${encode(trackerId)}/subjects?${parameters}`,
+  )
+  function show(changes: Record<string, string>): void {
+    const next = new URLSearchParams(query)
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === '') next.delete(name)
+      else next.set(name, value)
+    }
+    paging.restart()
+    navigate(next.size > 0 ? `${path}?${next}` : path, { replace: true })
+  }
+  return (
+    <section aria-label="Data subjects">
+      <div class="tools">
+        <PrefixSearch prefix={prefix} onSearch={(text) => show({ prefix: text })} />
+        <div class="field inline">
+          <label for={sortId}>Order</label>
+          <select
+            id={sortId}
+            value={sort}
+            disabled={prefix !== ''}
+            title={prefix === '' ? undefined : 'What was found is in the order of ids'}
+            onChange={(event) => show({ sort: event.currentTarget.value })}
+          >
+            {sorts.map(({ value, title }) => (
+              <option key={value} value={value}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </div>
+      </div>
+      <Loaded resource={subjects} lines={10}>
+        {({ subjects, nextCursor }) =>
+          subjects.length === 0 ? (
+            prefix === '' ? (
+              <Empty icon="person" title="No data subjects">
+                <p>Nobody has been recorded yet, or everybody has aged out.</p>
+              </Empty>
+            ) : (
+              <Empty icon="search" title="Nobody found">
+                <p>No id begins with “{prefix}”. Capital letters count.</p>
+              </Empty>
+            )
+          ) : (
+            <>
+              <SubjectTable trackerId={trackerId} subjects={subjects} />
+              <Pager paging={paging} nextCursor={nextCursor} label="Pages of data subjects" />
+            </>
+          )
+        }
+      </Loaded>
+    </section>
+  )
+}

@@ -1,0 +1,128 @@
+import { useState } from 'preact/hooks'
+import { change, encode } from '../api.ts'
+import { Button } from '../parts/button.tsx'
+import { Chart } from '../parts/chart.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Page } from '../parts/page.tsx'
+import { useSeen } from '../parts/seen.ts'
+import { Broken, Empty, Loaded } from '../parts/states.tsx'
+import { tell } from '../parts/toasts.tsx'
+import { formatNumber } from '../parts/when.tsx'
+import { useResource } from '../resource.ts'
+import { Link } from '../router.tsx'
+import { useSession } from '../session.tsx'
+import type { Totals, Tracker } from '../types.ts'
+import { NameDialog } from './name-dialog.tsx'
+
+export function TrackersPage() {
+  const trackers = useResource<{ trackers: Tracker[] }>('/trackers')
+  const [doing, setDoing] = useState<'create' | Tracker | null>(null)
+  const stop = () => setDoing(null)
+  const create = (
+    <Button kind="primary" icon="plus" onClick={() => setDoing('create')}>
+      Create a tracker
+    </Button>
+  )
+  async function save(name: string): Promise<void> {
+    if (doing === 'create') await change('/trackers', { name })
+    else if (doing) await change(`/trackers/${encode(doing.id)}/rename`, { name })
+    tell(doing === 'create' ? `Created “${name}”` : `Renamed to “${name}”`)
+    trackers.reload()
+    stop()
+  }
+  return (
+    <Page
+      title="Trackers"
+      intro="The websites and apps whose visitors are recorded. Daily totals stay when visitors age out or are erased."
+      actions={create}
+    >
+      <Loaded resource={trackers} lines={8}>
+        {({ trackers }) =>
+          trackers.length === 0 ? (
+            <Empty icon="trackers" title="No trackers yet">
+              <p>Create one, then import what was recorded or point your collector at it.</p>
+              {create}
+            </Empty>
+          ) : (
+            <ul class="cards">
+              {trackers.map((tracker) => (
+                <li key={tracker.id}>
+                  <TrackerCard tracker={tracker} onRename={() => setDoing(tracker)} />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+      {doing === 'create' && (
+        <NameDialog title="Create a tracker" action="Create the tracker" onSave={save} onClose={stop} />
+      )}
+      {doing !== null && doing !== 'create' && (
+        <NameDialog
+          title="Rename the tracker"
+          action="Rename"
+          name={doing.name}
+          onSave={save}
+          onClose={stop}
+        />
+      )}
+    </Page>
+  )
+}
+
+function TrackerCard({ tracker, onRename }: { tracker: Tracker; onRename(): void }) {
+  const { id, name } = tracker
+  return (
+    <article class="card" aria-labelledby={`tracker-${id}`}>
+      <header>
+        <h2 id={`tracker-${id}`}>
+          <Link to={`/console/trackers/${encode(id)}`}>{name}</Link>
+        </h2>
+        <Button kind="quiet" icon="edit" label={`Rename ${name}`} onClick={onRename}>
+          Rename
+        </Button>
+      </header>
+      <dl class="figures">
+        <div>
+          <dt>Data subjects</dt>
+          <dd class="figure">{subjectCount(tracker)}</dd>
+        </div>
+        <div>
+          <dt>Id</dt>
+          <dd>
+            <code class="wrap">{id}</code>
+          </dd>
+        </div>
+      </dl>
+      <TrackerChart trackerId={id} />
+      <footer>
+        <Link to={`/console/trackers/${encode(id)}`} class="go" label={`Data subjects of ${name}`}>
+          Data subjects <Icon name="next" />
+        </Link>
+      </footer>
+    </article>
+  )
+}
+
+/** Counted no further than some point: beyond it, how many exactly would cost more than it tells. */
+export function subjectCount({ subjects, hasMoreSubjects }: Tracker): string {
+  return `${formatNumber(subjects)}${hasMoreSubjects ? ' or more' : ''}`
+}
+
+interface TrackerChartProps {
+  trackerId: string
+  measure?: 'sessions' | 'events'
+  isLarge?: boolean
+}
+
+/** A tracker's chart, fetched for itself once it comes into view; its room is kept free meanwhile. */
+export function TrackerChart({ trackerId, measure = 'sessions', isLarge = false }: TrackerChartProps) {
+  const { retentionDays } = useSession().organisation
+  const { ref, isSeen } = useSeen<HTMLDivElement>()
+  const days = Math.ceil(retentionDays * 1.25)
+  const totals = useResource<Totals>(isSeen ? `/trackers/${encode(trackerId)}/totals?days=${days}` : null)
+  if (totals.error) return <Broken error={totals.error} onRetry={totals.reload} />
+  if (totals.data) return <Chart totals={totals.data} {...{ retentionDays, measure, isLarge }} />
+  const name = isLarge ? 'chart large waiting' : 'chart waiting'
+  return <div ref={ref} class={name} role="status" aria-label="Loading the chart" />
+}

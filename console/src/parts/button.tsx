@@ -1,0 +1,41 @@
+import type { ComponentChildren } from 'preact'
+import { Icon, type IconName } from './icon.tsx'
+
+interface ButtonProps {
+  children: ComponentChildren
+  kind?: 'primary' | 'plain' | 'danger' | 'quiet' | 'quiet risky'
+  icon?: IconName
+  type?: 'button' | 'submit'
+  isBusy?: boolean
+  isDisabled?: boolean
+  /** What it does, where its text alone does not say to what. */
+  label?: string
+  onClick?: () => void
+}
+
+/** A button keeps its width while it is busy, so that nothing moves. */
+export function Button(props: ButtonProps) {
+  const {
+    children,
+    kind = 'plain',
+    icon,
+    type = 'button',
+    isBusy = false,
+    isDisabled = false,
+    label,
+    onClick,
+  } = props
+  return (
+    <button
+      type={type}
+      class={`button ${kind}`}
+      disabled={isDisabled}
+      aria-busy={isBusy}
+      aria-label={label}
+      onClick={() => !isBusy && onClick?.()}
+    >
+      {icon && <Icon name={icon} />}
+      <span>{children}</span>
+    </button>
+  )
+}

@@ -1,0 +1,48 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { Link } from '../router.tsx'
+import { Icon } from './icon.tsx'
+
+interface PageProps {
+  title: string
+  /** A line on what this page is for. */
+  intro?: ComponentChildren
+  actions?: ComponentChildren
+  /** Where it hangs below. */
+  above?: { to: string; title: string }
+  isCode?: boolean
+  children: ComponentChildren
+}
+
+/** A page with its heading, which gets the focus when one comes here: who listens hears where they are. */
+export function Page({ title, intro, actions, above, isCode = false, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true })
+    scrollTo(0, 0)
+  }, [])
+  useEffect(() => {
+    document.title = `${title} · Lethe`
+  }, [title])
+  return (
+    <main id="content" class="page">
+      {above && (
+        <nav aria-label="Above this page" class="above">
+          <Link to={above.to}>
+            <Icon name="back" /> {above.title}
+          </Link>
+        </nav>
+      )}
+      <header class="page-head">
+        <div>
+          <h1 ref={heading} tabIndex={-1} class={isCode ? 'code' : undefined}>
+            {title}
+          </h1>
+          {intro && <p class="intro">{intro}</p>}
+        </div>
+        {actions && <div class="actions">{actions}</div>}
+      </header>
+      {children}
+    </main>
+  )
+}

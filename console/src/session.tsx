@@ -1,0 +1,14 @@
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import type { Session } from './types.ts'
+
+const Context = createContext<Session | null>(null)
+
+export const SessionProvider = Context.Provider
+
+/** Who is signed in, on pages for members. */
+export function useSession(): Session {
+  const session = useContext(Context)
+  if (!session) throw new Error('A page for members was shown to nobody.')
+  return session
+}

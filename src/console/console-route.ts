@@ -1,0 +1,153 @@
+import { type Static, type TObject, type TProperties, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import type { Origin } from '../domain/activity.ts'
+import { LetheError } from '../domain/errors.ts'
+import type { Passwords } from '../domain/password.ts'
+import { windowStart } from '../domain/plan.ts'
+import { Problems } from '../domain/problems.ts'
+import type { SignedIn } from '../domain/sign-in.ts'
+import type { TrackerView } from '../domain/tracker.ts'
+import { parseQueryString, queryOf } from '../http/query-string.ts'
+import { readBody } from '../http/request-body.ts'
+import type { Visit } from '../http/request-way.ts'
+import { check, readQuery, type Services, validators } from '../http/route.ts'
+import { pathParameters } from './schemas.ts'
+
+/** What the console's routes work with. */
+export interface ConsoleServices extends Services {
+  passwords: Passwords
+  /** Counts an attempt to sign in: from its address, and on the account it is about. Ends the request when there were too many. */
+  countAttempt(visit: Visit, account: string | null): Promise<void>
+  /** Hands the browser a token, or takes it away. */
+  setToken(visit: Visit, token: string | null): void
+}
+
+/** A request whose parameters have been read. */
+export interface Call<Query, Body> {
+  visit: Visit
+  services: ConsoleServices
+  /** The values of the path's parameters; `''` for one that the path does not have. */
+  path: Record<keyof typeof pathParameters, string>
+  query: Query
+  body: Body
+  /** For what only the route itself can find wrong. */
+  problems: Problems
+}
+
+/** A call by a member. */
+export interface MemberCall<Query, Body> extends Call<Query, Body> {
+  signedIn: SignedIn
+  organisationId: string
+  /** Where its changes come from. */
+  origin: Origin
+  /** What the member sees of the tracker in the path. */
+  tracker: TrackerView
+}
+
+/** A route of the console. It says who may use it: there is no third kind. */
+export interface ConsoleRoute {
+  method: 'GET' | 'POST' | 'DELETE'
+  path: string
+  access: 'open' | 'member'
+  /** Reads the parameters, all problems at once, and does the work. What it hands back is the data of the answer. */
+  answer(visit: Visit, services: ConsoleServices, signedIn: SignedIn | null): Promise<unknown>
+}
+
+interface Declaration<Query extends TProperties, Body extends TProperties, TheCall> {
+  method: ConsoleRoute['method']
+  path: string
+  query?: Query
+  body?: Body
+  run(call: TheCall): Promise<unknown>
+}
+
+type Values<Fields extends TProperties> = Static<TObject<Fields>>
+
+/** A route for whoever comes. It must stand on the list of public paths. */
+export function openRoute<Query extends TProperties, Body extends TProperties>(
+  declaration: Declaration<Query, Body, Call<Values<Query>, Values<Body>>>,
+): ConsoleRoute {
+  const read = reading(declaration)
+  const { method, path } = declaration
+  return {
+    ...{ method, path, access: 'open' },
+    answer: async (visit, services) => declaration.run(await read(visit, services)),
+  }
+}
+
+/** A route for members who are signed in. */
+export function memberRoute<Query extends TProperties, Body extends TProperties>(
+  declaration: Declaration<Query, Body, MemberCall<Values<Query>, Values<Body>>>,
+): ConsoleRoute {
+  const read = reading(declaration)
+  const { method, path } = declaration
+  return {
+    ...{ method, path, access: 'member' },
+    async answer(visit, services, signedIn) {
+      if (!signedIn) throw new Error('A request came to a member’s route without one.')
+      const call = await read(visit, services)
+      const { id, email } = signedIn.member
+      const { id: organisationId, plan } = signedIn.organisation
+      const actor = { kind: 'member', id, name: email } as const
+      const since = windowStart(services.retentionDays, plan, services.clock())
+      return declaration.run({
+        ...call,
+        signedIn,
+        organisationId,
+        origin: { actor, requestId: visit.id, organisationId },
+        tracker: { organisationId, trackerId: call.path.trackerId, since },
+      })
+    },
+  }
+}
+
+const pathFields = validators(pathParameters)
+
+/** Reads path, query and body of a route's requests, and refuses what is wrong with them at once. */
+function reading<Query extends TProperties, Body extends TProperties>({
+  path,
+  query = {} as Query,
+  body = {} as Body,
+}: Pick<Declaration<Query, Body, never>, 'path' | 'query' | 'body'>) {
+  const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name)
+  const queryFields = validators(query)
+  const bodyFields = validators(body)
+  const isQuery = Compile(Type.Object(query))
+  const isBody = Compile(Type.Object(body))
+  const needed = Object.keys(body).filter((name) => !Type.IsOptional(body[name]))
+
+  return async (visit: Visit, services: ConsoleServices): Promise<Call<Values<Query>, Values<Body>>> => {
+    const sent = await readJson(visit)
+    const problems = new Problems()
+    const { trackerId = '', subjectId = '', keyId = '', memberId = '' } = visit.params
+    const values = { trackerId, subjectId, keyId, memberId }
+    for (const name of names) check(name, visit.params[name], pathFields, problems)
+    const queryValues = readQuery(queryFields, parseQueryString(queryOf(visit.request.url)), problems)
+    for (const name of new Set([...needed, ...Object.keys(sent)]))
+      check(name, sent[name], bodyFields, problems)
+    problems.throwIfAny()
+    if (!isQuery.Check(queryValues) || !isBody.Check(sent)) {
+      throw new Error('A request that passed field by field fails as a whole.')
+    }
+    return { visit, services, path: values, query: queryValues, body: sent, problems }
+  }
+}
+
+/** The fields of a JSON object in a request's body; none without a body. */
+async function readJson({ request }: Visit): Promise<Record<string, unknown>> {
+  const text = await readBody(request)
+  if (text === '' || request.method === 'GET' || request.method === 'HEAD') return {}
+  const fields = /^application\/json\b/i.test(request.headers['content-type'] ?? '') ? parse(text) : null
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
+    throw new LetheError('invalid_request', 'The body must be a JSON object, sent as application/json.')
+  }
+  return { ...fields }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

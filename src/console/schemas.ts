@@ -1,0 +1,50 @@
+import { Type } from 'typebox'
+import { identifierPattern, identifierRule, maxIdentifierLength } from '../domain/identifier.ts'
+import { instantRule } from '../domain/instant.ts'
+import { emailRule, maxEmailLength } from '../domain/member.ts'
+import { maxPasswordLength, minPasswordLength } from '../domain/password.ts'
+import * as api from '../http/schemas/parameters.ts'
+
+// As in the API, `x-rule` says in words what the schema says in keywords. Names and scopes are checked by the operations.
+
+const identifier = Type.String({
+  minLength: 1,
+  maxLength: maxIdentifierLength,
+  pattern: identifierPattern,
+  'x-rule': identifierRule,
+})
+
+export const pathParameters = { ...api.pathParameters, keyId: identifier, memberId: identifier }
+
+/** Whatever somebody typed; what it may be is the operation's to say. */
+export const typed = Type.String({ maxLength: 1_000, 'x-rule': 'a text of at most 1000 characters' })
+
+export const email = Type.String({ minLength: 1, maxLength: maxEmailLength, 'x-rule': emailRule })
+
+export const password = Type.String({
+  minLength: 1,
+  maxLength: 4 * maxPasswordLength,
+  'x-rule': `${minPasswordLength} to ${maxPasswordLength} characters`,
+})
+
+export const token = Type.String({ minLength: 1, maxLength: 200, 'x-rule': 'what stands in the link' })
+
+export const organisation = Type.Optional(identifier)
+
+export const scopeList = Type.Array(Type.String({ maxLength: 100 }), {
+  maxItems: 50,
+  'x-rule': 'a list of scopes',
+})
+
+export const expiry = Type.Optional(
+  Type.Union([Type.String({ maxLength: 100 }), Type.Null()], { 'x-rule': `${instantRule}, or null` }),
+)
+
+export const days = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: 40_000, 'x-rule': 'a whole number from 1 to 40000' }),
+)
+
+export const activityListParameters = {
+  ...api.sessionListParameters,
+  requestId: Type.Optional(Type.String({ minLength: 1, maxLength: 200, 'x-rule': '1 to 200 characters' })),
+}

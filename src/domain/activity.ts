@@ -1,0 +1,70 @@
+import type { Instant } from './instant.ts'
+import type { Page } from './page.ts'
+import type { SubjectCounts } from './subject.ts'
+
+/** What can be read in an organisation's activity. */
+export const activityKinds = [
+  'key.created',
+  'key.rotated',
+  'key.revoked',
+  'subject.erased',
+  'member.invited',
+  'member.joined',
+  'member.removed',
+  'member.signed-in',
+  'member.signed-out',
+  'member.signed-out-everywhere',
+] as const
+
+export type ActivityKind = (typeof activityKinds)[number]
+
+/** Who did something: a member or an API key, by its id and its name of that time, or whoever has the command line. */
+export type Actor = { kind: 'member' | 'key'; id: string; name: string } | { kind: 'command-line' }
+
+/** Where a change comes from: who asks for it, by which request, and how far they reach. */
+export interface Origin {
+  actor: Actor
+  requestId: string | null
+  /** The only organisation that is there for them; `null` for operators, who see every one. */
+  organisationId: string | null
+}
+
+export const commandLine: Origin = { actor: { kind: 'command-line' }, requestId: null, organisationId: null }
+
+/** A line of an organisation's activity. It never holds a subject's id: an erased subject must not live on in it. */
+export interface ActivityEntry {
+  id: string
+  organisationId: string
+  at: Instant
+  actor: Actor
+  kind: ActivityKind
+  /** What it was done to: the name of a key, the id of a tracker, the address of a member; `null` for the actor itself. */
+  target: string | null
+  requestId: string | null
+  /** What an erasure deleted. */
+  counts: SubjectCounts | null
+}
+
+/** An entry as a change hands it to its port, which stores it in the transaction of the change; an erasure adds the counts. */
+export type ActivityNote = Omit<ActivityEntry, 'counts'>
+
+export interface ActivityPosition {
+  at: Instant
+  id: string
+}
+
+export interface ActivityQuery {
+  limit: number
+  after: ActivityPosition | null
+  /** Only what this request did. */
+  requestId: string | null
+}
+
+export interface ActivityStore {
+  /** An organisation's activity, newest first, and by id among equals, last first. Empty for an organisation without any. */
+  list(organisationId: string, query: ActivityQuery): Promise<Page<ActivityEntry, ActivityPosition>>
+}
+
+export function isActivityKind(text: string): text is ActivityKind {
+  return activityKinds.some((kind) => kind === text)
+}

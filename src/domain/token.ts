@@ -1,0 +1,15 @@
+import { hash } from 'node:crypto'
+import type { Randomness } from './randomness.ts'
+
+/** 43 of 62 characters are more than 256 bits: nobody guesses them, so a fast hash is enough to keep. */
+const tokenLength = 43
+
+/** The secret of a link or of a browser's cookie. */
+export function createToken(randomness: Randomness): string {
+  return randomness.base62(tokenLength)
+}
+
+/** What the store may keep of a token. */
+export function hashToken(token: string): string {
+  return hash('sha256', token, 'hex')
+}

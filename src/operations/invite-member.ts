@@ -1,0 +1,52 @@
+import type { Origin } from '../domain/activity.ts'
+import type { Clock } from '../domain/instant.ts'
+import { checkEmail, invitationMs, type Member, type MemberStore, normaliseEmail } from '../domain/member.ts'
+import type { OrganisationStore } from '../domain/organisation.ts'
+import { Problems } from '../domain/problems.ts'
+import type { Randomness } from '../domain/randomness.ts'
+import { createToken, hashToken } from '../domain/token.ts'
+import { activityNote } from './activity-note.ts'
+import { type Invited, issueLink } from './issue-link.ts'
+import { requireOrganisation } from './require-organisation.ts'
+
+export interface InvitationParts {
+  organisations: OrganisationStore
+  members: MemberStore
+  clock: Clock
+  randomness: Randomness
+}
+
+/**
+ * Makes somebody a member, with a link to set a password. Whoever has not used theirs yet gets a new one. `validation_error` when the
+ * address will not do or its member has a password; `not_found` without the organisation.
+ */
+export async function inviteMember(
+  parts: InvitationParts,
+  { organisationId, email: typed }: { organisationId: string; email: string },
+  origin: Origin,
+): Promise<Invited> {
+  const email = normaliseEmail(typed)
+  const problems = new Problems()
+  checkEmail(email, problems)
+  problems.throwIfAny()
+  await requireOrganisation(parts, organisationId)
+  const known = await parts.members.findByEmail(email, organisationId)
+  if (known?.member.passwordSetAt === null) return issueLink(parts, known.member, origin)
+
+  const token = createToken(parts.randomness)
+  const createdAt = parts.clock()
+  const member: Member = {
+    id: `mem_${parts.randomness.base62(16)}`,
+    organisationId,
+    email,
+    createdAt,
+    passwordSetAt: null,
+  }
+  const invitation = { tokenHash: hashToken(token), expiresAt: createdAt + invitationMs }
+  const note = activityNote(parts, origin, { organisationId, kind: 'member.invited', target: email })
+  if (known || !(await parts.members.create(member, invitation, note))) {
+    problems.add('email', `${email} is a member already`)
+    problems.throwIfAny()
+  }
+  return { member, token, expiresAt: invitation.expiresAt }
+}

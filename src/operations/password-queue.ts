@@ -1,0 +1,35 @@
+import { LetheError } from '../domain/errors.ts'
+import { hashPassword, isPassword, type Passwords } from '../domain/password.ts'
+import type { Randomness } from '../domain/randomness.ts'
+
+/** Lets a few hashes be made at once and some wait; beyond that, whoever comes is sent away. */
+export function passwordQueue(randomness: Randomness, { atOnce = 2, waiting = 64 } = {}): Passwords {
+  const queue: (() => void)[] = []
+  let running = 0
+
+  async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (running >= atOnce) {
+      if (queue.length >= waiting) {
+        throw new LetheError('rate_limited', 'Too many people are signing in at once. Try again in a moment.')
+      }
+      const { promise, resolve } = Promise.withResolvers<void>()
+      queue.push(resolve)
+      await promise
+    } else {
+      running += 1
+    }
+    try {
+      return await work()
+    } finally {
+      // Whoever is next takes this one's place; only without anybody is it given up.
+      const next = queue.shift()
+      if (next) next()
+      else running -= 1
+    }
+  }
+
+  return {
+    hash: (password) => inTurn(() => hashPassword(password, randomness)),
+    matches: (password, hash) => inTurn(() => isPassword(password, hash)),
+  }
+}

@@ -1,0 +1,88 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { ActivityNote } from '../../domain/activity.ts'
+import type { Instant } from '../../domain/instant.ts'
+import type { Invitation, Member } from '../../domain/member.ts'
+import { toMember } from '../rows/member.ts'
+import { text, textOrNull } from '../rows/row.ts'
+import { activityNotes } from './activity.ts'
+import { transaction } from './connection.ts'
+
+export function memberQueries(db: DatabaseSync) {
+  const find = db.prepare('SELECT * FROM members WHERE id = ? AND organisation_id = ?')
+  const byEmail = db.prepare(
+    'SELECT * FROM members WHERE email = ?1 AND (?2 IS NULL OR organisation_id = ?2) LIMIT 2',
+  )
+  const list = db.prepare('SELECT * FROM members WHERE organisation_id = ? ORDER BY created_at, id')
+  const invited = db.prepare('SELECT * FROM members WHERE invitation_hash = ? AND invitation_expires_at > ?')
+  return {
+    find(organisationId: string, id: string): Member | null {
+      const row = find.get(id, organisationId)
+      return row ? toMember(row) : null
+    },
+    findByEmail(email: string, organisationId: string | null) {
+      const [row, second] = byEmail.all(email, organisationId)
+      if (!row || second) return null
+      return { member: toMember(row), passwordHash: textOrNull(row, 'password_hash') }
+    },
+    list: (organisationId: string): Member[] => list.all(organisationId).map(toMember),
+    findInvited(tokenHash: string, now: Instant): Member | null {
+      const row = invited.get(tokenHash, now)
+      return row ? toMember(row) : null
+    },
+  }
+}
+
+export function memberCommands(db: DatabaseSync) {
+  const leaveNote = activityNotes(db)
+  const insert = db.prepare(
+    `INSERT INTO members (id, organisation_id, email, created_at, invitation_hash, invitation_expires_at)
+     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (email, organisation_id) DO NOTHING`,
+  )
+  const invite = db.prepare('UPDATE members SET invitation_hash = ?, invitation_expires_at = ? WHERE id = ?')
+  const invited = db.prepare('SELECT id FROM members WHERE invitation_hash = ? AND invitation_expires_at > ?')
+  const setPassword = db.prepare(
+    `UPDATE members SET password_hash = ?, password_set_at = ?, invitation_hash = NULL, invitation_expires_at = NULL
+     WHERE id = ?`,
+  )
+  const endSignIns = db.prepare('DELETE FROM sign_ins WHERE member_id = ?')
+  const ids = db.prepare('SELECT id FROM members WHERE organisation_id = ?')
+  const remove = db.prepare('DELETE FROM members WHERE id = ?')
+  return {
+    createMember: (
+      { id, organisationId, email, createdAt }: Member,
+      link: Invitation,
+      note: ActivityNote,
+    ): boolean =>
+      transaction(db, () => {
+        const { changes } = insert.run(id, organisationId, email, createdAt, link.tokenHash, link.expiresAt)
+        if (changes === 1) leaveNote(note)
+        return changes === 1
+      }),
+    inviteMember: (id: string, { tokenHash, expiresAt }: Invitation, note: ActivityNote): boolean =>
+      transaction(db, () => {
+        const { changes } = invite.run(tokenHash, expiresAt, id)
+        if (changes === 1) leaveNote(note)
+        return changes === 1
+      }),
+    setPassword: (tokenHash: string, passwordHash: string, now: Instant, note: ActivityNote): boolean =>
+      transaction(db, () => {
+        const row = invited.get(tokenHash, now)
+        if (!row) return false
+        const id = text(row, 'id')
+        setPassword.run(passwordHash, now, id)
+        endSignIns.run(id)
+        leaveNote(note)
+        return true
+      }),
+    removeMember: (organisationId: string, id: string, note: ActivityNote): 'removed' | 'absent' | 'last' =>
+      transaction(db, () => {
+        const all = ids.all(organisationId).map((row) => text(row, 'id'))
+        if (!all.includes(id)) return 'absent'
+        if (all.length === 1) return 'last'
+        endSignIns.run(id)
+        remove.run(id)
+        leaveNote(note)
+        return 'removed'
+      }),
+  }
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { ensureConsole } from '../../bin/launch/console.js'
+import type { ConsoleClient } from '../support/console.ts'
+import type { Lifetime, TestService } from '../support/service.ts'
+
+const usualPlaces = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+]
+const executablePath = process.env.LETHE_TEST_CHROMIUM ?? usualPlaces.find((path) => existsSync(path))
+
+/** Why there can be no tests in a browser here; `false` where there can. */
+export const noBrowser =
+  executablePath === undefined && 'no Chromium was found; install it, or name it in LETHE_TEST_CHROMIUM'
+
+/** A real browser that asks nobody for anything, closed after the tests. */
+export async function openBrowser(lifetime: Lifetime): Promise<Browser> {
+  await ensureConsole(fileURLToPath(new URL('../..', import.meta.url)))
+  const quiet = ['quic', 'background-networking', 'component-update', 'sync', 'gpu'].map(
+    (what) => `--disable-${what}`,
+  )
+  const browser = await chromium.launch({
+    ...(executablePath !== undefined && { executablePath }),
+    args: ['--no-sandbox', '--no-first-run', ...quiet],
+  })
+  lifetime.after(() => browser.close())
+  return browser
+}
+
+/** A page of the console, with all that it asked for, and whatever it complained about. */
+export interface Seat {
+  page: Page
+  /** The addresses of all requests. */
+  requested: string[]
+  /** The bodies of all answers so far, once they have come. */
+  answers(): Promise<string[]>
+  /** What the browser refused or complained of. */
+  complaints: string[]
+}
+
+/** Opens a page in a browser of its own, as far as cookies go; signed in as whoever `client` is. */
+export async function sitDown(
+  browser: Browser,
+  { url }: TestService,
+  client: Pick<ConsoleClient, 'cookie'> | null = null,
+  options: BrowserContextOptions = {},
+): Promise<Seat> {
+  const context = await browser.newContext({
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
+    baseURL: url,
+    ...options,
+  })
+  context.setDefaultTimeout(15_000)
+  const [name = '', value = ''] = client?.cookie?.split('=') ?? []
+  if (name !== '') {
+    const { hostname: domain } = new URL(url)
+    await context.addCookies([{ name, value, domain, path: '/console', httpOnly: true, sameSite: 'Strict' }])
+  }
+  const page = await context.newPage()
+  const requested: string[] = []
+  const answered: Promise<string>[] = []
+  const complaints: string[] = []
+  context.on('request', (request) => requested.push(request.url()))
+  context.on('response', (response) => answered.push(response.text().catch(() => '')))
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('console', (message) => {
+    // That a request was refused is for the page to show, and tests look at that.
+    if (!message.text().startsWith('Failed to load resource')) complaints.push(message.text())
+  })
+  return { page, requested, answers: () => Promise.all(answered), complaints }
+}
+
+/** Waits until a page has all that it asked the server for. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForFunction(
+    () =>
+      document.querySelector('h1') !== null &&
+      !document.querySelector('.skeleton, .waiting, [aria-busy="true"]'),
+  )
+}
+
+/** Hands that only ever touch the keyboard. */
+export class Keyboard {
+  readonly page: Page
+
+  constructor(page: Page) {
+    this.page = page
+  }
+
+  /** Goes on with the Tab key until this has the focus; fails when it never gets it. */
+  async reach(name: string | RegExp): Promise<void> {
+    const seen: string[] = []
+    for (let presses = 0; presses < 80; presses++) {
+      const focused = await this.page.evaluate(nameOfFocused)
+      if (typeof name === 'string' ? focused === name : name.test(focused)) return
+      seen.push(focused)
+      await this.page.keyboard.press('Tab')
+    }
+    assert.fail(`the keyboard does not lead to ${name}, but to ${[...new Set(seen)].join(' | ')}`)
+  }
+
+  async press(name: string | RegExp, key = 'Enter'): Promise<void> {
+    await this.reach(name)
+    await this.page.keyboard.press(key)
+  }
+
+  async type(name: string | RegExp, text: string): Promise<void> {
+    await this.reach(name)
+    await this.page.keyboard.press('ControlOrMeta+a')
+    await this.page.keyboard.insertText(text)
+  }
+}
+
+/** What a screen reader would call what has the focus. Runs in the page. */
+function nameOfFocused(): string {
+  const focused = document.activeElement
+  if (!(focused instanceof HTMLElement)) return ''
+  const labels =
+    focused instanceof HTMLInputElement || focused instanceof HTMLSelectElement ? focused.labels : null
+  const spoken = focused.cloneNode(true)
+  if (spoken instanceof HTMLElement)
+    for (const hidden of spoken.querySelectorAll('[aria-hidden]')) hidden.remove()
+  const text = focused.getAttribute('aria-label') ?? labels?.[0]?.innerText ?? spoken.textContent ?? ''
+  return text.replaceAll(/\s+/g, ' ').trim()
+}

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { commandLine } from '../../src/domain/activity.ts'
+import { inviteMember } from '../../src/operations/invite-member.ts'
+import { password } from '../support/console.ts'
+import { startShop, subjectsPath } from '../support/shop.ts'
+import { Keyboard, noBrowser, openBrowser, type Seat, settled, sitDown } from './browser.ts'
+
+describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser }, async () => {
+  if (noBrowser) return
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+  const browser = await openBrowser({ after })
+  const seat = await sitDown(browser, shop, null, { permissions: ['clipboard-read', 'clipboard-write'] })
+  const { page } = seat
+  const hands = new Keyboard(page)
+  const statusOf = async (key: string) => (await shop.ask(subjectsPath, { key })).status
+  const shown = () => page.getByLabel('Key', { exact: true }).inputValue()
+  const strings: string[] = []
+
+  test('begins with the one-time link of a member', async () => {
+    const { token } = await inviteMember(
+      shop.workplace,
+      { organisationId: shop.organisationId, email: 'ada@acme.example' },
+      commandLine,
+    )
+    await page.goto(`/console/join#${token}`)
+    await page.getByText('ada@acme.example').waitFor()
+    assert.equal(page.url().includes(token), false, 'the link has gone from the address')
+    await hands.type('Password', 'too short')
+    await page.keyboard.press('Enter')
+    await page.getByText('Password must be 12 to 256 characters.').waitFor()
+    await hands.type('Password', password)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
+  })
+
+  test('is created with scopes and an expiry, once nothing is wrong with it', async () => {
+    await hands.press('API keys')
+    await page.getByRole('heading', { name: 'API keys' }).waitFor()
+    await hands.press('Create a key')
+    await hands.press('Create the key')
+    await page.getByText('Name must be 1 to 64 characters').waitFor()
+    await page.getByText('A key needs at least one scope.').waitFor()
+    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('aria-invalid')), 'true')
+    await hands.type('Name', 'privacy desk')
+    await hands.press(/^analytics:view /, 'Space')
+    await hands.reach('Expires')
+    await page.keyboard.press('ArrowDown')
+    await hands.press('Create the key')
+    await page.getByText('It is shown this once').waitFor()
+    strings.push(await shown())
+    assert.equal(await statusOf(strings[0] ?? ''), 200)
+  })
+
+  test('is shown with a button that copies it and a line that works', async () => {
+    await hands.press('Copy key')
+    await page.getByRole('button', { name: 'Copy key' }).getByText('Copied').waitFor()
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), strings[0])
+    const line = await page.getByLabel('Command', { exact: true }).inputValue()
+    const [, key, address = ''] = /^curl -H 'Authorization: Bearer (\S+)' '(\S+)'$/.exec(line) ?? []
+    assert.equal(key, strings[0])
+    const response = await fetch(address, { headers: { authorization: `Bearer ${key}` } })
+    assert.equal(response.status, 200)
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    assert.equal(await shown(), strings[0], 'what is not shown again does not go by accident')
+    await hands.press('I have stored it')
+    await page
+      .getByRole('row', { name: /privacy desk/ })
+      .getByText('active')
+      .waitFor()
+  })
+
+  test('is rotated behind a confirmation, and the old string stops working', async () => {
+    await hands.press('Rotate privacy desk')
+    await page.getByText(`The string that ends in ${strings[0]?.slice(-4)} stops working at once.`).waitFor()
+    await page.keyboard.press('Escape')
+    assert.equal(await statusOf(strings[0] ?? ''), 200)
+    await hands.press('Rotate privacy desk')
+    await hands.press('Rotate the key')
+    await page.getByText('It is shown this once').waitFor()
+    strings.push(await shown())
+    assert.deepEqual([await statusOf(strings[0] ?? ''), await statusOf(strings[1] ?? '')], [401, 200])
+    await hands.press('I have stored it')
+  })
+
+  test('is nowhere to be found any more: no later answer, no page, no storage, no log', async () => {
+    const before = (await seat.answers()).length
+    for (const path of [
+      '/console/keys',
+      '/console/activity',
+      '/console/members',
+      '/console/trackers',
+      '/console/keys',
+    ]) {
+      await page.goto(path)
+      await settled(page)
+      for (const string of strings)
+        assert.equal((await everythingIn(seat)).includes(string.slice(23)), false, path)
+    }
+    const later = (await seat.answers()).slice(before).join('\n')
+    assert.match(later, /privacy desk/)
+    for (const string of strings) {
+      assert.equal(later.includes(string.slice(23)), false)
+      assert.equal(shop.logged.join('\n').includes(string.slice(23)), false)
+    }
+  })
+
+  test('ends once its name is typed', async () => {
+    await hands.press('Revoke privacy desk')
+    await hands.type(/^Type the key’s name/, 'privacy')
+    assert.equal(await page.getByRole('button', { name: 'Revoke for good' }).isDisabled(), true)
+    await page.keyboard.press('Enter')
+    assert.equal(await statusOf(strings[1] ?? ''), 200)
+    await hands.type(/^Type the key’s name/, 'privacy desk')
+    await hands.press('Revoke for good')
+    await page
+      .getByRole('row', { name: /privacy desk/ })
+      .getByText('revoked')
+      .waitFor()
+    assert.equal(await statusOf(strings[1] ?? ''), 401)
+    assert.equal(await page.getByRole('button', { name: 'Rotate privacy desk' }).count(), 0)
+  })
+
+  test('has left its traces in the activity, found by a request’s id', async () => {
+    await hands.press('Activity')
+    for (const what of ['Key created', 'Key rotated', 'Key revoked', 'Signed in']) {
+      await page
+        .getByRole('rowheader', { name: new RegExp(`^${what}`) })
+        .first()
+        .waitFor()
+    }
+    const row = page.getByRole('row', { name: /^Key revoked/ })
+    const requestId = await row.getByRole('cell').last().innerText()
+    await hands.type('Request id', requestId)
+    await page.keyboard.press('Enter')
+    await page.getByRole('row', { name: /^Key created privacy desk/ }).waitFor({ state: 'detached' })
+    assert.equal(await page.getByRole('row').count(), 2)
+    await hands.press('Show all')
+    await page
+      .getByRole('row', { name: /^Key created/ })
+      .first()
+      .waitFor()
+    assert.deepEqual(seat.complaints, [])
+  })
+})
+
+/** All that a page holds: its elements with what was typed into them, and every storage of its browser. */
+async function everythingIn({ page }: Seat): Promise<string> {
+  const held = await page.evaluate(async () => {
+    const typed = [...document.querySelectorAll('input, textarea')].map((field) =>
+      field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement ? field.value : '',
+    )
+    const stores = [localStorage, sessionStorage].map((store) => JSON.stringify({ ...store }))
+    const databases = JSON.stringify(await indexedDB.databases())
+    const kept = JSON.stringify(await caches.keys())
+    return [
+      document.documentElement.outerHTML,
+      ...typed,
+      ...stores,
+      databases,
+      kept,
+      JSON.stringify(history.state),
+    ]
+  })
+  return [...held, JSON.stringify(await page.context().cookies())].join('\n')
+}

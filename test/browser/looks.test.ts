@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
+import { after, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { commandLine } from '../../src/domain/activity.ts'
+import { inviteMember } from '../../src/operations/invite-member.ts'
+import { addMember, openConsole } from '../support/console.ts'
+import { startShop, visit } from '../support/shop.ts'
+import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+
+const axe: { source: string } = createRequire(import.meta.url)('axe-core')
+
+interface Violation {
+  id: string
+  nodes: { html: string; failureSummary: string }[]
+}
+
+/** What axe finds wrong with a page, in light and in dark. */
+async function assertAccessible(page: Page, what: string): Promise<void> {
+  await page.evaluate(axe.source)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    const violations = await page.evaluate(async (): Promise<Violation[]> => {
+      const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }
+      return (await axe.run()).violations
+    })
+    const told = violations.map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes.map(({ html, failureSummary }) => `${html}\n${failureSummary}`).join('\n')}`,
+    )
+    assert.deepEqual(told, [], `${what}, ${colorScheme}`)
+  }
+}
+
+describe('every page of the console', { skip: noBrowser }, async () => {
+  if (noBrowser) return
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+  await shop.ingest([...visit('anna', { events: 3, attributes: { country: 'DE' } }), ...visit('ben')])
+  const { organisationId } = shop
+  const client = await openConsole(shop, organisationId, 'ada@acme.example')
+  await addMember(shop, organisationId)
+  const expiring = await shop.createKey(organisationId, ['analytics:view'], Date.now() + 5_000)
+  shop.passTime(5_000)
+  const nobody = await openConsole(shop, await shop.createOrganisation())
+  const browser = await openBrowser({ after })
+  const seat = await sitDown(browser, shop, client)
+  const empty = await sitDown(browser, shop, nobody)
+  const door = await sitDown(browser, shop)
+
+  /** Goes to a page and waits until all of it is there. */
+  async function open(path: string, { page } = seat): Promise<Page> {
+    await page.goto(path)
+    await settled(page)
+    return page
+  }
+
+  test('for members is accessible in light and dark', async () => {
+    for (const path of [
+      '/trackers',
+      '/keys',
+      '/trackers/shop',
+      '/trackers/shop/subjects/anna',
+      '/activity',
+      '/members',
+      '/nothing',
+    ]) {
+      await assertAccessible(await open(`/console${path}`), path)
+    }
+    assert.ok(expiring.key.id)
+  })
+
+  test('that is empty or says that something is wrong is accessible too', async () => {
+    for (const path of [
+      '/trackers',
+      '/keys',
+      '/activity?request=none',
+      '/trackers/shop',
+      '/trackers/shop/subjects/anna',
+    ]) {
+      await assertAccessible(await open(`/console${path}`, empty), `${path}, empty`)
+    }
+  })
+
+  test('for whoever comes is accessible too', async () => {
+    const invited = await inviteMember(
+      shop.workplace,
+      { organisationId, email: 'new@acme.example' },
+      commandLine,
+    )
+    for (const path of ['/sign-in', '/sign-in?org=acme', `/join#${invited.token}`, '/join#nonsense']) {
+      await open('/console/nothing', door)
+      await assertAccessible(await open(`/console${path}`, door), path.slice(0, 6))
+    }
+  })
+
+  test('has dialogs and menus that are accessible too', async () => {
+    const hands = new Keyboard(await open('/console/keys'))
+    const { page } = seat
+    const look = async (what: string) => {
+      await settled(page)
+      await assertAccessible(page, what)
+    }
+    await hands.press('Create a key')
+    await hands.press('Create the key')
+    await page.getByText('A key needs at least one scope.').waitFor()
+    await look('a form with problems')
+    await hands.type('Name', 'looks')
+    await hands.press(/^analytics:view /, 'Space')
+    await hands.press('Create the key')
+    await page.getByText('It is shown this once').waitFor()
+    await look('a key, shown once')
+    await hands.press('I have stored it')
+    await hands.press('Rotate looks')
+    await look('a confirmation')
+    await page.keyboard.press('Escape')
+    await hands.press('Revoke looks')
+    await look('a confirmation by typing')
+    await page.keyboard.press('Escape')
+    await hands.press(/^Account: /)
+    await look('the account’s menu')
+    await page.keyboard.press('Escape')
+    await open('/console/members')
+    await hands.press('Invite a member')
+    await hands.type('E-mail address', 'ben@acme.example')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Link', { exact: true }).waitFor()
+    await look('a link, shown once')
+  })
+
+  test('fits a small screen, with nothing beyond its edge', async () => {
+    const { page } = await sitDown(browser, shop, client, {
+      viewport: { width: 360, height: 740 },
+      hasTouch: true,
+    })
+    for (const path of [
+      '/trackers',
+      '/keys',
+      '/trackers/shop',
+      '/trackers/shop/subjects/anna',
+      '/activity',
+      '/members',
+    ]) {
+      await page.goto(`/console${path}`)
+      await settled(page)
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+      assert.ok(over <= 0, `${path} is ${over} pixels too wide`)
+    }
+  })
+
+  test('moves nothing once it is drawn', async () => {
+    const page = await open('/console/keys')
+    for (const path of ['/trackers', '/keys', '/trackers/shop', '/members']) {
+      await page.goto(`/console${path}`)
+      const shift = await page.evaluate(
+        () =>
+          new Promise<number>((resolve) => {
+            let total = 0
+            new PerformanceObserver((list) => {
+              for (const entry of list.getEntries()) {
+                if ('value' in entry && typeof entry.value === 'number') total += entry.value
+              }
+            }).observe({ type: 'layout-shift', buffered: true })
+            setTimeout(() => resolve(total), 600)
+          }),
+      )
+      assert.ok(shift < 0.1, `${path} moved by ${shift}`)
+    }
+  })
+
+  test('remembers the colours one chose, and begins with them', async () => {
+    const page = await open('/console/keys')
+    const hands = new Keyboard(page)
+    await page.emulateMedia({ colorScheme: 'light' })
+    await hands.press(/^Account: /)
+    await hands.reach('System')
+    await page.keyboard.press('ArrowLeft')
+    const scheme = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)
+    assert.equal(await scheme(), 'dark')
+    await page.reload()
+    assert.equal(await scheme(), 'dark')
+  })
+
+  test('asked nobody else for anything, and broke no rule of its policy', async () => {
+    for (const { requested, complaints } of [seat, empty, door]) {
+      assert.ok(requested.length > 10)
+      for (const address of requested) assert.ok(address.startsWith(`${shop.url}/`), address)
+      assert.deepEqual(complaints, [])
+    }
+  })
+})

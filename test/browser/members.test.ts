@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { openConsole, password } from '../support/console.ts'
+import { startTestService } from '../support/service.ts'
+import { Keyboard, noBrowser, openBrowser, sitDown } from './browser.ts'
+
+describe('members in a browser, by keyboard alone', { skip: noBrowser }, async () => {
+  if (noBrowser) return
+  const service = await startTestService({ after })
+  const organisationId = await service.createOrganisation('acme')
+  const client = await openConsole(service, organisationId, 'ada@acme.example')
+  const browser = await openBrowser({ after })
+  const { page, complaints } = await sitDown(browser, service, client)
+  const hands = new Keyboard(page)
+
+  test('the last one stays', async () => {
+    await page.goto('/console/members')
+    await hands.press('Remove ada@acme.example')
+    await hands.press('Remove the member')
+    await page.getByText('The last member cannot be removed').waitFor()
+    await page.keyboard.press('Escape')
+  })
+
+  test('another is invited, joins with the link, and is out at once when removed', async () => {
+    await hands.press('Invite a member')
+    await hands.type('E-mail address', 'nobody')
+    await page.keyboard.press('Enter')
+    await page.getByText('Email must be an e-mail address').waitFor()
+    await hands.type('E-mail address', 'ben@acme.example')
+    await page.keyboard.press('Enter')
+    const link = await page.getByLabel('Link', { exact: true }).inputValue()
+    await hands.press('I have it')
+    await page
+      .getByRole('row', { name: /ben@acme/ })
+      .getByText('invited')
+      .waitFor()
+
+    const other = await sitDown(browser, service)
+    const otherHands = new Keyboard(other.page)
+    await other.page.goto(link)
+    await other.page.getByText('ben@acme.example').waitFor()
+    await otherHands.type('Password', password)
+    await other.page.keyboard.press('Enter')
+    await other.page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
+
+    await page.reload()
+    await page
+      .getByRole('row', { name: /ben@acme/ })
+      .getByText('joined')
+      .waitFor()
+    await hands.press('Remove ben@acme.example')
+    await page.getByText('They are signed out at once').waitFor()
+    await hands.press('Remove the member')
+    await page.getByRole('row', { name: /ben@acme/ }).waitFor({ state: 'detached' })
+    await otherHands.press('API keys')
+    await other.page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    assert.deepEqual(complaints, [])
+  })
+
+  test('a link that was used says so', async () => {
+    const { page } = await sitDown(browser, service)
+    await page.goto('/console/join#used')
+    await page.getByText('This link has been used, has been replaced or has expired.').waitFor()
+    await new Keyboard(page).press('Sign in instead')
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  })
+})

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { after, describe, test } from 'node:test'
+import { idleMs } from '../../src/domain/sign-in.ts'
+import { addMember, openConsole, password } from '../support/console.ts'
+import { startShop, subjectPath, visit } from '../support/shop.ts'
+import { Keyboard, noBrowser, openBrowser, sitDown } from './browser.ts'
+
+describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, async () => {
+  if (noBrowser) return
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+  await shop.ingest(visit('anna'))
+  const browser = await openBrowser({ after })
+
+  test('leads to where one wanted to go, and out again', async () => {
+    await addMember(shop, shop.organisationId, 'ada@acme.example')
+    const { page, complaints } = await sitDown(browser, shop)
+    const hands = new Keyboard(page)
+    await page.goto('/console/members')
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await hands.type('E-mail address', 'ada@acme.example')
+    await hands.type('Password', 'not the password')
+    await page.keyboard.press('Enter')
+    await page.getByText('The e-mail address or the password is not right.').waitFor()
+    await hands.type('Password', password)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Members' }).waitFor()
+    assert.equal(await page.evaluate(() => document.cookie), '', 'scripts see no cookie')
+    await hands.press(/^Account: ada@acme.example/)
+    await hands.press('Sign out')
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.goto('/console/keys')
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    assert.deepEqual(complaints, [])
+  })
+
+  test('is locked after ten attempts, and open again when the time has passed', async (t) => {
+    const own = await startShop(t, { scopes: ['analytics:view'] })
+    await addMember(own, own.organisationId, 'ada@acme.example')
+    const { page } = await sitDown(browser, own)
+    const hands = new Keyboard(page)
+    await page.goto('/console/sign-in')
+    await hands.type('E-mail address', 'ada@acme.example')
+    for (let i = 0; i < 10; i++) {
+      const answered = page.waitForResponse('**/sign-in')
+      await hands.type('Password', `guess ${i}`)
+      await page.keyboard.press('Enter')
+      assert.equal((await answered).status(), 401)
+      await page.getByText('The e-mail address or the password is not right.').waitFor()
+    }
+    await hands.type('Password', password)
+    await page.keyboard.press('Enter')
+    await page.getByText('There were too many attempts to sign in.').waitFor()
+    own.passTime(15 * 60_000)
+    await hands.type('Password', password)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
+  })
+
+  test('is over when nothing came for too long; after signing in anew one is back', async (t) => {
+    const own = await startShop(t, { scopes: ['analytics:view'] })
+    const client = await openConsole(own, own.organisationId, 'ada@acme.example')
+    const { page } = await sitDown(browser, own, client)
+    const hands = new Keyboard(page)
+    await page.goto('/console/trackers')
+    await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
+    own.passTime(idleMs)
+    await hands.press('API keys')
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await hands.type('E-mail address', 'ada@acme.example')
+    await hands.type('Password', password)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'API keys' }).waitFor()
+  })
+
+  test('ends everywhere at once when one says so', async () => {
+    const client = await openConsole(shop, shop.organisationId)
+    const [here, there] = [await sitDown(browser, shop, client), await sitDown(browser, shop, client)]
+    await there.page.goto('/console/trackers')
+    await there.page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
+    const hands = new Keyboard(here.page)
+    await here.page.goto('/console/keys')
+    await hands.press(/^Account: /)
+    await hands.press('Sign out everywhere')
+    await here.page.getByText('API keys go on working.').waitFor()
+    await hands.press('Sign out everywhere')
+    await here.page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await new Keyboard(there.page).press('Members')
+    await there.page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  })
+
+  test('another organisation’s pages say that there is nothing, whatever id stands in the address', async () => {
+    const strangers = await shop.createOrganisation()
+    const stranger = await openConsole(shop, strangers)
+    const seat = await sitDown(browser, shop, stranger)
+    const { page } = seat
+    for (const path of ['/console/trackers/shop', '/console/trackers/shop/subjects/anna']) {
+      await page.goto(path)
+      await page.getByText('This is not there').first().waitFor()
+    }
+    await page.goto('/console/keys')
+    await page.getByText('No keys yet').waitFor()
+    const refused = await page.evaluate(
+      async ([keyId]) => {
+        const ask = async (path: string, body?: object) =>
+          (
+            await fetch(`/console/api${path}`, {
+              ...(body && {
+                method: 'POST',
+                headers: { 'Content-Type': 'application/json' },
+                body: JSON.stringify(body),
+              }),
+            })
+          ).status
+        return [
+          await ask('/trackers/shop/subjects'),
+          await ask('/trackers/shop/subjects/anna'),
+          await ask('/trackers/shop/subjects/anna/copy'),
+          await ask('/trackers/shop/subjects/anna/erase', { subjectId: 'anna' }),
+          await ask(`/keys/${keyId}/rotate`, {}),
+          await ask(`/keys/${keyId}/revoke`, { name: 'key-2' }),
+        ]
+      },
+      [shop.keyId],
+    )
+    assert.deepEqual(refused, [404, 404, 404, 404, 404, 404])
+    assert.equal((await shop.ask(subjectPath('anna'), { key: shop.key })).status, 200)
+  })
+
+  test('a page of another origin can change nothing, with the member’s own browser', async (t) => {
+    const evil = createServer((_, response) => {
+      response.setHeader('Content-Type', 'text/html')
+      response.end(
+        '<!doctype html><title>Win a prize</title><form method="post" enctype="text/plain"></form>',
+      )
+    })
+    t.after(() => void evil.close())
+    await new Promise<void>((resolve) => evil.listen(0, '127.0.0.1', resolve))
+    const address = evil.address()
+    assert.ok(address !== null && typeof address === 'object')
+    const client = await openConsole(shop, shop.organisationId)
+    const { page } = await sitDown(browser, shop, client)
+    await page.goto(`http://127.0.0.1:${address.port}/`)
+    const before = (await shop.workplace.trackers.list(shop.organisationId)).length
+    for (const type of ['text/plain', 'application/json']) {
+      await page.evaluate(
+        async ([url, type]) => {
+          const body = '{"name":"Planted"}'
+          const headers = { 'Content-Type': type ?? '' }
+          const mode = type === 'text/plain' ? ('no-cors' as const) : ('cors' as const)
+          await fetch(`${url}/console/api/trackers`, {
+            method: 'POST',
+            credentials: 'include',
+            mode,
+            headers,
+            body,
+          }).catch(() => {})
+        },
+        [shop.url, type],
+      )
+    }
+    await page.evaluate((url) => {
+      const form = document.querySelector('form')
+      if (form) form.action = `${url}/console/api/trackers`
+      form?.submit()
+    }, shop.url)
+    await page.getByText('does not come from a page of this console').waitFor()
+    assert.equal((await shop.workplace.trackers.list(shop.organisationId)).length, before)
+  })
+})

@@ -1,0 +1,58 @@
+import { after, describe, test } from 'node:test'
+import { openConsole } from '../support/console.ts'
+import { startShop, visit } from '../support/shop.ts'
+import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+
+/** Each page with what it asks the server for, and something that shows that it came. */
+const pages = [
+  ['/console/trackers', '/trackers', 'Data subjects of shop'],
+  ['/console/keys', '/keys', 'Rotate key-2'],
+  ['/console/trackers/shop', '/trackers/shop/subjects?*', 'anna'],
+  ['/console/trackers/shop/subjects/anna', '/trackers/shop/subjects/anna', 'Erase'],
+  ['/console/activity', '/activity?*', 'Find'],
+  ['/console/members', '/members', 'Remove ada@acme.example'],
+] as const
+
+describe('a page whose data does not come', { skip: noBrowser }, async () => {
+  if (noBrowser) return
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+  await shop.ingest(visit('anna'))
+  const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
+  const browser = await openBrowser({ after })
+
+  for (const [path, asked, landmark] of pages) {
+    test(`shows that it waits, then what went wrong, and tries again: ${path}`, async () => {
+      const { page } = await sitDown(browser, shop, client)
+      const refused = Promise.withResolvers<void>()
+      await page.route(`**/console/api${asked}`, async (route) => {
+        await refused.promise
+        const error = { code: 'internal_error', message: 'Something went wrong on our side.' }
+        await route.fulfill({ status: 500, json: { error, meta: { requestId: 'req-500' } } })
+      })
+      await page.goto(path)
+      await page.getByRole('status', { name: 'Loading' }).first().waitFor()
+      refused.resolve()
+      await page.getByText('This could not be loaded').first().waitFor()
+      await page.getByText('req-500').first().waitFor()
+      await page.unroute(`**/console/api${asked}`)
+      const hands = new Keyboard(page)
+      await hands.press('Try again')
+      await settled(page)
+      await hands.reach(landmark)
+      await page.context().close()
+    })
+  }
+
+  test('says so when the server cannot be reached at all', async () => {
+    const { page } = await sitDown(browser, shop, client)
+    await page.goto('/console/keys')
+    await settled(page)
+    await page.context().setOffline(true)
+    const hands = new Keyboard(page)
+    await hands.press('Members')
+    await page.getByText('The server cannot be reached.').waitFor()
+    await page.context().setOffline(false)
+    await hands.press('Try again')
+    await page.getByText('ada@acme.example').first().waitFor()
+  })
+})

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type CommandLine, commandLine, jsonLines } from '../support/command-line.ts'
+
+const create = ['members', 'create', '--org', 'acme', '--email', 'Ada@Acme.example']
+
+async function withOrganisation(cli: CommandLine): Promise<CommandLine> {
+  await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
+  return cli
+}
+
+describe('lethe members', () => {
+  it('create prints a link alone, and tells people what it is', async (t) => {
+    const cli = await withOrganisation(commandLine(t))
+    const { code, stdout, stderr } = await cli.run(create, { env: { LETHE_PORT: '8080' } })
+    assert.equal(code, 0)
+    assert.match(stdout, /^http:\/\/127\.0\.0\.1:8080\/console\/join#[0-9A-Za-z]{43}\n$/)
+    assert.match(stderr, /^With this link ada@acme\.example sets a password\. It is good once, until \S+Z/)
+    const token = stdout.trim().split('#')[1] ?? ''
+    assert.equal(cli.holdsBytes(token), false, 'the store holds a hash of it alone')
+  })
+
+  it('create prints JSON for scripts, under the public address where there is one', async (t) => {
+    const cli = await withOrganisation(commandLine(t))
+    const env = { LETHE_PUBLIC_URL: 'https://lethe.example' }
+    const [made] = jsonLines((await cli.run([...create, '--json'], { env })).stdout)
+    assert.deepEqual(Object.keys(made ?? {}), ['id', 'email', 'orgId', 'link', 'expiresAt'])
+    assert.match(String(made?.link), /^https:\/\/lethe\.example\/console\/join#/)
+    assert.equal(made?.orgId, 'acme')
+  })
+
+  it('create asks for what is missing, and a script is told', async (t) => {
+    const cli = await withOrganisation(commandLine(t))
+    const asked = await cli.run(['members', 'create'], { answers: ['acme', 'ada@acme.example'] })
+    assert.deepEqual(asked.asked, ['Organisation (its id): ', 'E-mail address: '])
+    assert.equal(asked.code, 0)
+    assert.equal((await cli.run(['members', 'create', '--org', 'acme'])).code, 2)
+  })
+
+  it('create refuses what is no address, and an organisation that is not there', async (t) => {
+    const cli = await withOrganisation(commandLine(t))
+    const bad = await cli.run(['members', 'create', '--org', 'acme', '--email', 'nobody'])
+    assert.equal(bad.code, 1)
+    assert.match(bad.stderr, /^error: email must be an e-mail address/)
+    const nowhere = await cli.run(['members', 'create', '--org', 'none', '--email', 'a@b'])
+    assert.equal(nowhere.stderr, 'error: There is no organisation "none".\n')
+  })
+
+  it('link replaces the link of a member, and needs one', async (t) => {
+    const cli = await withOrganisation(commandLine(t))
+    const link = ['members', 'link', '--org', 'acme', '--email', 'ada@acme.example']
+    assert.equal((await cli.run(link)).code, 1)
+    const [first, second] = [await cli.run(create), await cli.run(link)]
+    assert.equal(second.code, 0)
+    assert.notEqual(first.stdout, second.stdout)
+    assert.equal(jsonLines((await cli.run(['members', 'list', '--org', 'acme', '--json'])).stdout).length, 1)
+  })
+
+  it('list shows who they are, and whether they have joined', async (t) => {
+    const cli = await withOrganisation(commandLine(t))
+    await cli.run(create)
+    const people = await cli.run(['members', 'list', '--org', 'acme'])
+    assert.match(people.stdout, /^ID +EMAIL +JOINED\nmem_\w{16} +ada@acme\.example +not yet\n$/)
+    const [line] = jsonLines((await cli.run(['members', 'list', '--org', 'acme', '--json'])).stdout)
+    assert.partialDeepStrictEqual(line, { email: 'ada@acme.example', orgId: 'acme', joinedAt: null })
+    assert.equal((await cli.run(['members', 'list', '--org', 'none'])).code, 1)
+  })
+})

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { commandLine } from '../../src/domain/activity.ts'
+import { inviteMember } from '../../src/operations/invite-member.ts'
+import { dataOf, objectIn, textIn } from '../support/answers.ts'
+import { addMember, openConsole, password, visitor } from '../support/console.ts'
+import { startShop, visit } from '../support/shop.ts'
+import { until } from '../support/until.ts'
+
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+const { organisationId, logged } = shop
+
+test('no line of the log holds a cookie, a token, a password, an address, a subject’s id or a key', async () => {
+  const email = 'marked@acme.example'
+  await addMember(shop, organisationId, email)
+  await shop.ingest(visit('subject-marker'))
+  const { token } = await inviteMember(
+    shop.workplace,
+    { organisationId, email: 'linked@acme.example' },
+    commandLine,
+  )
+  const browser = visitor(shop)
+  const asked: [path: string, body?: object][] = [
+    ['/invitation', { token }],
+    ['/sign-in', { email, password: 'wrong password' }],
+    ['/sign-in', { email, password }],
+    ['/session'],
+    ['/trackers/shop/subjects/subject-marker'],
+    ['/trackers/shop/subjects/subject-marker/sessions'],
+    ['/trackers/shop/subjects/subject-marker/copy'],
+    ['/trackers/shop/subjects?subjectIdPrefix=subject-marker'],
+    ['/trackers/shop/subjects/subject-marker/erase', { subjectId: 'subject-marker' }],
+    ['/members', { email: 'marked-too@acme.example' }],
+    ['/activity?requestId=request-marker'],
+    ['/sign-in', { email: 'marked@acme.example', password: 7 }],
+    ['/trackers/shop/subjects/subject-marker/erase'],
+  ]
+  const before = logged.length
+  for (const [path, body] of asked) await browser.ask(path, body && { method: 'POST', body })
+  const created = dataOf(
+    await browser.ask('/keys', { method: 'POST', body: { name: 'k', scopes: ['analytics:view'] } }),
+  )
+  const key = textIn(created, 'keyString')
+  await browser.ask(`/keys/${textIn(objectIn(created, 'key'), 'id')}/revoke`, {
+    method: 'POST',
+    body: { name: key },
+  })
+  const { cookie } = browser
+  await browser.ask('/sign-out', { method: 'POST', body: {} })
+  await until(() => logged.length >= before + asked.length + 3)
+  const text = logged.join('\n')
+  for (const secret of [
+    token,
+    password,
+    'wrong password',
+    cookie?.split('=')[1] ?? '',
+    'marked',
+    'subject-marker',
+    key.slice(23),
+  ]) {
+    assert.ok(secret.length > 5)
+    assert.equal(text.includes(secret), false, secret.slice(0, 6))
+  }
+  assert.match(
+    text,
+    /"route":"\/console\/api\/trackers\/\{trackerId\}\/subjects\/\{subjectId\}\/erase","status":200/,
+  )
+})
+
+test('a line tells which member asked', async () => {
+  const client = await openConsole(shop, organisationId)
+  const before = logged.length
+  await client.ask('/keys', { headers: { 'x-request-id': 'mine' } })
+  await until(() => logged.length > before)
+  assert.partialDeepStrictEqual(JSON.parse(logged[before] ?? ''), {
+    ...{
+      requestId: 'mine',
+      route: '/console/api/keys',
+      status: 200,
+      keyId: null,
+      memberId: client.member.id,
+    },
+  })
+})

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { type IncomingHttpHeaders, request } from 'node:http'
+import { after, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { ensureConsole } from '../../bin/launch/console.js'
+import { errorOf } from '../support/answers.ts'
+import { startShop } from '../support/shop.ts'
+
+await ensureConsole(fileURLToPath(new URL('../..', import.meta.url)))
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(shop.url + path, { headers, redirect: 'manual' })
+
+async function assetPaths(): Promise<string[]> {
+  const page = await (await get('/console')).text()
+  return [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path)
+}
+
+describe('the pages', () => {
+  test('are where / leads', async () => {
+    const response = await get('/')
+    assert.equal(response.status, 302)
+    assert.equal(response.headers.get('location'), '/console')
+    assert.equal((await fetch(shop.url)).url, `${shop.url}/console`)
+  })
+
+  test('are one page, whatever is behind /console, and it is not kept', async () => {
+    const first = await (await get('/console')).text()
+    for (const path of [
+      '/console/',
+      '/console/keys',
+      '/console/trackers/a%2Fb/subjects/%F0%9F%A6%A6',
+      '/console/nothing',
+      '/console/index.html',
+    ]) {
+      const response = await get(path)
+      assert.equal(response.status, 200, path)
+      assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8')
+      assert.equal(response.headers.get('cache-control'), 'no-store')
+      assert.equal(await response.text(), first)
+    }
+  })
+
+  test('name files that may be kept for good', async () => {
+    const paths = await assetPaths()
+    assert.equal(paths.length, 4)
+    for (const path of paths) {
+      assert.match(path, /^\/console\/assets\/\w+-[0-9a-f]{10}\.(js|css|svg)$/)
+      const response = await get(path)
+      assert.equal(response.status, 200)
+      assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+    }
+    errorOf(await shop.ask('/console/assets/app-0000000000.js'), 'not_found')
+  })
+
+  test('come compressed for those who can read that, and are the same', async () => {
+    for (const path of ['/console', ...(await assetPaths())]) {
+      const plain = await getAsIs(path)
+      assert.equal(plain.headers['content-encoding'], undefined)
+      assert.equal(plain.headers.vary, 'Accept-Encoding')
+      for (const [accepted, encoding, expand] of [
+        ['gzip, deflate, br;q=0.9', 'br', brotliDecompressSync],
+        ['gzip', 'gzip', gunzipSync],
+        ['br;q=0, gzip;q=0.5', 'gzip', gunzipSync],
+      ] as const) {
+        const { headers, body } = await getAsIs(path, { 'accept-encoding': accepted })
+        assert.equal(headers['content-encoding'], encoding)
+        assert.deepEqual(expand(body), plain.body)
+      }
+    }
+  })
+
+  test('need less than 150 kB of JavaScript, compressed, for the first load', async () => {
+    let bytes = 0
+    for (const path of (await assetPaths()).filter((each) => each.endsWith('.js'))) {
+      const response = await get(path, { 'accept-encoding': 'gzip' })
+      bytes += Number(response.headers.get('content-length'))
+    }
+    assert.ok(bytes > 10_000 && bytes < 150_000, `${bytes} bytes`)
+  })
+
+  test('allow nothing from elsewhere, nothing inline, and no frame around them', async () => {
+    for (const path of ['/', '/console', '/console/keys', ...(await assetPaths())]) {
+      const { headers } = await get(path)
+      const policy = headers.get('content-security-policy') ?? ''
+      assert.match(policy, /default-src 'none'/)
+      assert.match(policy, /script-src 'self'(;|$)/)
+      assert.match(policy, /style-src 'self'(;|$)/)
+      assert.match(policy, /frame-ancestors 'none'/)
+      assert.doesNotMatch(policy, /unsafe-|\*|http|data:/)
+      for (const [name, value] of [
+        ['x-frame-options', 'DENY'],
+        ['referrer-policy', 'no-referrer'],
+        ['x-content-type-options', 'nosniff'],
+        ['cross-origin-opener-policy', 'same-origin'],
+        ['cross-origin-resource-policy', 'same-origin'],
+      ] as const) {
+        assert.equal(headers.get(name), value, `${name} of ${path}`)
+      }
+      assert.equal(headers.get('x-ratelimit-limit'), null)
+    }
+  })
+
+  test('lead to no file but their own', async () => {
+    for (const path of [
+      '/console/../package.json',
+      '/console/%2e%2e/package.json',
+      '/console/..%2fpackage.json',
+      '/console/built-from',
+      '/console/assets/..%2f..%2fbuild.js',
+      '/console/%00',
+    ]) {
+      const { status, body } = await getAsIs(path)
+      assert.doesNotMatch(body.toString(), /esbuild|devDependencies|^[0-9a-f]{64}$/, path)
+      assert.ok(status === 200 || status >= 400, path)
+    }
+  })
+
+  test('take GET and HEAD alone, with the methods named', async () => {
+    for (const path of ['/', '/console', '/console/keys']) {
+      const head = await fetch(shop.url + path, { method: 'HEAD', redirect: 'manual' })
+      assert.ok([200, 302].includes(head.status))
+      const answer = await shop.ask(path, { method: 'POST' })
+      errorOf(answer, 'invalid_request')
+      assert.equal(answer.headers.get('allow'), 'GET, HEAD')
+    }
+  })
+
+  test('do not make unknown paths beside them public', async () => {
+    for (const path of ['/consoles', '/Console', '/console.html', '/assets/x']) {
+      errorOf(await shop.ask(path), 'unauthorized')
+    }
+  })
+})
+
+/** Asks for a path as it stands, and takes the answer as it comes. */
+function getAsIs(
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> {
+  const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof getAsIs>>>()
+  const { hostname, port } = new URL(shop.url)
+  request({ hostname, port, path, headers }, (response) => {
+    const chunks: Buffer[] = []
+    response.on('data', (chunk: Buffer) => chunks.push(chunk))
+    response.on('end', () =>
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
+    )
+  })
+    .on('error', reject)
+    .end()
+  return promise
+}

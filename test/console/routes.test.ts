@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { consoleRoutes } from '../../src/console/routes/index.ts'
+import { publicPaths } from '../../src/http/public-routes.ts'
+import { dataOf, errorOf } from '../support/answers.ts'
+import { openConsole, visitor } from '../support/console.ts'
+import { startShop, subjectsPath } from '../support/shop.ts'
+
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+const client = await openConsole(shop, shop.organisationId)
+
+/** The paths of all routes, with ids that could be. */
+const routes = consoleRoutes.map(({ method, path, access }) => ({
+  ...{ method, access, pattern: path },
+  path: path.replace('/console/api', '').replaceAll(/\{\w+\}/g, 'x'),
+}))
+const changing = routes.filter(({ method }) => method !== 'GET')
+
+describe('a route of the console', () => {
+  test('is for members, or has its place on the list of public paths', () => {
+    const open = routes.filter(({ access }) => access === 'open').map(({ pattern }) => pattern)
+    assert.deepEqual(open, [
+      '/console/api/sign-in',
+      '/console/api/invitation',
+      '/console/api/invitation/accept',
+    ])
+    for (const path of open) assert.ok(publicPaths.includes(path), path)
+  })
+
+  for (const { method, path, access } of routes) {
+    if (access === 'open') continue
+    test(`is refused to whoever is not signed in: ${method} ${path}`, async () => {
+      for (const cookie of [
+        null,
+        'lethe-console=',
+        'lethe-console=nonsense',
+        '__Secure-lethe-console=x',
+        'x=y',
+      ]) {
+        const answer = await Object.assign(visitor(shop), { cookie }).ask(path, {
+          method,
+          ...(method !== 'GET' && { body: {} }),
+        })
+        errorOf(answer, 'unauthorized')
+        assert.equal(answer.headers.get('www-authenticate'), null)
+      }
+    })
+  }
+
+  test('takes no API key, and the API takes no cookie', async () => {
+    const headers = { authorization: `Bearer ${shop.key}` }
+    errorOf(await visitor(shop).ask('/keys', { headers }), 'unauthorized')
+    errorOf(await shop.ask(subjectsPath, { headers: { cookie: String(client.cookie) } }), 'unauthorized')
+  })
+
+  test('answers HEAD where it answers GET', async () => {
+    const answer = await client.ask('/keys', { method: 'HEAD' })
+    assert.equal(answer.status, 200)
+    assert.equal(answer.body, null)
+  })
+
+  test('that does not exist is a 404, and another method a 400 that names the right ones', async () => {
+    for (const path of ['/', '/nothing', '/keys/x', '/keys/x/rotate/y']) {
+      for (const method of ['GET', 'POST'])
+        errorOf(await client.ask(path, { method, body: method === 'GET' ? undefined : {} }), 'not_found')
+    }
+    const answer = await client.ask('/keys', { method: 'PUT', body: {} })
+    errorOf(answer, 'invalid_request')
+    assert.equal(answer.headers.get('allow'), 'GET, HEAD, POST')
+  })
+})
+
+describe('a change', () => {
+  for (const { method, path } of changing) {
+    test(`is refused from a page that is not ours: ${method} ${path}`, async () => {
+      for (const headers of [
+        { origin: 'https://evil.example' },
+        { origin: 'null' },
+        { origin: null },
+        { origin: shop.url.replace('127.0.0.1', 'localhost') },
+        { origin: `${shop.url}0` },
+        { 'sec-fetch-site': 'cross-site' },
+        { 'sec-fetch-site': 'same-site' },
+        { 'sec-fetch-site': 'none' },
+      ]) {
+        const answer = await client.ask(path, { method, body: {}, headers })
+        errorOf(answer, 'forbidden')
+        assert.equal(answer.headers.get('www-authenticate'), null)
+      }
+    })
+  }
+
+  test('is taken from a page of ours', async () => {
+    const headers = { 'sec-fetch-site': 'same-origin' }
+    dataOf(await client.ask('/trackers', { method: 'POST', body: { name: 'Ours' }, headers }))
+  })
+
+  test('must be JSON: a form of another site cannot write that', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', null]) {
+      const answer = await client.ask('/trackers', {
+        method: 'POST',
+        body: '{"name":"Form"}',
+        headers: { 'content-type': type },
+      })
+      errorOf(answer, 'invalid_request')
+    }
+  })
+})
+
+describe('the budgets', () => {
+  test('of the API are not spent by the console, and the other way round', async (t) => {
+    const tight = await startShop(t, { scopes: ['analytics:view'], env: { LETHE_LIMIT_IP: '2/minute' } })
+    const browser = await openConsole(tight, tight.organisationId)
+    for (let i = 0; i < 5; i++) dataOf(await browser.ask('/keys'))
+    for (let i = 0; i < 2; i++) dataOf(await tight.ask(subjectsPath, { key: tight.key }))
+    errorOf(await tight.ask(subjectsPath, { key: tight.key }), 'rate_limited')
+    dataOf(await browser.ask('/keys'))
+  })
+
+  test('of the console is generous, and ends', async (t) => {
+    const own = await startShop(t, { scopes: ['analytics:view'] })
+    const browser = visitor(own)
+    for (let i = 0; i < 600; i += 50) {
+      await Promise.all(Array.from({ length: 50 }, () => browser.ask('/keys')))
+    }
+    const answer = await browser.ask('/keys')
+    errorOf(answer, 'rate_limited')
+    assert.ok(Number(answer.headers.get('retry-after')) >= 1)
+  })
+})

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { commandLine } from '../../src/domain/activity.ts'
+import { idleMs, longestMs } from '../../src/domain/sign-in.ts'
+import { hashToken } from '../../src/domain/token.ts'
+import { inviteMember } from '../../src/operations/invite-member.ts'
+import { issueLink } from '../../src/operations/issue-link.ts'
+import { dataOf, errorOf, objectIn, problemFields, textIn } from '../support/answers.ts'
+import { addMember, openConsole, password, signedIn, visitor } from '../support/console.ts'
+import { startTestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const service = await startTestService({ after })
+const organisationId = await service.createOrganisation('acme')
+
+async function invite(email: string, org = organisationId): Promise<string> {
+  return (await inviteMember(service.workplace, { organisationId: org, email }, commandLine)).token
+}
+
+describe('a one-time link', () => {
+  test('tells whom it is for, sets the password and signs in; then it is used up', async () => {
+    const token = await invite('Ada@Acme.example ')
+    const browser = visitor(service)
+    assert.deepEqual(dataOf(await browser.ask('/invitation', { method: 'POST', body: { token } })), {
+      email: 'ada@acme.example',
+      organisation: 'acme',
+      hasPassword: false,
+    })
+    dataOf(await browser.ask('/invitation/accept', { method: 'POST', body: { token, password } }))
+    const session = dataOf(await browser.ask('/session'))
+    assert.equal(textIn(objectIn(session, 'member'), 'email'), 'ada@acme.example')
+    assert.deepEqual(session.organisation, { id: 'acme', name: 'acme', plan: 'free', retentionDays: 180 })
+    for (const path of ['/invitation', '/invitation/accept']) {
+      const body = path === '/invitation' ? { token } : { token, password }
+      errorOf(await visitor(service).ask(path, { method: 'POST', body }), 'not_found')
+    }
+    const again = visitor(service)
+    dataOf(await again.ask('/sign-in', { method: 'POST', body: { email: 'ADA@acme.example', password } }))
+    dataOf(await again.ask('/session'))
+  })
+
+  test('is good for a day', async (t) => {
+    const late = await startTestService(t)
+    await late.createOrganisation('acme')
+    const { token } = await inviteMember(
+      late.workplace,
+      { organisationId, email: 'a@b.example' },
+      commandLine,
+    )
+    const look = () => visitor(late).ask('/invitation', { method: 'POST', body: { token } })
+    late.passTime(86_390_000)
+    dataOf(await look())
+    late.passTime(10_000)
+    errorOf(await look(), 'not_found')
+  })
+
+  test('refuses a password that is too short, and stays good', async () => {
+    const token = await invite('short@acme.example')
+    const accept = (password: string) =>
+      visitor(service).ask('/invitation/accept', { method: 'POST', body: { token, password } })
+    assert.deepEqual(problemFields(await accept('eleven char')), ['password'])
+    dataOf(await accept('twelve chars'))
+  })
+
+  test('that is used again by somebody with a password ends every sign-in of before', async () => {
+    const browser = await openConsole(service, organisationId, 'again@acme.example')
+    const found = await service.workplace.members.findByEmail('again@acme.example', organisationId)
+    assert.ok(found)
+    const { token } = await issueLink(service.workplace, found.member, commandLine)
+    dataOf(await browser.ask('/session'))
+    const other = visitor(service)
+    dataOf(
+      await other.ask('/invitation/accept', {
+        method: 'POST',
+        body: { token, password: 'another password' },
+      }),
+    )
+    errorOf(await browser.ask('/session'), 'unauthorized')
+    dataOf(await other.ask('/session'))
+  })
+})
+
+describe('signing in', () => {
+  test('is refused with the same words whether the account is there, has no password, or the password is wrong', async () => {
+    await addMember(service, organisationId, 'known@acme.example')
+    await invite('invited@acme.example')
+    const answers = []
+    for (const email of ['known@acme.example', 'invited@acme.example', 'nobody@acme.example']) {
+      const answer = await visitor(service).ask('/sign-in', {
+        method: 'POST',
+        body: { email, password: 'not the password' },
+        headers: { 'x-request-id': 'same' },
+      })
+      errorOf(answer, 'unauthorized')
+      const headers = [...answer.headers].filter(
+        ([name]) => !/^(date|x-ratelimit-(reset|remaining))$/.test(name),
+      )
+      answers.push(JSON.stringify([objectIn(answer.body, 'error'), headers]))
+    }
+    assert.equal(new Set(answers).size, 1, answers.join('\n'))
+    assert.doesNotMatch(answers[0] ?? '', /www-authenticate|set-cookie/)
+  })
+
+  test('needs the organisation where several know the address', async () => {
+    const other = await service.createOrganisation()
+    await addMember(service, organisationId, 'both@acme.example')
+    await addMember(service, other, 'both@acme.example')
+    const body = { email: 'both@acme.example', password }
+    errorOf(await visitor(service).ask('/sign-in', { method: 'POST', body }), 'unauthorized')
+    for (const id of [organisationId, other]) {
+      const browser = visitor(service)
+      dataOf(await browser.ask('/sign-in', { method: 'POST', body: { ...body, organisationId: id } }))
+      const { organisation } = dataOf(await browser.ask('/session'))
+      assert.equal(textIn(organisation, 'id'), id)
+    }
+  })
+
+  test('hands out a cookie that scripts cannot read and other sites cannot send', async () => {
+    await addMember(service, organisationId, 'cookie@acme.example')
+    const answer = await visitor(service).ask('/sign-in', {
+      method: 'POST',
+      body: { email: 'cookie@acme.example', password },
+    })
+    assert.match(
+      answer.headers.get('set-cookie') ?? '',
+      /^lethe-console=[0-9A-Za-z]{43}; Max-Age=604800; Path=\/console; HttpOnly; SameSite=Strict$/,
+    )
+  })
+
+  test('names every field that is missing or unknown', async () => {
+    const browser = visitor(service)
+    const fields = async (body: unknown) =>
+      problemFields(await browser.ask('/sign-in', { method: 'POST', body }))
+    assert.deepEqual(await fields({}), ['email', 'password'])
+    assert.deepEqual(await fields({ email: 1, password: ['x'], remember: true }), [
+      'email',
+      'password',
+      'remember',
+    ])
+    for (const body of ['', 'nonsense', '[]', 'null', '"text"']) {
+      const answer = await browser.ask('/sign-in', { method: 'POST', body })
+      assert.ok([400, 422].includes(answer.status), `${body} is ${answer.status}`)
+    }
+  })
+})
+
+describe('behind a proxy with TLS', () => {
+  test('the cookie is Secure, has the prefix, and counts only so', async (t) => {
+    const proxied = await startTestService(t, { LETHE_TRUSTED_PROXIES: '127.0.0.1' })
+    await proxied.createOrganisation('acme')
+    await addMember(proxied, 'acme', 'tls@acme.example')
+    const headers = {
+      'x-forwarded-proto': 'https',
+      'x-forwarded-host': 'lethe.example',
+      origin: 'https://lethe.example',
+    }
+    const browser = visitor(proxied)
+    const body = { email: 'tls@acme.example', password }
+    const answer = await browser.ask('/sign-in', { method: 'POST', body, headers })
+    dataOf(answer)
+    assert.match(
+      answer.headers.get('set-cookie') ?? '',
+      /^__Secure-lethe-console=.*; SameSite=Strict; Secure$/,
+    )
+    dataOf(await browser.ask('/session', { headers }))
+    errorOf(await browser.ask('/session'), 'unauthorized')
+  })
+
+  test('that is not trusted, what it forwards counts for nothing', async () => {
+    await addMember(service, organisationId, 'untrusted@acme.example')
+    const body = { email: 'untrusted@acme.example', password }
+    const answer = await visitor(service).ask('/sign-in', {
+      method: 'POST',
+      body,
+      headers: { 'x-forwarded-proto': 'https' },
+    })
+    assert.doesNotMatch(answer.headers.get('set-cookie') ?? '', /Secure/)
+    const headers = { 'x-forwarded-host': 'lethe.example', origin: 'https://lethe.example' }
+    errorOf(await visitor(service).ask('/sign-in', { method: 'POST', body, headers }), 'forbidden')
+  })
+
+  test('a public address that is configured counts as ours', async (t) => {
+    const published = await startTestService(t, { LETHE_PUBLIC_URL: 'https://lethe.example' })
+    await published.createOrganisation('acme')
+    await addMember(published, 'acme', 'pub@acme.example')
+    const body = { email: 'pub@acme.example', password }
+    const headers = { origin: 'https://lethe.example' }
+    const answer = await visitor(published).ask('/sign-in', { method: 'POST', body, headers })
+    assert.match(answer.headers.get('set-cookie') ?? '', /^__Secure-.*; Secure$/)
+  })
+})
+
+describe('a sign-in', () => {
+  test('ends with signing out, and its cookie is taken away', async () => {
+    const browser = await openConsole(service, organisationId)
+    const { cookie } = browser
+    const answer = await browser.ask('/sign-out', { method: 'POST', body: {} })
+    dataOf(answer)
+    assert.match(
+      answer.headers.get('set-cookie') ?? '',
+      /^lethe-console=; Max-Age=0; Path=\/console; HttpOnly/,
+    )
+    const stolen = Object.assign(visitor(service), { cookie })
+    errorOf(await stolen.ask('/session'), 'unauthorized')
+  })
+
+  test('ends with signing out everywhere, on every device of this member alone', async () => {
+    const here = await openConsole(service, organisationId)
+    const there = await signedIn(service, here.member)
+    const other = await openConsole(service, organisationId)
+    dataOf(await here.ask('/sign-out-everywhere', { method: 'POST', body: {} }))
+    errorOf(await there.ask('/session'), 'unauthorized')
+    dataOf(await other.ask('/session'))
+  })
+
+  test('ends when nothing came from it for too long, and at the latest after its longest', async (t) => {
+    const timed = await startTestService(t)
+    await timed.createOrganisation('acme')
+    const idle = await openConsole(timed, 'acme')
+    const busy = await signedIn(timed, idle.member)
+    const { workplace } = timed
+    const tokenHash = hashToken(busy.cookie?.split('=')[1] ?? '')
+    /** A request, and the time until it has been noted that it came. */
+    async function stayBusy(): Promise<void> {
+      const now = workplace.clock()
+      dataOf(await busy.ask('/session'))
+      await until(async () => Number((await workplace.signIns.find(tokenHash))?.signIn.lastSeenAt) >= now)
+    }
+    timed.passTime(idleMs - 60_000)
+    await stayBusy()
+    timed.passTime(60_000)
+    errorOf(await idle.ask('/session'), 'unauthorized')
+    for (let passed = idleMs; passed < longestMs - idleMs; passed += idleMs - 60_000) {
+      await stayBusy()
+      timed.passTime(idleMs - 60_000)
+    }
+    await stayBusy()
+    timed.passTime(idleMs - 1)
+    errorOf(await busy.ask('/session'), 'unauthorized')
+  })
+})
+
+describe('attempts to sign in', () => {
+  test('on one account are refused after ten, right or wrong, there or not, until the window ends', async (t) => {
+    const guarded = await startTestService(t)
+    await guarded.createOrganisation('acme')
+    await addMember(guarded, 'acme', 'ada@acme.example')
+    const attempt = (email: string, guess: string) =>
+      visitor(guarded).ask('/sign-in', { method: 'POST', body: { email, password: guess } })
+    for (const email of ['ada@acme.example', 'nobody@acme.example']) {
+      const guesses = Array.from({ length: 10 }, (_, i) =>
+        attempt(i % 2 ? email : email.toUpperCase(), 'wrong'),
+      )
+      for (const answer of await Promise.all(guesses)) errorOf(answer, 'unauthorized')
+      const refused = await attempt(email, password)
+      errorOf(refused, 'rate_limited')
+      assert.ok(Number(refused.headers.get('retry-after')) > 800)
+    }
+    guarded.passTime(15 * 60_000)
+    dataOf(await attempt('ada@acme.example', password))
+  })
+
+  test('from one address are refused after thirty, whichever the account', async (t) => {
+    const guarded = await startTestService(t)
+    await guarded.createOrganisation('acme')
+    const client = await openConsole(guarded, 'acme')
+    const attempt = (i: number) =>
+      visitor(guarded).ask('/invitation', { method: 'POST', body: { token: `guess-${i}` } })
+    for (let i = 0; i < 30; i++) errorOf(await attempt(i), 'not_found')
+    errorOf(await attempt(30), 'rate_limited')
+    const body = { email: client.member.email, password }
+    errorOf(await visitor(guarded).ask('/sign-in', { method: 'POST', body }), 'rate_limited')
+    dataOf(await client.ask('/session'))
+  })
+})

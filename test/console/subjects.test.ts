@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { dataOf, errorOf, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
+import { openConsole } from '../support/console.ts'
+import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
+
+const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
+const client = await openConsole(shop, shop.organisationId)
+await shop.ingest([
+  ...visit('anna', { sessionId: 's1', events: 3, attributes: { country: 'DE' } }),
+  ...visit('anna', { sessionId: 's2', events: 450 }),
+  ...visit('a/b?c=%20 🦦', { events: 2 }),
+  ...visit('ben', { events: 1 }),
+])
+const base = '/trackers/shop/subjects'
+
+describe('data subjects in the console', () => {
+  test('are answered exactly as the API answers', async () => {
+    const suffixes = [
+      '',
+      '?limit=1',
+      '?sort=-lastSeenAt',
+      '?subjectIdPrefix=a',
+      '/anna',
+      '/anna/sessions',
+      '/anna/events?limit=5&sessionId=s1',
+    ]
+    for (const suffix of suffixes) {
+      const [here, there] = [
+        await client.ask(base + suffix),
+        await shop.ask(subjectsPath + suffix, { key: shop.key }),
+      ]
+      assert.deepEqual(dataOf(here), dataOf(there), suffix)
+    }
+    assert.deepEqual(problemFields(await client.ask(`${base}?limit=201&what=ever`)), ['limit', 'what'])
+    errorOf(await client.ask(`${base}/nobody`), 'not_found')
+    errorOf(await client.ask('/trackers/nothing/subjects'), 'not_found')
+  })
+
+  test('are counted with their tracker', async () => {
+    const [tracker] = listIn(dataOf(await client.ask('/trackers')), 'trackers')
+    assert.partialDeepStrictEqual(tracker, { id: 'shop', name: 'shop', subjects: 3, hasMoreSubjects: false })
+  })
+
+  test('are copied completely, as a file', async () => {
+    const answer = await client.ask(`${base}/anna/copy`)
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers.get('content-disposition'), 'attachment; filename="data-subject.json"')
+    const { sessions, events, ...record } = objectIn({ copy: answer.body }, 'copy')
+    assert.deepEqual(record, dataOf(await shop.ask(subjectPath('anna'), { key: shop.key })))
+    assert.ok(Array.isArray(sessions) && Array.isArray(events))
+    assert.deepEqual([sessions.length, events.length], [2, 453])
+    assert.deepEqual(sessions, listIn(dataOf(await client.ask(`${base}/anna/sessions`)), 'sessions'))
+    assert.equal(
+      new Set(events.map((event) => `${textIn(event, 'sessionId')}${textIn(event, 'eventId')}`)).size,
+      453,
+    )
+    errorOf(await client.ask(`${base}/nobody/copy`), 'not_found')
+  })
+
+  test('are erased once their id is typed, and what was deleted is told', async () => {
+    const id = encodeURIComponent('a/b?c=%20 🦦')
+    const erase = (subjectId: string) =>
+      client.ask(`${base}/${id}/erase`, { method: 'POST', body: { subjectId } })
+    for (const typed of ['', 'a/b', 'A/B?C=%20 🦦', 'a%2Fb%3Fc%3D%2520%20%F0%9F%A6%A6']) {
+      assert.deepEqual(problemFields(await erase(typed)), ['subjectId'])
+    }
+    dataOf(await client.ask(`${base}/${id}`))
+    const answer = await erase('a/b?c=%20 🦦')
+    assert.partialDeepStrictEqual(dataOf(answer), {
+      alreadyErased: false,
+      counts: { sessions: 1, events: 2 },
+    })
+    errorOf(await client.ask(`${base}/${id}`), 'not_found')
+    errorOf(await shop.ask(`${subjectsPath}/${id}`, { key: shop.key }), 'not_found')
+    assert.partialDeepStrictEqual(dataOf(await erase('a/b?c=%20 🦦')), { alreadyErased: true })
+    const [again, first] = listIn(dataOf(await client.ask('/activity?limit=2')), 'entries')
+    assert.partialDeepStrictEqual(first, {
+      ...{ kind: 'subject.erased', target: 'shop', counts: { sessions: 1, events: 2 } },
+      requestId: answer.headers.get('x-request-id'),
+      actor: { kind: 'member', id: client.member.id },
+    })
+    assert.partialDeepStrictEqual(again, { counts: { sessions: 0, events: 0 } })
+  })
+})
+
+describe('trackers in the console', () => {
+  test('are created under an id that nobody chose, and renamed', async () => {
+    const created = dataOf(await client.ask('/trackers', { method: 'POST', body: { name: 'Blog' } }))
+    const id = textIn(created, 'id')
+    assert.match(id, /^trk_/)
+    assert.deepEqual(
+      problemFields(await client.ask('/trackers', { method: 'POST', body: { name: ' ', id: 'mine' } })),
+      ['id'],
+    )
+    assert.deepEqual(problemFields(await client.ask('/trackers', { method: 'POST', body: { name: ' ' } })), [
+      'name',
+    ])
+    const rename = (name: string) => client.ask(`/trackers/${id}/rename`, { method: 'POST', body: { name } })
+    assert.deepEqual(problemFields(await rename('')), ['name'])
+    dataOf(await rename('Journal'))
+    const trackers = listIn(dataOf(await client.ask('/trackers')), 'trackers')
+    assert.partialDeepStrictEqual(trackers.at(-1), { id, name: 'Journal', subjects: 0 })
+    errorOf(
+      await client.ask('/trackers/nothing/rename', { method: 'POST', body: { name: 'x' } }),
+      'not_found',
+    )
+  })
+
+  test('have daily totals, which an erasure leaves alone', async () => {
+    const totals = async () => dataOf(await client.ask('/trackers/shop/totals?days=3'))
+    const before = await totals()
+    const days = listIn(before, 'days')
+    assert.equal(
+      days.reduce((sum: number, day) => sum + Number(objectIn({ day }, 'day').events), 0),
+      456,
+    )
+    dataOf(await client.ask(`${base}/ben/erase`, { method: 'POST', body: { subjectId: 'ben' } }))
+    assert.deepEqual(await totals(), before)
+    assert.deepEqual(problemFields(await client.ask('/trackers/shop/totals?days=0')), ['days'])
+    errorOf(await client.ask('/trackers/nothing/totals'), 'not_found')
+  })
+})

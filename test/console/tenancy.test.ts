@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { consoleRoutes } from '../../src/console/routes/index.ts'
+import { dataOf, errorOf, listIn } from '../support/answers.ts'
+import { addMember, openConsole } from '../support/console.ts'
+import { startShop, subjectPath, visit } from '../support/shop.ts'
+
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+await shop.ingest(visit('anna'))
+const theirs = await addMember(shop, shop.organisationId)
+await addMember(shop, shop.organisationId)
+const strangers = await shop.createOrganisation()
+const stranger = await openConsole(shop, strangers)
+await addMember(shop, strangers)
+
+/** What a stranger would send to each route, with the ids of what is not theirs. */
+const bodies: Record<string, object> = {
+  '/console/api/keys/{keyId}/revoke': { name: 'key-2' },
+  '/console/api/trackers/{trackerId}/rename': { name: 'Mine now' },
+  '/console/api/trackers/{trackerId}/subjects/{subjectId}/erase': { subjectId: 'anna' },
+}
+
+describe('what belongs to another organisation', () => {
+  const routes = consoleRoutes.filter(({ path }) => path.includes('{'))
+
+  for (const { method, path } of routes) {
+    test(`is not there, and nobody can tell: ${method} ${path}`, async () => {
+      const fill = (tracker: string, key: string, member: string) =>
+        path
+          .replace('/console/api', '')
+          .replace('{trackerId}', tracker)
+          .replace('{subjectId}', 'anna')
+          .replace('{keyId}', key)
+          .replace('{memberId}', member)
+      const headers = { 'x-request-id': 'same' }
+      const ask = { method, headers, ...(method !== 'GET' && { body: bodies[path] ?? {} }) }
+      const foreign = await stranger.ask(fill('shop', shop.keyId, theirs.id), ask)
+      const absent = await stranger.ask(fill('nothing', 'nothing', 'nothing'), ask)
+      assert.deepEqual(errorOf(foreign, 'not_found'), errorOf(absent, 'not_found'))
+      const names = (answer: typeof foreign) => [...answer.headers.keys()].sort()
+      assert.deepEqual(names(foreign), names(absent))
+    })
+  }
+
+  test('is in no list', async () => {
+    for (const [path, field] of [
+      ['/keys', 'keys'],
+      ['/trackers', 'trackers'],
+    ] as const) {
+      assert.deepEqual(listIn(dataOf(await stranger.ask(path)), field), [])
+    }
+    assert.equal(listIn(dataOf(await stranger.ask('/members')), 'members').length, 2)
+    const text = JSON.stringify((await stranger.ask('/activity?limit=200')).body)
+    for (const id of [shop.keyId, shop.organisationId, theirs.email])
+      assert.equal(text.includes(`"${id}"`), false)
+  })
+
+  test('is untouched by all of it', async () => {
+    dataOf(await shop.ask(subjectPath('anna'), { key: shop.key }))
+    assert.equal((await shop.workplace.trackers.find('shop'))?.name, 'shop')
+    assert.equal((await shop.workplace.members.list(shop.organisationId)).length, 2)
+    assert.equal((await shop.workplace.apiKeys.find(shop.keyId))?.rotatedAt, null)
+  })
+
+  test('can have an address of ours: an invitation does not tell', async () => {
+    dataOf(await stranger.ask('/members', { method: 'POST', body: { email: theirs.email } }))
+  })
+})

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { consoleBudgets } from '../../src/console/budgets.ts'
+import { consoleRoutes } from '../../src/console/routes/index.ts'
+import { activityKinds } from '../../src/domain/activity.ts'
+import { invitationMs } from '../../src/domain/member.ts'
+import { maxPasswordLength, minPasswordLength } from '../../src/domain/password.ts'
+import { idleMs, longestMs } from '../../src/domain/sign-in.ts'
+import { countedSubjects } from '../../src/operations/list-trackers.ts'
+import { flat, read, section } from './markdown.ts'
+
+const page = read('docs/reference/console.md')
+const text = flat(page)
+const hourMs = 3_600_000
+
+test('the console page gives the bounds of passwords, links and sign-ins', () => {
+  assert.match(text, new RegExp(`a password of ${minPasswordLength} to ${maxPasswordLength} characters`))
+  assert.equal(invitationMs, 24 * hourMs)
+  assert.match(text, /It works once, for a day/)
+  assert.deepEqual([idleMs, longestMs], [2 * hourMs, 7 * 24 * hourMs])
+  assert.match(text, /nothing came from it for two hours, and after a week at the latest/)
+})
+
+test('the console page gives its budgets', () => {
+  const { account, console, 'sign-in': signIn } = consoleBudgets
+  assert.deepEqual([account.limit, signIn.limit], [10, 30])
+  assert.deepEqual([account.windowMs, signIn.windowMs], [hourMs / 4, hourMs / 4])
+  assert.match(text, /Ten attempts on one account, or thirty from one address, in a quarter of an hour/)
+  assert.equal(console.windowMs, 60_000)
+  assert.match(text, new RegExp(`one of ${console.limit} a minute for each address`))
+})
+
+test('the console page says how far subjects are counted', () => {
+  assert.match(text, new RegExp(`counted up to ${countedSubjects.toLocaleString('en')}`))
+})
+
+test('the console page speaks of every kind of activity', () => {
+  const activity = flat(section(page, 'Activity'))
+  for (const kind of activityKinds) {
+    const word = kind.startsWith('member.signed') ? 'sign-ins and their ends' : (kind.split('.')[1] ?? '')
+    assert.ok(activity.includes(word), kind)
+  }
+})
+
+test('every request of the console lies where the page says', () => {
+  for (const { path } of consoleRoutes) assert.ok(path.startsWith('/console/api/'), path)
+})

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { commandLine, type Origin } from '../../src/domain/activity.ts'
+import { hashPassword, isPassword, type Passwords } from '../../src/domain/password.ts'
+import { acceptInvitation } from '../../src/operations/accept-invitation.ts'
+import { authenticateMember } from '../../src/operations/authenticate-member.ts'
+import { createKey } from '../../src/operations/create-key.ts'
+import { inviteMember } from '../../src/operations/invite-member.ts'
+import { passwordQueue } from '../../src/operations/password-queue.ts'
+import { removeMember } from '../../src/operations/remove-member.ts'
+import { requireInvited } from '../../src/operations/require-invited.ts'
+import { revokeKey } from '../../src/operations/revoke-key.ts'
+import { rotateKey } from '../../src/operations/rotate-key.ts'
+import { signIn } from '../../src/operations/sign-in.ts'
+import { until } from '../support/until.ts'
+import { failure, openParts, type Parts } from './bench.ts'
+
+const { parts: store, passTime, fresh } = openParts()
+const password = 'correct horse battery'
+
+/** Hashes that anybody can read, and a count of how often one was tried. */
+function plainPasswords(): Passwords & { tries: number } {
+  const plain = {
+    tries: 0,
+    hash: async (password: string) => `plain ${password}`,
+    async matches(password: string, hash: string | null) {
+      plain.tries += 1
+      return hash === `plain ${password}`
+    },
+  }
+  return plain
+}
+
+async function addOrganisation(parts: Parts): Promise<string> {
+  const id = fresh('organisation')
+  await parts.organisations.create({ id, name: 'Acme', plan: 'free', createdAt: parts.clock() })
+  return id
+}
+
+describe('a member', () => {
+  it('is invited, sets a password, signs in, and is known by the token alone', async () => {
+    const passwords = plainPasswords()
+    const parts = { ...store(), passwords }
+    const organisationId = await addOrganisation(parts)
+    const { token, member } = await inviteMember(
+      parts,
+      { organisationId, email: 'Ada@Acme.example' },
+      commandLine,
+    )
+    assert.equal((await requireInvited(parts, token)).id, member.id)
+    await failure('validation_error', acceptInvitation(parts, { token, password: 'short' }, 'r'))
+    const first = await acceptInvitation(parts, { token, password }, 'r')
+    await failure('not_found', acceptInvitation(parts, { token, password }, 'r'))
+    const credentials = { email: 'ada@acme.example', password, organisationId: null }
+    const second = await signIn(parts, credentials, 'r')
+    for (const each of [first, second])
+      assert.equal((await authenticateMember(parts, each))?.member.id, member.id)
+    assert.equal(await authenticateMember(parts, 'another'), null)
+    for (const secret of [token, first, second]) {
+      assert.equal(await parts.signIns.find(secret), null, 'the store knows hashes only')
+    }
+  })
+
+  it('costs the same to refuse, there or not, with a password or without', async () => {
+    const passwords = plainPasswords()
+    const parts = { ...store(), passwords }
+    const organisationId = await addOrganisation(parts)
+    await inviteMember(parts, { organisationId, email: 'invited@acme.example' }, commandLine)
+    for (const email of ['nobody@acme.example', 'invited@acme.example']) {
+      const before = passwords.tries
+      const { message } = await failure(
+        'unauthorized',
+        signIn(parts, { email, password, organisationId: null }, 'r'),
+      )
+      assert.equal(message, 'The e-mail address or the password is not right.')
+      assert.equal(passwords.tries, before + 1)
+    }
+  })
+
+  it('is seen again only once a minute, so that reading writes little', async () => {
+    const parts = { ...store(), passwords: plainPasswords() }
+    const organisationId = await addOrganisation(parts)
+    const { token } = await inviteMember(parts, { organisationId, email: 'a@b' }, commandLine)
+    const browser = await acceptInvitation(parts, { token, password }, 'r')
+    const seenAt = async () => (await authenticateMember(parts, browser))?.signIn.lastSeenAt
+    const start = await seenAt()
+    passTime(59_000)
+    await seenAt()
+    assert.equal(await seenAt(), start)
+    passTime(1_000)
+    await seenAt()
+    await until(async () => (await seenAt()) === parts.clock())
+  })
+
+  it('cannot be invited to an organisation that is not there, nor removed as the last', async () => {
+    const parts = store()
+    const organisationId = await addOrganisation(parts)
+    await failure('not_found', inviteMember(parts, { organisationId: 'nobody', email: 'a@b' }, commandLine))
+    const { member } = await inviteMember(parts, { organisationId, email: 'a@b' }, commandLine)
+    await failure(
+      'invalid_request',
+      removeMember(parts, { organisationId, memberId: member.id }, commandLine),
+    )
+    await failure('not_found', removeMember(parts, { organisationId, memberId: 'nobody' }, commandLine))
+  })
+})
+
+describe('who reaches into one organisation', () => {
+  it('finds no key of another', async () => {
+    const parts = store()
+    const [mine, theirs] = [await addOrganisation(parts), await addOrganisation(parts)]
+    const { key } = await createKey(parts, {
+      ...{ organisationId: theirs, name: 'k', scopes: ['analytics:view'], expiresAt: null },
+    })
+    const origin: Origin = { ...commandLine, organisationId: mine }
+    await failure('not_found', rotateKey(parts, key.id, origin))
+    await failure('not_found', revokeKey(parts, key.id, 'k', origin))
+    assert.deepEqual(await parts.apiKeys.find(key.id), key)
+  })
+})
+
+describe('passwords', () => {
+  const chance = { uuid: () => '', base62: (length: number) => 's'.repeat(length) }
+
+  it('are kept as a hash that says how it was made, and match it alone', async () => {
+    const hash = await hashPassword(password, chance)
+    assert.match(hash, /^scrypt\$15\$8\$3\$s{22}\$[\w-]{43}$/)
+    assert.equal(await isPassword(password, hash), true)
+    assert.equal(await isPassword(`${password} `, hash), false)
+    assert.equal(await isPassword(password, null), false)
+  })
+
+  it('are the same however their letters are composed', async () => {
+    const cheap = (await hashPassword('x', chance)).replace(/^scrypt\$15\$8\$3/, 'scrypt$4$8$1')
+    assert.equal(await isPassword('caf\u00e9 \u00e9', cheap), await isPassword('cafe\u0301 e\u0301', cheap))
+  })
+
+  it('are hashed two at a time, and too many at once are sent away', async () => {
+    const queue = passwordQueue(chance, { atOnce: 1, waiting: 1 })
+    const cheap = 'scrypt$4$8$1$salt$AAAA'
+    const [first, second] = [queue.matches('a', cheap), queue.matches('b', cheap)]
+    await failure('rate_limited', queue.matches('c', cheap))
+    assert.deepEqual(await Promise.all([first, second]), [false, false])
+    assert.equal(await queue.matches('d', cheap), false)
+  })
+})

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { ActivityEntry, ActivityNote, ActivityPosition } from '../../../src/domain/activity.ts'
+import type { ApiKey } from '../../../src/domain/api-key.ts'
+import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import { type Bench, walk } from './bench.ts'
+
+const start = at('2026-11-01T10:00:00.000Z')
+const hash = '07'.repeat(32)
+
+export function activityContract(bench: Bench): void {
+  function note(organisationId: string, fields: Partial<ActivityNote> = {}): ActivityNote {
+    return {
+      id: bench.fresh('entry'),
+      organisationId,
+      at: start,
+      actor: { kind: 'member', id: 'mem_1', name: 'ada@acme.example' },
+      kind: 'key.created',
+      target: 'nightly',
+      requestId: 'req-1',
+      ...fields,
+    }
+  }
+
+  function key(organisationId: string, fields: Partial<ApiKey> = {}): ApiKey {
+    return {
+      ...{ id: bench.fresh('key'), organisationId, name: bench.fresh('name'), scopes: ['analytics:view'] },
+      ...{ lastFour: 'wxyz', createdAt: start, rotatedAt: null, expiresAt: null, revokedAt: null },
+      lastUsedAt: null,
+      ...fields,
+    }
+  }
+
+  async function listed(organisationId: string, requestId: string | null = null, limit = 200) {
+    return walk<ActivityEntry, ActivityPosition>((after) =>
+      bench.store.activity.list(organisationId, { limit, after, requestId }),
+    )
+  }
+
+  describe('activity', () => {
+    it('is left behind by the creation of a key, as it was handed over', async () => {
+      const organisationId = await bench.createOrganisation()
+      for (const actor of [
+        { kind: 'member', id: 'mem_1', name: 'ada@acme.example' },
+        { kind: 'key', id: 'K1', name: `"O'Neill" 🦦` },
+        { kind: 'command-line' },
+      ] as const) {
+        const left = note(organisationId, { actor, requestId: null, target: null })
+        await bench.store.apiKeys.create(key(organisationId), hash, left)
+        const [newest] = await listed(organisationId)
+        assert.deepEqual(newest, { ...left, counts: null })
+        await bench.store.organisations.setPlan(organisationId, 'pro')
+      }
+    })
+
+    it('is not left behind by a key whose name is taken', async () => {
+      const organisationId = await bench.createOrganisation()
+      const name = bench.fresh('name')
+      await bench.store.apiKeys.create(key(organisationId, { name }), hash)
+      const second = key(organisationId, { name })
+      assert.equal(await bench.store.apiKeys.create(second, hash, note(organisationId)), false)
+      assert.deepEqual(await listed(organisationId), [])
+    })
+
+    it('is left behind by a rotation and a revocation that happen, and by no other', async () => {
+      const organisationId = await bench.createOrganisation()
+      const stored = key(organisationId)
+      await bench.store.apiKeys.create(stored, hash)
+      const [rotated, revoked] = [
+        note(organisationId, { kind: 'key.rotated', at: start + 1 }),
+        note(organisationId, { kind: 'key.revoked', at: start + 2 }),
+      ]
+      const proof = { hash: 'fe'.repeat(32), lastFour: 'abcd' }
+      await bench.store.apiKeys.rotate(stored.id, proof, start, rotated)
+      await bench.store.apiKeys.revoke(stored.id, start, revoked)
+      assert.equal(await bench.store.apiKeys.rotate(stored.id, proof, start, note(organisationId)), false)
+      assert.equal(await bench.store.apiKeys.revoke(stored.id, start, note(organisationId)), false)
+      assert.deepEqual(await listed(organisationId), [
+        { ...revoked, counts: null },
+        { ...rotated, counts: null },
+      ])
+    })
+
+    it('is left behind by an erasure with what it deleted, zeros included, and without a subject’s id', async () => {
+      const tracker = await bench.createTracker()
+      const { organisationId, trackerId } = tracker
+      await bench.store.ingest.ingest([
+        sessionRow({ trackerId, subjectId: 'anna', sessionId: 's1', startedAt: start }),
+        ...['e1', 'e2'].map((eventId) =>
+          eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId }),
+        ),
+      ])
+      const erased = (at: number) => note(organisationId, { kind: 'subject.erased', target: trackerId, at })
+      const [first, second] = [erased(start), erased(start + 1)]
+      await bench.store.subjects.erase(tracker, 'anna', first)
+      await bench.store.subjects.erase(tracker, 'anna', second)
+      const entries = await listed(organisationId)
+      assert.deepEqual(entries, [
+        { ...second, counts: { sessions: 0, events: 0 } },
+        { ...first, counts: { sessions: 1, events: 2 } },
+      ])
+      assert.equal(JSON.stringify(entries).includes('anna'), false)
+    })
+
+    it('is not left behind by an erasure in a tracker that is not visible', async () => {
+      const tracker = await bench.createTracker()
+      const organisationId = await bench.createOrganisation()
+      const left = note(organisationId, { kind: 'subject.erased' })
+      assert.equal(await bench.store.subjects.erase({ ...tracker, organisationId }, 'anna', left), null)
+      assert.deepEqual(await listed(organisationId), [])
+      assert.deepEqual(await listed(tracker.organisationId), [])
+    })
+
+    it('is of one organisation alone, newest first, and by id among equals', async () => {
+      const [mine, theirs] = [await bench.createOrganisation(), await bench.createOrganisation()]
+      const leave = (organisationId: string, id: string, at: number) =>
+        bench.store.apiKeys.create(key(organisationId), hash, note(organisationId, { id, at }))
+      for (const [id, at] of [
+        ['b', start],
+        ['a', start],
+        ['c', start - 1],
+        ['d', start + 1],
+      ] as const) {
+        await leave(mine, id, at)
+        await leave(theirs, id, at)
+      }
+      for (const limit of [1, 2, 3, 200]) {
+        const entries = await listed(mine, null, limit)
+        assert.deepEqual(
+          entries.map(({ id, organisationId }) => [id, organisationId]),
+          ['d', 'b', 'a', 'c'].map((id) => [id, mine]),
+        )
+      }
+      assert.deepEqual(await listed('nobody'), [])
+    })
+
+    it('is found by the request that left it, page by page, in its own organisation alone', async () => {
+      const [mine, theirs] = [await bench.createOrganisation(), await bench.createOrganisation()]
+      for (const [i, requestId] of ['a', 'b', 'a', null, 'A', 'a'].entries()) {
+        const left = note(mine, { id: `e${i}`, at: start + i, requestId })
+        await bench.store.apiKeys.create(key(mine), hash, left)
+      }
+      for (const limit of [1, 2, 200]) {
+        assert.deepEqual(
+          (await listed(mine, 'a', limit)).map(({ id }) => id),
+          ['e5', 'e2', 'e0'],
+        )
+      }
+      assert.deepEqual(await listed(mine, '%'), [])
+      assert.deepEqual(await listed(theirs, 'a'), [])
+    })
+  })
+}

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { ActivityKind, ActivityNote } from '../../../src/domain/activity.ts'
+import type { Invitation, Member } from '../../../src/domain/member.ts'
+import type { Bench } from './bench.ts'
+
+const now = 1_794_000_000_000
+const passwordHash = 'scrypt$1$1$1$salt$hash'
+
+/** A note of a change, which these tests only count. */
+export function memberNote(bench: Bench, organisationId: string, kind: ActivityKind): ActivityNote {
+  const actor = { kind: 'command-line' } as const
+  return { id: bench.fresh('entry'), organisationId, at: now, actor, kind, target: null, requestId: null }
+}
+
+/** A member with a link of its own. */
+export async function addMember(
+  bench: Bench,
+  fields: Partial<Member> = {},
+): Promise<{ member: Member; link: Invitation }> {
+  const organisationId = fields.organisationId ?? (await bench.createOrganisation())
+  const id = bench.fresh('member')
+  const member = {
+    id,
+    email: `${id}@acme.example`,
+    createdAt: now,
+    passwordSetAt: null,
+    ...fields,
+    organisationId,
+  }
+  const link = { tokenHash: bench.fresh('token-hash'), expiresAt: now + 1_000 }
+  assert.equal(
+    await bench.store.members.create(member, link, memberNote(bench, organisationId, 'member.invited')),
+    true,
+  )
+  return { member, link }
+}
+
+/** A member who has set a password at `now`. */
+export async function addJoined(bench: Bench, fields: Partial<Member> = {}): Promise<Member> {
+  const { member, link } = await addMember(bench, fields)
+  const note = memberNote(bench, member.organisationId, 'member.joined')
+  assert.equal(await bench.store.members.setPassword(link.tokenHash, passwordHash, now, note), true)
+  return { ...member, passwordSetAt: now }
+}
+
+async function kindsOf(bench: Bench, organisationId: string): Promise<string[]> {
+  const { rows } = await bench.store.activity.list(organisationId, {
+    limit: 200,
+    after: null,
+    requestId: null,
+  })
+  return rows.map(({ kind }) => kind).sort()
+}
+
+export function memberContract(bench: Bench): void {
+  describe('a member', () => {
+    it('is found as it was stored, in its organisation alone', async () => {
+      const { member } = await addMember(bench, { email: `"o'neill"+🦦@acme.example` })
+      const other = await bench.createOrganisation()
+      assert.deepEqual(await bench.store.members.find(member.organisationId, member.id), member)
+      assert.equal(await bench.store.members.find(other, member.id), null)
+      assert.equal(await bench.store.members.find(member.organisationId, 'nobody'), null)
+      assert.deepEqual(await kindsOf(bench, member.organisationId), ['member.invited'])
+    })
+
+    it('has an address that no other of its organisation has', async () => {
+      const { member } = await addMember(bench)
+      const { organisationId, email } = member
+      const link = { tokenHash: bench.fresh('token-hash'), expiresAt: now }
+      const second = { ...member, id: bench.fresh('member') }
+      const note = memberNote(bench, organisationId, 'member.invited')
+      assert.equal(await bench.store.members.create(second, link, note), false)
+      assert.deepEqual(await bench.store.members.list(organisationId), [member])
+      assert.deepEqual(await kindsOf(bench, organisationId), ['member.invited'])
+      await addMember(bench, { email })
+    })
+
+    it('cannot be stored for an organisation that does not exist', async () => {
+      const member = { id: bench.fresh('member'), email: 'a@b', createdAt: now, passwordSetAt: null }
+      const link = { tokenHash: bench.fresh('token-hash'), expiresAt: now }
+      const note = memberNote(bench, await bench.createOrganisation(), 'member.invited')
+      await assert.rejects(bench.store.members.create({ ...member, organisationId: 'nobody' }, link, note))
+    })
+
+    it('is listed with its organisation’s others alone, oldest first, and by id among equals', async () => {
+      const organisationId = await bench.createOrganisation()
+      const add = async (id: string, createdAt: number) =>
+        (await addMember(bench, { id: bench.fresh(id), organisationId, createdAt })).member
+      const [young, twinB, twinA, old] = [
+        await add('young', now + 1),
+        await add('b', now),
+        await add('a', now),
+        await add('old', now - 1),
+      ]
+      await addMember(bench)
+      assert.deepEqual(await bench.store.members.list(organisationId), [old, twinA, twinB, young])
+      assert.deepEqual(await bench.store.members.list('nobody'), [])
+    })
+
+    it('is found by its address, without an organisation only where one alone knows it', async () => {
+      const member = await addJoined(bench)
+      const { email, organisationId } = member
+      const found = { member, passwordHash }
+      assert.deepEqual(await bench.store.members.findByEmail(email, null), found)
+      assert.deepEqual(await bench.store.members.findByEmail(email, organisationId), found)
+      assert.equal(await bench.store.members.findByEmail(email, 'nobody'), null)
+      assert.equal(await bench.store.members.findByEmail('nobody@acme.example', null), null)
+      const { member: twin } = await addMember(bench, { email })
+      assert.equal(await bench.store.members.findByEmail(email, null), null)
+      assert.deepEqual(await bench.store.members.findByEmail(email, organisationId), found)
+      assert.deepEqual(await bench.store.members.findByEmail(email, twin.organisationId), {
+        member: twin,
+        passwordHash: null,
+      })
+    })
+  })
+
+  describe('a link to set a password', () => {
+    it('leads to its member until it expires', async () => {
+      const { member, link } = await addMember(bench)
+      assert.deepEqual(await bench.store.members.findInvited(link.tokenHash, now), member)
+      assert.deepEqual(await bench.store.members.findInvited(link.tokenHash, link.expiresAt - 1), member)
+      assert.equal(await bench.store.members.findInvited(link.tokenHash, link.expiresAt), null)
+      assert.equal(await bench.store.members.findInvited('nothing', now), null)
+    })
+
+    it('sets a password once', async () => {
+      const { member, link } = await addMember(bench)
+      const note = () => memberNote(bench, member.organisationId, 'member.joined')
+      assert.equal(await bench.store.members.setPassword(link.tokenHash, passwordHash, now + 5, note()), true)
+      assert.equal(await bench.store.members.setPassword(link.tokenHash, 'other', now + 6, note()), false)
+      assert.equal(await bench.store.members.findInvited(link.tokenHash, now), null)
+      assert.deepEqual(await bench.store.members.findByEmail(member.email, member.organisationId), {
+        member: { ...member, passwordSetAt: now + 5 },
+        passwordHash,
+      })
+      assert.deepEqual(await kindsOf(bench, member.organisationId), ['member.invited', 'member.joined'])
+    })
+
+    it('sets none from the instant at which it expires', async () => {
+      const { member, link } = await addMember(bench)
+      const note = memberNote(bench, member.organisationId, 'member.joined')
+      assert.equal(await bench.store.members.setPassword(link.tokenHash, 'x', link.expiresAt, note), false)
+      assert.deepEqual(await bench.store.members.find(member.organisationId, member.id), member)
+      assert.deepEqual(await kindsOf(bench, member.organisationId), ['member.invited'])
+    })
+
+    it('is set once when many use it at once', async () => {
+      const { member, link } = await addMember(bench)
+      const set = await Promise.all(
+        Array.from({ length: 10 }, (_, i) =>
+          bench.store.members.setPassword(
+            link.tokenHash,
+            `hash-${i}`,
+            now,
+            memberNote(bench, member.organisationId, 'member.joined'),
+          ),
+        ),
+      )
+      assert.equal(set.filter(Boolean).length, 1)
+    })
+
+    it('is replaced by a new one, for members who are there', async () => {
+      const { member, link } = await addMember(bench)
+      const note = () => memberNote(bench, member.organisationId, 'member.invited')
+      const other = { tokenHash: bench.fresh('token-hash'), expiresAt: now + 9_000 }
+      assert.equal(await bench.store.members.invite(member.id, other, note()), true)
+      assert.equal(await bench.store.members.findInvited(link.tokenHash, now), null)
+      assert.deepEqual(await bench.store.members.findInvited(other.tokenHash, now + 5_000), member)
+      assert.equal(await bench.store.members.invite('nobody', { ...other, tokenHash: 'x' }, note()), false)
+      assert.equal((await kindsOf(bench, member.organisationId)).length, 2)
+    })
+  })
+
+  describe('removing a member', () => {
+    it('leaves the others, and a note', async () => {
+      const { member: first } = await addMember(bench)
+      const { organisationId } = first
+      const second = await addJoined(bench, { organisationId })
+      const note = () => memberNote(bench, organisationId, 'member.removed')
+      assert.equal(await bench.store.members.remove(organisationId, second.id, note()), 'removed')
+      assert.equal(await bench.store.members.remove(organisationId, second.id, note()), 'absent')
+      assert.deepEqual(await bench.store.members.list(organisationId), [first])
+      assert.equal(
+        (await kindsOf(bench, organisationId)).filter((kind) => kind === 'member.removed').length,
+        1,
+      )
+      await addMember(bench, { organisationId, email: second.email })
+    })
+
+    it('never takes the last one', async () => {
+      const { member } = await addMember(bench)
+      const { organisationId, id } = member
+      const note = memberNote(bench, organisationId, 'member.removed')
+      assert.equal(await bench.store.members.remove(organisationId, id, note), 'last')
+      assert.deepEqual(await bench.store.members.list(organisationId), [member])
+    })
+
+    it('never takes the last one when all are removed at once', async () => {
+      const organisationId = await bench.createOrganisation()
+      const all = await Promise.all(Array.from({ length: 5 }, () => addMember(bench, { organisationId })))
+      const outcomes = await Promise.all(
+        all.map(({ member }) =>
+          bench.store.members.remove(
+            organisationId,
+            member.id,
+            memberNote(bench, organisationId, 'member.removed'),
+          ),
+        ),
+      )
+      assert.deepEqual(outcomes.toSorted(), ['last', 'removed', 'removed', 'removed', 'removed'])
+      assert.equal((await bench.store.members.list(organisationId)).length, 1)
+    })
+
+    it('does not reach into another organisation', async () => {
+      const { member } = await addMember(bench)
+      await addMember(bench, { organisationId: member.organisationId })
+      const other = await bench.createOrganisation()
+      const note = memberNote(bench, other, 'member.removed')
+      assert.equal(await bench.store.members.remove(other, member.id, note), 'absent')
+      assert.equal((await bench.store.members.list(member.organisationId)).length, 2)
+    })
+  })
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { scryptSync } from 'node:crypto'
+import type { ActivityKind, ActivityNote } from '../../src/domain/activity.ts'
+import type { Member } from '../../src/domain/member.ts'
+import { hashToken } from '../../src/domain/token.ts'
+import type { Answer } from './documented.ts'
+import type { TestService } from './service.ts'
+
+export const password = 'correct horse battery'
+
+/** The hash of that password, made so cheaply that tests need not wait for it. */
+const passwordHash = `scrypt$4$8$1$salt$${scryptSync(password, 'salt', 32, { N: 16, r: 8, p: 1 }).toString('base64url')}`
+
+export interface ConsoleAsk {
+  method?: string
+  body?: unknown
+  /** `null` takes away a header that is sent otherwise. */
+  headers?: Record<string, string | null>
+}
+
+/** A browser at the console of a service: it keeps its cookie, and says where it comes from. */
+export interface ConsoleClient {
+  member: Member
+  ask(path: string, ask?: ConsoleAsk): Promise<Answer>
+  /** The cookie it sends, `name=value`. */
+  cookie: string | null
+}
+
+/** A browser that nobody has signed in from. */
+export function visitor({ url }: Pick<TestService, 'url'>): Omit<ConsoleClient, 'member'> {
+  const client = {
+    cookie: null as string | null,
+    async ask(path: string, { method = 'GET', body, headers = {} }: ConsoleAsk = {}): Promise<Answer> {
+      const sent = {
+        ...(client.cookie !== null && { cookie: client.cookie }),
+        ...(method !== 'GET' && { origin: url, 'content-type': 'application/json' }),
+        ...headers,
+      }
+      const response = await fetch(`${url}/console/api${path}`, {
+        method,
+        headers: Object.entries(sent).filter((header): header is [string, string] => header[1] !== null),
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      })
+      const [pair = ''] = response.headers.get('set-cookie')?.split(';') ?? []
+      if (pair !== '') client.cookie = pair.endsWith('=') ? null : pair
+      const text = await response.text()
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: text === '' ? null : JSON.parse(text),
+      }
+    },
+  }
+  return client
+}
+
+let count = 0
+
+function note({ workplace }: TestService, organisationId: string, kind: ActivityKind): ActivityNote {
+  const actor = { kind: 'command-line' } as const
+  const id = workplace.randomness.uuid()
+  return { id, organisationId, at: workplace.clock(), actor, kind, target: null, requestId: null }
+}
+
+/** A member with the password above. */
+export async function addMember(
+  service: TestService,
+  organisationId: string,
+  email?: string,
+): Promise<Member> {
+  const { members, clock } = service.workplace
+  const now = clock()
+  const id = `mem_${++count}`
+  const member = {
+    id,
+    organisationId,
+    email: email ?? `member-${count}@acme.example`,
+    createdAt: now,
+    passwordSetAt: now,
+  }
+  const link = { tokenHash: `link-${id}`, expiresAt: now + 1 }
+  assert.ok(await members.create(member, link, note(service, organisationId, 'member.invited')))
+  const joined = note(service, organisationId, 'member.joined')
+  assert.ok(await members.setPassword(link.tokenHash, passwordHash, now, joined))
+  return member
+}
+
+/** A browser with a sign-in of a member's, as if the password had been typed. */
+export async function signedIn(service: TestService, member: Member): Promise<ConsoleClient> {
+  const { signIns, clock, randomness } = service.workplace
+  const token = randomness.base62(43)
+  const now = clock()
+  const signIn = { tokenHash: hashToken(token), memberId: member.id, startedAt: now, lastSeenAt: now }
+  const begun = note(service, member.organisationId, 'member.signed-in')
+  assert.ok(await signIns.begin(signIn, member.passwordSetAt ?? 0, begun))
+  const client = visitor(service)
+  client.cookie = `lethe-console=${token}`
+  return Object.assign(client, { member })
+}
+
+/** A new member's browser, signed in. */
+export async function openConsole(
+  service: TestService,
+  organisationId: string,
+  email?: string,
+): Promise<ConsoleClient> {
+  return signedIn(service, await addMember(service, organisationId, email))
+}
