@@ -30,15 +30,25 @@ export interface FilledStore {
 
 const batchSize = 20_000
 
-/** A new store with one tracker in a temporary folder that goes with this process, and budgets out of the way. */
-export async function emptyStore(
-  plan: Plan = 'free',
-): Promise<{ folder: string; path: string; env: Record<string, string> }> {
+/** A folder that goes with this process. */
+export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'lethe-bench-'))
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+interface EmptyStore {
+  folder: string
+  path: string
+  env: Record<string, string>
+}
+
+/** A new store with one tracker, in a temporary folder unless another address is given, and budgets out of the way. */
+export async function emptyStore(plan: Plan = 'free', address?: string): Promise<EmptyStore> {
+  const folder = temporaryFolder()
   const path = join(folder, 'lethe.db')
   const env = {
-    LETHE_STORE: `sqlite:${path}`,
+    LETHE_STORE: address ?? `sqlite:${path}`,
     LETHE_LIMIT_IP: '999999999/minute',
     LETHE_LIMIT_KEY: '999999999/minute',
     LETHE_LIMIT_ERASURE: '999999999/hour',
@@ -51,8 +61,13 @@ export async function emptyStore(
 }
 
 /** Fills a store with subjects of `eventsEach` events, and makes a key. */
-export async function fillStore(subjects: number, eventsEach: number, plan?: Plan): Promise<FilledStore> {
-  const { env, path } = await emptyStore(plan)
+export async function fillStore(
+  subjects: number,
+  eventsEach: number,
+  plan?: Plan,
+  address?: string,
+): Promise<FilledStore> {
+  const { env, path } = await emptyStore(plan, address)
   const workplace = await openWorkplace(readConfig(env))
   let batch: IncomingRow[] = []
   for (let subject = 0; subject < subjects; subject++) {

@@ -1,13 +1,16 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { ApiBudgetName, Budget } from './domain/budget.ts'
+import { readKeyId } from './domain/key-string.ts'
 import { defaultRetentionDays, isPlan, plans, type RetentionDays } from './domain/plan.ts'
+import { type LimiterAddress, parseLimiterAddress } from './limiter/open-limiter.ts'
 import { parseStoreAddress, type StoreAddress } from './storage/open-store.ts'
 
 export interface Config {
   host: string
   port: number
   store: StoreAddress
+  limiter: LimiterAddress
   budgets: Record<ApiBudgetName, Budget>
   trustedProxies: string[]
   /** Where browsers reach the console, without a slash at its end; `null` when nobody said. */
@@ -17,7 +20,13 @@ export interface Config {
   sweepSeconds: number
   /** The hour (UTC) of the nightly scrub. */
   scrubHour: number | 'off'
+  metricsHost: string
+  metricsPort: number | 'off'
   logLevel: LogLevel
+  /** Where the service is that remote commands ask; empty when nobody said. */
+  apiUrl: string
+  /** The key string they ask it with; empty when nobody said. */
+  apiKey: string
 }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -27,8 +36,8 @@ type LogLevel = (typeof logLevels)[number]
 export const variables = {
   LETHE_HOST: { fallback: '127.0.0.1', takes: 'an IP address or a host name to listen on' },
   LETHE_PORT: { fallback: '8080', takes: 'a port from 0 (any free one) to 65535' },
-  LETHE_STORE: { fallback: 'sqlite:data/lethe.db', takes: 'sqlite:PATH' },
-  LETHE_LIMITER: { fallback: 'memory', takes: 'memory' },
+  LETHE_STORE: { fallback: 'sqlite:data/lethe.db', takes: 'sqlite:PATH or postgres://…' },
+  LETHE_LIMITER: { fallback: 'memory', takes: 'memory, redis://HOST:PORT or rediss://HOST:PORT' },
   LETHE_LIMIT_IP: {
     fallback: '60/minute',
     takes: 'a budget such as 60/minute (per second, minute, hour or day)',
@@ -52,7 +61,11 @@ export const variables = {
   },
   LETHE_SWEEP_SECONDS: { fallback: '60', takes: 'whole seconds from 1 to 86400' },
   LETHE_SCRUB_HOUR: { fallback: '3', takes: 'an hour from 0 to 23 (UTC), or off' },
+  LETHE_METRICS_PORT: { fallback: 'off', takes: 'a port from 0 (any free one) to 65535, or off' },
+  LETHE_METRICS_HOST: { fallback: '127.0.0.1', takes: 'an IP address or a host name to listen on' },
   LETHE_LOG_LEVEL: { fallback: 'info', takes: logLevels.join(', ') },
+  LETHE_URL: { fallback: '', takes: 'an http or https address, such as http://127.0.0.1:8080' },
+  LETHE_API_KEY: { fallback: '', takes: 'the whole string of an API key, lethe_…' },
 } as const
 
 type Variable = keyof typeof variables
@@ -68,16 +81,17 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     const { fallback, takes } = variables[variable]
     const text = env[variable]?.trim() || fallback
     const value = parse(text)
-    if (value === null) throw new ConfigError(`${variable} is ${repeatable(text)}; it takes ${takes}.`)
+    const got = variable === 'LETHE_API_KEY' ? 'something else' : repeatable(text)
+    if (value === null) throw new ConfigError(`${variable} is ${got}; it takes ${takes}.`)
     return value
   }
   const readBudget = (variable: Variable, name: ApiBudgetName) =>
     read(variable, (text) => parseBudget(name, text))
-  read('LETHE_LIMITER', (text) => (text === 'memory' ? text : null))
   return {
-    host: read('LETHE_HOST', (text) => (/^[0-9A-Za-z.:_-]+$/.test(text) ? text : null)),
+    host: read('LETHE_HOST', parseHost),
     port: read('LETHE_PORT', (text) => parseInteger(text, 0, 65_535)),
     store: read('LETHE_STORE', parseStoreAddress),
+    limiter: read('LETHE_LIMITER', parseLimiterAddress),
     budgets: {
       ip: readBudget('LETHE_LIMIT_IP', 'ip'),
       key: readBudget('LETHE_LIMIT_KEY', 'key'),
@@ -88,8 +102,25 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     retentionDays: read('LETHE_RETENTION_DAYS', parseRetentionDays),
     sweepSeconds: read('LETHE_SWEEP_SECONDS', (text) => parseInteger(text, 1, 86_400)),
     scrubHour: read('LETHE_SCRUB_HOUR', (text) => (text === 'off' ? text : parseInteger(text, 0, 23))),
+    metricsHost: read('LETHE_METRICS_HOST', parseHost),
+    metricsPort: read('LETHE_METRICS_PORT', (text) =>
+      text === 'off' ? text : parseInteger(text, 0, 65_535),
+    ),
     logLevel: read('LETHE_LOG_LEVEL', (text) => logLevels.find((level) => level === text) ?? null),
+    apiUrl: read('LETHE_URL', (text) => (text === '' || isServiceUrl(text) ? text : null)),
+    apiKey: read('LETHE_API_KEY', (text) => (text === '' || readKeyId(text) !== null ? text : null)),
   }
+}
+
+function parseHost(text: string): string | null {
+  return /^[0-9A-Za-z.:_-]+$/.test(text) ? text : null
+}
+
+/** Reads the address of a store in an option of a command. */
+export function readStoreAddress(option: string, text: string): StoreAddress {
+  const address = parseStoreAddress(text)
+  if (address) return address
+  throw new ConfigError(`${option} is ${repeatable(text)}; it takes ${variables.LETHE_STORE.takes}.`)
 }
 
 const windowMs = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
@@ -142,7 +173,18 @@ function isAddressOrRange(text: string): boolean {
   return bits === undefined || (/^[1-9]\d*$/.test(bits) && ipaddr.isValidCIDR(text))
 }
 
-/** What may be repeated to whoever reads the terminal or the log: on one line, and of an address with a password only its scheme. */
+/** Nothing but an origin and, behind a proxy, a path: a password or a query would be sent nowhere. */
+function isServiceUrl(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) return false
+  return [url.username, url.password, url.search, url.hash].every((part) => part === '')
+}
+
+/**
+ * What may be repeated to whoever reads the terminal or the log: on one line, and of an address only its scheme. With an at sign it
+ * may be an address with a password too, only misspelt.
+ */
 function repeatable(text: string): string {
-  return JSON.stringify(text.replace(/^(\w+:\/\/).*/s, '$1…'))
+  const isAddress = /^[\w+.-]+:\/\/|@/.test(text)
+  return JSON.stringify(isAddress ? `${/^[\w+.-]+:\/*/.exec(text) ?? ''}…` : text)
 }

@@ -1,19 +1,23 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import manifest from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
 import { consoleEntries } from './console/console-entries.ts'
 import { surroundings } from './console/surroundings.ts'
+import type { Limiter } from './domain/budget.ts'
 import type { Clock } from './domain/instant.ts'
 import type { RetentionDays } from './domain/plan.ts'
 import { base62Alphabet, type Randomness } from './domain/randomness.ts'
 import type { Store } from './domain/store.ts'
-import { buildServer } from './http/build-server.ts'
+import { buildServer, serverTimeouts } from './http/build-server.ts'
 import { clientAddress } from './http/client-address.ts'
-import { MemoryLimiter } from './limiter/memory-limiter.ts'
+import { hostAndPort, type LimiterAddress, type LimiterReports, openLimiter } from './limiter/open-limiter.ts'
+import { openMetricsListener } from './metrics/metrics-listener.ts'
+import { openMetrics } from './metrics/open-metrics.ts'
 import { keepHouse } from './operations/keep-house.ts'
 import { keyUse } from './operations/note-key-use.ts'
 import { passwordQueue } from './operations/password-queue.ts'
-import { openStore } from './storage/open-store.ts'
+import { type OpenOptions, openStore } from './storage/open-store.ts'
 
 const systemClock: Clock = Date.now
 
@@ -30,17 +34,24 @@ export interface Workplace extends Store {
 }
 
 /** Opens the store for a command. */
-export async function openWorkplace({
-  store,
-  retentionDays,
-}: Pick<Config, 'store' | 'retentionDays'>): Promise<Workplace> {
-  return { ...(await openStore(store)), retentionDays, clock: systemClock, randomness: systemRandomness }
+export async function openWorkplace(
+  { store, retentionDays }: Pick<Config, 'store' | 'retentionDays'>,
+  options?: OpenOptions,
+): Promise<Workplace> {
+  return {
+    ...(await openStore(store, options)),
+    retentionDays,
+    clock: systemClock,
+    randomness: systemRandomness,
+  }
 }
 
 /** A service that listens. */
 export interface Service {
   url: string
-  /** No new connections, running requests finish, then the store is closed. */
+  /** Where its metrics are read; `null` when they are off. */
+  metricsUrl: string | null
+  /** No new connections, running requests finish, then the limiter and the store are closed. */
   stop(): Promise<void>
 }
 
@@ -50,9 +61,11 @@ export async function startService(config: Config, workplace: Workplace, logger:
   const use = keyUse(workplace, (error) =>
     logger.warn({ err: error }, 'noting when keys were last used failed'),
   )
+  const limiter = await openLimiter(config.limiter, clock, limiterReports(config.limiter, logger))
+  const metrics = await startMetrics(config, workplace, limiter, logger).catch(giveUp)
   const shared = {
-    services: workplace,
-    limiter: new MemoryLimiter(clock),
+    services: metrics ? { ...workplace, subjects: metrics.subjects } : workplace,
+    limiter: metrics?.limiter ?? limiter,
     addressOf: clientAddress(config.trustedProxies),
   }
   const consoleParts = {
@@ -66,29 +79,100 @@ export async function startService(config: Config, workplace: Workplace, logger:
     noteKeyUse: use.note,
     logger,
     annex: (answer) => consoleEntries(consoleParts, answer),
+    ...(metrics && { onAnswered: metrics.onAnswered }),
   })
-  const port = await server
-    .listen(config.host, config.port)
-    .catch(async (error: Error & { code?: string }) => {
-      await workplace.close()
-      throw error.code === 'EADDRINUSE'
-        ? new Error(
-            `Port ${config.port} of ${config.host} is taken. Set LETHE_PORT to another one, or to 0 for any free one.`,
-          )
-        : error
-    })
+  const port = await server.listen(config.host, config.port).catch(async (error) => {
+    await metrics?.close()
+    return giveUp(portTaken(error, 'LETHE_PORT', config.host, config.port))
+  })
   const house = keepHouse(workplace, config, {
-    onSwept: (swept, durationMs) => logger.info({ ...swept, durationMs: Math.round(durationMs) }, 'swept'),
-    onScrubbed: (durationMs) => logger.info({ durationMs: Math.round(durationMs) }, 'scrubbed'),
-    onError: (error) => logger.error({ err: error }, 'sweeping or scrubbing failed; it is tried again'),
+    onSwept(pass) {
+      metrics?.house.onSwept(pass)
+      const { swept, durationMs } = pass
+      if (swept.sessions + swept.events === 0) return
+      logger.info({ ...swept, durationMs: Math.round(durationMs) }, 'swept')
+    },
+    onScrubbed(durationMs) {
+      metrics?.house.onScrubbed(durationMs)
+      logger.info({ durationMs: Math.round(durationMs) }, 'scrubbed')
+    },
+    onError(error) {
+      metrics?.house.onError(error)
+      logger.error({ err: error }, 'sweeping or scrubbing failed; it is tried again')
+    },
   })
   return {
-    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+    url: urlOf(config.host, port),
+    metricsUrl: metrics?.url ?? null,
     async stop() {
       await server.close()
+      await limiter.close()
+      await metrics?.close()
       await house.stop()
       await use.stop()
       await workplace.close()
     },
+  }
+
+  async function giveUp(error: unknown): Promise<never> {
+    await limiter.close()
+    await workplace.close()
+    throw error
+  }
+}
+
+/** Measures the service and lets others read what is measured; `null` when nobody wants to. */
+async function startMetrics(
+  { metricsHost: host, metricsPort: port }: Config,
+  store: Workplace,
+  limiter: Limiter,
+  logger: Logger,
+) {
+  if (port === 'off') return null
+  const metrics = openMetrics({ store, limiter, clock: store.clock, version: manifest.version })
+  const listener = await openMetricsListener({
+    host,
+    port,
+    timeouts: serverTimeouts,
+    text: metrics.text,
+    onError: (error) => logger.error({ err: error }, 'reading the metrics failed'),
+  }).catch((error) => {
+    metrics.stop()
+    throw portTaken(error, 'LETHE_METRICS_PORT', host, port)
+  })
+  return {
+    ...metrics,
+    url: `${urlOf(host, listener.port)}/metrics`,
+    async close() {
+      metrics.stop()
+      await listener.close()
+    },
+  }
+}
+
+/** An error of listening, in one clear line where the reason is that somebody else listens there. */
+function portTaken(
+  error: Error & { code?: string },
+  variable: 'LETHE_PORT' | 'LETHE_METRICS_PORT',
+  host: string,
+  port: number,
+): Error {
+  if (error.code !== 'EADDRINUSE') return error
+  return new Error(
+    `Port ${port} of ${host} is taken. Set ${variable} to another one, or to 0 for any free one.`,
+  )
+}
+
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** One line when the limiter is lost and one when it is back, with its host and nothing else of its address. */
+function limiterReports(address: LimiterAddress, logger: Logger): LimiterReports {
+  const limiter = address.engine === 'redis' ? hostAndPort(address) : address.engine
+  return {
+    onLost: (reason) =>
+      logger.warn({ limiter, reason }, 'the limiter cannot be reached: this process counts for itself'),
+    onFound: () => logger.info({ limiter }, 'the limiter can be reached again'),
   }
 }

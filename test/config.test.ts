@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ConfigError, readConfig, variables } from '../src/config.ts'
+import { createKeyString } from '../src/domain/key-string.ts'
 import { clientAddress } from '../src/http/client-address.ts'
 
 /** The message with which a value is refused. */
@@ -21,11 +22,14 @@ const defaults = {
   host: '127.0.0.1',
   port: 8080,
   store: { engine: 'sqlite', path: 'data/lethe.db' },
+  limiter: { engine: 'memory' },
   budgets: {
     ip: { name: 'ip', limit: 60, windowMs: minute },
     key: { name: 'key', limit: 120, windowMs: minute },
     erasure: { name: 'erasure', limit: 60, windowMs: hour },
   },
+  metricsHost: '127.0.0.1',
+  metricsPort: 'off',
   logLevel: 'info',
 }
 
@@ -51,6 +55,12 @@ describe('the configuration', () => {
   })
 })
 
+const redis = { engine: 'redis', host: 'cache-1.example', port: 6_379, isEncrypted: false, database: 0 }
+const keyString = createKeyString('0123456789ABCDEF', {
+  uuid: () => '',
+  base62: (length) => 'x'.repeat(length),
+})
+
 const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
   LETHE_HOST: [
     ['0.0.0.0', { host: '0.0.0.0' }],
@@ -69,7 +79,26 @@ const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
       { store: { engine: 'sqlite', path: '/var/lib/lethe/my store.db' } },
     ],
   ],
-  LETHE_LIMITER: [['memory', {}]],
+  LETHE_LIMITER: [
+    ['memory', { limiter: { engine: 'memory' } }],
+    ['redis://localhost', { limiter: { ...redis, host: 'localhost' } }],
+    ['redis://10.0.0.7:7000/', { limiter: { ...redis, host: '10.0.0.7', port: 7_000 } }],
+    ['redis://[fd00::7]:7000/12', { limiter: { ...redis, host: 'fd00::7', port: 7_000, database: 12 } }],
+    ['redis://:p%40ss%2Fword@cache-1.example', { limiter: { ...redis, password: 'p@ss/word' } }],
+    [
+      'rediss://lethe:hunter2@cache-1.example:6380/1',
+      {
+        limiter: {
+          ...redis,
+          isEncrypted: true,
+          port: 6_380,
+          username: 'lethe',
+          password: 'hunter2',
+          database: 1,
+        },
+      },
+    ],
+  ],
   LETHE_LIMIT_IP: [
     ['1/second', { budgets: { ip: { name: 'ip', limit: 1, windowMs: 1_000 } } }],
     ['999999999/day', { budgets: { ip: { name: 'ip', limit: 999_999_999, windowMs: 24 * hour } } }],
@@ -103,17 +132,54 @@ const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
     ['23', { scrubHour: 23 }],
     ['off', { scrubHour: 'off' }],
   ],
+  LETHE_METRICS_PORT: [
+    ['off', { metricsPort: 'off' }],
+    ['0', { metricsPort: 0 }],
+    ['9464', { metricsPort: 9464 }],
+  ],
+  LETHE_METRICS_HOST: [
+    ['0.0.0.0', { metricsHost: '0.0.0.0' }],
+    ['::1', { metricsHost: '::1' }],
+  ],
   LETHE_LOG_LEVEL: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((logLevel) => [
     logLevel,
     { logLevel },
   ]),
+  LETHE_URL: [
+    ['http://127.0.0.1:8080', { apiUrl: 'http://127.0.0.1:8080' }],
+    ['https://proxy.example/lethe/', { apiUrl: 'https://proxy.example/lethe/' }],
+  ],
+  LETHE_API_KEY: [[keyString, { apiKey: keyString }]],
 }
 
 const bad: Record<string, string[]> = {
   LETHE_HOST: ['http://127.0.0.1', 'two hosts', '127.0.0.1/8', 'höst'],
   LETHE_PORT: ['65536', '-1', '80.5', '0x50', '1e3', 'http', '8080,8081', '+80', '٨٠'],
   LETHE_STORE: ['sqlite:', 'lethe.db', 'mysql://db.example/lethe', 'sqlite::memory:', 'SQLITE:lethe.db'],
-  LETHE_LIMITER: ['none', 'Memory', 'memcached://cache.example'],
+  LETHE_LIMITER: [
+    'none',
+    'Memory',
+    'memcached://cache.example',
+    'redis',
+    'redis:',
+    'redis://',
+    'redis:///1',
+    'redis://:6379',
+    'redis:cache.example',
+    'REDIS://cache.example',
+    'redis://cache.example:0',
+    'redis://cache.example:65536',
+    'redis://cache.example:port',
+    'redis://cache.example/one',
+    'redis://cache.example/1/2',
+    'redis://cache.example?db=1',
+    'redis://cache.example#1',
+    'redis://:%zz@cache.example',
+    'redis://two hosts',
+    'redis://one.example,two.example',
+    'redis+sentinel://cache.example',
+    'unix:///run/redis.sock',
+  ],
   LETHE_LIMIT_IP: [
     '60',
     '0/minute',
@@ -148,8 +214,22 @@ const bad: Record<string, string[]> = {
   ],
   LETHE_SWEEP_SECONDS: ['0', '86401', '1m', '-5', '1.5'],
   LETHE_SCRUB_HOUR: ['24', '-1', '3:00', 'never', 'OFF'],
+  LETHE_METRICS_PORT: ['65536', '-1', 'on', 'OFF', '9464/metrics'],
+  LETHE_METRICS_HOST: ['http://127.0.0.1', 'two hosts'],
   LETHE_LOG_LEVEL: ['INFO', 'verbose', '30'],
+  LETHE_URL: [
+    '127.0.0.1:8080',
+    'lethe.example',
+    'ftp://lethe.example',
+    'http://user:hunter2@lethe.example',
+    'http://lethe.example/?key=hunter2',
+    'http://lethe.example/#top',
+  ],
+  LETHE_API_KEY: ['hunter2', `${keyString}x`, keyString.slice(0, -1), `Bearer ${keyString}`],
 }
+
+/** What must not stand on a terminal or in a log, whatever is wrong with it. */
+const secret = ['LETHE_API_KEY']
 
 for (const variable of Object.keys(variables)) {
   describe(variable, () => {
@@ -170,7 +250,8 @@ for (const variable of Object.keys(variables)) {
         assert.ok(message.startsWith(`${variable} is `), message)
         assert.ok(message.includes(takes), message)
         assert.doesNotMatch(message, /\n/)
-        if (!value.includes('//')) assert.ok(message.includes(value), message)
+        if (secret.includes(variable)) assert.ok(!message.includes(value), 'it is repeated')
+        else if (!value.includes('//')) assert.ok(message.includes(value), message)
       }
     })
   })
@@ -183,13 +264,32 @@ describe('a refused value', () => {
     [' with a slash in it', 'mysql://lethe:x/hunter2@db.example/lethe'],
     [' with an @ in it', 'mysql://lethe:x@hunter2@db.example/lethe'],
     [' in the query', 'mysql://db.example/lethe?user=lethe&password=hunter2'],
+    [' when it is misspelt', 'mysql:/lethe:hunter2@db.example/lethe'],
   ] as const) {
     it(`is repeated without its password${what}`, () => {
-      for (const variable of ['LETHE_STORE', 'LETHE_LIMITER']) {
+      for (const variable of ['LETHE_STORE', 'LETHE_LIMITER', 'LETHE_URL']) {
         const message = refusal(variable, url)
         assert.doesNotMatch(message, /hunter2/)
         assert.match(message, /"mysql:/, 'what it got can still be recognised')
       }
+    })
+  }
+
+  for (const url of [
+    'redis://lethe:hunter2@cache.example/one',
+    'redis://:hunter2@cache.example?db=1',
+    'rediss://:x/hunter2@cache.example',
+    'redis://:hunter2@',
+    'redis+sentinel://:hunter2@cache.example',
+    'redis+sentinel://cache.example?password=hunter2',
+    'redis:/:hunter2@cache.example',
+    'redis:lethe:hunter2@cache.example',
+    'lethe:hunter2@cache.example:6379',
+  ]) {
+    it(`is repeated without its password: ${url.replace('hunter2', '…')}`, () => {
+      const message = refusal('LETHE_LIMITER', url)
+      assert.doesNotMatch(message, /hunter2/)
+      assert.match(message, /"(redis|lethe:…)/)
     })
   }
 

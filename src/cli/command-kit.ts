@@ -10,4 +10,10 @@ export interface CommandKit {
   fail(): void
   /** Opens the configured store for as long as `work` takes. */
   withStore<Result>(work: (workplace: Workplace) => Promise<Result>): Promise<Result>
+  /** Opens another store for as long as `work` takes; with `mustExist`, only one that is there. */
+  withStoreAt<Result>(
+    address: Config['store'],
+    options: { mustExist: boolean },
+    work: (workplace: Workplace) => Promise<Result>,
+  ): Promise<Result>
 }

@@ -1,11 +1,11 @@
-import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
 import { LetheError } from '../domain/errors.ts'
 import { emptySummary, type ImportSummary, importLines } from '../operations/import-lines.ts'
 import type { CommandKit } from './command-kit.ts'
 import { ImportInput } from './import-input.ts'
+import { keepMemorySmall } from './keep-memory-small.ts'
 import { onStopSignal } from './on-stop-signal.ts'
-import { Progress } from './progress.ts'
+import { Progress, shareOf, workProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 
 interface ImportFlags {
@@ -35,14 +35,14 @@ export function addImportCommand(program: Command, { terminal, withStore, fail }
           throw new LetheError('not_found', `There is no tracker "${tracker}".`)
         }
         const input = await ImportInput.open(files)
-        // A batch is much garbage at once. V8 would let memory grow to several times that before it looks; not so here.
-        setFlagsFromString('--heap-growing-percent=40')
+        const collectGarbage = keepMemorySmall()
         const summary = emptySummary()
-        const progress = new Progress(terminal, workplace.clock, () => ({
-          lines: summary.lines,
-          bytesRead: input.bytesRead,
-          totalBytes: input.totalBytes,
+        const view = workProgress(() => ({
+          unit: 'lines',
+          count: summary.lines,
+          share: shareOf(input.bytesRead, input.totalBytes),
         }))
+        const progress = new Progress(terminal, workplace.clock, { view })
         const ticking = setInterval(() => progress.tick(), progressEveryMs)
         let stoppedBy: NodeJS.Signals | null = null
         const stopping = onStopSignal({
@@ -60,6 +60,8 @@ export function addImportCommand(program: Command, { terminal, withStore, fail }
               strict,
               dryRun,
               onBadLine: badLineReports(terminal),
+              // By the next turn of the event loop nothing here refers to the rows any more.
+              onHandedOver: () => setImmediate(collectGarbage),
             },
             summary,
           )

@@ -1,30 +1,48 @@
 import type { Clock, Instant } from '../domain/instant.ts'
 import type { Terminal } from './terminal.ts'
 
-/** How far an import has come. */
+/** What people are shown of how far something has come. */
+export interface ProgressView {
+  /** From 0 to 1; `null` where the end is not known. */
+  share: number | null
+  facts: string[]
+}
+
+/** How far work that goes through many lines or rows has come. */
 export interface ProgressState {
-  lines: number
-  bytesRead: number
-  /** `null` where nobody knows, as of a pipe. */
-  totalBytes: number | null
+  /** What is being done now, where it is one thing after the other. */
+  step?: string
+  unit: 'lines' | 'rows'
+  /** How many of them are done. */
+  count: number
+  /** How much of it that is, from 0 to 1; `null` where nobody knows, as of a pipe. */
+  share: number | null
 }
 
 /** What is over sooner needs no progress. */
 const quietMs = 1_000
 const tellEveryMs = 10_000
 
-/** Shows how far an import has come: on a screen as one line drawn over and over, elsewhere as a line now and then. */
+interface ProgressOptions {
+  view(elapsedMs: number): ProgressView
+  /** How often a line is told where there is no screen. */
+  tellEveryMs?: number
+}
+
+/** Shows how far something has come: on a screen as one line drawn over and over, elsewhere as a line now and then. */
 export class Progress {
   readonly #terminal: Terminal
   readonly #clock: Clock
-  readonly #state: () => ProgressState
+  readonly #view: ProgressOptions['view']
+  readonly #tellEveryMs: number
   readonly #startedAt: Instant
   #toldAt: Instant
 
-  constructor(terminal: Terminal, clock: Clock, state: () => ProgressState) {
+  constructor(terminal: Terminal, clock: Clock, options: ProgressOptions) {
     this.#terminal = terminal
     this.#clock = clock
-    this.#state = state
+    this.#view = options.view
+    this.#tellEveryMs = options.tellEveryMs ?? tellEveryMs
     this.#startedAt = clock()
     this.#toldAt = this.#startedAt
   }
@@ -33,12 +51,13 @@ export class Progress {
   tick(): void {
     const now = this.#clock()
     const elapsedMs = now - this.#startedAt
+    const view = this.#view(elapsedMs)
     const columns = this.#terminal.columns()
     if (columns !== null) {
-      if (elapsedMs >= quietMs) this.#terminal.draw(progressBar(this.#state(), elapsedMs, columns))
-    } else if (now - this.#toldAt >= tellEveryMs) {
+      if (elapsedMs >= quietMs) this.#terminal.draw(progressBar(view, columns))
+    } else if (now - this.#toldAt >= this.#tellEveryMs) {
       this.#toldAt = now
-      this.#terminal.tell(progressFacts(this.#state(), elapsedMs).join(', '))
+      this.#terminal.tell(view.facts.join(', '))
     }
   }
 
@@ -48,9 +67,8 @@ export class Progress {
 }
 
 /** The line for a screen: a bar where the end is known, and the facts, never wider than the screen. */
-export function progressBar(state: ProgressState, elapsedMs: number, columns: number): string {
-  const facts = progressFacts(state, elapsedMs).join('  ')
-  const share = doneShare(state)
+export function progressBar({ share, facts: parts }: ProgressView, columns: number): string {
+  const facts = parts.join('  ')
   // A full last column makes some terminals begin a new line.
   const room = columns - 1 - facts.length - '[]  '.length
   if (share === null || room < 5) return facts.slice(0, columns - 1)
@@ -59,27 +77,39 @@ export function progressBar(state: ProgressState, elapsedMs: number, columns: nu
   return `[${'#'.repeat(done)}${'.'.repeat(width - done)}]  ${facts}`
 }
 
-/** How far, how many lines, how fast; and how long it will take or, where the end is not known, has taken. */
-export function progressFacts(state: ProgressState, elapsedMs: number): string[] {
-  const share = doneShare(state)
-  const rate = elapsedMs > 0 ? Math.round((state.lines / elapsedMs) * 1_000) : 0
-  const lines = [`${grouped(state.lines)} lines`, `${grouped(rate)} lines/s`]
-  if (share === null) return [...lines, duration(elapsedMs)]
+/** A view of work that goes through many lines or rows. The rate and the time left of each step are measured by themselves. */
+export function workProgress(state: () => ProgressState): ProgressOptions['view'] {
+  let step: string | undefined
+  let stepAtMs = 0
+  return (elapsedMs) => {
+    const now = state()
+    if (now.step !== step) stepAtMs = elapsedMs
+    step = now.step
+    return { share: now.share, facts: progressFacts(now, elapsedMs - stepAtMs) }
+  }
+}
+
+/** What, how far, how many, how fast; and how long it will take or, where the end is not known, has taken. */
+export function progressFacts({ step, unit, count, share }: ProgressState, elapsedMs: number): string[] {
+  const what = step === undefined ? [] : [step]
+  const rate = elapsedMs > 0 ? Math.round((count / elapsedMs) * 1_000) : 0
+  const figures = [`${grouped(count)} ${unit}`, `${grouped(rate)} ${unit}/s`]
+  if (share === null) return [...what, ...figures, duration(elapsedMs)]
   const percent = `${Math.floor(share * 100)}%`
-  if (share === 0) return [percent, ...lines]
-  return [percent, ...lines, `${duration((elapsedMs * (1 - share)) / share)} left`]
+  if (share === 0) return [...what, percent, ...figures]
+  return [...what, percent, ...figures, `${duration((elapsedMs * (1 - share)) / share)} left`]
 }
 
-function doneShare({ bytesRead, totalBytes }: ProgressState): number | null {
-  // A file that grows while it is read has more than it was said to have.
-  return totalBytes === null || totalBytes === 0 ? null : Math.min(1, bytesRead / totalBytes)
+/** A share for progress. What grows while it is worked on has more than it was said to have. */
+export function shareOf(done: number, total: number | null): number | null {
+  return total === null || total === 0 ? null : Math.min(1, done / total)
 }
 
-function grouped(number: number): string {
+export function grouped(number: number): string {
   return number.toLocaleString('en')
 }
 
-function duration(ms: number): string {
+export function duration(ms: number): string {
   const seconds = Math.round(ms / 1_000)
   const pair = (number: number) => String(number).padStart(2, '0')
   const minutes = `${pair(Math.floor(seconds / 60) % 60)}:${pair(seconds % 60)}`

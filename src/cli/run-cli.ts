@@ -2,16 +2,20 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { ConfigError, readConfig } from '../config.ts'
 import { LetheError } from '../domain/errors.ts'
-import { openWorkplace } from '../start.ts'
+import { openWorkplace, type Workplace } from '../start.ts'
 import { addBackupCommand } from './backup.ts'
 import type { CommandKit } from './command-kit.ts'
+import { addCompletionCommand } from './completion.ts'
+import { addCopyCommand } from './copy.ts'
 import { addImportCommand } from './import.ts'
 import { addKeysCommand } from './keys.ts'
 import { addMembersCommand } from './members.ts'
+import { addMigrateCommand } from './migrate.ts'
 import { addOrgsCommand } from './orgs.ts'
 import { addQuickstartCommand } from './quickstart.ts'
 import { addScrubCommand } from './scrub.ts'
 import { addServeCommand } from './serve.ts'
+import { addSubjectsCommand } from './subjects.ts'
 import { addSweepCommand } from './sweep.ts'
 import type { Terminal } from './terminal.ts'
 import { addTrackersCommand } from './trackers.ts'
@@ -23,13 +27,10 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
     terminal,
     fail,
     config: () => readConfig(terminal.env),
-    async withStore(work) {
-      const workplace = await openWorkplace(readConfig(terminal.env))
-      try {
-        return await work(workplace)
-      } finally {
-        await workplace.close()
-      }
+    withStore: async (work) => inWorkplace(await openWorkplace(readConfig(terminal.env)), work),
+    async withStoreAt(store, options, work) {
+      const { retentionDays } = readConfig(terminal.env)
+      return inWorkplace(await openWorkplace({ store, retentionDays }, options), work)
     },
   }
   const program = new Command('lethe')
@@ -48,10 +49,25 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
   addKeysCommand(program, kit)
   addMembersCommand(program, kit)
   addImportCommand(program, kit)
+  addSubjectsCommand(program, kit)
   addSweepCommand(program, kit)
   addScrubCommand(program, kit)
   addBackupCommand(program, kit)
+  addMigrateCommand(program, kit)
+  addCopyCommand(program, kit)
+  addCompletionCommand(program, kit)
   return program
+}
+
+async function inWorkplace<Result>(
+  workplace: Workplace,
+  work: (workplace: Workplace) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work(workplace)
+  } finally {
+    await workplace.close()
+  }
 }
 
 function packageVersion(): string {

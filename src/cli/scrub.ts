@@ -3,6 +3,10 @@ import { formatInstant } from '../domain/instant.ts'
 import type { CommandKit } from './command-kit.ts'
 import { whenAlone } from './when-alone.ts'
 
+const everyByte = 'what was deleted is gone from every file of the store.'
+const freedRoom =
+  'the room of what was deleted is free. What PostgreSQL keeps in it until it is used again: docs/reference/postgres.md'
+
 export function addScrubCommand(program: Command, { terminal, withStore }: CommandKit): void {
   program
     .command('scrub')
@@ -20,7 +24,7 @@ export function addScrubCommand(program: Command, { terminal, withStore }: Comma
         terminal.print(
           options.json
             ? JSON.stringify({ scrubbedAt: formatInstant(lastAt), durationMs })
-            : `Scrubbed in ${(durationMs / 1_000).toFixed(1)} s: what was deleted is gone from every file of the store.`,
+            : `Scrubbed in ${(durationMs / 1_000).toFixed(1)} s: ${upkeep.scrubsEveryByte ? everyByte : freedRoom}`,
         )
       }),
     )

@@ -17,7 +17,8 @@ export function addServeCommand(program: Command, { config }: CommandKit): void 
         logger.warn('the store is empty: create an organisation with "lethe orgs create"')
       }
       const service = await startService(settings, workplace, logger)
-      logger.info({ url: service.url }, 'listening')
+      const { url, metricsUrl } = service
+      logger.info({ url, ...(metricsUrl !== null && { metricsUrl }) }, 'listening')
       await untilStopped(service, logger)
     })
 }

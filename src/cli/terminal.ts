@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 
 /** Where a command reads and writes. */
@@ -5,6 +6,8 @@ export interface Terminal {
   env: NodeJS.ProcessEnv
   /** A line of what was asked for. */
   print(line: string): void
+  /** What was asked for as it comes, no faster than it is taken. */
+  pour(text: AsyncIterable<string>): Promise<void>
   /** A line for people. */
   tell(line: string): void
   /** The answer to a question; `null` where nobody can answer, as in a script. */
@@ -35,6 +38,12 @@ export function processTerminal(): Terminal {
     print(line) {
       draw('')
       process.stdout.write(`${line}\n`)
+    },
+    async pour(text) {
+      draw('')
+      for await (const piece of text) {
+        if (!process.stdout.write(piece)) await once(process.stdout, 'drain')
+      }
     },
     tell(line) {
       draw('')

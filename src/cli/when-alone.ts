@@ -13,7 +13,7 @@ export async function whenAlone<Result>(
   for (let tries = 0; ; tries++) {
     const done = await upkeep.alone(async () => ({ result: await work() }))
     if (done) return done.result
-    if (tries === 0) tell('Another process is sweeping or scrubbing; waiting for it.')
+    if (tries === 0) tell('Another process is sweeping, scrubbing or copying; waiting for it.')
     await delay(lookAgainMs)
   }
 }

@@ -21,16 +21,37 @@ export interface BudgetState {
   limit: number
   remaining: number
   resetsAt: Instant
+  /** When it was counted, by the clock that `resetsAt` goes by. */
+  countedAt: Instant
+  /** Whether this process counted for itself, because the limiter it shares with others cannot be reached. */
+  isStandIn: boolean
 }
+
+/** Whoever asks a limiter, and how much longer it waits for one that does not answer: over all it asks for, not each time anew. */
+export interface Asker {
+  patienceMs: number
+}
+
+/** The patience of a request: less than the 50 ms that are promised, since it is looked at every few milliseconds. */
+export const requestPatienceMs = 40
 
 export interface Limiter {
-  /** Takes one request out of a holder's budget, or refuses and takes nothing. */
-  take(budget: Budget, holder: string): Eventually<BudgetState>
+  /** Takes one request out of a holder's budget, or refuses and takes nothing. Never fails, and never outlasts its asker's patience. */
+  take(budget: Budget, holder: string, asker?: Asker): Eventually<BudgetState>
+  /** Whether it can be reached. While it cannot, each process counts for itself. */
+  isReachable(): boolean
+  /** Lets go of what it holds. Nobody may ask it any more. */
+  close(): Promise<void>
 }
 
-/** The budget a client should mind: the one with the fewest requests left, and of equals the one that resets last. */
+/**
+ * The budget a client should mind: the one with the fewest requests left, and of equals the one that resets last. One that a
+ * stand-in counted comes before all others, since then nobody can tell.
+ */
 export function tightest(a: BudgetState | null, b: BudgetState): BudgetState {
-  if (a === null || b.remaining < a.remaining) return b
+  if (a === null || (b.isStandIn && !a.isStandIn)) return b
+  if (a.isStandIn && !b.isStandIn) return a
+  if (b.remaining < a.remaining) return b
   return b.remaining === a.remaining && b.resetsAt > a.resetsAt ? b : a
 }
 

@@ -22,8 +22,13 @@ export class LetheError extends Error {
   readonly code: ErrorCode
   readonly details: readonly FieldProblem[]
 
-  constructor(code: ErrorCode, message: string, details: readonly FieldProblem[] = []) {
-    super(message)
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: readonly FieldProblem[] = [],
+    options: ErrorOptions = {},
+  ) {
+    super(message, options)
     this.name = 'LetheError'
     this.code = code
     this.details = details

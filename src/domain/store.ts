@@ -10,6 +10,7 @@ import type { SessionStore } from './session.ts'
 import type { SignInStore } from './sign-in.ts'
 import type { SubjectStore } from './subject.ts'
 import type { TrackerStore } from './tracker.ts'
+import type { TransferStore } from './transfer.ts'
 import type { UpkeepStore } from './upkeep.ts'
 
 /** Everything an engine must offer: one narrow port per noun. */
@@ -27,10 +28,13 @@ export interface Store {
   signIns: SignInStore
   activity: ActivityStore
   upkeep: UpkeepStore
+  transfer: TransferStore
   /** Runs reads that came together. An engine may let them share what each would do alone; they then see the same moment. */
   together(reads: () => void): void
   /** Rejects when the store does not answer. */
   ping(): Promise<void>
+  /** How an engine's connections are used, for one that has several: open, of those at work, and how many calls wait for one. */
+  connections?(): { open: number; busy: number; waiting: number }
   /** Finishes what is under way, then lets go of the engine. */
   close(): Promise<void>
 }

@@ -13,11 +13,21 @@ export interface UpkeepStore {
   /** Does `work` unless another process is at such work; `null` then. A process that dies has let go of it. */
   alone<Result>(work: () => Promise<Result>): Promise<Result | null>
   scrubState(): Promise<ScrubState>
+  /** Whether a scrub leaves not one byte of what was deleted; an engine that only frees its room leaves some until it is used again. */
+  readonly scrubsEveryByte: boolean
   /**
-   * Removes every remaining byte of what was deleted from the store's files, and notes `now` as its time. Reads go on meanwhile,
-   * writes wait. Rejects, to be run again, when others held on to old pages for too long.
+   * Removes what is left of what was deleted from the store's files, and notes `now` as its time. Reads go on meanwhile, writes may
+   * wait. Rejects, to be run again, when others held on to old pages for too long.
    */
   scrub(now: Instant): Promise<void>
-  /** Writes a consistent copy of what the store holds now, and nothing it held before, to a file that must not exist. */
+  /**
+   * Writes a consistent copy of what the store holds now, and nothing it held before, to a file that must not exist. Rejects with an
+   * `invalid_request` where the engine has tools of its own for that.
+   */
   backup(file: string): Promise<void>
+  /**
+   * Spreads what grows over the nodes of a distributed database, with what it holds; done again, it changes nothing. Rejects with an
+   * `invalid_request` where the engine is none. Other processes must open the store anew.
+   */
+  distribute(): Promise<void>
 }

@@ -13,6 +13,8 @@ import { apiRoutes } from './routes/index.ts'
 
 export interface ServerParts extends WayParts {
   logger: Logger
+  /** Told of every request that is over: the pattern of its path, its method, its status (0 when its client left without an answer). */
+  onAnswered?(route: string | null, method: string | null, status: number, durationMs: number): void
   /** Paths beside the API's, with ways of their own: the console. */
   annex?(answer: AnswerWriter): readonly Entry[]
 }
@@ -27,12 +29,20 @@ export interface LetheServer {
 /** The most a request line and its headers may take: two ids of 256 four-byte characters and a cursor fit easily. */
 const maxHeaderBytes = 16 * 1024
 
+/** How long a client may take. */
+export const serverTimeouts = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 75_000,
+  connectionsCheckingInterval: 2_000,
+}
+
 /** Of more than this the first are answered while the last still come. */
 const mostTogether = 16
 
 /** Builds the HTTP side of the service, ready to listen. */
 export function buildServer(parts: ServerParts): LetheServer {
-  const { services, logger } = parts
+  const { services, logger, onAnswered } = parts
   const { clock, randomness } = services
   let isClosing = false
   let arrived: Visit[] = []
@@ -45,10 +55,7 @@ export function buildServer(parts: ServerParts): LetheServer {
   const server = createServer({
     requireHostHeader: false,
     maxHeaderSize: maxHeaderBytes,
-    headersTimeout: 10_000,
-    requestTimeout: 30_000,
-    keepAliveTimeout: 75_000,
-    connectionsCheckingInterval: 2_000,
+    ...serverTimeouts,
   })
   const connections = new Connections(server)
   const { onClientError, onConnect } = parserErrors({ ...parts, clock, randomness, connections })
@@ -88,7 +95,7 @@ export function buildServer(parts: ServerParts): LetheServer {
         path: route.path,
         destination: { route, path: route.path, respond: runOperation },
       })),
-      ...publicRoutes(services, answer).map(({ path, respond }) => ({
+      ...publicRoutes(parts, answer).map(({ path, respond }) => ({
         methods: withHead('GET'),
         path,
         destination: { isPublic: true as const, path, respond },
@@ -114,8 +121,16 @@ export function buildServer(parts: ServerParts): LetheServer {
       setImmediate(goOn)
     }
     const visit = new Visit(id, request, response, destination, params, moment)
-    response.on('close', () => logRequest(visit))
+    response.on('close', () => leave(visit))
     if (arrived.push(visit) === mostTogether) goOn()
+  }
+
+  function leave(visit: Visit): void {
+    logRequest(visit)
+    if (onAnswered === undefined) return
+    const { destination, request, response, startedAt } = visit
+    const status = response.headersSent ? response.statusCode : 0
+    onAnswered(destination.path ?? null, request.method ?? null, status, performance.now() - startedAt)
   }
 
   /**

@@ -41,7 +41,7 @@ export function answerFailure(error: unknown, context: FailureContext): FailureA
   if (code === 'forbidden' && !isConsole) {
     headers.push('WWW-Authenticate', `Bearer error="insufficient_scope", scope="${scope}"`)
   }
-  if (code === 'rate_limited' && budget) headers.push('Retry-After', retryAfter(budget, now))
+  if (code === 'rate_limited' && budget) headers.push('Retry-After', retryAfter(budget))
   if (allow) headers.push('Allow', allow)
   return {
     status: errorStatus[code],

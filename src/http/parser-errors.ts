@@ -15,8 +15,9 @@ export interface ParserErrorParts {
   logger: Logger
   clock: Clock
   randomness: Randomness
-  limiter: Limiter
+  limiter: Pick<Limiter, 'take'>
   budgets: Record<ApiBudgetName, Budget>
+  onAnswered?(route: null, method: null, status: number, durationMs: number): void
 }
 
 const messages: Record<string, string> = {
@@ -31,6 +32,7 @@ const messages: Record<string, string> = {
  */
 export function parserErrors(parts: ParserErrorParts) {
   async function answer(socket: Duplex & { remoteAddress?: string }, message: string): Promise<void> {
+    const startedAt = performance.now()
     const requestId = parts.randomness.uuid()
     const peer = socket.remoteAddress ?? ''
     const budget = await parts.limiter.take(parts.budgets.ip, addressHolder(peer) ?? 'unknown')
@@ -46,6 +48,7 @@ export function parserErrors(parts: ParserErrorParts) {
     const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`]
     for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
     parts.logger.info({ requestId, method: null, route: null, status, keyId: null }, 'request')
+    parts.onAnswered?.(null, null, status, performance.now() - startedAt)
     if (socket.writable) socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), payload]))
   }
 

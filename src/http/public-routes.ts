@@ -1,8 +1,8 @@
 import type { Eventually } from '../domain/eventually.ts'
+import { checkReadiness } from '../operations/check-readiness.ts'
 import type { AnswerWriter } from './answer.ts'
 import { openApiDocument } from './openapi/document.ts'
-import type { Visit } from './request-way.ts'
-import type { Services } from './route.ts'
+import type { Visit, WayParts } from './request-way.ts'
 
 /**
  * The only paths that answer without a key or a member's sign-in. A route that is neither here nor has a scope, nor is for members,
@@ -26,15 +26,17 @@ interface PublicRoute {
   respond(visit: Visit): Eventually<void>
 }
 
-export function publicRoutes(services: Services, { succeed, write }: AnswerWriter): PublicRoute[] {
+export function publicRoutes(
+  { services, limiter }: Pick<WayParts, 'services' | 'limiter'>,
+  { succeed, write }: AnswerWriter,
+): PublicRoute[] {
   const document = JSON.stringify(openApiDocument())
   return [
     { path: '/healthz', respond: (visit) => succeed(visit, { status: 'ok' }) },
     {
       path: '/readyz',
       async respond(visit) {
-        await services.ping()
-        succeed(visit, { status: 'ready' })
+        succeed(visit, { status: 'ready', parts: await checkReadiness(services, limiter) })
       },
     },
     { path: '/v1/analytics/openapi.json', respond: (visit) => write(visit, 200, document) },

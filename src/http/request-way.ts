@@ -2,10 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../domain/api-key.ts'
 import {
   type ApiBudgetName,
+  type Asker,
   type Budget,
   type BudgetState,
   budgetSpent,
   type Limiter,
+  requestPatienceMs,
   tightest,
 } from '../domain/budget.ts'
 import { LetheError } from '../domain/errors.ts'
@@ -19,7 +21,7 @@ import type { ApiRoute, Operation, Services } from './route.ts'
 import type { PathParameters } from './router.ts'
 
 /** A request on its way, and what is learnt of it. */
-export class Visit {
+export class Visit implements Asker {
   readonly startedAt = performance.now()
   readonly id: string
   readonly request: IncomingMessage
@@ -32,6 +34,7 @@ export class Visit {
   memberId: string | null = null
   /** The budget its client should mind; on a 429 the one that refused. */
   budget: BudgetState | null = null
+  patienceMs = requestPatienceMs
   operation: Operation | null = null
   /** The methods its path takes, when its own is not among them. */
   allow: string | null = null
@@ -76,7 +79,7 @@ export interface Destination {
 
 export interface WayParts {
   services: Services
-  limiter: Limiter
+  limiter: Pick<Limiter, 'take' | 'isReachable'>
   budgets: Record<ApiBudgetName, Budget>
   addressOf: ReturnType<typeof clientAddress>
   noteKeyUse(keyId: string): void
@@ -138,9 +141,9 @@ export function requestWay({ services, limiter, budgets, addressOf, noteKeyUse }
 }
 
 /** Takes a request out of a holder's budget, or ends its way. */
-export function spending(limiter: Limiter) {
+export function spending(limiter: Pick<Limiter, 'take'>) {
   return (budget: Budget, holder: string, visit: Visit): Eventually<void> =>
-    then(limiter.take(budget, holder), (state) => {
+    then(limiter.take(budget, holder, visit), (state) => {
       visit.budget = state.granted ? tightest(visit.budget, state) : state
       if (!state.granted) throw budgetSpent(budget)
     })

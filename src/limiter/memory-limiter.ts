@@ -34,8 +34,15 @@ export class MemoryLimiter implements Limiter {
     }
     const granted = window.count < limit
     if (granted) window.count += 1
-    return { granted, limit, remaining: limit - window.count, resetsAt: window.resetsAt }
+    const { count, resetsAt } = window
+    return { granted, limit, remaining: limit - count, resetsAt, countedAt: now, isStandIn: false }
   }
+
+  isReachable(): boolean {
+    return true
+  }
+
+  async close(): Promise<void> {}
 
   #of(name: Budget['name']): Map<string, Window> {
     const known = this.#windows.get(name)

@@ -9,6 +9,7 @@ import { withTicks } from './with-ticks.ts'
 /** How many rows, and how much text, share a transaction at most. */
 export const maxBatchRows = 20_000
 export const maxBatchText = 16 * 1024 * 1024
+const nothing: IngestCounts = { subjects: 0, sessions: 0, events: 0 }
 /** A batch that two ticks find open is stored as it is: no row waits for a second. */
 const tickMs = 450
 
@@ -28,6 +29,8 @@ export interface ImportOptions {
   /** Check everything and store nothing. */
   dryRun?: boolean
   onBadLine(source: string, lineNumber: number, reason: string): void
+  /** Called when the rows of a batch are on their way, and garbage here. */
+  onHandedOver?(): void
 }
 
 /** What an import read, and what it added to the store. */
@@ -67,29 +70,32 @@ interface Batch {
 export async function importLines(
   parts: ImportParts,
   blocks: AsyncIterable<LineBlock>,
-  { trackerId, strict = false, dryRun = false, onBadLine }: ImportOptions,
+  { trackerId, strict = false, dryRun = false, onBadLine, onHandedOver }: ImportOptions,
   summary: ImportSummary = emptySummary(),
 ): Promise<ImportSummary> {
   let batch = openBatch()
   let storing = Promise.resolve()
 
-  async function store(rows: readonly IncomingRow[]): Promise<void> {
-    const none = { subjects: 0, sessions: 0, events: 0 }
-    const added = dryRun || rows.length === 0 ? none : await parts.ingest.ingest(rows)
-    summary.rows += rows.length
-    summary.subjects += added.subjects
-    summary.sessions += added.sessions
-    summary.events += added.events
+  /** Keeps a count and not the rows, which the store has once it was asked. */
+  function store(rows: readonly IncomingRow[]): Promise<void> {
+    const count = rows.length
+    const added = dryRun || count === 0 ? Promise.resolve(nothing) : parts.ingest.ingest(rows)
+    if (count > 0) onHandedOver?.()
+    return added.then(({ subjects, sessions, events }) => {
+      summary.rows += count
+      summary.subjects += subjects
+      summary.sessions += sessions
+      summary.events += events
+    })
   }
 
   /** At most one batch is on its way to the store, so memory stays flat. */
   async function handOver(): Promise<void> {
-    const { rows } = batch
-    batch = openBatch()
     await storing
-    storing = store(rows)
+    storing = store(batch.rows)
     // Whoever waits for it next hears of a failure.
     storing.catch(() => {})
+    batch = openBatch()
   }
 
   async function windowOf(id: string): Promise<Instant> {

@@ -9,9 +9,18 @@ export interface HouseRules {
   scrubHour: number | 'off'
 }
 
+/** A sweep that is over, whether it found something or not. */
+export interface SweepPass {
+  swept: SweptCounts
+  begunAt: Instant
+  durationMs: number
+  /** Whether all that had aged out when it began is gone; not so when it failed or was stopped. */
+  isComplete: boolean
+}
+
 /** What is told of the work, once it is done. */
 export interface HouseReports {
-  onSwept(swept: SweptCounts, durationMs: number): void
+  onSwept(pass: SweepPass): void
   onScrubbed(durationMs: number): void
   onError(error: unknown): void
 }
@@ -46,9 +55,21 @@ export function keepHouse(
   }
 
   async function sweep(): Promise<void> {
-    const startedAt = performance.now()
-    const swept = await sweepAged(parts, { signal: stopping.signal })
-    if (swept.sessions + swept.events > 0) onSwept(swept, performance.now() - startedAt)
+    const { signal } = stopping
+    const [begunAt, startedAt] = [clock(), performance.now()]
+    let swept: SweptCounts = { subjects: 0, sessions: 0, events: 0 }
+    let isComplete = false
+    try {
+      await sweepAged(parts, {
+        signal,
+        onProgress(soFar) {
+          swept = soFar
+        },
+      })
+      isComplete = !signal.aborted
+    } finally {
+      onSwept({ swept, begunAt, durationMs: performance.now() - startedAt, isComplete })
+    }
   }
 
   async function scrub(): Promise<void> {

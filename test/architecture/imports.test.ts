@@ -13,9 +13,10 @@ const root = fileURLToPath(new URL('../../src', import.meta.url))
 const allowed: Record<string, readonly string[]> = {
   domain: ['domain', 'node:crypto', 'node:zlib'],
   operations: ['operations', 'domain', 'node:crypto', 'node:timers/promises'],
-  storage: ['storage', 'domain', 'node:*'],
-  limiter: ['limiter', 'domain', 'npm'],
+  storage: ['storage', 'domain', 'node:*', 'npm'],
+  limiter: ['limiter', 'domain', 'node:net', 'npm'],
   http: ['http', 'operations', 'domain', 'node:*', 'npm'],
+  metrics: ['metrics', 'operations', 'domain', 'node:events', 'node:http', 'node:perf_hooks', 'npm'],
   // A wing of the HTTP side, with pages built elsewhere.
   console: ['console', 'http', 'operations', 'domain', '../console/dist/', 'node:*', 'npm'],
   cli: [
@@ -30,8 +31,8 @@ const allowed: Record<string, readonly string[]> = {
     'npm',
   ],
   'logger.ts': ['config.ts', 'npm'],
-  // Reads the address of the store with the words of whoever opens it.
-  'config.ts': ['domain', 'storage/open-store.ts', 'node:net', 'npm'],
+  // Reads the addresses of the store and of the limiter with the words of whoever opens them.
+  'config.ts': ['domain', 'storage/open-store.ts', 'limiter/open-limiter.ts', 'node:net', 'npm'],
   'start.ts': [
     'config.ts',
     'domain',
@@ -40,6 +41,8 @@ const allowed: Record<string, readonly string[]> = {
     'console',
     'storage',
     'limiter',
+    'metrics',
+    '../package.json',
     'node:crypto',
     'npm',
   ],
@@ -115,7 +118,7 @@ describe('the directions of imports', () => {
     )
   })
 
-  it('meet in start.ts alone: nobody else knows HTTP, the console, the stores and the limiters', () => {
+  it('meet in start.ts alone: nobody else knows HTTP, the console, the stores, the limiters, the metrics', () => {
     const knows = (part: string) =>
       files.filter((file) => partOf(file) !== part && importsOf(file).some((other) => partOf(other) === part))
     assert.deepEqual(
@@ -123,8 +126,69 @@ describe('the directions of imports', () => {
       ['start.ts'],
     )
     assert.deepEqual(knows('console'), ['start.ts'])
-    assert.deepEqual(knows('limiter'), ['start.ts'])
+    assert.deepEqual(knows('limiter'), ['config.ts', 'start.ts'])
+    assert.deepEqual(knows('metrics'), ['start.ts'])
     assert.deepEqual(knows('storage'), ['config.ts', 'start.ts'])
+  })
+})
+
+describe('the commands that ask a service', () => {
+  const remote = [
+    ...files.filter((file) => file.startsWith('cli/subject')),
+    ...['cli/erase-many.ts', 'cli/id-list.ts', 'cli/with-client.ts', 'cli/whole-file.ts'],
+  ]
+
+  it('do so with the client alone, and know no store and no operation', () => {
+    assert.ok(remote.length >= 9)
+    for (const file of remote) {
+      const wrong = importsOf(file).filter((other) => other.startsWith('operations/') || other === 'start.ts')
+      assert.deepEqual(wrong, [], file)
+      assert.doesNotMatch(read(file), /withStore/, file)
+    }
+  })
+})
+
+describe('the client', () => {
+  const sources = fileURLToPath(new URL('../../client/src', import.meta.url))
+  const modules = readdirSync(sources).sort()
+  const importsOfModule = (file: string) =>
+    Array.from(
+      readFileSync(join(sources, file), 'utf8').matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*)'([^']+)'/g),
+      ([, specifier = '']) => specifier,
+    )
+  const own = modules.map((file) => `./${file}`)
+
+  it('imports nothing but its own files, so that it runs wherever there is fetch', () => {
+    assert.ok(modules.length > 10)
+    for (const file of modules.filter((each) => each !== 'file-journal.ts')) {
+      assert.deepEqual(
+        importsOfModule(file).filter((other) => !own.includes(other)),
+        [],
+        file,
+      )
+    }
+  })
+
+  it('knows Node in one file alone, which nothing else of it imports', () => {
+    const foreign = importsOfModule('file-journal.ts').filter((other) => !own.includes(other))
+    assert.deepEqual(foreign, ['node:fs/promises', 'node:path'])
+    assert.deepEqual(
+      modules.filter((file) => importsOfModule(file).includes('./file-journal.ts')),
+      [],
+    )
+  })
+
+  it('has no dependencies', () => {
+    const manifest = JSON.parse(readFileSync(join(sources, '../package.json'), 'utf8'))
+    for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies', 'devDependencies']) {
+      assert.equal(manifest[kind], undefined, kind)
+    }
+  })
+
+  it('takes time and chance from one place', () => {
+    const takes = /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\b/
+    const takers = modules.filter((file) => takes.test(readFileSync(join(sources, file), 'utf8')))
+    assert.deepEqual(takers, ['surroundings.ts'])
   })
 })
 
@@ -139,7 +203,7 @@ describe('the environment', () => {
 describe('time and chance', () => {
   it('are handed in: only the composition root takes them from the machine', () => {
     const inner = files.filter((file) =>
-      ['domain', 'operations', 'storage', 'limiter', 'http', 'console'].includes(partOf(file)),
+      ['domain', 'operations', 'storage', 'limiter', 'metrics', 'http', 'console'].includes(partOf(file)),
     )
     const takes = /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\brandom(Bytes|Int|UUID)\b/
     assert.deepEqual(

@@ -8,6 +8,7 @@ import { assertRefused, commandLine } from '../support/command-line.ts'
 const program = buildProgram({
   env: {},
   print() {},
+  async pour() {},
   tell() {},
   ask: async () => null,
   columns: () => null,
@@ -96,14 +97,14 @@ describe('the program', () => {
   it('refuses a command it does not have, alone or in a group, as wrong usage', async (t) => {
     const cli = commandLine(t)
     assertRefused(await cli.run(['destroy']), 2, /unknown command 'destroy'/)
-    for (const group of ['orgs', 'trackers', 'keys']) {
+    for (const group of ['orgs', 'trackers', 'keys', 'subjects']) {
       assertRefused(await cli.run([group, 'destroy']), 2, /unknown command 'destroy'/)
     }
   })
 
   it('shows its help on standard error, as wrong usage, when no command is given', async (t) => {
     const cli = commandLine(t)
-    for (const words of [[], ['orgs'], ['trackers'], ['keys']]) {
+    for (const words of [[], ['orgs'], ['trackers'], ['keys'], ['subjects']]) {
       const { code, stdout, stderr } = await cli.run(words)
       assert.equal(code, 2)
       assert.equal(stdout, '')
@@ -124,7 +125,7 @@ describe('the program', () => {
 /** A command line with a value for all that the command cannot do without. */
 function completeArguments(words: readonly string[], command: Command): string[] {
   const required = command.options.filter((option) => option.mandatory).map(({ long }) => long ?? '')
-  const values = command.registeredArguments.map((argument) => (argument.name() === 'plan' ? 'pro' : 'x'))
+  const values = command.registeredArguments.map(({ argChoices }) => argChoices?.[0] ?? 'x')
   return [...words, ...values, ...required.flatMap((flag) => [flag, 'x'])]
 }
 

@@ -112,15 +112,23 @@ describe('lethe import from a pipe that stays open', { concurrency: true }, () =
 describe('the memory of lethe import', { concurrency: true }, () => {
   const megabyte = 1024 * 1024
 
-  /** Imports with little room for garbage, and hands back the most memory that was resident, in MB. */
-  async function peakOf(cli: CommandLine, file: string): Promise<{ outcome: Outcome; peak: number }> {
+  /** Imports, and hands back the most memory that was resident, in MB. */
+  async function peakOf(
+    cli: CommandLine,
+    args: readonly string[],
+    nodeOptions = '',
+  ): Promise<{ outcome: Outcome; peak: number }> {
     const report = "process.on('exit',()=>console.error('peak',process.resourceUsage().maxRSS))"
-    const env = { NODE_OPTIONS: `--max-old-space-size=96 --import=data:text/javascript,${report}` }
-    const outcome = await cli.runProgram([...importShop, '--dry-run', file], { env })
+    const env = { NODE_OPTIONS: `${nodeOptions} --import=data:text/javascript,${report}` }
+    const outcome = await cli.runProgram([...importShop, ...args], { env })
     const [, kilobytes] = /peak (\d+)/.exec(outcome.stderr) ?? []
     assert.ok(kilobytes, outcome.stderr)
     return { outcome, peak: Number(kilobytes) / 1024 }
   }
+
+  /** Reads with little room for garbage, and stores nothing. */
+  const peakOfReading = (cli: CommandLine, file: string) =>
+    peakOf(cli, ['--dry-run', file], '--max-old-space-size=96')
 
   function writeTimes(cli: CommandLine, name: string, block: string, times: number, end = ''): string {
     const path = join(cli.folder, name)
@@ -131,20 +139,40 @@ describe('the memory of lethe import', { concurrency: true }, () => {
     return path
   }
 
-  it('is the same for a file of four times the size', async (t) => {
+  it('is the same for 10 MB and for 40 MB that are stored', async (t) => {
+    const cli = await withShop(t)
+    const visit = (number: number) =>
+      event({
+        subjectId: `visitor-${number % 9_973}`,
+        sessionId: `session-${Math.floor(number / 4)}`,
+        eventId: `event-${number}`,
+        properties: { url: `https://shop.example/products/${number % 977}`, title: 'A page of the shop' },
+      })
+    const visits = (from: number, count: number) =>
+      Array.from({ length: count }, (_, i) => ndjson(visit(from + i))).join('')
+    const small = await peakOf(cli, [write(cli, 'small', visits(0, 40_000))])
+    const large = await peakOf(cli, [write(cli, 'large', visits(40_000, 160_000))])
+    assert.partialDeepStrictEqual(JSON.parse(large.outcome.stdout), { badLines: 0, events: 160_000 })
+    assert.ok(large.peak < small.peak * 1.25, `${small.peak} MB, then ${large.peak} MB`)
+  })
+
+  it('is the same for a file of four times the size that is only checked', async (t) => {
     const cli = await withShop(t)
     const block = events(2_000)
     const times = Math.ceil((20 * megabyte) / block.length)
-    const small = await peakOf(cli, writeTimes(cli, 'small', block, times))
-    const large = await peakOf(cli, writeTimes(cli, 'large', block, 4 * times))
+    const small = await peakOfReading(cli, writeTimes(cli, 'small', block, times))
+    const large = await peakOfReading(cli, writeTimes(cli, 'large', block, 4 * times))
     assert.partialDeepStrictEqual(JSON.parse(large.outcome.stdout), { badLines: 0, rows: 8_000 * times })
     assert.ok(large.peak < small.peak + 40, `${small.peak} MB, then ${large.peak} MB`)
   })
 
   it('does not depend on how long a line is', async (t) => {
     const cli = await withShop(t)
-    const none = await peakOf(cli, write(cli, 'none', 'x\n'))
-    const long = await peakOf(cli, writeTimes(cli, 'long', 'x'.repeat(megabyte), 200, `\n${ndjson(event())}`))
+    const none = await peakOfReading(cli, write(cli, 'none', 'x\n'))
+    const long = await peakOfReading(
+      cli,
+      writeTimes(cli, 'long', 'x'.repeat(megabyte), 200, `\n${ndjson(event())}`),
+    )
     assert.partialDeepStrictEqual(JSON.parse(long.outcome.stdout), { lines: 2, badLines: 1, rows: 1 })
     assert.ok(long.peak < none.peak + 100, `${none.peak} MB, then ${long.peak} MB`)
   })

@@ -1,27 +1,36 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Progress, type ProgressState, progressBar, progressFacts } from '../../src/cli/progress.ts'
+import {
+  Progress,
+  type ProgressState,
+  progressBar,
+  progressFacts,
+  shareOf,
+  workProgress,
+} from '../../src/cli/progress.ts'
 
-const half: ProgressState = { lines: 1_234_567, bytesRead: 500, totalBytes: 1_000 }
-const pipe: ProgressState = { ...half, totalBytes: null }
+const half: ProgressState = { unit: 'lines', count: 1_234_567, share: shareOf(500, 1_000) }
+const pipe: ProgressState = { ...half, share: shareOf(500, null) }
+
+const viewOf = (state: ProgressState, elapsedMs: number) => ({
+  share: state.share,
+  facts: progressFacts(state, elapsedMs),
+})
 
 /** Progress under a clock of its own, with all it said. */
-function watched(columns: number | null) {
+function watched(columns: number | null, state = () => half) {
   const said: string[] = []
   let now = 0
   const terminal = {
     env: {},
     print: assert.fail,
+    pour: () => assert.fail(),
     ask: assert.fail,
     tell: (line: string) => said.push(line),
     draw: (line: string) => said.push(`drawn: ${line}`),
     columns: () => columns,
   }
-  const progress = new Progress(
-    terminal,
-    () => now,
-    () => half,
-  )
+  const progress = new Progress(terminal, () => now, { view: workProgress(state) })
   const passTime = (ms: number) => {
     now += ms
     progress.tick()
@@ -32,7 +41,7 @@ function watched(columns: number | null) {
 describe('the facts of progress', () => {
   it('of files are percent, lines, rate and the time left', () => {
     assert.deepEqual(progressFacts(half, 20_000), ['50%', '1,234,567 lines', '61,728 lines/s', '0:20 left'])
-    const quarter = { ...half, bytesRead: 250 }
+    const quarter = { ...half, share: shareOf(250, 1_000) }
     assert.equal(progressFacts(quarter, 1_234_567).at(-1), '1:01:44 left')
   })
 
@@ -41,7 +50,7 @@ describe('the facts of progress', () => {
   })
 
   it('never say more than 100 percent, of a file that grows', () => {
-    const grown = { ...half, bytesRead: 1_100 }
+    const grown = { ...half, share: shareOf(1_100, 1_000) }
     assert.deepEqual(progressFacts(grown, 1_000), [
       '100%',
       '1,234,567 lines',
@@ -51,27 +60,41 @@ describe('the facts of progress', () => {
   })
 
   it('leave out what nothing is known of yet', () => {
-    const start = { lines: 0, bytesRead: 0, totalBytes: 1_000 }
+    const start: ProgressState = { unit: 'lines', count: 0, share: shareOf(0, 1_000) }
     assert.deepEqual(progressFacts(start, 0), ['0%', '0 lines', '0 lines/s'])
-    assert.deepEqual(progressFacts({ ...start, totalBytes: 0 }, 0), ['0 lines', '0 lines/s', '0:00'])
+    assert.deepEqual(progressFacts({ ...start, share: shareOf(0, 0) }, 0), ['0 lines', '0 lines/s', '0:00'])
+  })
+})
+
+describe('the facts of work in steps', () => {
+  it('begin with the step, in rows where it is rows', () => {
+    const copying: ProgressState = { ...half, unit: 'rows', step: 'copying' }
+    assert.deepEqual(progressFacts(copying, 20_000), [
+      'copying',
+      '50%',
+      '1,234,567 rows',
+      '61,728 rows/s',
+      '0:20 left',
+    ])
   })
 })
 
 describe('the line on a screen', () => {
   it('has a bar as long as there is room for', () => {
     const facts = '50%  1,234,567 lines  61,728 lines/s  0:20 left'
-    assert.equal(progressBar(half, 20_000, 80), `[##############..............]  ${facts}`)
-    assert.equal(progressBar(half, 20_000, 200), `[${'#'.repeat(20)}${'.'.repeat(20)}]  ${facts}`)
-    assert.equal(progressBar(half, 20_000, 50), facts)
+    assert.equal(progressBar(viewOf(half, 20_000), 80), `[##############..............]  ${facts}`)
+    assert.equal(progressBar(viewOf(half, 20_000), 200), `[${'#'.repeat(20)}${'.'.repeat(20)}]  ${facts}`)
+    assert.equal(progressBar(viewOf(half, 20_000), 50), facts)
   })
 
   it('has none where the end is not known', () => {
-    assert.equal(progressBar(pipe, 61_000, 80), '1,234,567 lines  20,239 lines/s  1:01')
+    assert.equal(progressBar(viewOf(pipe, 61_000), 80), '1,234,567 lines  20,239 lines/s  1:01')
   })
 
   it('leaves the last column free, however narrow the screen is', () => {
     for (let columns = 1; columns < 120; columns++) {
-      for (const state of [half, pipe]) assert.ok(progressBar(state, 20_000, columns).length < columns)
+      for (const state of [half, pipe])
+        assert.ok(progressBar(viewOf(state, 20_000), columns).length < columns)
     }
   })
 })
@@ -96,5 +119,17 @@ describe('progress', () => {
       '50%, 1,234,567 lines, 123,457 lines/s, 0:10 left',
       '50%, 1,234,567 lines, 61,728 lines/s, 0:20 left',
     ])
+  })
+
+  it('measures the rate and the time left of each step by itself', () => {
+    let state = { ...half, step: 'copying' }
+    const { said, passTime } = watched(200, () => state)
+    passTime(10_000)
+    state = { ...half, step: 'verifying' }
+    passTime(250)
+    passTime(20_000)
+    assert.match(said[0] ?? '', /copying {2}50%/)
+    assert.match(said[1] ?? '', /verifying {2}50% {2}1,234,567 lines {2}0 lines\/s/)
+    assert.match(said[2] ?? '', / 61,728 lines\/s {2}0:20 left$/)
   })
 })

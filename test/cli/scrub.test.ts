@@ -66,7 +66,7 @@ describe('lethe scrub', { concurrency: true }, () => {
     })
     assert.ok(program)
     const outcome = await program.ended
-    assert.equal(outcome.stderr, 'Another process is sweeping or scrubbing; waiting for it.\n')
+    assert.equal(outcome.stderr, 'Another process is sweeping, scrubbing or copying; waiting for it.\n')
     onlyJson(outcome)
     assert.equal((await other.upkeep.scrubState()).isDue, false)
   })

@@ -67,7 +67,7 @@ describe('lethe sweep', { concurrency: true }, () => {
     })
     assert.ok(program)
     const outcome = await program.ended
-    assert.equal(outcome.stderr, 'Another process is sweeping or scrubbing; waiting for it.\n')
+    assert.equal(outcome.stderr, 'Another process is sweeping, scrubbing or copying; waiting for it.\n')
     assert.deepEqual(onlyJson(outcome), { subjects: 1, sessions: 1, events: 1 })
   })
 

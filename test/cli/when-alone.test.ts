@@ -9,14 +9,21 @@ function busyFor(tries: number): UpkeepStore {
   const no = () => Promise.reject(new Error('nobody asked for this'))
   return {
     alone: async (work) => (tries-- > 0 ? null : work()),
-    ...{ scrubState: no, scrub: no, backup: no },
+    ...{ scrubsEveryByte: true, scrubState: no, scrub: no, backup: no, distribute: no },
   }
 }
 
 async function run(tries: number, work: () => Promise<unknown>) {
   const told: string[] = []
   const terminal: Terminal = {
-    ...{ env: {}, print: assert.fail, ask: assert.fail, draw: assert.fail, columns: () => null },
+    ...{
+      env: {},
+      print: assert.fail,
+      pour: () => assert.fail(),
+      ask: assert.fail,
+      draw: assert.fail,
+      columns: () => null,
+    },
     tell: (line) => told.push(line),
   }
   return { result: await whenAlone(terminal, busyFor(tries), work), told }
@@ -30,7 +37,7 @@ describe('work that waits until it is alone', () => {
   it('looks again and again while another is at it, and says so once', async () => {
     const { result, told } = await run(3, async () => 'done')
     assert.equal(result, 'done')
-    assert.deepEqual(told, ['Another process is sweeping or scrubbing; waiting for it.'])
+    assert.deepEqual(told, ['Another process is sweeping, scrubbing or copying; waiting for it.'])
   })
 
   it('is done once, though what it hands back is nothing', async () => {

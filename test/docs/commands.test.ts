@@ -9,6 +9,7 @@ const page = read('docs/reference/commands.md')
 const program = buildProgram({
   env: {},
   print() {},
+  async pour() {},
   tell() {},
   ask: async () => null,
   columns: () => null,

@@ -11,7 +11,7 @@ export function read(path: string): string {
 
 /** Every Markdown file of the project, as a path from its folder. */
 export function markdownFiles(folder = ''): string[] {
-  const skipped = ['node_modules', 'data']
+  const skipped = ['node_modules', 'data', 'dist']
   return readdirSync(fileURLToPath(new URL(folder, root)), { withFileTypes: true }).flatMap((entry) => {
     if (entry.name.startsWith('.') || skipped.includes(entry.name)) return []
     if (entry.isDirectory()) return markdownFiles(`${folder}${entry.name}/`)

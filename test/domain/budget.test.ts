@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type BudgetState, tightest } from '../../src/domain/budget.ts'
 
-function state(remaining: number, resetsAt: number): BudgetState {
-  return { granted: true, limit: 100, remaining, resetsAt }
+function state(remaining: number, resetsAt: number, isStandIn = false): BudgetState {
+  return { granted: true, limit: 100, remaining, resetsAt, countedAt: 0, isStandIn }
 }
 
 describe('the budget a client should mind', () => {
@@ -26,9 +26,15 @@ describe('the budget a client should mind', () => {
 
   it('is none left before one left, whatever their limits', () => {
     const [empty, one] = [
-      { granted: true, limit: 60, remaining: 0, resetsAt: 1 },
-      { granted: true, limit: 1, remaining: 1, resetsAt: 2 },
+      { ...state(0, 1), limit: 60 },
+      { ...state(1, 2), limit: 1 },
     ]
     assert.equal(tightest(one, empty), empty)
+  })
+
+  it('is the one a stand-in counted, whatever the others say', () => {
+    const [shared, alone] = [state(0, 9_000), state(50, 1_000, true)]
+    assert.equal(tightest(shared, alone), alone)
+    assert.equal(tightest(alone, shared), alone)
   })
 })

@@ -6,9 +6,10 @@ import { revokeKey } from '../../src/operations/revoke-key.ts'
 import { rotateKey } from '../../src/operations/rotate-key.ts'
 import { openWorkplace } from '../../src/start.ts'
 import { dataOf, errorOf, indistinct } from '../support/answers.ts'
+import { emptyStore } from '../support/empty-store.ts'
+import { inReverse } from '../support/in-reverse.ts'
 import { askRaw } from '../support/raw-http.ts'
 import { startShop, subjectsPath } from '../support/shop.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const { key, organisationId, workplace } = shop
@@ -152,10 +153,11 @@ describe('a change to a key holds for the very next request', () => {
   })
 
   test('made by another process on the same store', async (t) => {
-    const path = `${temporaryFolder(t)}/shared.db`
-    const own = await startShop(t, { env: { LETHE_STORE: `sqlite:${path}` }, scopes: ['analytics:view'] })
-    const other = await openWorkplace(readConfig({ LETHE_STORE: `sqlite:${path}` }))
-    t.after(() => other.close())
+    const lifetime = inReverse(t)
+    const env = { LETHE_STORE: await emptyStore(lifetime) }
+    const own = await startShop(lifetime, { env, scopes: ['analytics:view'] })
+    const other = await openWorkplace(readConfig(env))
+    lifetime.after(() => other.close())
     dataOf(await own.ask(subjectsPath, { key: own.key }))
     const { key: record, keyString } = await rotateKey(other, own.keyId)
     errorOf(await own.ask(subjectsPath, { key: own.key }), 'unauthorized')

@@ -39,7 +39,6 @@ describe('an unexpected failure', () => {
     ['GET', `${subjectPath('anna')}/sessions`],
     ['GET', `${subjectPath('anna')}/events`],
     ['DELETE', subjectPath('anna')],
-    ['GET', '/readyz'],
   ] as const) {
     test(`is a 500 that says nothing of its cause, which the log has: ${method} ${path}`, async () => {
       await whileBroken(async () => {

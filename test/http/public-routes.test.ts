@@ -39,7 +39,10 @@ describe('the public paths', () => {
 
   test('say that the process lives and that the store answers', async () => {
     assert.deepEqual(dataOf(await shop.ask('/healthz')), { status: 'ok' })
-    assert.deepEqual(dataOf(await shop.ask('/readyz')), { status: 'ready' })
+    assert.deepEqual(dataOf(await shop.ask('/readyz')), {
+      status: 'ready',
+      parts: { store: 'ok', limiter: 'ok' },
+    })
   })
 
   test('take the id that a client chose', async () => {

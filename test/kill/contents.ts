@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
-import { text } from '../../src/storage/sqlite/row.ts'
+import { text } from '../../src/storage/rows/row.ts'
 import { ask, value } from '../storage/sqlite/database-file.ts'
 import { legible } from './legible-rows.ts'
 

@@ -8,7 +8,16 @@ import { limiterContract, stillClock, takeMany } from './contract.ts'
 
 const perMinute: Budget = { name: 'ip', limit: 60, windowMs: 60_000 }
 
-limiterContract('the limiter in memory', (clock) => new MemoryLimiter(clock))
+limiterContract('the limiter in memory', () => {
+  const clock = stillClock()
+  return { limiter: new MemoryLimiter(clock.now), pass: clock.pass }
+})
+
+describe('the limiter in memory', () => {
+  it('can always be reached', () => {
+    assert.equal(new MemoryLimiter(stillClock().now).isReachable(), true)
+  })
+})
 
 describe('the limiter in memory keeps its memory bounded', () => {
   setFlagsFromString('--expose-gc')

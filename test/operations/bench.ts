@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { LetheError } from '../../src/domain/errors.ts'
 import type { Eventually } from '../../src/domain/eventually.ts'
@@ -7,9 +6,9 @@ import type { Instant } from '../../src/domain/instant.ts'
 import type { Randomness } from '../../src/domain/randomness.ts'
 import type { Store } from '../../src/domain/store.ts'
 import type { TrackerView } from '../../src/domain/tracker.ts'
-import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
+import { emptyStore, openStoreAt } from '../support/empty-store.ts'
+import { inReverse } from '../support/in-reverse.ts'
 import { always } from '../support/rows.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** What operations work with: a real store, a clock that tests move, and chance that counts up. */
 export interface Parts extends Store {
@@ -24,10 +23,10 @@ export function openParts(): { parts(): Parts; passTime(ms: number): void; fresh
   let parts: Parts | null = null
   let now = noon
   let count = 0
-  after(() => parts?.close())
-  const folder = temporaryFolder({ after })
+  const lifetime = inReverse({ after })
   before(async () => {
-    const store = await openSqliteStore(join(folder, 'lethe.db'))
+    const store = await openStoreAt(await emptyStore(lifetime))
+    lifetime.after(() => store.close())
     const randomness: Randomness = {
       uuid: () => `00000000-0000-4000-8000-${String(++count).padStart(12, '0')}`,
       base62: (length) => String(++count).padStart(length, '0'),

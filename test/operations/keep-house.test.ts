@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant } from '../../src/domain/instant.ts'
 import { defaultRetentionDays } from '../../src/domain/plan.ts'
 import type { SweptCounts } from '../../src/domain/retention.ts'
 import type { Store } from '../../src/domain/store.ts'
-import { type HouseRules, isScrubDue, keepHouse } from '../../src/operations/keep-house.ts'
-import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
+import { type HouseRules, isScrubDue, keepHouse, type SweepPass } from '../../src/operations/keep-house.ts'
+import { emptyStore, openStoreAt } from '../support/empty-store.ts'
+import { inReverse } from '../support/in-reverse.ts'
 import { always, at, eventRow } from '../support/rows.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 
 const noon = at('2026-11-15T12:00:00.000Z')
@@ -49,16 +48,17 @@ describe('whether a scrub is due', () => {
 
 /** A store of its own for a test, with the upkeep of one or more services on it. */
 async function openHouse(t: TestContext) {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  const path = join(temporaryFolder(t), 'lethe.db')
+  const lifetime = inReverse(t)
+  const address = await emptyStore(lifetime)
   const store = await openStore()
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
   await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
   let now = noon
 
   async function openStore(): Promise<Store> {
-    const opened = await openSqliteStore(path)
-    t.after(() => opened.close())
+    const opened = await openStoreAt(address)
+    lifetime.after(() => opened.close())
     return opened
   }
 
@@ -80,6 +80,8 @@ async function openHouse(t: TestContext) {
     hasAged: async (subjectId: string) => (await store.subjects.read(tracker, subjectId)) !== null,
     /** Begins the upkeep on a store, some of its ports changed; it stops with the test at the latest. */
     keep(own: Store = store, rules: Partial<HouseRules> = {}) {
+      const passes: SweepPass[] = []
+      /** What those deleted that found something. */
       const swept: SweptCounts[] = []
       const durations: number[] = []
       const errors: unknown[] = []
@@ -96,22 +98,24 @@ async function openHouse(t: TestContext) {
         { ...own, upkeep: { ...own.upkeep, alone }, retentionDays: defaultRetentionDays, clock: () => now },
         { sweepSeconds: 60, scrubHour: 'off', ...rules },
         {
-          onSwept: (counts, durationMs) => {
-            swept.push(counts)
-            durations.push(durationMs)
+          onSwept: (pass) => {
+            passes.push(pass)
+            if (pass.swept.events === 0) return
+            swept.push(pass.swept)
+            durations.push(pass.durationMs)
           },
           onScrubbed: (durationMs) => durations.push(durationMs),
           onError: (error) => errors.push(error),
         },
       )
-      t.after(() => house.stop())
+      lifetime.after(() => house.stop())
       /** Waits until so many rounds are over, and the next is on its way. */
       async function ended(count: number): Promise<void> {
         await until(() => rounds.ended >= count)
         await nextTurn()
         assert.deepEqual(rounds, { begun: count, ended: count })
       }
-      return { stop: () => house.stop(), swept, durations, errors, ended }
+      return { stop: () => house.stop(), passes, swept, durations, errors, ended }
     },
   }
 }
@@ -150,11 +154,27 @@ describe('the upkeep of a service', () => {
     assert.deepEqual(house.errors, [])
   })
 
-  it('says nothing of a sweep that found nothing', async (t) => {
+  it('tells of every pass, of one that found nothing too', async (t) => {
     const { keep } = await openHouse(t)
     const house = keep()
     await house.ended(1)
-    assert.deepEqual([house.swept, house.durations, house.errors], [[], [], []])
+    const [{ durationMs = 0, ...pass } = {}, ...others] = house.passes
+    const nothing = { subjects: 0, sessions: 0, events: 0 }
+    assert.deepEqual(pass, { swept: nothing, begunAt: noon, isComplete: true })
+    assert.ok(durationMs > 0)
+    assert.deepEqual([others, house.errors], [[], []])
+  })
+
+  it('tells what a pass deleted before it failed', async (t) => {
+    const { keep, addAged, store } = await openHouse(t)
+    await addAged('busy', 12_000)
+    let steps = 0
+    const sweep: Store['retention']['sweep'] = (...args) =>
+      ++steps === 2 ? Promise.reject(new Error('the disk is full')) : store.retention.sweep(...args)
+    const house = keep({ ...store, retention: { sweep } })
+    await house.ended(1)
+    assert.partialDeepStrictEqual(house.passes, [{ isComplete: false, swept: { events: 5_000 } }])
+    assert.equal(house.errors.length, 1)
   })
 
   it('is done by one of two at a time, and by the other when its turn comes', async (t) => {
@@ -209,6 +229,7 @@ describe('the upkeep of a service', () => {
     gate.open()
     await stop
     assert.equal(house.swept.length, 1)
+    assert.equal(house.passes[0]?.isComplete, false)
     assert.ok(house.swept[0] && house.swept[0].events > 0 && house.swept[0].events < 6_000)
     assert.equal(await hasAged('busy'), true)
     assert.equal((await store.upkeep.scrubState()).isDue, true, 'no scrub was begun either')

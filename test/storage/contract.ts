@@ -21,6 +21,7 @@ import { signInContract } from './contract/sign-in.ts'
 import { subjectContract } from './contract/subject.ts'
 import { subjectListContract } from './contract/subject-list.ts'
 import { trackerContract } from './contract/tracker.ts'
+import { transferContract } from './contract/transfer.ts'
 import { upkeepContract } from './contract/upkeep.ts'
 
 /** What every engine does. `open` gives an empty store the first time it is called for a folder, and the same one later. */
@@ -51,5 +52,6 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     signInContract(bench)
     activityContract(bench)
     upkeepContract(folder, open)
+    transferContract(folder, open)
   })
 }

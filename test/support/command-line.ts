@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { runCli } from '../../src/cli/run-cli.ts'
+import type { Lifetime } from './service.ts'
 
 /** What a command line left behind. */
 export interface Outcome {
@@ -64,11 +64,12 @@ export const programPath = fileURLToPath(new URL('../../src/main.ts', import.met
 
 const patienceMs = 20_000
 
-export function commandLine(t: Pick<TestContext, 'after'>): CommandLine {
+/** A command line on a store in its folder, or on the one at `store`. */
+export function commandLine(t: Lifetime, store?: string): CommandLine {
   const folder = mkdtempSync(join(tmpdir(), 'lethe-'))
   const storePath = join(folder, 'lethe.db')
   const children: ChildProcessWithoutNullStreams[] = []
-  const settings = { LETHE_STORE: `sqlite:${storePath}`, LETHE_PORT: '0' }
+  const settings = { LETHE_STORE: store ?? `sqlite:${storePath}`, LETHE_PORT: '0' }
   t.after(async () => {
     for (const child of children) await end(child)
     rmSync(folder, { recursive: true, force: true })
@@ -95,6 +96,9 @@ export function commandLine(t: Pick<TestContext, 'after'>): CommandLine {
       const code = await runCli(args, {
         env: { ...settings, ...env },
         print: (line) => stdout.push(`${line}\n`),
+        async pour(text) {
+          for await (const piece of text) stdout.push(piece)
+        },
         tell: (line) => stderr.push(`${line}\n`),
         async ask(question) {
           if (answers === undefined) return null

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { pino } from 'pino'
 import { readConfig } from '../../src/config.ts'
 import type { IncomingRow } from '../../src/domain/ingest.ts'
@@ -9,7 +8,8 @@ import { createOrganisation } from '../../src/operations/create-organisation.ts'
 import { createTracker } from '../../src/operations/create-tracker.ts'
 import { openWorkplace, startService, type Workplace } from '../../src/start.ts'
 import { type Answer, assertDocumented } from './documented.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { emptyStore } from './empty-store.ts'
+import { inReverse } from './in-reverse.ts'
 
 /** What a test may stop: a test, or a suite's hooks. */
 export interface Lifetime {
@@ -24,9 +24,11 @@ export interface Ask {
   body?: string
 }
 
-/** A running service on a real store in a folder of its own, with a clock that tests can move. */
+/** A running service on a real store of its own, with a clock that tests can move. */
 export interface TestService {
   url: string
+  /** Where its metrics are read, with `LETHE_METRICS_PORT` in `env`. */
+  metricsUrl: string | null
   workplace: Workplace
   /** Every line the service has logged. */
   logged: string[]
@@ -44,9 +46,10 @@ export interface TestService {
 
 /** Starts a service. Its budgets are out of the way unless `env` sets them. */
 export async function startTestService(t: Lifetime, env: Record<string, string> = {}): Promise<TestService> {
+  const lifetime = inReverse(t)
   const config = readConfig({
     LETHE_PORT: '0',
-    LETHE_STORE: `sqlite:${join(temporaryFolder(t), 'lethe.db')}`,
+    LETHE_STORE: env.LETHE_STORE ?? (await emptyStore(lifetime)),
     LETHE_LIMIT_IP: '1000000/minute',
     LETHE_LIMIT_KEY: '1000000/minute',
     LETHE_LIMIT_ERASURE: '1000000/hour',
@@ -67,10 +70,11 @@ export async function startTestService(t: Lifetime, env: Record<string, string> 
     isStopped = true
     await service.stop()
   }
-  t.after(stop)
+  lifetime.after(stop)
   let count = 0
   return {
     url: service.url,
+    metricsUrl: service.metricsUrl,
     workplace,
     logged,
     passTime: (ms) => {

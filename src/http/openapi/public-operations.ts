@@ -22,41 +22,69 @@ export const publicOperations = {
       },
     },
   },
-  ...probe('/healthz', 'checkHealth', 'Tell whether the process lives', 'ok'),
-  ...probe('/readyz', 'checkReadiness', 'Tell whether the store answers', 'ready'),
+  '/healthz': {
+    get: probe({
+      operationId: 'checkHealth',
+      summary: 'Tell whether the process lives',
+      description: 'Public and unmetered.',
+      properties: { status: { type: 'string', const: 'ok' } },
+      example: { status: 'ok' },
+    }),
+  },
+  '/readyz': {
+    get: probe({
+      operationId: 'checkReadiness',
+      summary: 'Tell whether the store answers',
+      description:
+        'Public and unmetered. A store that does not answer within two seconds is a 500 whose message names it. Without its limiter the service is ready all the same: each process counts for itself until it is back.',
+      properties: {
+        status: { type: 'string', const: 'ready' },
+        parts: {
+          type: 'object',
+          required: ['store', 'limiter'],
+          properties: {
+            store: { type: 'string', const: 'ok' },
+            limiter: { type: 'string', enum: ['ok', 'unreachable'] },
+          },
+        },
+      },
+      example: { status: 'ready', parts: { store: 'ok', limiter: 'ok' } },
+    }),
+  },
 }
 
-function probe(path: string, operationId: string, summary: string, status: string) {
+interface Probe {
+  operationId: string
+  summary: string
+  description: string
+  /** The fields of its `data`, all of them always there. */
+  properties: Record<string, unknown>
+  example: Record<string, unknown>
+}
+
+function probe({ operationId, summary, description, properties, example }: Probe) {
   const schema = {
     type: 'object',
     required: ['data', 'meta'],
     properties: {
-      data: {
-        type: 'object',
-        required: ['status'],
-        properties: { status: { type: 'string', const: status } },
-      },
+      data: { type: 'object', required: Object.keys(properties), properties },
       meta: { $ref: '#/components/schemas/Meta' },
     },
   }
   return {
-    [path]: {
-      get: {
-        operationId,
-        tags: ['Service'],
-        summary,
-        description: 'Public and unmetered.',
-        security: [],
-        responses: {
-          200: {
-            description: 'It does.',
-            headers: requestIdHeader,
-            content: { 'application/json': { schema, example: { data: { status }, meta: exampleMeta } } },
-          },
-          400: { $ref: '#/components/responses/invalid_request' },
-          500: { $ref: '#/components/responses/internal_error' },
-        },
+    operationId,
+    tags: ['Service'],
+    summary,
+    description,
+    security: [],
+    responses: {
+      200: {
+        description: 'It does.',
+        headers: requestIdHeader,
+        content: { 'application/json': { schema, example: { data: example, meta: exampleMeta } } },
       },
+      400: { $ref: '#/components/responses/invalid_request' },
+      500: { $ref: '#/components/responses/internal_error' },
     },
   }
 }

@@ -2,12 +2,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { ApiKey, Caller, KeyProof } from '../../domain/api-key.ts'
 import type { Instant } from '../../domain/instant.ts'
-import { isScope } from '../../domain/scope.ts'
+import { toApiKey, toCaller } from '../rows/api-key.ts'
 import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
-import { toPlan } from './organisation.ts'
 import type { Recall } from './recall.ts'
-import { integer, integerOrNull, type Row, text } from './row.ts'
 
 /** Active at the instant bound to its one parameter. */
 const active = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)'
@@ -26,7 +24,7 @@ export function apiKeyQueries(db: DatabaseSync, recall: Recall) {
     },
     findCaller: recall((id: string): (Caller & { hash: string }) | null => {
       const row = findCaller.get(id)
-      return row ? { key: toApiKey(row), plan: toPlan(row), hash: text(row, 'hash') } : null
+      return row ? toCaller(row) : null
     }),
     list: (organisationId: string): ApiKey[] => list.all(organisationId).map(toApiKey),
   }
@@ -80,20 +78,5 @@ export function apiKeyCommands(db: DatabaseSync) {
       transaction(db, () => {
         for (const [id, at] of lastUsed) touch.run(at, id)
       }),
-  }
-}
-
-function toApiKey(row: Row): ApiKey {
-  return {
-    id: text(row, 'id'),
-    organisationId: text(row, 'organisation_id'),
-    name: text(row, 'name'),
-    scopes: text(row, 'scopes').split(' ').filter(isScope),
-    lastFour: text(row, 'last_four'),
-    createdAt: integer(row, 'created_at'),
-    rotatedAt: integerOrNull(row, 'rotated_at'),
-    expiresAt: integerOrNull(row, 'expires_at'),
-    revokedAt: integerOrNull(row, 'revoked_at'),
-    lastUsedAt: integerOrNull(row, 'last_used_at'),
   }
 }

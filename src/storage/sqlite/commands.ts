@@ -10,6 +10,7 @@ import { scrubCommands } from './scrub.ts'
 import { signInCommands } from './sign-in.ts'
 import { subjectCommands } from './subject.ts'
 import { trackerCommands } from './tracker.ts'
+import { transferCommands } from './transfer.ts'
 import { logTruncation } from './write-ahead-log.ts'
 
 /** Long enough for a writer of another process, who looks every millisecond, to find the store free. */
@@ -27,6 +28,7 @@ export function commands(db: DatabaseSync) {
     ...signInCommands(db),
     ...scrubCommands(db),
     ...backupCommands(db),
+    ...transferCommands(db),
     // These two come one after the other for as long as there is work.
     ingest: courteous(ingestCommands(db).ingest),
     sweep: courteous(retentionCommands(db).sweep),

@@ -2,11 +2,11 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Event, EventPosition, EventQuery } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Page } from '../../domain/page.ts'
-import type { Attributes } from '../../domain/subject.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
-import { toPage } from './page.ts'
-import { integer, json, type Row, text } from './row.ts'
+import { toPage } from '../page.ts'
+import { eventPosition, toEvent } from '../rows/event.ts'
+import { integer } from '../rows/row.ts'
 import { subjectPresence } from './subject.ts'
 import type { TrackerVisibility } from './tracker.ts'
 
@@ -47,17 +47,7 @@ export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
     list(view: TrackerView, subjectId: string, query: EventQuery): Page<Event, EventPosition> | null {
       if (!isVisible(view) || !isPresent(view, subjectId)) return null
       const rows = find(subjectKey(view.trackerId, subjectId), view.since, query)
-      return toPage(rows.map(toEvent), query.limit, ({ occurredAt, eventId }) => ({ occurredAt, eventId }))
+      return toPage(rows.map(toEvent), query.limit, eventPosition)
     },
-  }
-}
-
-function toEvent(row: Row): Event {
-  return {
-    eventId: text(row, 'event_id'),
-    sessionId: text(row, 'session_id'),
-    name: text(row, 'name'),
-    occurredAt: integer(row, 'occurred_at'),
-    properties: json<Attributes>(row, 'properties'),
   }
 }

@@ -2,9 +2,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Invitation, Member } from '../../domain/member.ts'
+import { toMember } from '../rows/member.ts'
+import { text, textOrNull } from '../rows/row.ts'
 import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
-import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
 
 export function memberQueries(db: DatabaseSync) {
   const find = db.prepare('SELECT * FROM members WHERE id = ? AND organisation_id = ?')
@@ -83,15 +84,5 @@ export function memberCommands(db: DatabaseSync) {
         leaveNote(note)
         return 'removed'
       }),
-  }
-}
-
-export function toMember(row: Row): Member {
-  return {
-    id: text(row, 'id'),
-    organisationId: text(row, 'organisation_id'),
-    email: text(row, 'email'),
-    createdAt: integer(row, 'created_at'),
-    passwordSetAt: integerOrNull(row, 'password_set_at'),
   }
 }

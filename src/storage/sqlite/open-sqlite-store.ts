@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
+import { LetheError } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
+import { transferTables } from '../transfer-tables.ts'
 import { activityQueries } from './activity.ts'
 import { alone } from './alone.ts'
 import { apiKeyQueries } from './api-key.ts'
@@ -17,10 +19,12 @@ import { sessionQueries } from './session.ts'
 import { signInQueries } from './sign-in.ts'
 import { subjectQueries } from './subject.ts'
 import { trackerQueries, trackerVisibility } from './tracker.ts'
+import { transferQueries } from './transfer.ts'
 import { Writer } from './writer.ts'
 
 /** Opens the embedded store in a file, created or upgraded as needed. Reads happen here, writes in a thread of their own. */
-export async function openSqliteStore(path: string): Promise<Store> {
+export async function openSqliteStore(path: string, { mustExist = false } = {}): Promise<Store> {
+  if (mustExist && !existsSync(path)) throw new Error(`There is no store at ${path}.`)
   prepare(path)
   const db = openReader(path)
   const writer = new Writer(path)
@@ -35,6 +39,7 @@ export async function openSqliteStore(path: string): Promise<Store> {
   const dailyTotals = dailyTotalQueries(db, isVisible)
   const retention = retentionQueries(db)
   const scrubs = scrubQueries(db)
+  const transfer = transferQueries(db)
   const members = memberQueries(db)
   const signIns = signInQueries(db)
   const activity = activityQueries(db)
@@ -99,8 +104,22 @@ export async function openSqliteStore(path: string): Promise<Store> {
     upkeep: {
       alone: (work) => alone(path, work),
       scrubState: async () => scrubs.scrubState(),
+      scrubsEveryByte: true,
       scrub: (now) => writer.run('scrub', now),
       backup: (file) => writer.run('backup', file),
+      async distribute() {
+        throw new LetheError(
+          'invalid_request',
+          'The embedded store lives on one machine. Set LETHE_STORE to a PostgreSQL with the Citus extension.',
+        )
+      },
+    },
+    transfer: {
+      tables: transferTables,
+      count: async (table) => transfer.count(table),
+      read: async (table, after, limit) => transfer.read(table, after, limit),
+      add: (table, rows) => writer.run('addRows', table, rows),
+      adoptScrubState: (state) => writer.run('adoptScrubState', state),
     },
     together: (reads) => snapshot(db, reads),
     ping: async () => {

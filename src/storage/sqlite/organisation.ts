@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Organisation } from '../../domain/organisation.ts'
-import { isPlan, type Plan } from '../../domain/plan.ts'
+import type { Plan } from '../../domain/plan.ts'
+import { toOrganisation } from '../rows/organisation.ts'
 import { transaction } from './connection.ts'
-import { integer, type Row, text } from './row.ts'
 
 export function organisationQueries(db: DatabaseSync) {
   const find = db.prepare('SELECT * FROM organisations WHERE id = ?')
@@ -26,19 +26,4 @@ export function organisationCommands(db: DatabaseSync) {
       transaction(db, () => insert.run(id, name, plan, createdAt).changes === 1),
     setPlan: (id: string, plan: Plan): boolean => transaction(db, () => setPlan.run(plan, id).changes === 1),
   }
-}
-
-function toOrganisation(row: Row): Organisation {
-  return {
-    id: text(row, 'id'),
-    name: text(row, 'name'),
-    plan: toPlan(row),
-    createdAt: integer(row, 'created_at'),
-  }
-}
-
-export function toPlan(row: Row): Plan {
-  const plan = text(row, 'plan')
-  if (!isPlan(plan)) throw new Error(`The store holds a plan "${plan}" that this program does not know.`)
-  return plan
 }

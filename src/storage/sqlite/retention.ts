@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../domain/instant.ts'
 import type { SweptCounts } from '../../domain/retention.ts'
+import { blob, integer, type Row, text } from '../rows/row.ts'
 import { transaction } from './connection.ts'
-import { blob, integer, type Row, text } from './row.ts'
 import { deletionNote } from './scrub.ts'
 
 /** A subject of which something has aged out. */

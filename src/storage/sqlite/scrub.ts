@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../domain/instant.ts'
 import type { ScrubState } from '../../domain/upkeep.ts'
+import { integer } from '../rows/row.ts'
 import { transaction, withBusyTimeout, writeTimeoutMs } from './connection.ts'
-import { integer } from './row.ts'
 import { truncateLog } from './write-ahead-log.ts'
 
 /** How long a scrub waits at its end for reads that began before it. */
@@ -24,6 +24,9 @@ export function scrubQueries(db: DatabaseSync) {
 export function scrubCommands(db: DatabaseSync) {
   const state = db.prepare('SELECT deletions FROM scrubs')
   const note = db.prepare('UPDATE scrubs SET scrubbed_deletions = ?, scrubbed_at = ?')
+  const adopt = db.prepare(
+    'UPDATE scrubs SET scrubbed_at = ?, deletions = max(deletions, scrubbed_deletions + ?)',
+  )
   return {
     /**
      * Deleting overwrites the rows themselves, but when SQLite moves rows from page to page it leaves copies in the gaps. Only
@@ -40,6 +43,10 @@ export function scrubCommands(db: DatabaseSync) {
       transaction(db, () => note.run(deletions, now))
       truncateLog(db, readersTimeoutMs)
     },
+    adoptScrubState: ({ lastAt, isDue }: ScrubState): void =>
+      transaction(db, () => {
+        adopt.run(lastAt, isDue ? 1 : 0)
+      }),
   }
 }
 

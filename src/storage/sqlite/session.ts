@@ -3,19 +3,14 @@ import type { Eventually } from '../../domain/eventually.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Page } from '../../domain/page.ts'
 import type { Session, SessionPosition, SessionQuery } from '../../domain/session.ts'
-import type { Attributes } from '../../domain/subject.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
+import { readPage, type Stretch, toStretch } from '../page.ts'
+import { integer, type Row } from '../rows/row.ts'
+import { sessionPosition, toSession } from '../rows/session.ts'
 import { snapshot } from './connection.ts'
-import { readPage, type Stretch, toStretch } from './page.ts'
-import { integer, json, type Row, text } from './row.ts'
 import { subjectPresence } from './subject.ts'
 import type { TrackerVisibility } from './tracker.ts'
-
-const position = {
-  ofItem: ({ startedAt, sessionId }: Session): SessionPosition => ({ startedAt, sessionId }),
-  ofRow: (row: Row): SessionPosition => position.ofItem(toSession(row)),
-}
 
 export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const isPresent = subjectPresence(db)
@@ -63,20 +58,10 @@ export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
       view: TrackerView,
       subjectId: string,
       query: SessionQuery,
-    ): Eventually<Page<Session, SessionPosition>> | null {
+    ): Eventually<Page<Session, SessionPosition> | null> {
       if (!isVisible(view) || !isPresent(view, subjectId)) return null
       const key = subjectKey(view.trackerId, subjectId)
-      return readPage(query, (after, count) => stretch(key, view.since, after, count), position)
+      return readPage(query, (after, count) => stretch(key, view.since, after, count), sessionPosition)
     },
-  }
-}
-
-function toSession(row: Row): Session {
-  return {
-    sessionId: text(row, 'session_id'),
-    startedAt: integer(row, 'started_at'),
-    endedAt: integer(row, 'ended_at'),
-    counts: { events: integer(row, 'event_count') },
-    attributes: json<Attributes>(row, 'attributes'),
   }
 }

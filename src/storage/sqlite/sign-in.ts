@@ -2,11 +2,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { idleMs, type SignedIn, type SignIn } from '../../domain/sign-in.ts'
+import { toSignedIn } from '../rows/sign-in.ts'
 import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
-import { toMember } from './member.ts'
-import { toPlan } from './organisation.ts'
-import { integer, text } from './row.ts'
 
 export function signInQueries(db: DatabaseSync) {
   const find = db.prepare(
@@ -18,23 +16,7 @@ export function signInQueries(db: DatabaseSync) {
   return {
     find(tokenHash: string): SignedIn | null {
       const row = find.get(tokenHash)
-      if (!row) return null
-      const member = toMember(row)
-      return {
-        signIn: {
-          tokenHash,
-          memberId: member.id,
-          startedAt: integer(row, 'started_at'),
-          lastSeenAt: integer(row, 'last_seen_at'),
-        },
-        member,
-        organisation: {
-          id: member.organisationId,
-          name: text(row, 'organisation_name'),
-          plan: toPlan(row),
-          createdAt: integer(row, 'organisation_created_at'),
-        },
-      }
+      return row ? toSignedIn(row) : null
     },
   }
 }

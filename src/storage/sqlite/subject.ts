@@ -1,10 +1,8 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Eventually } from '../../domain/eventually.ts'
 import type { Page } from '../../domain/page.ts'
-import { endOfPrefix } from '../../domain/prefix.ts'
 import type {
-  Attributes,
   SubjectCounts,
   SubjectPosition,
   SubjectQuery,
@@ -13,19 +11,16 @@ import type {
 } from '../../domain/subject.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
+import { readPage, type Stretch, toStretch } from '../page.ts'
+import { integer, type Row } from '../rows/row.ts'
+import { subjectPosition, toRecord, toSummary } from '../rows/subject.ts'
+import { subjectRange } from '../subject-range.ts'
 import { activityNotes } from './activity.ts'
 import { snapshot, transaction } from './connection.ts'
-import { readPage, type Stretch, toStretch } from './page.ts'
-import { integer, json, type Row, text } from './row.ts'
 import { deletionNote } from './scrub.ts'
 import { type TrackerVisibility, trackerVisibility } from './tracker.ts'
 
 const summary = 'subject_id, first_seen_at, last_seen_at, session_count, event_count, oldest_at'
-
-const position = {
-  ofItem: ({ subjectId, lastSeenAt }: SubjectSummary): SubjectPosition => ({ subjectId, lastSeenAt }),
-  ofRow: (row: Row): SubjectPosition => position.ofItem(toSummary(row)),
-}
 
 export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const read = db.prepare(
@@ -43,7 +38,8 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const withoutAged = ageing(db)
 
   function stretch(view: TrackerView, query: SubjectQuery, count: number): Stretch<SubjectSummary> {
-    const { sql, values } = listStatement(view, query)
+    const { conditions, values, order } = subjectRange(view, query)
+    const sql = `SELECT ${summary} FROM subjects WHERE ${conditions} ORDER BY ${order} LIMIT ?`
     const statement = lists.get(sql) ?? db.prepare(sql)
     lists.set(sql, statement)
     const read = () => statement.all(...values, count)
@@ -55,9 +51,9 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   }
 
   return {
-    list(view: TrackerView, query: SubjectQuery): Eventually<Page<SubjectSummary, SubjectPosition>> | null {
+    list(view: TrackerView, query: SubjectQuery): Eventually<Page<SubjectSummary, SubjectPosition> | null> {
       if (!isVisible(view)) return null
-      return readPage(query, (after, count) => stretch(view, { ...query, after }, count), position)
+      return readPage(query, (after, count) => stretch(view, { ...query, after }, count), subjectPosition)
     },
     count(view: TrackerView, atMost: number): number | null {
       if (!isVisible(view)) return null
@@ -140,57 +136,4 @@ export function subjectPresence(db: DatabaseSync): (view: TrackerView, subjectId
     'SELECT 1 FROM subjects WHERE tracker_id = ? AND subject_id = ? AND last_seen_at >= ?',
   )
   return ({ trackerId, since }, subjectId) => present.get(trackerId, subjectId, since) !== undefined
-}
-
-/**
- * A page as one range of one index: each end has at most one condition, because SQLite seeks by one and checks the others row by
- * row. The position already lies within the filters. The number of rows is its last parameter.
- */
-function listStatement(
-  { trackerId, since }: TrackerView,
-  query: SubjectQuery,
-): { sql: string; values: SQLInputValue[] } {
-  const { after, lastSeenBefore, subjectIdPrefix } = query
-  const lastSeenAfter = Math.max(since, query.lastSeenAfter ?? since)
-  const conditions = ['tracker_id = ?']
-  const values: SQLInputValue[] = [trackerId]
-  const where = (condition: string, ...bound: SQLInputValue[]) => {
-    conditions.push(condition)
-    values.push(...bound)
-  }
-  let order = 'subject_id'
-  if (query.sort === 'subjectId') {
-    const end = subjectIdPrefix === null ? null : endOfPrefix(subjectIdPrefix)
-    if (after) where('subject_id > ?', after.subjectId)
-    else if (subjectIdPrefix !== null) where('subject_id >= ?', subjectIdPrefix)
-    if (end !== null) where('subject_id < ?', end)
-  } else if (query.sort === 'lastSeenAt') {
-    order = 'last_seen_at, subject_id'
-    if (after && after.lastSeenAt >= since) {
-      where('(last_seen_at, subject_id) > (?, ?)', after.lastSeenAt, after.subjectId)
-    } else where('last_seen_at >= ?', lastSeenAfter)
-    if (lastSeenBefore !== null) where('last_seen_at < ?', lastSeenBefore)
-  } else {
-    order = 'last_seen_at DESC, subject_id DESC'
-    if (after) where('(last_seen_at, subject_id) < (?, ?)', after.lastSeenAt, after.subjectId)
-    else if (lastSeenBefore !== null) where('last_seen_at < ?', lastSeenBefore)
-    where('last_seen_at >= ?', lastSeenAfter)
-  }
-  return {
-    sql: `SELECT ${summary} FROM subjects WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ?`,
-    values,
-  }
-}
-
-function toRecord(row: Row, summary: SubjectSummary | null): SubjectRecord | null {
-  return summary && { ...summary, attributes: json<Attributes>(row, 'attributes') }
-}
-
-function toSummary(row: Row): SubjectSummary {
-  return {
-    subjectId: text(row, 'subject_id'),
-    firstSeenAt: integer(row, 'first_seen_at'),
-    lastSeenAt: integer(row, 'last_seen_at'),
-    counts: { sessions: integer(row, 'session_count'), events: integer(row, 'event_count') },
-  }
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Tracker, TrackerRef } from '../../domain/tracker.ts'
+import { toTracker } from '../rows/tracker.ts'
 import { transaction } from './connection.ts'
-import { integer, type Row, text } from './row.ts'
 
 export function trackerQueries(db: DatabaseSync) {
   const find = db.prepare('SELECT * FROM trackers WHERE id = ?')
@@ -34,13 +34,4 @@ export type TrackerVisibility = (tracker: TrackerRef) => boolean
 export function trackerVisibility(db: DatabaseSync): TrackerVisibility {
   const owner = db.prepare('SELECT organisation_id FROM trackers WHERE id = ?')
   return ({ trackerId, organisationId }) => owner.get(trackerId)?.organisation_id === organisationId
-}
-
-function toTracker(row: Row): Tracker {
-  return {
-    id: text(row, 'id'),
-    organisationId: text(row, 'organisation_id'),
-    name: text(row, 'name'),
-    createdAt: integer(row, 'created_at'),
-  }
 }

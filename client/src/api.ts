@@ -1,0 +1,246 @@
+// Written by `npm run openapi` from openapi/v1.json; a change here is lost.
+
+export interface Counts {
+  /** How many sessions. */
+  sessions: number
+  /** How many events. */
+  events: number
+}
+
+/** A data subject as lists show it. */
+export interface SubjectSummary {
+  subjectId: string
+  /** The start of the oldest session stored. */
+  firstSeenAt: string
+  /** The end of the newest activity stored. */
+  lastSeenAt: string
+  counts: Counts
+}
+
+export interface SubjectList {
+  subjects: SubjectSummary[]
+  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  nextCursor: string | null
+}
+
+/** What every answer carries, failure or success. */
+export interface Meta {
+  /** The same value as the X-Request-Id header; a UUID unless the client chose its own. */
+  requestId: string
+  /** When the answer was made: ISO 8601 in UTC with milliseconds. */
+  timestamp: string
+}
+
+/** What is stored about one data subject. */
+export interface Subject {
+  trackerId: string
+  subjectId: string
+  /** The start of the oldest session stored. */
+  firstSeenAt: string
+  /** The end of the newest activity stored. */
+  lastSeenAt: string
+  counts: Counts
+  /** What is known of the subject as of its newest session. */
+  attributes: Record<string, unknown>
+}
+
+/** What this very request deleted. */
+export interface Erasure {
+  trackerId: string
+  subjectId: string
+  /** The subject held no data: erased before, aged out, or never seen. */
+  alreadyErased: boolean
+  counts: Counts
+  /** When the data was gone. */
+  erasedAt: string
+}
+
+export interface Session {
+  sessionId: string
+  /** When it began. */
+  startedAt: string
+  /** When it ended, as far as is known. */
+  endedAt: string
+  counts: {
+    /** How many events. */
+    events: number
+  }
+  /** What was collected with the session. */
+  attributes: Record<string, unknown>
+}
+
+export interface SessionList {
+  sessions: Session[]
+  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  nextCursor: string | null
+}
+
+export interface Event {
+  eventId: string
+  sessionId: string
+  name: string
+  /** When it happened. */
+  occurredAt: string
+  /** What was collected with the event. */
+  properties: Record<string, unknown>
+}
+
+export interface EventList {
+  events: Event[]
+  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  nextCursor: string | null
+}
+
+/** What is wrong with one parameter. */
+export interface FieldProblem {
+  field: string
+  message: string
+}
+
+/** The envelope of every failure: `error` stands where `data` would. */
+export interface Failure {
+  error: {
+    /** What went wrong, for programs. */
+    code: 'invalid_request' | 'unauthorized' | 'forbidden' | 'not_found' | 'validation_error' | 'rate_limited' | 'internal_error'
+    /** What went wrong, for people. */
+    message: string
+    /** One entry per field; only with validation_error. */
+    details?: FieldProblem[]
+  }
+  meta: Meta
+}
+
+/** What `listSubjects` takes in its query. */
+export interface ListSubjectsQuery {
+  /** How many to return at most. */
+  limit?: number | undefined
+  /** The `nextCursor` of the page before. Opaque, and good only for the same list, sort and filters. */
+  cursor?: string | undefined
+  /** The order. `subjectId`, the default, walks a tracker completely whatever happens meanwhile. With a `lastSeen…` filter the default is `lastSeenAt`. */
+  sort?: 'subjectId' | 'lastSeenAt' | '-lastSeenAt' | undefined
+  /** Only ids that start with this. Goes with `sort=subjectId`. */
+  subjectIdPrefix?: string | undefined
+  /** Only subjects last seen at this instant or later. Goes with a `lastSeenAt` sort. */
+  lastSeenAfter?: string | undefined
+  /** Only subjects last seen before this instant. Goes with a `lastSeenAt` sort. */
+  lastSeenBefore?: string | undefined
+}
+
+/** What `listSessions` takes in its query. */
+export interface ListSessionsQuery {
+  /** How many to return at most. */
+  limit?: number | undefined
+  /** The `nextCursor` of the page before. Opaque, and good only for the same list, sort and filters. */
+  cursor?: string | undefined
+}
+
+/** What `listEvents` takes in its query. */
+export interface ListEventsQuery {
+  /** How many to return at most. */
+  limit?: number | undefined
+  /** The `nextCursor` of the page before. Opaque, and good only for the same list, sort and filters. */
+  cursor?: string | undefined
+  /** Only the events of this session. */
+  sessionId?: string | undefined
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function isCounts(value: unknown): value is Counts {
+  return isObject(value) &&
+    typeof value.sessions === 'number' &&
+    typeof value.events === 'number'
+}
+
+export function isSubjectSummary(value: unknown): value is SubjectSummary {
+  return isObject(value) &&
+    typeof value.subjectId === 'string' &&
+    typeof value.firstSeenAt === 'string' &&
+    typeof value.lastSeenAt === 'string' &&
+    isCounts(value.counts)
+}
+
+export function isSubjectList(value: unknown): value is SubjectList {
+  return isObject(value) &&
+    Array.isArray(value.subjects) && value.subjects.every((item) => isSubjectSummary(item)) &&
+    (typeof value.nextCursor === 'string' || value.nextCursor === null)
+}
+
+export function isMeta(value: unknown): value is Meta {
+  return isObject(value) &&
+    typeof value.requestId === 'string' &&
+    typeof value.timestamp === 'string'
+}
+
+export function isSubject(value: unknown): value is Subject {
+  return isObject(value) &&
+    typeof value.trackerId === 'string' &&
+    typeof value.subjectId === 'string' &&
+    typeof value.firstSeenAt === 'string' &&
+    typeof value.lastSeenAt === 'string' &&
+    isCounts(value.counts) &&
+    isObject(value.attributes)
+}
+
+export function isErasure(value: unknown): value is Erasure {
+  return isObject(value) &&
+    typeof value.trackerId === 'string' &&
+    typeof value.subjectId === 'string' &&
+    typeof value.alreadyErased === 'boolean' &&
+    isCounts(value.counts) &&
+    typeof value.erasedAt === 'string'
+}
+
+export function isSession(value: unknown): value is Session {
+  return isObject(value) &&
+    typeof value.sessionId === 'string' &&
+    typeof value.startedAt === 'string' &&
+    typeof value.endedAt === 'string' &&
+    isObject(value.counts) &&
+      typeof value.counts.events === 'number' &&
+    isObject(value.attributes)
+}
+
+export function isSessionList(value: unknown): value is SessionList {
+  return isObject(value) &&
+    Array.isArray(value.sessions) && value.sessions.every((item) => isSession(item)) &&
+    (typeof value.nextCursor === 'string' || value.nextCursor === null)
+}
+
+export function isEvent(value: unknown): value is Event {
+  return isObject(value) &&
+    typeof value.eventId === 'string' &&
+    typeof value.sessionId === 'string' &&
+    typeof value.name === 'string' &&
+    typeof value.occurredAt === 'string' &&
+    isObject(value.properties)
+}
+
+export function isEventList(value: unknown): value is EventList {
+  return isObject(value) &&
+    Array.isArray(value.events) && value.events.every((item) => isEvent(item)) &&
+    (typeof value.nextCursor === 'string' || value.nextCursor === null)
+}
+
+export function isFieldProblem(value: unknown): value is FieldProblem {
+  return isObject(value) &&
+    typeof value.field === 'string' &&
+    typeof value.message === 'string'
+}
+
+export function isFailure(value: unknown): value is Failure {
+  return isObject(value) &&
+    isObject(value.error) &&
+      (value.error.code === 'invalid_request' ||
+        value.error.code === 'unauthorized' ||
+        value.error.code === 'forbidden' ||
+        value.error.code === 'not_found' ||
+        value.error.code === 'validation_error' ||
+        value.error.code === 'rate_limited' ||
+        value.error.code === 'internal_error') &&
+      typeof value.error.message === 'string' &&
+      (value.error.details === undefined || (Array.isArray(value.error.details) && value.error.details.every((item) => isFieldProblem(item)))) &&
+    isMeta(value.meta)
+}

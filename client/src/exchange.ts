@@ -1,0 +1,100 @@
+import { isFailure, isMeta, type Meta } from './api.ts'
+import { type Budget, readBudget, readRetryAfter, servedAt } from './budget.ts'
+import { ApiError, ConnectionError, TimeoutError, UnexpectedAnswerError } from './errors.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** One request, ready to be sent. */
+export interface Outgoing {
+  fetch: typeof fetch
+  method: 'GET' | 'DELETE'
+  url: string
+  headers: Record<string, string>
+  /** For the whole answer, its last byte included. */
+  timeoutMs: number
+  signal?: AbortSignal | undefined
+  /** Told what an answer of the service says of the budget, be it a success or a failure. */
+  onBudget?: ((budget: Budget | null) => void) | undefined
+}
+
+/** A success in the envelope. */
+export interface Answer {
+  data: unknown
+  meta: Meta
+  budget: Budget | null
+}
+
+/** Sends a request once. Throws what the service answered, or why nothing usable came; the signal's reason when that aborts. */
+export async function exchange(outgoing: Outgoing, { now }: Surroundings): Promise<Answer> {
+  const requestId = outgoing.headers['x-request-id'] ?? null
+  const { response, text } = await receive(outgoing, requestId)
+  const { status, headers } = response
+  const body = parse(text)
+  const meta = isObject(body) && isMeta(body.meta) ? body.meta : null
+  const moment = servedAt(headers, meta?.timestamp ?? null, now())
+  const budget = readBudget(headers, moment)
+  if (meta !== null) outgoing.onBudget?.(budget)
+  if (status === 200 && meta !== null && isObject(body)) return { data: body.data, meta, budget }
+  const retryAfterMs = readRetryAfter(headers, moment)
+  if (status >= 400 && isFailure(body)) throw new ApiError(status, body, retryAfterMs)
+  if (status === 200 && body === undefined && headers.get('content-type')?.startsWith('application/json')) {
+    throw new ConnectionError('it breaks off', requestId)
+  }
+  throw new UnexpectedAnswerError(status, whatCame(status, headers), requestId, retryAfterMs)
+}
+
+async function receive(
+  { fetch, method, url, headers, timeoutMs, signal }: Outgoing,
+  requestId: string | null,
+): Promise<{ response: Response; text: string }> {
+  signal?.throwIfAborted()
+  const stop = new AbortController()
+  const onAbort = () => stop.abort(signal?.reason)
+  signal?.addEventListener('abort', onAbort, { once: true })
+  let isTooLate = false
+  const timer = setTimeout(() => {
+    isTooLate = true
+    stop.abort()
+  }, timeoutMs)
+  try {
+    // A redirect could turn an erasure into a reading, and would carry the key to wherever it leads.
+    const response = await fetch(url, { method, headers, signal: stop.signal, redirect: 'manual' })
+    return { response, text: await response.text() }
+  } catch (cause) {
+    signal?.throwIfAborted()
+    if (isTooLate) throw new TimeoutError(`No whole answer came within ${timeoutMs} ms.`, requestId)
+    throw new ConnectionError(reasonOf(cause), requestId, cause)
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', onAbort)
+  }
+}
+
+/** What the answer says as JSON; `undefined` when it is none. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function whatCame(status: number, headers: Headers): string {
+  if (status >= 300 && status < 400) {
+    return `The address redirects (status ${status}); use the one it leads to.`
+  }
+  const type = headers.get('content-type')?.split(';')[0] ?? 'something'
+  return `What answered is not Lethe: status ${status} with ${type}.`
+}
+
+/** The code of a broken connection, such as ECONNREFUSED, which runtimes put into the cause. */
+function reasonOf(error: unknown): string {
+  const causes = [isObject(error) ? error.cause : undefined, error]
+  for (const each of causes) {
+    if (isObject(each) && typeof each.code === 'string') return each.code
+  }
+  return error instanceof Error ? error.message : 'for no known reason'
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,54 @@
+import { open, readFile, truncate } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { JournalError } from './errors.ts'
+import { type Journal, journalStart } from './journal.ts'
+
+/** A journal in a file of its own, for Node and whatever else has `node:fs`. It is made when the first line comes, for its owner alone. */
+export function fileJournal(path: string): Journal {
+  /** Where a line begins that a crash left without its end; `null` when there is none. */
+  let tornAt: number | null = null
+  let isNew = false
+  return {
+    async read() {
+      const bytes = await readFile(path).catch((error: unknown) => {
+        if (hasCode(error, 'ENOENT')) return null
+        throw error
+      })
+      isNew = bytes === null
+      if (bytes === null) return []
+      const start = bytes.toString('latin1', 0, journalStart.length)
+      if (!journalStart.startsWith(start)) throw new JournalError(`${path} is not a journal.`)
+      const end = bytes.lastIndexOf('\n') + 1
+      tornAt = end < bytes.length ? end : null
+      return bytes.toString('utf8', 0, end).split('\n').slice(0, -1)
+    },
+    async append(line) {
+      if (tornAt !== null) await truncate(path, tornAt)
+      tornAt = null
+      const file = await open(path, 'a', 0o600)
+      try {
+        await file.writeFile(`${line}\n`)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      if (isNew) await syncFolder(dirname(path))
+      isNew = false
+    },
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
+
+/** Makes the name of a new file as durable as what is in it. Windows opens no folders, and does that by itself. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r').catch(() => null)
+  if (folder === null) return
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}

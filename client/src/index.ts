@@ -1,0 +1,35 @@
+export type {
+  Counts,
+  Erasure,
+  Event,
+  EventList,
+  FieldProblem,
+  ListEventsQuery,
+  ListSessionsQuery,
+  ListSubjectsQuery,
+  Session,
+  SessionList,
+  Subject,
+  SubjectList,
+  SubjectSummary,
+} from './api.ts'
+export type { BatchProgress } from './batch-tally.ts'
+export type { BatchOptions, BatchOutcome } from './erase-batch.ts'
+export type { ErasureReport } from './erasure-report.ts'
+export {
+  ApiError,
+  ClientError,
+  ConnectionError,
+  type ErrorCode,
+  JournalError,
+  TimeoutError,
+  UnexpectedAnswerError,
+} from './errors.ts'
+export { isIdentifier } from './identifier.ts'
+export type { Journal } from './journal.ts'
+export { type CallOptions, LetheClient, type LetheClientOptions } from './lethe-client.ts'
+export type { Listing } from './listing.ts'
+export { defaultErasuresPerHour } from './pace.ts'
+export type { RetryPolicy } from './repeat.ts'
+export type { ExportEntry, SubjectExport } from './subject-export.ts'
+export { realSurroundings, type Surroundings } from './surroundings.ts'

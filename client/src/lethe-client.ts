@@ -1,0 +1,228 @@
+import {
+  type Erasure,
+  type Event,
+  type EventList,
+  isErasure,
+  isEventList,
+  isSessionList,
+  isSubject,
+  isSubjectList,
+  type ListEventsQuery,
+  type ListSessionsQuery,
+  type ListSubjectsQuery,
+  type Session,
+  type SessionList,
+  type Subject,
+  type SubjectList,
+  type SubjectSummary,
+} from './api.ts'
+import type { BatchProgress } from './batch-tally.ts'
+import {
+  type BatchOptions,
+  type BatchOutcome,
+  type BatchParts,
+  distinctIds,
+  eraseBatch,
+  planBatch,
+} from './erase-batch.ts'
+import type { ErasureReport } from './erasure-report.ts'
+import { UnexpectedAnswerError } from './errors.ts'
+import { type Answer, exchange, type Outgoing } from './exchange.ts'
+import { pathSegment } from './identifier.ts'
+import { Listing } from './listing.ts'
+import { type AttemptState, defaultRetryPolicy, type RetryPolicy, repeat } from './repeat.ts'
+import { baseUrl, queryString, requestIdHeader, subjectPath, subjectsPath } from './request-parts.ts'
+import { SubjectExport } from './subject-export.ts'
+import { realSurroundings, type Surroundings } from './surroundings.ts'
+
+export interface LetheClientOptions {
+  /** Where the service is, such as `https://lethe.example`. A path in it stands in front of the API's. */
+  url: string
+  /** The key string, `lethe_…`. */
+  apiKey: string
+  /** How long one attempt may take, its last byte included; 30,000 without it. */
+  timeoutMs?: number | undefined
+  /** When to stop repeating what failed in passing. */
+  retry?: Partial<RetryPolicy> | undefined
+  /** What to send requests with instead of the runtime's own `fetch`. */
+  fetch?: typeof fetch | undefined
+  /** Time and chance, for tests. */
+  surroundings?: Surroundings | undefined
+}
+
+/** What any call takes. */
+export interface CallOptions {
+  signal?: AbortSignal | undefined
+  /** The name of the request in the service's log and in errors: 1 to 200 printable ASCII characters, nothing personal. */
+  requestId?: string | undefined
+  /** Instead of the client's. */
+  timeoutMs?: number | undefined
+}
+
+interface Call<Data> extends CallOptions {
+  method?: Outgoing['method']
+  path: string
+  query?: object
+  isData(value: unknown): value is Data
+  onBudget?: Outgoing['onBudget']
+}
+
+const maxPageSize = 200
+
+/** A client of one Lethe service, acting with one API key. */
+export class LetheClient {
+  readonly #url: string
+  readonly #headers: Record<string, string>
+  readonly #fetch: typeof fetch
+  readonly #timeoutMs: number
+  readonly #policy: RetryPolicy
+  readonly #surroundings: Surroundings
+
+  constructor({ url, apiKey, timeoutMs = 30_000, retry, fetch, surroundings }: LetheClientOptions) {
+    this.#url = baseUrl(url)
+    if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('apiKey must be the string of an API key.')
+    this.#headers = { authorization: `Bearer ${apiKey}`, accept: 'application/json' }
+    // Some runtimes want their own fetch called as a function of nothing else.
+    this.#fetch = fetch ?? ((...request) => globalThis.fetch(...request))
+    this.#timeoutMs = timeoutMs
+    this.#policy = { ...defaultRetryPolicy, ...retry }
+    this.#surroundings = surroundings ?? realSurroundings
+  }
+
+  /** The data subjects of a tracker. */
+  listSubjects(
+    trackerId: string,
+    { cursor, ...query }: ListSubjectsQuery = {},
+    options: CallOptions = {},
+  ): Listing<SubjectSummary, SubjectList> {
+    const path = subjectsPath(trackerId)
+    return this.#list(path, isSubjectList, ({ subjects }) => subjects, { query, cursor, ...options })
+  }
+
+  /** What is stored about a data subject, without its sessions and events. */
+  async readSubject(trackerId: string, subjectId: string, options: CallOptions = {}): Promise<Subject> {
+    const path = subjectPath(trackerId, subjectId)
+    return (await this.#repeat({ ...options, path, isData: isSubject })).data
+  }
+
+  /** The sessions of a data subject, newest first. */
+  listSessions(
+    trackerId: string,
+    subjectId: string,
+    { cursor, ...query }: ListSessionsQuery = {},
+    options: CallOptions = {},
+  ): Listing<Session, SessionList> {
+    const path = `${subjectPath(trackerId, subjectId)}/sessions`
+    return this.#list(path, isSessionList, ({ sessions }) => sessions, { query, cursor, ...options })
+  }
+
+  /** The events of a data subject, newest first. */
+  listEvents(
+    trackerId: string,
+    subjectId: string,
+    { cursor, ...query }: ListEventsQuery = {},
+    options: CallOptions = {},
+  ): Listing<Event, EventList> {
+    const path = `${subjectPath(trackerId, subjectId)}/events`
+    return this.#list(path, isEventList, ({ events }) => events, { query, cursor, ...options })
+  }
+
+  /** The complete copy of what is stored about a data subject. */
+  exportSubject(trackerId: string, subjectId: string, options: CallOptions = {}): SubjectExport {
+    return new SubjectExport({
+      readSubject: () => this.readSubject(trackerId, subjectId, options),
+      sessions: this.listSessions(trackerId, subjectId, {}, options),
+      events: this.listEvents(trackerId, subjectId, {}, options),
+    })
+  }
+
+  /** Erases a data subject for good. Safe to repeat, and therefore repeated when no answer comes. */
+  eraseSubject(trackerId: string, subjectId: string, options: CallOptions = {}): Promise<ErasureReport> {
+    return repeat(this.#surroundings, this.#policy, options.signal, (state) =>
+      this.#eraseOnce(trackerId, subjectId, state, options),
+    )
+  }
+
+  /** Erases many data subjects, spread across the hour, with an outcome for each. */
+  eraseSubjects(
+    trackerId: string,
+    subjectIds: Iterable<string>,
+    options: BatchOptions = {},
+  ): AsyncGenerator<BatchOutcome, void, undefined> {
+    return eraseBatch(this.#batch(trackerId, subjectIds), options)
+  }
+
+  /** What `eraseSubjects` would do: how many are left, and how long they will take. Sends nothing. */
+  planErasures(
+    trackerId: string,
+    subjectIds: Iterable<string>,
+    options: BatchOptions = {},
+  ): Promise<BatchProgress> {
+    return planBatch(this.#batch(trackerId, subjectIds), options)
+  }
+
+  #batch(trackerId: string, subjectIds: Iterable<string>): BatchParts {
+    pathSegment('trackerId', trackerId)
+    return {
+      url: this.#url,
+      trackerId,
+      ids: distinctIds(subjectIds),
+      surroundings: this.#surroundings,
+      policy: this.#policy,
+      // Without the signal: an erasure under way goes on at the service, and what came of it is worth the wait.
+      attempt: (subjectId, state, onBudget) => this.#eraseOnce(trackerId, subjectId, state, { onBudget }),
+    }
+  }
+
+  async #eraseOnce(
+    trackerId: string,
+    subjectId: string,
+    state: AttemptState,
+    options: CallOptions & { onBudget?: Outgoing['onBudget'] },
+  ): Promise<ErasureReport> {
+    const path = subjectPath(trackerId, subjectId)
+    const call: Call<Erasure> = { ...options, method: 'DELETE', path, isData: isErasure }
+    const { data, meta } = await this.#attempt(call, state)
+    const countsKnown = !(state.mayBeDone && data.alreadyErased)
+    return { ...data, countsKnown, requestId: meta.requestId }
+  }
+
+  #list<Item, Page extends { nextCursor: string | null }>(
+    path: string,
+    isPage: (value: unknown) => value is Page,
+    itemsOf: (page: Page) => Item[],
+    { query, cursor, ...options }: CallOptions & { query: object; cursor: string | undefined },
+  ): Listing<Item, Page> {
+    const surroundings = this.#surroundings
+    const readPage = async (cursor: string | undefined) => {
+      const whole = { limit: maxPageSize, ...query, cursor }
+      const { data, meta, budget } = await this.#repeat({ ...options, path, query: whole, isData: isPage })
+      return { page: data, requestId: meta.requestId, budget }
+    }
+    return new Listing({ readPage, itemsOf, cursor, signal: options.signal, surroundings })
+  }
+
+  #repeat<Data>(call: Call<Data>): Promise<Answer & { data: Data }> {
+    return repeat(this.#surroundings, this.#policy, call.signal, (state) => this.#attempt(call, state))
+  }
+
+  async #attempt<Data>(
+    { method = 'GET', path, query = {}, isData, requestId, timeoutMs = this.#timeoutMs, ...rest }: Call<Data>,
+    { leftMs }: AttemptState,
+  ): Promise<Answer & { data: Data }> {
+    const answer = await exchange(
+      {
+        fetch: this.#fetch,
+        method,
+        url: `${this.#url}${path}${queryString(query)}`,
+        headers: { ...this.#headers, ...requestIdHeader(requestId) },
+        timeoutMs: Math.min(timeoutMs, leftMs),
+        ...rest,
+      },
+      this.#surroundings,
+    )
+    const { data, meta } = answer
+    if (isData(data)) return { ...answer, data }
+    throw new UnexpectedAnswerError(200, 'The answer has not the shape that was promised.', meta.requestId)
+  }
+}

@@ -1,0 +1,53 @@
+import type { Budget } from './budget.ts'
+import { UnexpectedAnswerError } from './errors.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** A page as the service answered it, with what is left of the budget. */
+export interface ReadPage<Page> {
+  page: Page
+  requestId: string
+  budget: Budget | null
+}
+
+interface ListingParts<Item, Page> {
+  readPage(cursor: string | undefined): Promise<ReadPage<Page>>
+  itemsOf(page: Page): Item[]
+  cursor: string | undefined
+  signal: AbortSignal | undefined
+  surroundings: Surroundings
+}
+
+/**
+ * A list of the service. `for await` over it gives one item after the other; `pages()` gives page after page, and `page()` the first
+ * one alone. Nothing is sent before that, and no page before it is wanted. When a budget is used up, the walk waits until it is full.
+ */
+export class Listing<Item, Page extends { nextCursor: string | null }> implements AsyncIterable<Item> {
+  readonly #parts: ListingParts<Item, Page>
+
+  constructor(parts: ListingParts<Item, Page>) {
+    this.#parts = parts
+  }
+
+  async page(): Promise<Page> {
+    return (await this.#parts.readPage(this.#parts.cursor)).page
+  }
+
+  async *pages(): AsyncGenerator<Page, void, undefined> {
+    const { readPage, signal, surroundings } = this.#parts
+    let { cursor } = this.#parts
+    for (;;) {
+      const { page, requestId, budget } = await readPage(cursor)
+      yield page
+      if (page.nextCursor === null) return
+      if (page.nextCursor === cursor) {
+        throw new UnexpectedAnswerError(200, 'A page names itself as the next one.', requestId)
+      }
+      cursor = page.nextCursor
+      if (budget?.remaining === 0) await surroundings.wait(budget.resetsInMs, signal)
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+    for await (const page of this.pages()) yield* this.#parts.itemsOf(page)
+  }
+}

@@ -1,0 +1,117 @@
+import type { Budget } from './budget.ts'
+import type { Surroundings } from './surroundings.ts'
+
+const hourMs = 3_600_000
+
+/** How long the windows of a budget can be: a second, a minute, an hour or a day. */
+const windowLengthsMs = [1_000, 60_000, hourMs, 24 * hourMs]
+
+/** Budgets of such windows are those for all requests. The one for erasures may hide behind them while it has more left. */
+const shortWindowMs = 60_000
+
+/** The documented budget for erasures, which holds unless whoever runs the service set another one. */
+export const defaultErasuresPerHour = 60
+
+interface Window {
+  limit: number
+  /** Less than nothing when answers were lost that would have said how much there is. */
+  remaining: number
+  resetsAt: number
+}
+
+/**
+ * Spreads erasures evenly over the windows of the budget that runs out first, so that none is ever refused, and no faster than the
+ * budget for erasures allows: as assumed until it shows itself. Each counts as spent when it goes, answered or not.
+ */
+export class Pace {
+  readonly #surroundings: Surroundings
+  readonly #assumedIntervalMs: number
+  /** How long the windows of each budget are, as far as was seen. An answer does not name its budget; its limit must do. */
+  readonly #windowMs = new Map<number, number>()
+  #window: Window | null = null
+  #nextAt: number | null = null
+
+  constructor(surroundings: Surroundings, erasuresPerHour: number) {
+    if (!(erasuresPerHour > 0)) throw new TypeError('erasuresPerHour must be more than 0.')
+    this.#surroundings = surroundings
+    this.#assumedIntervalMs = hourMs / erasuresPerHour
+  }
+
+  /** When the next request may go; `null` when it may go at once, as far as anybody knows. */
+  get nextAt(): string | null {
+    return this.#nextAt === null ? null : new Date(this.#nextAt).toISOString()
+  }
+
+  /** Takes up the pace of an earlier run. A time beyond the longest window is none of this clock's. */
+  resume(nextAt: string): void {
+    const at = Date.parse(nextAt)
+    if (at < this.#surroundings.now() + Math.max(...windowLengthsMs)) this.#nextAt = at
+  }
+
+  /** Waits until the next request may go. */
+  async turn(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted()
+    const { now, wait } = this.#surroundings
+    const nextAt = this.#nextAt ?? now()
+    for (let at = now(); at < nextAt; at = now()) await wait(nextAt - at, signal)
+    if (this.#window === null) return
+    const { limit, remaining, resetsAt } = this.#window
+    const isOver = resetsAt <= now()
+    this.#plan({
+      limit,
+      remaining: (isOver ? limit : remaining) - 1,
+      resetsAt: isOver ? now() + this.#lengthOf(limit) : resetsAt,
+    })
+  }
+
+  /** Takes in what an answer said; `null` when it said nothing, as while the limiter is out of reach. */
+  learn(budget: Budget | null): void {
+    if (budget === null) {
+      this.#window = null
+      this.#nextAt = this.#surroundings.now() + this.#intervalMs
+      return
+    }
+    const { limit, remaining, resetsInMs } = budget
+    this.#windowMs.set(limit, Math.max(shortestWindow(resetsInMs), this.#lengthOf(limit)))
+    this.#plan({ limit, remaining, resetsAt: this.#surroundings.now() + resetsInMs })
+  }
+
+  /** How long so many more requests will take, as far as anybody can tell. */
+  estimateMs(count: number): number {
+    if (count === 0) return 0
+    if (this.#nextAt === null) return count * this.#intervalMs
+    const now = this.#surroundings.now()
+    const waitMs = Math.max(0, this.#nextAt - now)
+    if (this.#window === null) return waitMs + (count - 1) * this.#intervalMs
+    const { remaining, resetsAt } = this.#window
+    const left = Math.max(0, remaining)
+    const inWindowMs = Math.max(0, resetsAt - now)
+    const evenlyMs = Math.max(inWindowMs / (left + 1), this.#intervalMs)
+    const inWindow = Math.min(count, left + 1, Math.ceil(inWindowMs / evenlyMs))
+    return inWindow * evenlyMs + (count - inWindow) * this.#intervalMs
+  }
+
+  /** How far apart erasures are that use up their budget: as it says once it has shown itself, as assumed before. */
+  get #intervalMs(): number {
+    const long = Array.from(this.#windowMs).filter(([, windowMs]) => windowMs > shortWindowMs)
+    if (long.length === 0) return this.#assumedIntervalMs
+    const slowestMs = Math.max(...long.map(([limit, windowMs]) => windowMs / limit))
+    return this.#window === null ? Math.max(this.#assumedIntervalMs, slowestMs) : slowestMs
+  }
+
+  #lengthOf(limit: number): number {
+    return this.#windowMs.get(limit) ?? 0
+  }
+
+  #plan(window: Window): void {
+    const now = this.#surroundings.now()
+    this.#window = window
+    const evenlyMs = (window.resetsAt - now) / (Math.max(0, window.remaining) + 1)
+    this.#nextAt = now + Math.max(evenlyMs, this.#intervalMs)
+  }
+}
+
+/** The shortest window that can still last so long. The service rounds its end up to a whole second. */
+function shortestWindow(resetsInMs: number): number {
+  return windowLengthsMs.find((lengthMs) => resetsInMs < lengthMs + 1_000) ?? resetsInMs
+}

@@ -1,0 +1,38 @@
+import { pathSegment } from './identifier.ts'
+
+export function subjectsPath(trackerId: string): string {
+  return `/v1/analytics/trackers/${pathSegment('trackerId', trackerId)}/subjects`
+}
+
+export function subjectPath(trackerId: string, subjectId: string): string {
+  return `${subjectsPath(trackerId)}/${pathSegment('subjectId', subjectId)}`
+}
+
+export function baseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username ||
+    url.password ||
+    url.search ||
+    url.hash
+  ) {
+    throw new TypeError('url must be an http or https address, without credentials, query or fragment.')
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+export function queryString(query: object): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined)
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  return text === '' ? '' : `?${text}`
+}
+
+export function requestIdHeader(requestId: string | undefined): Record<string, string> {
+  if (requestId === undefined) return {}
+  if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/.test(requestId)) {
+    throw new TypeError('requestId must be 1 to 200 printable ASCII characters.')
+  }
+  return { 'x-request-id': requestId }
+}

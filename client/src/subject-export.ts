@@ -1,0 +1,67 @@
+import type { Event, EventList, Session, SessionList, Subject } from './api.ts'
+import type { Listing } from './listing.ts'
+
+/** One piece of the complete copy: the record first, then all sessions, then all events, both newest first. */
+export type ExportEntry =
+  | ({ type: 'subject' } & Subject)
+  | ({ type: 'session' } & Session)
+  | ({ type: 'event' } & Event)
+
+interface ExportParts {
+  readSubject(): Promise<Subject>
+  sessions: Listing<Session, SessionList>
+  events: Listing<Event, EventList>
+}
+
+/**
+ * The complete copy of what is stored about a data subject, read while it is consumed: `for await` gives its entries, `ndjson()` and
+ * `json()` give it as text, in pieces. Whatever goes wrong on the way is thrown, so a copy that ends without an error is complete.
+ */
+export class SubjectExport implements AsyncIterable<ExportEntry> {
+  readonly #parts: ExportParts
+
+  constructor(parts: ExportParts) {
+    this.#parts = parts
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<ExportEntry, void, undefined> {
+    const { readSubject, sessions, events } = this.#parts
+    yield { type: 'subject', ...(await readSubject()) }
+    for await (const session of sessions) yield { type: 'session', ...session }
+    for await (const event of events) yield { type: 'event', ...event }
+  }
+
+  /** One JSON object a line, each with its `type`. */
+  async *ndjson(): AsyncGenerator<string, void, undefined> {
+    const { readSubject, sessions, events } = this.#parts
+    yield lines('subject', [await readSubject()])
+    for await (const page of sessions.pages()) yield lines('session', page.sessions)
+    for await (const page of events.pages()) yield lines('event', page.events)
+  }
+
+  /** One JSON object: `{subject, sessions, events}`. */
+  async *json(): AsyncGenerator<string, void, undefined> {
+    const { readSubject, sessions, events } = this.#parts
+    yield `{"subject":${JSON.stringify(await readSubject())},\n"sessions":[`
+    yield* commaSeparated(sessions.pages(), (page) => page.sessions)
+    yield '],\n"events":['
+    yield* commaSeparated(events.pages(), (page) => page.events)
+    yield ']}\n'
+  }
+}
+
+function lines(type: ExportEntry['type'], items: readonly object[]): string {
+  return items.map((item) => `${JSON.stringify({ type, ...item })}\n`).join('')
+}
+
+async function* commaSeparated<Page>(
+  pages: AsyncIterable<Page>,
+  itemsOf: (page: Page) => readonly object[],
+): AsyncGenerator<string, void, undefined> {
+  let separator = '\n'
+  for await (const page of pages) {
+    const items = itemsOf(page).map((item) => JSON.stringify(item))
+    if (items.length > 0) yield separator + items.join(',\n')
+    separator = ',\n'
+  }
+}

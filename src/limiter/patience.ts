@@ -1,0 +1,69 @@
+import type { Asker } from '../domain/budget.ts'
+import { NoAnswer } from './no-answer.ts'
+
+const tickMs = 5
+
+/** A tick that comes later than this was held up by this process, or by others on its machine. */
+const latestTickMs = 2 * tickMs
+
+interface Waiting {
+  asker: Asker
+  /** Until when its asker's patience has been tried. */
+  triedAt: number
+  giveUp(): void
+}
+
+/**
+ * Waits for answers, but not for longer than whoever asks has patience. Only silence tries it: time in which nobody was answered. So
+ * a burst that keeps Redis busy for a while is still counted exactly, and one that keeps this process busy is not blamed on Redis.
+ */
+export class Patience {
+  readonly #waiting = new Set<Waiting>()
+  #answeredAt = 0
+  #timer: NodeJS.Timeout | null = null
+
+  /** Like `answer`, or rejects with `NoAnswer`. */
+  wait<Answer>(answer: Promise<Answer>, asker: Asker): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const waiting = { asker, triedAt: performance.now(), giveUp: () => reject(new NoAnswer()) }
+    this.#waiting.add(waiting)
+    if (!this.#timer) this.#startTick()
+    answer.then(
+      (value) => {
+        const now = performance.now()
+        this.#try(waiting, now)
+        this.#answeredAt = now
+        this.#waiting.delete(waiting)
+        resolve(value)
+      },
+      (error) => {
+        this.#waiting.delete(waiting)
+        reject(error)
+      },
+    )
+    return promise
+  }
+
+  #startTick(): void {
+    // After a busy moment, answers that are here already are read first: between a timer and `setImmediate`.
+    this.#timer = setTimeout(() => setImmediate(() => this.#tick()), tickMs)
+  }
+
+  #tick(): void {
+    const now = performance.now()
+    for (const waiting of this.#waiting) {
+      this.#try(waiting, now)
+      if (waiting.asker.patienceMs > 0) continue
+      this.#waiting.delete(waiting)
+      waiting.giveUp()
+    }
+    this.#timer = null
+    if (this.#waiting.size > 0) this.#startTick()
+  }
+
+  #try(waiting: Waiting, now: number): void {
+    const silentMs = now - Math.max(waiting.triedAt, this.#answeredAt)
+    waiting.asker.patienceMs -= Math.min(silentMs, latestTickMs)
+    waiting.triedAt = now
+  }
+}

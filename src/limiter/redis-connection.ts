@@ -1,0 +1,71 @@
+import { ConnectionTimeoutError, createClient } from '@redis/client'
+import { NoAnswer } from './no-answer.ts'
+import type { RedisAddress } from './open-limiter.ts'
+import { type SharedWindow, takeScript } from './take-script.ts'
+
+/** Less than a connection may take in all: a client that is still opening its socket cannot be closed. */
+const socketTimeoutMs = 500
+const connectTimeoutMs = 1_000
+
+/** A connection to Redis until something goes wrong with it. There is no second chance: whoever wants one opens another. */
+export class RedisConnection {
+  readonly #client: ReturnType<typeof clientFor>
+
+  private constructor(client: ReturnType<typeof clientFor>) {
+    this.#client = client
+  }
+
+  /** Resolves when Redis has let us in; rejects when it does not within a second. */
+  static async open(address: RedisAddress): Promise<RedisConnection> {
+    const client = clientFor(address)
+    // Without a listener an error would end the process.
+    client.on('error', () => {})
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      client.destroy()
+    }, connectTimeoutMs)
+    try {
+      await client.connect()
+      if (isLate) throw new NoAnswer()
+      return new RedisConnection(client)
+    } catch (error) {
+      client.destroy()
+      throw isLate || error instanceof ConnectionTimeoutError ? new NoAnswer() : error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Rejects when Redis refuses the command, or the connection is lost. Redis may have counted all the same. */
+  take(key: string, limit: number, windowMs: number): Promise<SharedWindow> {
+    return this.#client.take(key, limit, windowMs)
+  }
+
+  onBroken(listener: (error: unknown) => void): void {
+    this.#client.on('error', listener)
+  }
+
+  /** At once; what waits for an answer rejects. */
+  close(): void {
+    this.#client.destroy()
+  }
+}
+
+/** A client that neither keeps commands for later nor connects again by itself, and speaks what every Redis since 6 understands. */
+function clientFor({ host, port, isEncrypted, username, password, database }: RedisAddress) {
+  const socket = { host, port, connectTimeout: socketTimeoutMs, reconnectStrategy: false as const }
+  return createClient({
+    RESP: 2,
+    socket: isEncrypted ? { ...socket, tls: true } : socket,
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    database,
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+    // Whoever asks has a patience of its own, and one timer for each command would cost more than the command.
+    commandOptions: { timeout: 0 },
+    scripts: { take: takeScript },
+  })
+}

@@ -1,0 +1,171 @@
+import { ErrorReply } from '@redis/client'
+import {
+  type Asker,
+  type Budget,
+  type BudgetState,
+  type Limiter,
+  requestPatienceMs,
+} from '../domain/budget.ts'
+import type { Eventually } from '../domain/eventually.ts'
+import type { Clock } from '../domain/instant.ts'
+import { MemoryLimiter } from './memory-limiter.ts'
+import { NoAnswer } from './no-answer.ts'
+import type { LimiterReports, RedisAddress } from './open-limiter.ts'
+import { Patience } from './patience.ts'
+import { RedisConnection } from './redis-connection.ts'
+
+const prefix = 'lethe:'
+const firstPauseMs = 50
+const longestPauseMs = 500
+const heartbeatMs = 1_000
+
+/** A Redis is good when it answers so fast that the three steps of a request fit into its patience: at one of a few probes. */
+const goodMs = requestPatienceMs / 3
+const probes = 5
+const probePatienceMs = 1_000
+
+/**
+ * Counts in a Redis that processes share. The first thing that goes wrong, an answer that does not come included, closes the
+ * connection; from then on this process counts for itself, and looks for Redis in the background until it is good again.
+ */
+export class RedisLimiter implements Limiter {
+  readonly #address: RedisAddress
+  readonly #standIn: MemoryLimiter
+  readonly #reports: LimiterReports
+  readonly #patience = new Patience()
+  #connection: RedisConnection | null = null
+  #timer: NodeJS.Timeout | null = null
+  #failures = 0
+  #isLost = false
+  #isClosed = false
+
+  private constructor(address: RedisAddress, clock: Clock, reports: LimiterReports) {
+    this.#address = address
+    this.#standIn = new MemoryLimiter(clock)
+    this.#reports = reports
+  }
+
+  /** Resolves when Redis has been found, or has not been at the first attempt. */
+  static async open(address: RedisAddress, clock: Clock, reports: LimiterReports): Promise<RedisLimiter> {
+    const limiter = new RedisLimiter(address, clock, reports)
+    await limiter.#find()
+    return limiter
+  }
+
+  take(
+    budget: Budget,
+    holder: string,
+    asker: Asker = { patienceMs: requestPatienceMs },
+  ): Eventually<BudgetState> {
+    const connection = this.#connection
+    if (!connection || asker.patienceMs <= 0) return this.#countAlone(budget, holder)
+    const { name, limit, windowMs } = budget
+    return this.#patience.wait(connection.take(`${prefix}${name}:${holder}`, limit, windowMs), asker).then(
+      ({ granted, count, resetsAt, countedAt }) => {
+        // The count may have come from a process that grants more.
+        const remaining = Math.max(0, limit - count)
+        return { granted, limit, remaining, resetsAt, countedAt, isStandIn: false }
+      },
+      (error) => {
+        this.#lose(connection, error)
+        return this.#countAlone(budget, holder)
+      },
+    )
+  }
+
+  isReachable(): boolean {
+    return this.#connection !== null
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#connection?.close()
+    this.#connection = null
+  }
+
+  #countAlone(budget: Budget, holder: string): BudgetState {
+    return { ...this.#standIn.take(budget, holder), isStandIn: true }
+  }
+
+  async #find(): Promise<void> {
+    try {
+      this.#use(await this.#connect())
+    } catch (error) {
+      this.#tellLost(error)
+      this.#after(Math.min(firstPauseMs * 2 ** this.#failures++, longestPauseMs), () => this.#find())
+    }
+  }
+
+  async #connect(): Promise<RedisConnection> {
+    const connection = await RedisConnection.open(this.#address)
+    try {
+      for (let left = probes; left > 0; left--)
+        if ((await this.#probe(connection)) <= goodMs) return connection
+      throw new NoAnswer()
+    } catch (error) {
+      connection.close()
+      throw error
+    }
+  }
+
+  #use(connection: RedisConnection): void {
+    if (this.#isClosed) {
+      connection.close()
+      return
+    }
+    this.#connection = connection
+    connection.onBroken((error) => this.#lose(connection, error))
+    this.#after(heartbeatMs, () => this.#beat(connection))
+    if (this.#isLost) this.#reports.onFound()
+    this.#isLost = false
+  }
+
+  /** Without requests nobody would notice that Redis hangs, nor a firewall that its connection is in use. */
+  async #beat(connection: RedisConnection): Promise<void> {
+    try {
+      await this.#probe(connection)
+      this.#failures = 0
+      if (connection === this.#connection) this.#after(heartbeatMs, () => this.#beat(connection))
+    } catch (error) {
+      this.#lose(connection, error)
+    }
+  }
+
+  /**
+   * A take like any other, so that it meets whatever others would: no right to write, no memory left, a replica. Resolves with how
+   * long nothing was heard.
+   */
+  async #probe(connection: RedisConnection): Promise<number> {
+    const asker = { patienceMs: probePatienceMs }
+    await this.#patience.wait(connection.take(`${prefix}probe`, 1_000_000_000, heartbeatMs), asker)
+    return probePatienceMs - asker.patienceMs
+  }
+
+  #lose(connection: RedisConnection, error: unknown): void {
+    if (connection !== this.#connection) return
+    this.#connection = null
+    connection.close()
+    this.#tellLost(error)
+    this.#after(0, () => this.#find())
+  }
+
+  #tellLost(error: unknown): void {
+    if (this.#isLost || this.#isClosed) return
+    this.#isLost = true
+    this.#reports.onLost(reasonOf(error))
+  }
+
+  #after(ms: number, work: () => Promise<void>): void {
+    if (this.#timer) clearTimeout(this.#timer)
+    if (!this.#isClosed) this.#timer = setTimeout(work, ms)
+  }
+}
+
+/** What may be told of an error. Never its message: Redis repeats what it did not understand, were it a password. */
+function reasonOf(error: unknown): string {
+  if (error instanceof NoAnswer) return 'no answer'
+  if (error instanceof ErrorReply) return /^[A-Z]+\b/.exec(error.message)?.[0] ?? 'an error'
+  const code = error instanceof Error && 'code' in error ? error.code : null
+  return typeof code === 'string' ? code : 'connection closed'
+}

@@ -1,0 +1,49 @@
+import { Registry } from 'prom-client'
+import type { Limiter } from '../domain/budget.ts'
+import type { Clock } from '../domain/instant.ts'
+import type { Store } from '../domain/store.ts'
+import type { SubjectStore } from '../domain/subject.ts'
+import type { HouseReports } from '../operations/keep-house.ts'
+import { limiterMetrics } from './limiter-metrics.ts'
+import { processMetrics } from './process-metrics.ts'
+import { RequestDurations } from './request-durations.ts'
+import { storeMetrics } from './store-metrics.ts'
+import { upkeepMetrics } from './upkeep-metrics.ts'
+
+export interface MeteredParts {
+  store: Pick<Store, 'ping' | 'subjects' | 'connections'>
+  limiter: Pick<Limiter, 'take' | 'isReachable'>
+  clock: Clock
+  /** Of the program. */
+  version: string
+}
+
+/** What measures a service. Its labels come from closed lists: none ever holds an id, an address, a key or a path. */
+export interface Metrics {
+  /** To be used in place of the ones that were handed in. */
+  limiter: Pick<Limiter, 'take' | 'isReachable'>
+  subjects: SubjectStore
+  /** To be told of every request, and of the upkeep. */
+  onAnswered: RequestDurations['note']
+  house: HouseReports
+  /** Everything measured so far, as Prometheus reads it. */
+  text(): Promise<string>
+  stop(): void
+}
+
+export function openMetrics({ store, limiter, clock, version }: MeteredParts): Metrics {
+  const registry = new Registry()
+  const durations = new RequestDurations()
+  const watchedLimiter = limiterMetrics(registry, limiter)
+  const subjects = storeMetrics(registry, store, limiter)
+  const house = upkeepMetrics(registry, clock)
+  const { stop } = processMetrics(registry, clock, version)
+  return {
+    limiter: watchedLimiter,
+    subjects,
+    onAnswered: (route, method, status, durationMs) => durations.note(route, method, status, durationMs),
+    house,
+    text: async () => `${durations.text()}\n${await registry.metrics()}`,
+    stop,
+  }
+}

@@ -1,0 +1,68 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Clock } from '../domain/instant.ts'
+
+/** How often the event loop is looked at. An idle one comes back after just that long, which is no delay. */
+const resolutionMs = 10
+
+/** Measures this process, until it is told to stop. prom-client's own set could not be stopped. */
+export function processMetrics(registry: Registry, clock: Clock, version: string): { stop(): void } {
+  const registers = [registry]
+  new Gauge({
+    name: 'lethe_build_info',
+    help: 'Always 1; the labels tell the version of Lethe and of Node.',
+    labelNames: ['version', 'node'],
+    registers,
+  }).set({ version, node: process.version }, 1)
+  new Gauge({
+    name: 'process_start_time_seconds',
+    help: 'When the process started, in Unix time.',
+    registers,
+  }).set(clock() / 1000 - process.uptime())
+  new Counter({
+    name: 'process_cpu_seconds_total',
+    help: 'CPU time of the process, all its threads together.',
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage()
+      this.reset()
+      this.inc((user + system) / 1e6)
+    },
+  })
+  new Gauge({
+    name: 'process_resident_memory_bytes',
+    help: 'Memory that the process occupies.',
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss())
+    },
+  })
+  new Gauge({
+    name: 'nodejs_heap_size_used_bytes',
+    help: 'Memory that JavaScript values occupy on the main thread.',
+    registers,
+    collect() {
+      this.set(process.memoryUsage().heapUsed)
+    },
+  })
+  return eventLoopMetrics(registry)
+}
+
+function eventLoopMetrics(registry: Registry): { stop(): void } {
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs })
+  delay.enable()
+  const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - resolutionMs / 1000)
+  new Gauge({
+    name: 'lethe_event_loop_delay_seconds',
+    help: 'By how much the event loop was late since the metrics were last read: at the median, at the 99th percentile, at worst.',
+    labelNames: ['statistic'],
+    registers: [registry],
+    collect() {
+      this.set({ statistic: 'median' }, seconds(delay.percentile(50)))
+      this.set({ statistic: 'p99' }, seconds(delay.percentile(99)))
+      this.set({ statistic: 'max' }, seconds(delay.max))
+      delay.reset()
+    },
+  })
+  return { stop: () => delay.disable() }
+}

@@ -1,0 +1,79 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Limiter } from '../domain/budget.ts'
+import type { Store } from '../domain/store.ts'
+import type { SubjectStore } from '../domain/subject.ts'
+import { checkReadiness } from '../operations/check-readiness.ts'
+
+type Watched = Pick<Store, 'ping' | 'subjects' | 'connections'>
+
+/** Measures a store. The subjects it hands back are the same ones, and their erasures are counted. */
+export function storeMetrics(
+  registry: Registry,
+  store: Watched,
+  limiter: Pick<Limiter, 'isReachable'>,
+): SubjectStore {
+  new Gauge({
+    name: 'lethe_store_reachable',
+    help: 'Whether the store answered within two seconds when the metrics were read (1) or not (0).',
+    registers: [registry],
+    async collect() {
+      this.set(
+        await checkReadiness(store, limiter).then(
+          () => 1,
+          () => 0,
+        ),
+      )
+    },
+  })
+  if (store.connections) connectionMetrics(registry, store.connections)
+  return countErasures(registry, store.subjects)
+}
+
+function connectionMetrics(registry: Registry, connections: NonNullable<Store['connections']>): void {
+  const gauges = {
+    open: 'Connections to the store that are open.',
+    busy: 'Connections to the store that are at work.',
+    waiting: 'Requests that wait for a connection to the store.',
+  }
+  for (const state of ['open', 'busy', 'waiting'] as const) {
+    new Gauge({
+      name: `lethe_store_connections_${state}`,
+      help: gauges[state],
+      registers: [registry],
+      collect() {
+        this.set(connections()[state])
+      },
+    })
+  }
+}
+
+function countErasures(registry: Registry, subjects: SubjectStore): SubjectStore {
+  const erasures = new Counter({
+    name: 'lethe_erasures_total',
+    help: 'Erasures by how they ended: something was erased, nothing was there, or it failed.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  })
+  const rows = new Counter({
+    name: 'lethe_erased_rows_total',
+    help: 'Sessions and events that erasures reported as deleted.',
+    labelNames: ['kind'],
+    registers: [registry],
+  })
+  for (const outcome of ['erased', 'nothing_there', 'failed']) erasures.inc({ outcome }, 0)
+  for (const kind of ['session', 'event']) rows.inc({ kind }, 0)
+  return {
+    ...subjects,
+    async erase(tracker, subjectId) {
+      const counts = await subjects.erase(tracker, subjectId).catch((error) => {
+        erasures.inc({ outcome: 'failed' })
+        throw error
+      })
+      if (counts === null) return null
+      erasures.inc({ outcome: counts.sessions + counts.events > 0 ? 'erased' : 'nothing_there' })
+      rows.inc({ kind: 'session' }, counts.sessions)
+      rows.inc({ kind: 'event' }, counts.events)
+      return counts
+    },
+  }
+}

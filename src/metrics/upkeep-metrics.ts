@@ -1,0 +1,77 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Clock, Instant } from '../domain/instant.ts'
+import type { HouseReports } from '../operations/keep-house.ts'
+
+/** Seconds, from a pass that finds nothing to one behind a large backlog. */
+const buckets = [0.001, 0.01, 0.1, 1, 10, 60, 300, 1_800]
+
+/** Measures the upkeep by what is told of it. */
+export function upkeepMetrics(registry: Registry, clock: Clock): HouseReports {
+  const registers = [registry]
+  const sweptRows = new Counter({
+    name: 'lethe_swept_rows_total',
+    help: 'Subjects, sessions and events that this process has swept.',
+    labelNames: ['kind'],
+    registers,
+  })
+  const sweeps = new Histogram({
+    name: 'lethe_sweep_duration_seconds',
+    help: 'How long the sweep passes of this process took, by whether they came to their end.',
+    labelNames: ['outcome'],
+    buckets,
+    registers,
+  })
+  const scrubs = new Histogram({
+    name: 'lethe_scrub_duration_seconds',
+    help: 'How long the scrubs of this process took.',
+    buckets,
+    registers,
+  })
+  const failures = new Counter({
+    name: 'lethe_upkeep_failures_total',
+    help: 'Sweeps and scrubs that failed, to be tried again.',
+    registers,
+  })
+  for (const kind of ['subject', 'session', 'event']) sweptRows.inc({ kind }, 0)
+  for (const outcome of ['complete', 'incomplete']) sweeps.zero({ outcome })
+  const noteComplete = lagMetrics(registry, clock)
+  return {
+    onSwept({ swept, begunAt, durationMs, isComplete }) {
+      sweptRows.inc({ kind: 'subject' }, swept.subjects)
+      sweptRows.inc({ kind: 'session' }, swept.sessions)
+      sweptRows.inc({ kind: 'event' }, swept.events)
+      sweeps.observe({ outcome: isComplete ? 'complete' : 'incomplete' }, durationMs / 1000)
+      if (isComplete) noteComplete(begunAt)
+    },
+    onScrubbed: (durationMs) => scrubs.observe(durationMs / 1000),
+    onError: () => failures.inc(),
+  }
+}
+
+/**
+ * What had aged out when a pass began is gone when it is complete; so whatever waits has waited since then, at most. Before the
+ * first complete pass a process knows nothing of it, and says nothing: in a fleet, another one may have swept.
+ */
+function lagMetrics(registry: Registry, clock: Clock): (begunAt: Instant) => void {
+  let latest: Instant | null = null
+  const lag = new Gauge({
+    name: 'lethe_sweep_lag_seconds',
+    help: 'For how long anything that has aged out may have been waiting at most: the time since the last complete pass of this process began.',
+    registers: [registry],
+    collect() {
+      if (latest !== null) this.set(Math.max(0, clock() - latest) / 1000)
+    },
+  })
+  const completed = new Gauge({
+    name: 'lethe_sweep_completed_timestamp_seconds',
+    help: 'When the last complete pass of this process ended.',
+    registers: [registry],
+  })
+  // Without labels they would begin with 0.
+  lag.remove()
+  completed.remove()
+  return (begunAt) => {
+    latest = begunAt
+    completed.set(clock() / 1000)
+  }
+}

@@ -1,0 +1,141 @@
+import type { IncomingEvent, IncomingRow, IncomingSession } from '../domain/ingest.ts'
+import type { Instant } from '../domain/instant.ts'
+import { subjectKey } from '../domain/subject-key.ts'
+
+// What a batch means for what is stored is the same on every engine; how it gets there is each engine's own.
+
+/** What a session is known to be: in the store, or as a batch speaks of it. */
+export interface SessionState {
+  startedAt: Instant
+  endedAt: Instant
+  eventCount: number
+  attributes: string
+  attributesAt: Instant | null
+}
+
+/** What a batch changes in a subject's own row. */
+export interface SubjectChange {
+  trackerId: string
+  subjectId: string
+  key: Uint8Array
+  firstSeenAt: Instant
+  lastSeenAt: Instant
+  oldestAt: Instant
+  /** New ones. */
+  sessions: number
+  events: number
+}
+
+/** A subject's rows of one batch. */
+export interface SubjectBatch {
+  key: Buffer
+  trackerId: string
+  subjectId: string
+  sessions: IncomingSession[]
+  events: IncomingEvent[]
+}
+
+/** The batch by subject, in the order of their keys, so that writing walks through the tables once. */
+export function bySubject(batch: readonly IncomingRow[]): SubjectBatch[] {
+  const subjects = new Map<string, SubjectBatch>()
+  for (const row of batch) {
+    const name = `${row.trackerId}\0${row.subjectId}`
+    let subject = subjects.get(name)
+    if (!subject) {
+      const { trackerId, subjectId } = row
+      const key = Buffer.from(subjectKey(trackerId, subjectId))
+      subject = { key, trackerId, subjectId, sessions: [], events: [] }
+      subjects.set(name, subject)
+    }
+    if (row.type === 'session') subject.sessions.push(row)
+    else subject.events.push(row)
+  }
+  return [...subjects.values()].sort((a, b) => a.key.compare(b.key))
+}
+
+/** Where a subject's sessions are looked up and put. */
+export interface SessionShelf {
+  find(sessionId: string): SessionState | null
+  put(sessionId: string, stored: SessionState | null, state: SessionState): void
+}
+
+/**
+ * Puts the sessions that a batch changes, and hands back what the subject's row must be told; `null` when nothing is new.
+ * `newEvents` are those of the batch that were not stored before.
+ */
+export function changeSubject(
+  { trackerId, subjectId, key, sessions }: SubjectBatch,
+  newEvents: readonly IncomingEvent[],
+  shelf: SessionShelf,
+): SubjectChange | null {
+  const change: SubjectChange = {
+    trackerId,
+    subjectId,
+    key,
+    firstSeenAt: Number.POSITIVE_INFINITY,
+    lastSeenAt: Number.NEGATIVE_INFINITY,
+    oldestAt: Number.POSITIVE_INFINITY,
+    sessions: 0,
+    events: newEvents.length,
+  }
+  for (const [sessionId, state] of saidOfSessions(newEvents, sessions)) {
+    const stored = shelf.find(sessionId)
+    const merged = stored ? merge(stored, state) : state
+    if (stored && isSame(stored, merged)) continue
+    shelf.put(sessionId, stored, merged)
+    if (!stored) change.sessions += 1
+    change.firstSeenAt = Math.min(change.firstSeenAt, merged.startedAt)
+    change.lastSeenAt = Math.max(change.lastSeenAt, merged.endedAt)
+    change.oldestAt = Math.min(change.oldestAt, state.eventCount > 0 ? state.startedAt : merged.endedAt)
+  }
+  return change.firstSeenAt > change.lastSeenAt ? null : change
+}
+
+/** What events and sessions of a batch say of each session. */
+function saidOfSessions(
+  events: readonly IncomingEvent[],
+  sessions: readonly IncomingSession[],
+): Map<string, SessionState> {
+  const said = new Map<string, SessionState>()
+  const say = (sessionId: string, state: SessionState) => {
+    const known = said.get(sessionId)
+    said.set(sessionId, known ? merge(known, state) : state)
+  }
+  for (const { occurredAt, sessionId } of events) {
+    const span = { startedAt: occurredAt, endedAt: occurredAt }
+    say(sessionId, { ...span, eventCount: 1, attributes: '{}', attributesAt: null })
+  }
+  for (const { sessionId, startedAt, endedAt, attributes } of sessions) {
+    const text = JSON.stringify(attributes)
+    say(sessionId, { startedAt, endedAt, eventCount: 0, attributes: text, attributesAt: endedAt })
+  }
+  return said
+}
+
+/** Two things said of one session, in either order: the widest span, all the events, the attributes of the latest end. */
+function merge(a: SessionState, b: SessionState): SessionState {
+  const newer = isNewer(b, a) ? b : a
+  return {
+    startedAt: Math.min(a.startedAt, b.startedAt),
+    endedAt: Math.max(a.endedAt, b.endedAt),
+    eventCount: a.eventCount + b.eventCount,
+    attributes: newer.attributes,
+    attributesAt: newer.attributesAt,
+  }
+}
+
+/** Whose attributes count: those said at the later end; of the same end, the greater text, so that no order matters. */
+function isNewer(a: SessionState, b: SessionState): boolean {
+  if (a.attributesAt === b.attributesAt) return a.attributes > b.attributes
+  return (a.attributesAt ?? Number.NEGATIVE_INFINITY) > (b.attributesAt ?? Number.NEGATIVE_INFINITY)
+}
+
+function isSame(a: SessionState, b: SessionState): boolean {
+  return (
+    a.startedAt === b.startedAt &&
+    a.endedAt === b.endedAt &&
+    a.eventCount === b.eventCount &&
+    a.attributes === b.attributes &&
+    a.attributesAt === b.attributesAt
+  )
+}

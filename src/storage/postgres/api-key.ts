@@ -1,0 +1,79 @@
+import type { ApiKeyStore } from '../../domain/api-key.ts'
+import { toApiKey, toCaller } from '../rows/api-key.ts'
+import { leaveNote } from './activity.ts'
+import type { Connections } from './connections.ts'
+import { statement } from './statement.ts'
+
+const columns = [
+  'api_keys.id, organisation_id, api_keys.name, scopes, hash, last_four, api_keys.created_at, rotated_at',
+  'expires_at, revoked_at, last_used_at',
+].join(', ')
+/** Active at the instant in the parameter with this number. */
+const activeAt = (parameter: number) =>
+  `revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $${parameter})`
+
+const find = statement(`SELECT ${columns} FROM api_keys WHERE id = $1`)
+const findCaller = statement(
+  `SELECT ${columns}, plan FROM api_keys JOIN organisations ON organisations.id = organisation_id
+   WHERE api_keys.id = $1`,
+)
+const list = statement(
+  `SELECT ${columns} FROM api_keys WHERE organisation_id = $1 ORDER BY api_keys.created_at, api_keys.id`,
+)
+// Two keys that get the same name at once wait for each other here.
+const lockOwner = statement('SELECT 1 FROM organisations WHERE id = $1 FOR UPDATE')
+const nameTaken = statement(
+  `SELECT 1 FROM api_keys WHERE organisation_id = $1 AND name = $2 AND ${activeAt(3)}`,
+)
+const insert = statement(
+  `INSERT INTO api_keys (id, organisation_id, name, scopes, hash, last_four, created_at, expires_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+)
+const rotate = statement(
+  `UPDATE api_keys SET hash = $1, last_four = $2, rotated_at = $3 WHERE id = $4 AND ${activeAt(3)}`,
+)
+const revoke = statement(`UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND ${activeAt(1)}`)
+const touch = statement(
+  'UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $1)',
+)
+
+export function apiKeyStore(connections: Connections): ApiKeyStore {
+  return {
+    create: (key, hash, note) =>
+      connections.transaction(async (run) => {
+        const { id, organisationId, name, scopes, lastFour, createdAt, expiresAt } = key
+        await run(lockOwner, [organisationId])
+        if ((await run(nameTaken, [organisationId, name, createdAt])).rowCount !== 0) return false
+        await run(insert, [id, organisationId, name, scopes.join(' '), hash, lastFour, createdAt, expiresAt])
+        leaveNote(run, note)
+        return true
+      }),
+    async find(id) {
+      const [row] = await connections.read(find, [id])
+      return row ? toApiKey(row) : null
+    },
+    async findCaller(id) {
+      const [row] = await connections.read(findCaller, [id])
+      return row ? toCaller(row) : null
+    },
+    list: async (organisationId) => (await connections.read(list, [organisationId])).map(toApiKey),
+    rotate: (id, { hash, lastFour }, now, note) =>
+      connections.transaction(async (run) => {
+        if ((await run(rotate, [hash, lastFour, now, id])).rowCount === 0) return false
+        leaveNote(run, note)
+        return true
+      }),
+    revoke: (id, now, note) =>
+      connections.transaction(async (run) => {
+        if ((await run(revoke, [now, id])).rowCount === 0) return false
+        leaveNote(run, note)
+        return true
+      }),
+    touch: (lastUsed) =>
+      connections.transaction(async (run) => {
+        // In one order, so that processes that note the same keys do not wait for each other in a circle.
+        const uses = [...lastUsed].sort(([a], [b]) => (a < b ? -1 : 1))
+        await Promise.all(uses.map(([id, at]) => run(touch, [at, id])))
+      }),
+  }
+}

@@ -1,0 +1,67 @@
+import type { Client } from 'pg'
+import { LetheError } from '../../domain/errors.ts'
+
+/** The tables that grow: each subject's rows of all three lie on one shard. */
+const distributed = ['subjects', 'sessions', 'events']
+/** The others, of which every node has a copy; what a foreign key points to comes first. */
+const everywhere = [
+  ...['organisations', 'trackers', 'api_keys', 'daily_events', 'daily_sessions', 'scrubs'],
+  ...['members', 'sign_ins', 'activity'],
+]
+
+/** Whether the tables are spread over the nodes of a Citus cluster. */
+export async function isDistributed(client: Client): Promise<boolean> {
+  if (!(await hasCitus(client))) return false
+  const { rowCount } = await client.query(
+    `SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('subjects') AND partmethod = 'h'`,
+  )
+  return rowCount === 1
+}
+
+/** Spreads the tables over the nodes of a cluster, with what they hold; does nothing to those that are spread already. */
+export async function distribute(client: Client): Promise<void> {
+  if (!(await hasCitus(client))) {
+    throw new LetheError(
+      'invalid_request',
+      'The Citus extension is not there. Install it on every node, run "CREATE EXTENSION citus" in this database and add the workers, then try again.',
+    )
+  }
+  await client.query('BEGIN')
+  try {
+    for (const table of everywhere) {
+      if (!(await isSpread(client, table))) await client.query('SELECT create_reference_table($1)', [table])
+    }
+    const added: string[] = []
+    for (const table of distributed) {
+      if (await isSpread(client, table)) continue
+      const beside = table === 'subjects' ? 'default' : 'subjects'
+      await client.query(`SELECT create_distributed_table($1, 'subject_key', colocate_with => $2)`, [
+        table,
+        beside,
+      ])
+      added.push(table)
+    }
+    await client.query('COMMIT')
+    // Until then the coordinator keeps a copy that no query sees, and no erasure reaches.
+    for (const table of added) {
+      await client.query('SELECT truncate_local_data_after_distributing_table($1)', [table])
+    }
+  } catch (error) {
+    await client.query('ROLLBACK')
+    throw error
+  }
+}
+
+async function hasCitus(client: Client): Promise<boolean> {
+  const { rowCount } = await client.query(`SELECT 1 FROM pg_extension WHERE extname = 'citus'`)
+  return rowCount === 1
+}
+
+/** What a foreign key connects with a reference table is listed too, though it is still where it was. */
+async function isSpread(client: Client, table: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass($1) AND (partmethod = 'h' OR repmodel = 't')`,
+    [table],
+  )
+  return rowCount === 1
+}

@@ -1,0 +1,47 @@
+import { DatabaseError } from 'pg'
+
+/** A failure of PostgreSQL as it may stand in a log: what it quotes of rows and values may be personal data, and is left out. */
+export class PostgresFailure extends Error {
+  override name = 'PostgresFailure'
+  /** PostgreSQL's code, or that of the system for a connection that failed. */
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Class 22 is about data that will not do, and its messages quote it. */
+const quotesData = /^22/
+
+export function toFailure(error: unknown): Error {
+  if (error instanceof DatabaseError) {
+    const code = error.code ?? 'XX000'
+    return new PostgresFailure(code, quotesData.test(code) ? 'a value will not do' : error.message)
+  }
+  if (error instanceof AggregateError) return toFailure(error.errors[0])
+  return error instanceof Error ? error : new Error(String(error))
+}
+
+const systemCodes = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNABORTED']
+/** Shut down, crashed, or the connection ended by an administrator. */
+const endedCodes = ['57P01', '57P02', '57P05', '25P03']
+
+/** Whether a connection that had stood broke, so that another may do better. */
+export function isConnectionLost(error: unknown): boolean {
+  const code = codeOf(error)
+  if (code !== null) return systemCodes.includes(code) || endedCodes.includes(code) || code.startsWith('08')
+  // The driver's own words for a connection that ended or is no longer usable; they carry no code.
+  return error instanceof Error && /^Connection terminated|is not queryable/.test(error.message)
+}
+
+/** Whether two transactions were in each other's way, so that one of them has to be run again. */
+export function isConflict(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === '40P01' || code === '40001'
+}
+
+function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
+}

@@ -1,0 +1,85 @@
+import { integer, type Row, text } from '../rows/row.ts'
+import { statement } from './statement.ts'
+import type { Run } from './transact.ts'
+
+/** A subject's own row. */
+export interface SubjectState {
+  key: string
+  trackerId: string
+  subjectId: string
+  firstSeenAt: number
+  lastSeenAt: number
+  oldestAt: number
+  sessionCount: number
+  eventCount: number
+}
+
+const columns =
+  'subject_key, tracker_id, subject_id, first_seen_at, last_seen_at, oldest_at, session_count, event_count'
+
+// In the order of their keys, so that two transactions do not wait for each other in a circle.
+const lock = statement(
+  `SELECT ${columns} FROM subjects WHERE subject_key = ANY ($1) ORDER BY subject_key FOR UPDATE`,
+)
+// Rows of several shards cannot be locked like that; to write them as they are locks them too.
+const lockOnShards = statement(
+  `UPDATE subjects SET oldest_at = oldest_at WHERE subject_key = ANY ($1) RETURNING ${columns}`,
+)
+const rows = `SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
+  $7::bigint[], $8::bigint[]) AS given (${columns}) ORDER BY subject_key`
+const insert = statement(
+  `INSERT INTO subjects (${columns}) ${rows} ON CONFLICT (subject_key) DO NOTHING RETURNING subject_key`,
+)
+const update = statement(
+  `INSERT INTO subjects (${columns}) ${rows} ON CONFLICT (subject_key) DO UPDATE SET
+     first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at, oldest_at = excluded.oldest_at,
+     session_count = excluded.session_count, event_count = excluded.event_count`,
+)
+
+/** Keeps others from writing to these subjects until the transaction ends, and hands back their rows by key; not those not there. */
+export async function lockSubjects(
+  run: Run,
+  keys: readonly string[],
+  areOnShards: boolean,
+): Promise<Map<string, SubjectState>> {
+  const { rows } = await run(areOnShards ? lockOnShards : lock, [keys])
+  return new Map(rows.map(toState).map((state) => [state.key, state]))
+}
+
+/** Stores subjects that are new, and hands back the keys of those that were; others may have been quicker. */
+export async function insertSubjects(run: Run, subjects: readonly SubjectState[]): Promise<Set<string>> {
+  if (subjects.length === 0) return new Set()
+  const { rows } = await run(insert, toColumns(subjects))
+  return new Set(rows.map((row) => text(row, 'subject_key')))
+}
+
+/** Writes the rows of subjects that this transaction has locked. */
+export async function updateSubjects(run: Run, subjects: readonly SubjectState[]): Promise<void> {
+  if (subjects.length > 0) await run(update, toColumns(subjects))
+}
+
+function toColumns(subjects: readonly SubjectState[]) {
+  return [
+    subjects.map(({ key }) => key),
+    subjects.map(({ trackerId }) => trackerId),
+    subjects.map(({ subjectId }) => subjectId),
+    subjects.map(({ firstSeenAt }) => firstSeenAt),
+    subjects.map(({ lastSeenAt }) => lastSeenAt),
+    subjects.map(({ oldestAt }) => oldestAt),
+    subjects.map(({ sessionCount }) => sessionCount),
+    subjects.map(({ eventCount }) => eventCount),
+  ]
+}
+
+function toState(row: Row): SubjectState {
+  return {
+    key: text(row, 'subject_key'),
+    trackerId: text(row, 'tracker_id'),
+    subjectId: text(row, 'subject_id'),
+    firstSeenAt: integer(row, 'first_seen_at'),
+    lastSeenAt: integer(row, 'last_seen_at'),
+    oldestAt: integer(row, 'oldest_at'),
+    sessionCount: integer(row, 'session_count'),
+    eventCount: integer(row, 'event_count'),
+  }
+}

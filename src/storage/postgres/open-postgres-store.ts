@@ -1,0 +1,83 @@
+import { LetheError } from '../../domain/errors.ts'
+import type { Store } from '../../domain/store.ts'
+import { activityStore } from './activity.ts'
+import { apiKeyStore } from './api-key.ts'
+import { Connections, withClient } from './connections.ts'
+import { dailyTotalStore } from './daily-total.ts'
+import { distribute, isDistributed } from './distribute.ts'
+import { eventStore } from './event.ts'
+import { ingestStore } from './ingest.ts'
+import { memberStore } from './member.ts'
+import { migrate, UnfitDatabase, version } from './migrate.ts'
+import { organisationStore } from './organisation.ts'
+import { retentionStore } from './retention.ts'
+import { scrubStore } from './scrub.ts'
+import { sessionStore } from './session.ts'
+import { signInStore } from './sign-in.ts'
+import { statement } from './statement.ts'
+import { subjectStore } from './subject.ts'
+import { trackerStore } from './tracker.ts'
+import { transferStore } from './transfer.ts'
+
+const anything = statement('SELECT 1 FROM organisations LIMIT 1')
+
+/** Opens the store in a PostgreSQL database, created or upgraded as needed. */
+export async function openPostgresStore(url: string, { mustExist = false } = {}): Promise<Store> {
+  const isSpread = await prepare(url, mustExist).catch((error) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`Cannot open the store ${withoutPassword(url)}: ${reason}`, { cause: error })
+  })
+  const connections = new Connections(url, isSpread)
+  return {
+    organisations: organisationStore(connections),
+    trackers: trackerStore(connections),
+    apiKeys: apiKeyStore(connections),
+    subjects: subjectStore(connections),
+    sessions: sessionStore(connections),
+    events: eventStore(connections),
+    ingest: ingestStore(connections),
+    dailyTotals: dailyTotalStore(connections),
+    retention: retentionStore(connections),
+    upkeep: {
+      ...scrubStore(connections),
+      alone: (work) => connections.alone(work),
+      backup,
+      distribute: () => withClient(url, distribute),
+    },
+    transfer: transferStore(connections),
+    members: memberStore(connections),
+    signIns: signInStore(connections),
+    activity: activityStore(connections),
+    together: (reads) => reads(),
+    connections: () => connections.use(),
+    ping: async () => {
+      await connections.read(anything, [])
+    },
+    close: () => connections.close(),
+  }
+}
+
+/** Brings the store up to date; tells whether its tables are spread over a cluster, where new ones then are too. */
+function prepare(url: string, mustExist: boolean): Promise<boolean> {
+  return withClient(url, async (client) => {
+    if (mustExist && (await version(client)) === 0) {
+      throw new UnfitDatabase('There is no store in this database.')
+    }
+    await migrate(client)
+    if (!(await isDistributed(client))) return false
+    await distribute(client)
+    return true
+  })
+}
+
+async function backup(): Promise<void> {
+  throw new LetheError(
+    'invalid_request',
+    'The store is a PostgreSQL database: back it up with pg_dump, or with what your server has for that.',
+  )
+}
+
+/** Where the database is, as it may stand in a log: neither the user's password nor the parameters, which may hold one too. */
+function withoutPassword(url: string): string {
+  return url.replace(/^([a-z]+:\/\/)(?:.*@)?([^?]*).*$/s, '$1$2')
+}

@@ -1,0 +1,26 @@
+import type { OrganisationStore } from '../../domain/organisation.ts'
+import { toOrganisation } from '../rows/organisation.ts'
+import type { Connections } from './connections.ts'
+import { statement } from './statement.ts'
+
+const columns = 'id, name, plan, created_at'
+const insert = statement(
+  `INSERT INTO organisations (${columns}) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+)
+const find = statement(`SELECT ${columns} FROM organisations WHERE id = $1`)
+const list = statement(`SELECT ${columns} FROM organisations ORDER BY created_at, id`)
+const setPlan = statement('UPDATE organisations SET plan = $1 WHERE id = $2')
+
+export function organisationStore(connections: Connections): OrganisationStore {
+  return {
+    create: ({ id, name, plan, createdAt }) =>
+      connections.transaction(async (run) => (await run(insert, [id, name, plan, createdAt])).rowCount === 1),
+    async find(id) {
+      const [row] = await connections.read(find, [id])
+      return row ? toOrganisation(row) : null
+    },
+    list: async () => (await connections.read(list, [])).map(toOrganisation),
+    setPlan: (id, plan) =>
+      connections.transaction(async (run) => (await run(setPlan, [plan, id])).rowCount === 1),
+  }
+}

@@ -1,0 +1,128 @@
+import type { Instant } from '../../domain/instant.ts'
+import type { RetentionStore, SweptCounts } from '../../domain/retention.ts'
+import type { SubjectCounts } from '../../domain/subject.ts'
+import { integer, type Row, text } from '../rows/row.ts'
+import type { Connections } from './connections.ts'
+import { lockSubjects, type SubjectState, updateSubjects } from './lock-subjects.ts'
+import { noteDeletion } from './scrub.ts'
+import { statement } from './statement.ts'
+import { sweepPart } from './sweep-part.ts'
+import type { Run } from './transact.ts'
+
+/** How many subjects a step looks at, at most: one may have very little to delete. */
+const maxSubjects = 1_000
+
+const agedSubjects = statement(
+  `SELECT subject_key, session_count + event_count AS rows FROM subjects WHERE tracker_id = $1 AND oldest_at < $2
+   ORDER BY oldest_at LIMIT $3`,
+)
+const ofSubjects = 'WHERE subject_key = ANY ($1)'
+const deleteEvents = statement(`DELETE FROM events ${ofSubjects} AND occurred_at < $2 RETURNING subject_key`)
+// What ended before the window began before it too: so the index by start leads there.
+const deleteSessions = statement(
+  `DELETE FROM sessions ${ofSubjects} AND started_at < $2 AND ended_at < $2 RETURNING subject_key`,
+)
+const deleteSubjects = statement(`DELETE FROM subjects ${ofSubjects}`)
+// Only what reaches over the edge of the window is left of what began before it.
+const recountSessions = statement(
+  `UPDATE sessions s SET event_count = (
+     SELECT count(*) FROM events e WHERE e.subject_key = s.subject_key AND e.session_id = s.session_id
+     AND e.occurred_at >= s.started_at AND e.occurred_at <= s.ended_at)
+   ${ofSubjects} AND started_at < $2`,
+)
+// When the first of what is left ages out, or an instant before that: nothing ends before it starts. Of what began before the
+// window only what reaches over its edge is left, which is little; unless this step was but a part ($3 is false).
+const whatIsLeft = statement(
+  `SELECT subject_key,
+     (SELECT min(started_at) FROM sessions x WHERE x.subject_key = s.subject_key) AS first_start,
+     least((SELECT min(CASE WHEN $3 THEN ended_at ELSE started_at END) FROM sessions x
+            WHERE x.subject_key = s.subject_key AND x.started_at < $2),
+           (SELECT min(started_at) FROM sessions x WHERE x.subject_key = s.subject_key AND x.started_at >= $2),
+           (SELECT min(occurred_at) FROM events e WHERE e.subject_key = s.subject_key)) AS oldest
+   FROM subjects s ${ofSubjects}`,
+)
+
+export function retentionStore(connections: Connections): RetentionStore {
+  return {
+    async sweep(trackerId, since, maxRows) {
+      const aged = await connections.read(agedSubjects, [trackerId, since, maxSubjects])
+      const keys = fitting(aged, maxRows)
+      if (keys.length === 0) return { subjects: 0, sessions: 0, events: 0, isDone: true }
+      return connections.transaction(async (run) => {
+        const locked = await lockSubjects(run, keys, connections.isDistributed)
+        const subjects = [...locked.values()].filter(({ oldestAt }) => oldestAt < since)
+        const { isWhole, ...swept } = await sweepSubjects(run, subjects, since, maxRows)
+        if (swept.sessions + swept.events > 0) noteDeletion(run)
+        return { ...swept, isDone: isWhole && keys.length === aged.length && aged.length < maxSubjects }
+      })
+    },
+  }
+}
+
+/** The subjects that make up about so many rows, from the first on; a first one that is larger comes alone. */
+function fitting(aged: readonly Row[], maxRows: number): string[] {
+  let rows = 0
+  const beyond = aged.findIndex((row) => {
+    rows += integer(row, 'rows')
+    return rows > maxRows
+  })
+  const fit = aged.slice(0, beyond === -1 ? aged.length : Math.max(beyond, 1))
+  return fit.map((row) => text(row, 'subject_key'))
+}
+
+async function sweepSubjects(
+  run: Run,
+  subjects: readonly SubjectState[],
+  since: Instant,
+  maxRows: number,
+): Promise<SweptCounts & { isWhole: boolean }> {
+  const [first] = subjects
+  if (first && first.sessionCount + first.eventCount > maxRows) {
+    const { sessions, events, isWhole } = await sweepPart(run, first, since, maxRows)
+    const gone = await settle(run, [first], since, isWhole, new Map([[first.key, { sessions, events }]]))
+    return { subjects: gone, sessions, events, isWhole }
+  }
+  const keys = subjects.map(({ key }) => key)
+  const [events, sessions] = await Promise.all([
+    run(deleteEvents, [keys, since]),
+    run(deleteSessions, [keys, since]),
+    run(recountSessions, [keys, since]),
+  ])
+  const swept = new Map(keys.map((key) => [key, { sessions: 0, events: 0 }]))
+  const of = (row: Row) => swept.get(text(row, 'subject_key')) ?? { sessions: 0, events: 0 }
+  for (const row of sessions.rows) of(row).sessions += 1
+  for (const row of events.rows) of(row).events += 1
+  const gone = await settle(run, subjects, since, true, swept)
+  return { subjects: gone, sessions: sessions.rows.length, events: events.rows.length, isWhole: true }
+}
+
+/** Brings the rows of subjects up to date with what was swept of them; deletes those of which nothing is left, and counts these. */
+async function settle(
+  run: Run,
+  subjects: readonly SubjectState[],
+  since: Instant,
+  isWhole: boolean,
+  swept: ReadonlyMap<string, SubjectCounts>,
+): Promise<number> {
+  const { rows } = await run(whatIsLeft, [subjects.map(({ key }) => key), since, isWhole])
+  const left = new Map(rows.map((row) => [text(row, 'subject_key'), row]))
+  const gone: string[] = []
+  const kept: SubjectState[] = []
+  for (const subject of subjects) {
+    const row = left.get(subject.key) ?? {}
+    const { sessions, events } = swept.get(subject.key) ?? { sessions: 0, events: 0 }
+    if (row.first_start === null) gone.push(subject.key)
+    else {
+      kept.push({
+        ...subject,
+        firstSeenAt: integer(row, 'first_start'),
+        oldestAt: integer(row, 'oldest'),
+        sessionCount: subject.sessionCount - sessions,
+        eventCount: subject.eventCount - events,
+      })
+    }
+  }
+  await updateSubjects(run, kept)
+  if (gone.length > 0) await run(deleteSubjects, [gone])
+  return gone.length
+}

@@ -1,0 +1,126 @@
+import type { Page } from '../../domain/page.ts'
+import type {
+  SubjectCounts,
+  SubjectPosition,
+  SubjectQuery,
+  SubjectStore,
+  SubjectSummary,
+} from '../../domain/subject.ts'
+import type { TrackerView } from '../../domain/tracker.ts'
+import { readPage, type Stretch, toStretch } from '../page.ts'
+import { integer } from '../rows/row.ts'
+import { subjectPosition, toRecord, toSummary } from '../rows/subject.ts'
+import { subjectRange } from '../subject-range.ts'
+import { leaveNote } from './activity.ts'
+import type { Connections } from './connections.ts'
+import { subjectKeyText } from './key-text.ts'
+import { noteDeletion } from './scrub.ts'
+import { numbered, type Statement, statement } from './statement.ts'
+import { isVisible, visible } from './tracker.ts'
+
+/**
+ * A subject `s` as it is to be seen since the instant `$1`: as if what has aged out were swept already. One statement sees one
+ * moment, and looks at sessions and events only where something has aged out that waits for the sweeper.
+ */
+const asSeen = `s.subject_id, s.last_seen_at,
+  CASE WHEN s.oldest_at >= $1 OR s.last_seen_at < $1 THEN s.first_seen_at
+    ELSE (SELECT min(x.started_at) FROM sessions x WHERE x.subject_key = s.subject_key AND x.ended_at >= $1)
+  END AS first_seen_at,
+  CASE WHEN s.oldest_at >= $1 OR s.last_seen_at < $1 THEN s.session_count
+    ELSE s.session_count - (SELECT count(*) FROM sessions x
+                            WHERE x.subject_key = s.subject_key AND x.started_at < $1 AND x.ended_at < $1)
+  END AS session_count,
+  CASE WHEN s.oldest_at >= $1 OR s.last_seen_at < $1 THEN s.event_count
+    ELSE s.event_count - (SELECT count(*) FROM events e WHERE e.subject_key = s.subject_key AND e.occurred_at < $1)
+  END AS event_count`
+
+const read = statement(
+  `SELECT ${asSeen}, (SELECT x.attributes FROM sessions x WHERE x.subject_key = s.subject_key AND x.ended_at >= $1
+                      ORDER BY x.started_at DESC, x.session_id DESC LIMIT 1) AS attributes
+   FROM subjects s JOIN trackers t ON t.id = s.tracker_id
+   WHERE s.subject_key = $2 AND s.last_seen_at >= $1 AND t.organisation_id = $3`,
+)
+const count = statement(
+  `SELECT count(*) AS count FROM (
+     SELECT 1 FROM subjects WHERE tracker_id = $1 AND last_seen_at >= $2
+     AND EXISTS (SELECT 1 FROM trackers WHERE id = $1 AND organisation_id = $4) LIMIT $3) AS counted`,
+)
+// Whoever writes to a subject has its row to itself first, so nothing is added to it while it is erased.
+const lock = statement('SELECT 1 FROM subjects WHERE subject_key = $1 FOR UPDATE')
+const deleteAgedEvents = statement('DELETE FROM events WHERE subject_key = $1 AND occurred_at < $2')
+const deleteEvents = statement('DELETE FROM events WHERE subject_key = $1')
+const deleteAgedSessions = statement('DELETE FROM sessions WHERE subject_key = $1 AND ended_at < $2')
+const deleteSessions = statement('DELETE FROM sessions WHERE subject_key = $1')
+const deleteSubject = statement('DELETE FROM subjects WHERE subject_key = $1')
+
+export function subjectStore(connections: Connections): SubjectStore {
+  const lists = new Map<string, Statement>()
+
+  async function stretch(
+    view: TrackerView,
+    query: SubjectQuery,
+    count: number,
+  ): Promise<Stretch<SubjectSummary> | null> {
+    const { conditions, values, order } = subjectRange(view, query)
+    const text = `SELECT ${asSeen} FROM subjects s WHERE ${numbered(conditions, 4)} AND EXISTS
+      (SELECT 1 FROM trackers t WHERE t.id = $2 AND t.organisation_id = $3)
+      ORDER BY ${order} LIMIT ${numbered('?', 4 + values.length)}`
+    const list = lists.get(text) ?? statement(text)
+    lists.set(text, list)
+    const rows = await connections.read(list, [
+      view.since,
+      view.trackerId,
+      view.organisationId,
+      ...values,
+      count,
+    ])
+    // Only an empty list can be one that is not there.
+    if (rows.length === 0 && !(await isVisible(connections, view))) return null
+    return toStretch(rows, count, (row) =>
+      integer(row, 'last_seen_at') < view.since ? null : toSummary(row),
+    )
+  }
+
+  return {
+    async list(view, query): Promise<Page<SubjectSummary, SubjectPosition> | null> {
+      return readPage(query, (after, count) => stretch(view, { ...query, after }, count), subjectPosition)
+    },
+    async read({ trackerId, organisationId, since }, subjectId) {
+      const key = subjectKeyText(trackerId, subjectId)
+      const [row] = await connections.read(read, [since, key, organisationId])
+      return row ? toRecord(row, toSummary(row)) : null
+    },
+    async count(view, atMost) {
+      const [row] = await connections.read(count, [view.trackerId, view.since, atMost, view.organisationId])
+      const counted = integer(row ?? {}, 'count')
+      return counted === 0 && !(await isVisible(connections, view)) ? null : counted
+    },
+    erase: ({ trackerId, organisationId, since }, subjectId, note): Promise<SubjectCounts | null> =>
+      connections.transaction(async (run) => {
+        const key = subjectKeyText(trackerId, subjectId)
+        const [found, locked] = await Promise.all([
+          run(visible, [trackerId, organisationId]),
+          run(lock, [key]),
+        ])
+        if (found.rowCount === 0) return null
+        if (locked.rowCount === 0) {
+          const nothing = { sessions: 0, events: 0 }
+          leaveNote(run, note, nothing)
+          return nothing
+        }
+        // What has aged out goes first, and uncounted: nobody could see it any more.
+        const [, , events, sessions] = await Promise.all([
+          run(deleteAgedEvents, [key, since]),
+          run(deleteAgedSessions, [key, since]),
+          run(deleteEvents, [key]),
+          run(deleteSessions, [key]),
+          run(deleteSubject, [key]),
+        ])
+        const counts = { sessions: sessions.rowCount ?? 0, events: events.rowCount ?? 0 }
+        // Sent together with the commit.
+        noteDeletion(run)
+        leaveNote(run, note, counts)
+        return counts
+      }),
+  }
+}

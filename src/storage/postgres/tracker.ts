@@ -1,0 +1,37 @@
+import type { TrackerRef, TrackerStore } from '../../domain/tracker.ts'
+import { toTracker } from '../rows/tracker.ts'
+import type { Connections } from './connections.ts'
+import { statement } from './statement.ts'
+
+const columns = 'id, organisation_id, name, created_at'
+const insert = statement(`INSERT INTO trackers (${columns}) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`)
+const find = statement(`SELECT ${columns} FROM trackers WHERE id = $1`)
+const list = statement(`SELECT ${columns} FROM trackers WHERE organisation_id = $1 ORDER BY created_at, id`)
+const rename = statement('UPDATE trackers SET name = $1 WHERE id = $2 AND organisation_id = $3')
+export const visible = statement('SELECT 1 FROM trackers WHERE id = $1 AND organisation_id = $2')
+
+export function trackerStore(connections: Connections): TrackerStore {
+  return {
+    create: ({ id, organisationId, name, createdAt }) =>
+      connections.transaction(
+        async (run) => (await run(insert, [id, organisationId, name, createdAt])).rowCount === 1,
+      ),
+    async find(id) {
+      const [row] = await connections.read(find, [id])
+      return row ? toTracker(row) : null
+    },
+    list: async (organisationId) => (await connections.read(list, [organisationId])).map(toTracker),
+    rename: ({ trackerId, organisationId }, name) =>
+      connections.transaction(
+        async (run) => (await run(rename, [name, trackerId, organisationId])).rowCount === 1,
+      ),
+  }
+}
+
+/** Tells whether a tracker exists and is the organisation's. */
+export async function isVisible(
+  connections: Connections,
+  { trackerId, organisationId }: TrackerRef,
+): Promise<boolean> {
+  return (await connections.read(visible, [trackerId, organisationId])).length === 1
+}

@@ -1,0 +1,78 @@
+import type { Pool, PoolClient, QueryResult } from 'pg'
+import type { Row } from '../rows/row.ts'
+import { isConflict, isConnectionLost } from './failures.ts'
+import type { Statement, Value } from './statement.ts'
+
+/** Runs a statement within a transaction. */
+export type Run = (statement: Statement, values?: readonly Value[]) => Promise<QueryResult<Row>>
+
+type Work<Result> = (client: PoolClient, run: Run) => Promise<Result>
+
+const maxConflicts = 10
+/** More than a pool has connections that may all have broken unnoticed. */
+const maxStale = 20
+
+/**
+ * Runs `work` in a transaction, rolled back when it throws. Tries again what another transaction was in the way of, and what met a
+ * connection that was broken before it began, as after a restart of the server.
+ */
+export async function transact<Result>(pool: Pool, work: Work<Result>): Promise<Result> {
+  let [conflicts, stale] = [0, 0]
+  for (;;) {
+    const attempt = { hasBegun: false }
+    try {
+      return await attemptOnce(pool, attempt, work)
+    } catch (error) {
+      const isConflicting = isConflict(error) && ++conflicts < maxConflicts
+      const isStale = isConnectionLost(error) && !attempt.hasBegun && ++stale < maxStale
+      if (!isConflicting && !isStale) throw error
+    }
+  }
+}
+
+async function attemptOnce<Result>(
+  pool: Pool,
+  attempt: { hasBegun: boolean },
+  work: Work<Result>,
+): Promise<Result> {
+  const client = await pool.connect()
+  // The statement that is under way hears of a broken connection; without a listener it would end the process.
+  const ignore = () => {}
+  client.on('error', ignore)
+  let isSound = false
+  const sent: Promise<unknown>[] = []
+  const run: Run = ({ name, text }, values = []) => {
+    const answered = client.query<Row>({ name, text, values: [...values] })
+    answered.catch(() => {})
+    sent.push(answered)
+    return answered
+  }
+  try {
+    const begun = client.query('BEGIN').then(() => {
+      attempt.hasBegun = true
+    })
+    // Where statements can be sent behind each other, the first need not wait; should this one fail, it fails too.
+    if (client.pipeline) begun.catch(() => {})
+    else await begun
+    const result = await work(client, run)
+    // The last statements may still be under way; the commit is sent behind them, and counts only with all of them.
+    await Promise.all([...sent, client.query('COMMIT')])
+    isSound = true
+    return result
+  } catch (error) {
+    if (!isConnectionLost(error)) isSound = await didRollBack(client)
+    throw error
+  } finally {
+    client.off('error', ignore)
+    client.release(!isSound)
+  }
+}
+
+async function didRollBack(client: PoolClient): Promise<boolean> {
+  try {
+    await client.query('ROLLBACK')
+    return true
+  } catch {
+    return false
+  }
+}

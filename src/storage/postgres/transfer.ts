@@ -1,0 +1,43 @@
+import type { TransferRow, TransferStore, TransferTable } from '../../domain/transfer.ts'
+import { integer, type Row, text } from '../rows/row.ts'
+import { columnLists, transferTables } from '../transfer-tables.ts'
+import type { Connections } from './connections.ts'
+import { copyRows } from './copy-rows.ts'
+import { adoptScrubState } from './scrub.ts'
+import { numbered, type Statement, statement } from './statement.ts'
+
+export function transferStore(connections: Connections): TransferStore {
+  return {
+    tables: transferTables,
+    // Not as a read, which may take only seconds.
+    count: ({ name }) =>
+      connections.transaction(async (run) => {
+        const { rows } = await run(statement(`SELECT count(*) AS count FROM ${name}`))
+        return integer(rows[0] ?? {}, 'count')
+      }),
+    async read(table, after, limit) {
+      const rows = await connections.read(pageOf(table, after), [...(after ?? []), limit])
+      return rows.map((row) => toTransferRow(table, row))
+    },
+    add: (table, rows) =>
+      connections.load((client) => {
+        const columns = table.columns.map(({ name }) => name)
+        return copyRows(client, table.name, columns, rows)
+      }),
+    adoptScrubState: (state) => connections.transaction((run) => adoptScrubState(run, state)),
+  }
+}
+
+function pageOf(table: TransferTable, after: TransferRow | null): Statement {
+  const { all, key } = columnLists(table)
+  const behind = after ? `WHERE (${key}) > (${after.map(() => '?').join(', ')})` : ''
+  return statement(numbered(`SELECT ${all} FROM ${table.name} ${behind} ORDER BY ${key} LIMIT ?`, 1))
+}
+
+function toTransferRow({ columns }: TransferTable, row: Row): TransferRow {
+  return columns.map(({ name, kind }) => {
+    if (row[name] === null) return null
+    if (kind === 'integer') return integer(row, name)
+    return kind === 'key' ? text(row, name).replaceAll('-', '') : text(row, name)
+  })
+}

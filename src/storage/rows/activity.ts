@@ -1,0 +1,41 @@
+import { type ActivityEntry, type ActivityNote, type Actor, isActivityKind } from '../../domain/activity.ts'
+import type { SubjectCounts } from '../../domain/subject.ts'
+import { integer, type Row, text, textOrNull } from './row.ts'
+
+/** What an entry is stored in; `noteValues` come in the same order. */
+export const noteColumns = [
+  ...['organisation_id', 'at', 'id', 'kind', 'actor_kind', 'actor_id', 'actor_name', 'target', 'request_id'],
+  ...['sessions', 'events'],
+]
+
+export function noteValues(note: ActivityNote, counts?: SubjectCounts): (string | number | null)[] {
+  const { organisationId, at, id, kind, actor, target, requestId } = note
+  const [actorId, actorName] = actor.kind === 'command-line' ? [null, null] : [actor.id, actor.name]
+  return [
+    ...[organisationId, at, id, kind, actor.kind, actorId, actorName, target, requestId],
+    ...[counts?.sessions ?? null, counts?.events ?? null],
+  ]
+}
+
+export function toEntry(row: Row): ActivityEntry {
+  const kind = text(row, 'kind')
+  if (!isActivityKind(kind))
+    throw new Error(`The store holds activity of a kind "${kind}" that this program does not know.`)
+  return {
+    id: text(row, 'id'),
+    organisationId: text(row, 'organisation_id'),
+    at: integer(row, 'at'),
+    actor: toActor(row),
+    kind,
+    target: textOrNull(row, 'target'),
+    requestId: textOrNull(row, 'request_id'),
+    counts:
+      row.sessions === null ? null : { sessions: integer(row, 'sessions'), events: integer(row, 'events') },
+  }
+}
+
+function toActor(row: Row): Actor {
+  const kind = text(row, 'actor_kind')
+  if (kind !== 'member' && kind !== 'key') return { kind: 'command-line' }
+  return { kind, id: text(row, 'actor_id'), name: text(row, 'actor_name') }
+}

@@ -1,0 +1,55 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { TransferRow, TransferTable } from '../../domain/transfer.ts'
+import { blob, integer, type Row, text } from '../rows/row.ts'
+import { columnLists } from '../transfer-tables.ts'
+import { transaction } from './connection.ts'
+
+export function transferQueries(db: DatabaseSync) {
+  const prepared = preparedOnce(db)
+  return {
+    count: ({ name }: TransferTable): number =>
+      integer(prepared(`SELECT count(*) AS count FROM ${name}`).get() ?? {}, 'count'),
+    read(table: TransferTable, after: TransferRow | null, limit: number): TransferRow[] {
+      const { all, key } = columnLists(table)
+      const behind = after ? `WHERE (${key}) > (${after.map(() => '?').join(', ')})` : ''
+      const page = prepared(`SELECT ${all} FROM ${table.name} ${behind} ORDER BY ${key} LIMIT ?`)
+      return page.all(...toStored(table, after ?? []), limit).map((row) => toTransferRow(table, row))
+    },
+  }
+}
+
+export function transferCommands(db: DatabaseSync) {
+  const prepared = preparedOnce(db)
+  return {
+    addRows: (table: TransferTable, rows: readonly TransferRow[]): void =>
+      transaction(db, () => {
+        const places = table.columns.map(() => '?').join(', ')
+        const insert = prepared(`INSERT INTO ${table.name} (${columnLists(table).all}) VALUES (${places})`)
+        for (const row of rows) insert.run(...toStored(table, row))
+      }),
+  }
+}
+
+/** Prepares a statement when it is first needed: most processes move no tables. */
+function preparedOnce(db: DatabaseSync): (sql: string) => StatementSync {
+  const statements = new Map<string, StatementSync>()
+  return (sql) => {
+    const statement = statements.get(sql) ?? db.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
+}
+
+function toTransferRow({ columns }: TransferTable, row: Row): TransferRow {
+  return columns.map(({ name, kind }) => {
+    if (row[name] === null) return null
+    if (kind === 'integer') return integer(row, name)
+    return kind === 'key' ? Buffer.from(blob(row, name)).toString('hex') : text(row, name)
+  })
+}
+
+function toStored({ columns }: TransferTable, values: TransferRow): SQLInputValue[] {
+  return values.map((value, index) =>
+    typeof value === 'string' && columns[index]?.kind === 'key' ? Buffer.from(value, 'hex') : value,
+  )
+}

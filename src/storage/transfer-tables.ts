@@ -1,0 +1,101 @@
+import type { TransferTable } from '../domain/transfer.ts'
+
+type Columns = Record<string, TransferTable['columns'][number]['kind']>
+
+function table(name: string, key: Columns, others: Columns): TransferTable {
+  const columns = Object.entries({ ...key, ...others }).map(([name, kind]) => ({ name, kind }))
+  return { name, columns, keyLength: Object.keys(key).length }
+}
+
+const text = 'text'
+const integer = 'integer'
+const key = 'key'
+
+/**
+ * Every table of a store, those that others refer to first: its name, the columns of its key, its other columns. A table or a column
+ * of a migration that is not here fails a test. Only how far scrubs have come is each engine's own.
+ */
+export const transferTables: readonly TransferTable[] = [
+  table('organisations', { id: text }, { name: text, plan: text, created_at: integer }),
+  table('trackers', { id: text }, { organisation_id: text, name: text, created_at: integer }),
+  table(
+    'api_keys',
+    { id: text },
+    {
+      organisation_id: text,
+      name: text,
+      scopes: text,
+      hash: text,
+      last_four: text,
+      created_at: integer,
+      rotated_at: integer,
+      expires_at: integer,
+      revoked_at: integer,
+      last_used_at: integer,
+    },
+  ),
+  table(
+    'subjects',
+    { tracker_id: text, subject_id: text },
+    {
+      subject_key: key,
+      first_seen_at: integer,
+      last_seen_at: integer,
+      oldest_at: integer,
+      session_count: integer,
+      event_count: integer,
+    },
+  ),
+  table(
+    'sessions',
+    { subject_key: key, session_id: text },
+    {
+      started_at: integer,
+      ended_at: integer,
+      event_count: integer,
+      attributes: text,
+      attributes_at: integer,
+    },
+  ),
+  table(
+    'events',
+    { subject_key: key, occurred_at: integer, event_id: text },
+    { session_id: text, name: text, properties: text },
+  ),
+  table('daily_events', { tracker_id: text, day: integer, name: text }, { count: integer }),
+  table('daily_sessions', { tracker_id: text, day: integer }, { count: integer }),
+  table(
+    'members',
+    { id: text },
+    {
+      organisation_id: text,
+      email: text,
+      created_at: integer,
+      password_hash: text,
+      password_set_at: integer,
+      invitation_hash: text,
+      invitation_expires_at: integer,
+    },
+  ),
+  table('sign_ins', { token_hash: text }, { member_id: text, started_at: integer, last_seen_at: integer }),
+  table(
+    'activity',
+    { organisation_id: text, at: integer, id: text },
+    {
+      kind: text,
+      actor_kind: text,
+      actor_id: text,
+      actor_name: text,
+      target: text,
+      request_id: text,
+      sessions: integer,
+      events: integer,
+    },
+  ),
+]
+
+/** The names of a table's columns, and of those of its key, as SQL lists them. */
+export function columnLists({ columns, keyLength }: TransferTable): { all: string; key: string } {
+  const names = columns.map(({ name }) => name)
+  return { all: names.join(', '), key: names.slice(0, keyLength).join(', ') }
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, describe, it, type TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { maxBatchRows } from '../../src/operations/copy-store.ts'
+import { type CommandLine, commandLine, onlyJson } from '../support/command-line.ts'
+import { openStoreAt } from '../support/empty-store.ts'
+import { fillStore } from '../support/filled-store.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { countAt, rowsAt } from '../support/raw-store.ts'
+import { eventRow } from '../support/rows.ts'
+import { seededRandom } from '../support/seeded-random.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+// There are several processes to start, and they start in half the time with what one before them has compiled.
+process.env.NODE_COMPILE_CACHE = temporaryFolder({ after })
+
+/** A command line whose store has so many events, of a hundred subjects. */
+async function withEvents(t: TestContext, count: number, properties = {}): Promise<CommandLine> {
+  const cli = commandLine(t)
+  const events = Array.from({ length: count }, (_, i) =>
+    eventRow({ subjectId: `s${i % 100}`, sessionId: `${i % 1_000}`, eventId: `e${i}`, properties }),
+  )
+  await fillStore(cli.storePath, events)
+  return cli
+}
+
+describe('lethe copy, broken off,', () => {
+  const events = 6.5 * maxBatchRows
+
+  for (const engine of ['PostgreSQL', 'SQLite'] as const) {
+    it(`goes on where it was and loses nothing, killed again and again on its way to ${engine}`, async (t) => {
+      const random = seededRandom()
+      t.diagnostic(`LETHE_TEST_SEED=${random.seed}`)
+      const cli = await withEvents(t, events)
+      const database = await freshDatabase(t)
+      const embedded = `sqlite:${cli.storePath}`
+      if (engine === 'SQLite')
+        onlyJson(await cli.run(['copy', '--json', '--from', embedded, '--to', database]))
+      const [from, to] =
+        engine === 'SQLite' ? [database, `sqlite:${join(cli.folder, 'copy.db')}`] : [embedded, database]
+      await (await openStoreAt(to)).close()
+      const copy = ['copy', '--json', '--from', from, '--to', to]
+
+      let copied = 0
+      for (let kills = 0; kills < 3; kills++) {
+        const program = cli.startProgram(copy)
+        const isDead = program.ended.then(() => true)
+        // Each gets one batch further, and some way into the next.
+        while ((await countAt(to, 'events')) === copied && !(await Promise.race([isDead, delay(5, false)])));
+        await delay(random.integer(20))
+        program.kill('SIGKILL')
+        await isDead
+        const now = await countAt(to, 'events')
+        assert.ok(now >= copied, 'nothing is lost')
+        copied = now
+      }
+      const { copiedRows, isSame } = onlyJson(await cli.runProgram(copy))
+      assert.equal(isSame, true)
+      t.diagnostic(`killed with ${copied} of ${events} events there; the last run copied ${copiedRows} rows`)
+      assert.ok(copied > 0 && Number(copiedRows) <= events - copied + 100, 'it did not start from zero')
+      assert.deepEqual(await rowsAt(to), await rowsAt(from))
+    })
+  }
+
+  it('by a signal ends with the batch it has begun, and says that it can go on', async (t) => {
+    const cli = await withEvents(t, events)
+    const [from, to] = [`sqlite:${cli.storePath}`, `sqlite:${join(cli.folder, 'copy.db')}`]
+    await (await openStoreAt(to)).close()
+    const copy = ['copy', '--json', '--from', from, '--to', to]
+    const program = cli.startProgram(copy)
+    const isOver = program.ended.then(() => true)
+    while ((await countAt(to, 'events')) === 0 && !(await Promise.race([isOver, delay(5, false)])));
+    program.kill('SIGTERM')
+    const { code, stdout, stderr } = await program.ended
+    assert.equal(stdout, '')
+    assert.equal(stderr, 'error: Stopped by SIGTERM. Running it again goes on from there.\n')
+    assert.equal(code, 1)
+    assert.equal(onlyJson(await cli.run(copy)).isSame, true)
+  })
+})
+
+describe('the memory of lethe copy', () => {
+  it('does not grow with what the store holds', async (t) => {
+    const events = 3 * maxBatchRows
+    const cli = await withEvents(t, events, { text: 'x'.repeat(4_000) })
+    const [from, to] = [`sqlite:${cli.storePath}`, `sqlite:${join(cli.folder, 'copy.db')}`]
+    // The program needs half of this for itself, so there is no room for all 60 MB of the store.
+    const env = { NODE_OPTIONS: '--max-old-space-size=64' }
+    const { code, stderr } = await cli.runProgram(['copy', '--from', from, '--to', to], { env })
+    assert.equal(code, 0, stderr)
+    assert.equal(await countAt(to, 'events'), events)
+  })
+})

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { assertRefused, type CommandLine, commandLine, onlyJson } from '../support/command-line.ts'
+import { openStoreAt } from '../support/empty-store.ts'
+import { everyTracker, fillEverything } from '../support/everything.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { rowsAt } from '../support/raw-store.ts'
+
+interface Bench {
+  cli: CommandLine
+  /** An embedded store with everything in it. */
+  from: string
+  /** Where another may be. */
+  to: string
+  copy: string[]
+}
+
+async function withFullStore(t: TestContext): Promise<Bench> {
+  const cli = commandLine(t)
+  const from = `sqlite:${cli.storePath}`
+  const to = `sqlite:${join(cli.folder, 'copy.db')}`
+  const store = await openStoreAt(from)
+  await fillEverything(store)
+  await store.close()
+  return { cli, from, to, copy: ['copy', '--from', from, '--to', to] }
+}
+
+async function eraseAt(address: string): Promise<void> {
+  const store = await openStoreAt(address)
+  await store.subjects.erase(everyTracker[0] ?? assert.fail(), 'ä')
+  await store.close()
+}
+
+describe('lethe copy', { concurrency: 4 }, () => {
+  it('fills an empty PostgreSQL database, and shows what both stores hold', async (t) => {
+    const { cli, from } = await withFullStore(t)
+    const to = await freshDatabase(t)
+    const { code, stdout, stderr } = await cli.run(['copy', '--from', from, '--to', to])
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /^TABLE +SOURCE ROWS +TARGET ROWS +CHECKSUM\norganisations +2 +2 +[0-9a-f]{16}\n/)
+    assert.match(stdout, /\nCopied \d+ rows; both stores hold the same\.\n$/)
+    assert.equal(stderr, '')
+    assert.deepEqual(await rowsAt(to), await rowsAt(from))
+  })
+
+  it('finds nothing missing the second time, compares both, and says so', async (t) => {
+    const { cli, copy } = await withFullStore(t)
+    const first = onlyJson(await cli.run([...copy, '--json']))
+    const { code, stdout } = await cli.run(copy)
+    assert.equal(code, 0)
+    assert.match(stdout, /\nNothing was copied; both stores hold the same\.\n$/)
+    assert.deepEqual(onlyJson(await cli.run([...copy, '--json'])), { ...first, copiedRows: 0 })
+  })
+
+  it('tells scripts what was copied, and the figures of every table on both sides', async (t) => {
+    const { cli, from, copy } = await withFullStore(t)
+    const result = onlyJson(await cli.run([...copy, '--json']))
+    const rows = await rowsAt(from)
+    assert.equal(result.isSame, true)
+    assert.equal(result.copiedRows, Object.values(rows).flat().length)
+    assert.ok(Array.isArray(result.tables))
+    assert.deepEqual(result.tables.map(({ table }) => table).sort(), Object.keys(rows))
+    for (const { table, source, target, isSame } of result.tables) {
+      assert.equal(isSame, true)
+      assert.equal(source.rows, rows[table]?.length)
+      assert.match(source.checksum, /^[0-9a-f]{64}$/)
+      assert.deepEqual(target, source)
+    }
+    assert.partialDeepStrictEqual(result.scrub, {
+      source: { isDue: true },
+      target: { isDue: true },
+      isSame: true,
+    })
+  })
+
+  it('refuses a target that holds something else, and changes nothing there', async (t) => {
+    const { cli, to, copy } = await withFullStore(t)
+    await cli.run(['orgs', 'create', '--name', 'Other', '--id', 'other'], { env: { LETHE_STORE: to } })
+    const held = await rowsAt(to)
+    assertRefused(
+      await cli.run(copy),
+      1,
+      /The target is not empty.* differ in organisations\. Nothing was changed/,
+    )
+    assert.deepEqual(await rowsAt(to), held)
+  })
+
+  it('refuses a source that is not there, and makes none, nor a target', async (t) => {
+    const { cli, from, to } = await withFullStore(t)
+    const nowhere = join(cli.folder, 'nowhere.db')
+    assertRefused(
+      await cli.run(['copy', '--from', `sqlite:${nowhere}`, '--to', to]),
+      1,
+      /There is no store at/,
+    )
+    const database = await freshDatabase(t)
+    assertRefused(
+      await cli.run(['copy', '--from', database, '--to', from]),
+      1,
+      /There is no store in this database/,
+    )
+    assert.deepEqual(await rowsAt(database), {})
+    for (const path of [nowhere, join(cli.folder, 'copy.db')]) assert.equal(existsSync(path), false)
+  })
+
+  it('refuses to copy a store to itself, however its path is written', async (t) => {
+    const { cli, from } = await withFullStore(t)
+    for (const to of [from, `sqlite:${cli.folder}/./lethe.db`]) {
+      assertRefused(await cli.run(['copy', '--from', from, '--to', to]), 2, /name the same store/)
+    }
+  })
+
+  it('refuses an address that is none without repeating what may be a password', async (t) => {
+    const { cli, from } = await withFullStore(t)
+    for (const wrong of ['mysql://lethe:hush@db/x', 'postgres:/lethe:hush@db/x', 'lethe:hush@db']) {
+      const outcome = await cli.run(['copy', '--from', from, '--to', wrong])
+      assertRefused(outcome, 2, /^error: --to is "[a-z]+:\/*…"; it takes sqlite:PATH or postgres:\/\/…\.$/m)
+    }
+    assertRefused(
+      await cli.run(['copy', '--from', 'nothing', '--to', from]),
+      2,
+      /^error: --from is "nothing"; /,
+    )
+  })
+
+  it('names no password when a server cannot be reached', async (t) => {
+    const { cli, from } = await withFullStore(t)
+    const outcome = await cli.run(['copy', '--from', from, '--to', 'postgres://lethe:hush@127.0.0.1:1/x'])
+    assertRefused(outcome, 1, /Cannot open the store postgres:\/\/127\.0\.0\.1:1\/x/)
+    assert.doesNotMatch(outcome.stderr, /hush/)
+  })
+
+  it('waits for another process that copies, sweeps or scrubs there', async (t) => {
+    const { cli, to, copy } = await withFullStore(t)
+    const target = await openStoreAt(to)
+    t.after(() => target.close())
+    const program = await target.upkeep.alone(async () => {
+      const waiting = cli.startProgram([...copy, '--json'])
+      await waiting.waitFor('stderr', /copying; waiting for it\.\n/)
+      assert.deepEqual(await target.organisations.list(), [])
+      return waiting
+    })
+    onlyJson({ ...(await (program ?? assert.fail()).ended), stderr: '' })
+  })
+})
+
+describe('lethe copy --verify-only', () => {
+  it('compares, and writes nothing', async (t) => {
+    const { cli, to, copy } = await withFullStore(t)
+    await cli.run(['orgs', 'list'], { env: { LETHE_STORE: to } })
+    const { code, stdout, stderr } = await cli.run([...copy, '--verify-only'])
+    assert.equal(code, 1)
+    assert.match(stdout, /\norganisations +2 +0 +[0-9a-f]{16} is not [0-9a-f]{16}\n/)
+    assert.match(stdout, /\nNothing was copied; the stores differ\.\n$/)
+    assert.match(stderr, /^error: The two stores differ: organisations, .*, whether a scrub is due\. Stop /)
+    assert.deepEqual(Object.values(await rowsAt(to)).flat(), [])
+  })
+
+  it('names the tables in which somebody erased in the source still stands in the target', async (t) => {
+    const { cli, from, copy } = await withFullStore(t)
+    assert.equal((await cli.run(copy)).code, 0)
+    assert.equal((await cli.run([...copy, '--verify-only'])).code, 0)
+    await eraseAt(from)
+    const { code, stdout, stderr } = await cli.run([...copy, '--verify-only', '--json'])
+    assert.equal(code, 1)
+    assert.equal(JSON.parse(stdout).isSame, false)
+    assert.match(
+      stderr,
+      /^error: The two stores differ: subjects, sessions, events\. Stop .* empty the target/,
+    )
+    assertRefused(await cli.run(copy), 1, /differ in events\. Nothing was changed/)
+  })
+
+  it('makes no target', async (t) => {
+    const { cli, copy } = await withFullStore(t)
+    assertRefused(await cli.run([...copy, '--verify-only']), 1, /There is no store at/)
+    assert.equal(existsSync(join(cli.folder, 'copy.db')), false)
+  })
+})

@@ -1,0 +1,337 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { assertRefused, jsonLines, onlyJson } from '../support/command-line.ts'
+import { startRemoteShop } from '../support/remote-shop.ts'
+import { failure, reply, reset, scriptedServer } from '../support/scripted-server.ts'
+import { anHourAgo, visit } from '../support/shop.ts'
+
+const attributes = { country: 'DE', browser: 'Firefox' }
+
+async function withVisitors(t: TestContext, options: Parameters<typeof startRemoteShop>[1] = {}) {
+  const shop = await startRemoteShop(t, options)
+  const anna = visit('anna', { events: 3, attributes })
+  await shop.ingest([...anna, ...visit('ben', { startedAt: anHourAgo + 60_000 }), ...visit('cleo/🦊')])
+  return shop
+}
+
+const instant = (ms: number) => new Date(ms).toISOString()
+
+describe('lethe subjects list', { concurrency: true }, () => {
+  it('shows a table to people, and one JSON object a line to scripts', async (t) => {
+    const { subjects } = await withVisitors(t)
+    const { code, stdout, stderr } = await subjects(['list', 'shop'])
+    assert.deepEqual([code, stderr], [0, ''])
+    const [headings, first, , third] = stdout.split('\n')
+    assert.match(headings ?? '', /^SUBJECT {2,}FIRST SEEN {2,}LAST SEEN {2,}SESSIONS {2}EVENTS$/)
+    assert.match(first ?? '', /^anna {2,}\S+Z {2}\S+Z {2}1 {9}3$/)
+    assert.match(third ?? '', /^cleo\/🦊 /)
+    const lines = jsonLines((await subjects(['list', 'shop', '--json'])).stdout)
+    assert.deepEqual(lines[0], {
+      ...{ subjectId: 'anna', firstSeenAt: instant(anHourAgo), lastSeenAt: instant(anHourAgo + 2_000) },
+      counts: { sessions: 1, events: 3 },
+    })
+  })
+
+  it('sorts and filters', async (t) => {
+    const { subjects } = await withVisitors(t)
+    const ids = async (...args: string[]) =>
+      jsonLines((await subjects(['list', 'shop', '--json', ...args])).stdout).map((each) => each.subjectId)
+    assert.deepEqual(await ids('--sort', '-lastSeenAt'), ['ben', 'anna', 'cleo/🦊'])
+    assert.deepEqual(await ids('--prefix', 'cleo/'), ['cleo/🦊'])
+    assert.deepEqual(await ids('--seen-after', instant(anHourAgo + 3_000)), ['ben'])
+    assert.deepEqual(await ids('--seen-before', instant(anHourAgo + 1_000)), ['cleo/🦊'])
+  })
+
+  it('stops at a limit and says so, or goes on to the end, page after page', async (t) => {
+    const { subjects, ingest } = await startRemoteShop(t)
+    const names = Array.from({ length: 410 }, (_, number) => `v${String(number).padStart(3, '0')}`)
+    await ingest(names.flatMap((id) => visit(id)))
+    const more = 'There are more. Add --limit with a larger number, or --limit all.\n'
+    const usual = await subjects(['list', 'shop', '--json'])
+    assert.deepEqual([jsonLines(usual.stdout).length, usual.stderr], [50, more])
+    const some = await subjects(['list', 'shop', '--json', '--limit', '250'])
+    assert.deepEqual([jsonLines(some.stdout).length, some.stderr], [250, more])
+    const exact = await subjects(['list', 'shop', '--json', '--limit', '410'])
+    assert.deepEqual([jsonLines(exact.stdout).length, exact.stderr], [410, ''])
+    const all = await subjects(['list', 'shop', '--limit', 'all'])
+    assert.deepEqual([all.stdout.split('\n').length, all.stderr], [412, ''])
+    assert.equal(all.stdout.match(/SUBJECT/g)?.length, 1)
+  })
+
+  it('passes on what the service says of parameters that do not go together', async (t) => {
+    const { subjects } = await withVisitors(t)
+    const args = ['list', 'shop', '--prefix', 'a', '--sort', 'lastSeenAt']
+    assertRefused(await subjects(args), 1, /subjectIdPrefix/)
+  })
+
+  it('refuses what cannot be meant, as wrong usage', async (t) => {
+    const { subjects } = await withVisitors(t)
+    for (const limit of ['0', '-1', '1.5', 'many']) {
+      assertRefused(await subjects(['list', 'shop', `--limit=${limit}`]), 2, /whole number from 1 on, or all/)
+    }
+    assertRefused(await subjects(['list', 'shop', '--seen-after', 'yesterday']), 2, /ISO 8601/)
+    assertRefused(await subjects(['list', 'shop', '--sort', 'name']), 2, /Allowed choices/)
+    assertRefused(await subjects(['list', '..']), 2, /An id is 1 to 256 characters/)
+  })
+})
+
+describe('lethe subjects show', { concurrency: true }, () => {
+  it('shows a record, one field a line, and as JSON to scripts', async (t) => {
+    const { subjects } = await withVisitors(t)
+    const { stdout } = await subjects(['show', 'shop', 'anna'])
+    assert.equal(
+      stdout,
+      [
+        'Subject     anna',
+        'Tracker     shop',
+        `First seen  ${instant(anHourAgo)}`,
+        `Last seen   ${instant(anHourAgo + 2_000)}`,
+        'Sessions    1',
+        'Events      3',
+        'country     DE',
+        'browser     Firefox\n',
+      ].join('\n'),
+    )
+    const record = onlyJson(await subjects(['show', 'shop', 'anna', '--json']))
+    assert.partialDeepStrictEqual(record, { trackerId: 'shop', subjectId: 'anna', attributes })
+  })
+
+  it('never hands to the terminal what a visitor may have sent to it', async (t) => {
+    const { subjects, ingest } = await startRemoteShop(t)
+    const hostile = { '\u001b[2J': '\u001b]0;title\u0007', name: 'abc\u202e', deep: { '\u009b': '\u009b' } }
+    await ingest(visit('evil\u202e', { attributes: hostile }))
+    for (const args of [
+      ['show', 'shop', 'evil\u202e'],
+      ['list', 'shop'],
+    ]) {
+      const { stdout } = await subjects(args)
+      assert.doesNotMatch(stdout.replaceAll('\n', ''), /[\p{Cc}\u202e]/u)
+      assert.match(stdout, /evil\\u202e/)
+    }
+  })
+})
+
+describe('lethe subjects export', { concurrency: true }, () => {
+  it('writes the complete copy to standard output, as JSON or a line for each entry', async (t) => {
+    const { subjects } = await withVisitors(t)
+    const whole = onlyJsonText((await subjects(['export', 'shop', 'anna'])).stdout)
+    assert.partialDeepStrictEqual(whole, { subject: { subjectId: 'anna' }, sessions: [{ sessionId: 's1' }] })
+    assert.equal(whole.events.length, 3)
+    const { stdout, stderr } = await subjects(['export', 'shop', 'anna', '--format', 'ndjson'])
+    assert.deepEqual(
+      jsonLines(stdout).map(({ type }) => type),
+      ['subject', 'session', 'event', 'event', 'event'],
+    )
+    assert.equal(stderr, '')
+  })
+
+  it('writes a private file, and says how large it is', async (t) => {
+    const { subjects, cli } = await withVisitors(t)
+    const file = join(cli.folder, 'anna.json')
+    const { code, stdout } = await subjects(['export', 'shop', 'anna', '--output', file])
+    assert.deepEqual([code, stdout], [0, `Wrote ${file} (0.8 kB).\n`])
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    assert.equal(onlyJsonText(readFileSync(file, 'utf8')).events.length, 3)
+    const other = join(cli.folder, 'anna.ndjson')
+    const args = ['export', 'shop', 'anna', '--output', other, '--format', 'ndjson', '--json']
+    assert.deepEqual(onlyJson(await subjects(args)), { file: other, bytes: statSync(other).size })
+    assert.deepEqual(readdirSync(cli.folder).sort(), ['anna.json', 'anna.ndjson'])
+  })
+
+  it('leaves a file that exists as it is', async (t) => {
+    const { subjects, cli } = await withVisitors(t)
+    const file = join(cli.folder, 'precious')
+    writeFileSync(file, 'precious')
+    assertRefused(await subjects(['export', 'shop', 'anna', '--output', file]), 1, /exists already/)
+    assert.equal(readFileSync(file, 'utf8'), 'precious')
+  })
+
+  it('writes nothing at all when it cannot write everything', async (t) => {
+    const { subjects, cli } = await withVisitors(t)
+    const file = join(cli.folder, 'nobody.json')
+    assertRefused(await subjects(['export', 'shop', 'nobody', '--output', file]), 1, /does not exist/)
+    assertRefused(await subjects(['export', 'shop', 'nobody']), 1, /does not exist/)
+    const sessions = '{"data":{"sessions":[],"nextCursor":null},"meta":{"requestId":"r","timestamp":"t"}}'
+    const record = {
+      ...{ trackerId: 'shop', subjectId: 'anna', firstSeenAt: 't', lastSeenAt: 't', attributes: {} },
+      counts: { sessions: 1, events: 1 },
+    }
+    const subject = JSON.stringify({ data: record, meta: { requestId: 'r', timestamp: 't' } })
+    for (const args of [[], ['--output', file]]) {
+      const { url } = await scriptedServer(
+        t,
+        reply(200, subject),
+        reply(200, sessions),
+        failure(404, 'not_found'),
+      )
+      const env = { LETHE_URL: url, LETHE_API_KEY: (await withVisitors(t)).key }
+      assertRefused(await cli.run(['subjects', 'export', 'shop', 'anna', ...args], { env }), 1, /not_found/)
+    }
+    assert.deepEqual(readdirSync(cli.folder), [])
+  })
+
+  it('is stopped by a signal with nothing written', async (t) => {
+    const { cli, key } = await withVisitors(t)
+    let asked = () => {}
+    const isAsked = new Promise<void>((resolve) => {
+      asked = resolve
+    })
+    const { url } = await scriptedServer(t, () => asked())
+    const env = { LETHE_URL: url, LETHE_API_KEY: key }
+    const program = cli.startProgram(['subjects', 'export', 'shop', 'anna', '--output', 'a.json'], env)
+    await isAsked
+    program.kill('SIGINT')
+    const outcome = await program.ended
+    assertRefused(outcome, 1, /Stopped by SIGINT; nothing was written/)
+    assert.deepEqual(readdirSync(cli.folder), [])
+  })
+})
+
+function onlyJsonText(text: string): { subject: object; sessions: object[]; events: object[] } {
+  return JSON.parse(text)
+}
+
+describe('lethe subjects erase', { concurrency: true }, () => {
+  it('shows what will go, wants the id typed, and tells what went', async (t) => {
+    const { subjects } = await withVisitors(t)
+    const { code, stdout, stderr, asked } = await subjects(['erase', 'shop', 'anna'], { answers: ['anna'] })
+    assert.deepEqual([code, stdout], [0, 'Erased anna: 1 sessions and 3 events.\n'])
+    assert.match(stderr, /^Subject {5}anna\n(.*\n)*Events {6}3\n/)
+    assert.deepEqual(asked, ['It cannot be undone. Type the id of the data subject to erase it: '])
+    assertRefused(await subjects(['show', 'shop', 'anna']), 1, /does not exist/)
+  })
+
+  it('erases nothing when something else is typed', async (t) => {
+    const { subjects } = await withVisitors(t)
+    const outcome = await subjects(['erase', 'shop', 'anna'], { answers: ['yes'] })
+    assert.equal(outcome.code, 1)
+    assert.match(outcome.stderr, /error: Not confirmed; nothing was erased\.\n$/)
+    assert.equal((await subjects(['show', 'shop', 'anna'])).code, 0)
+  })
+
+  it('is wrong usage in a script without --yes, and asks nothing of the service', async (t) => {
+    const { cli, key } = await withVisitors(t)
+    const { url, requests } = await scriptedServer(t, reset)
+    const env = { LETHE_URL: url, LETHE_API_KEY: key }
+    assertRefused(await cli.run(['subjects', 'erase', 'shop', 'anna'], { env }), 2, /--yes is missing/)
+    assert.deepEqual(requests, [])
+  })
+
+  it('asks nothing with --yes, and says when there was nothing to erase', async (t) => {
+    const { subjects } = await withVisitors(t, { scopes: ['analytics:delete-data'] })
+    const first = onlyJson(await subjects(['erase', 'shop', 'anna', '--yes', '--json']))
+    assert.partialDeepStrictEqual(first, {
+      ...{ subjectId: 'anna', alreadyErased: false, countsKnown: true },
+      counts: { sessions: 1, events: 3 },
+    })
+    const again = await subjects(['erase', 'shop', 'anna', '--yes'])
+    assert.equal(again.stdout, 'anna held no data: erased before, aged out, or never seen.\n')
+  })
+
+  it('asks all the same where there is nothing, or nothing that the key may read', async (t) => {
+    const seeing = await withVisitors(t)
+    const absent = await seeing.subjects(['erase', 'shop', 'nobody'], { answers: ['nobody'] })
+    assert.match(absent.stderr, /^Nothing is stored about this data subject\.\n$/)
+    const blind = await withVisitors(t, { scopes: ['analytics:delete-data'] })
+    const unseen = await blind.subjects(['erase', 'shop', 'anna'], { answers: ['anna'] })
+    assert.match(unseen.stderr, /^What will go cannot be shown: this key may erase, but not read\.\n$/)
+    assert.match(unseen.stdout, /^Erased anna/)
+  })
+
+  it('erases nothing with --dry-run', async (t) => {
+    const { subjects } = await withVisitors(t, { scopes: ['analytics:view'] })
+    const { stdout } = await subjects(['erase', 'shop', 'anna', '--dry-run'])
+    assert.match(stdout, /Events {6}3\n(.*\n)*Nothing was erased\.\n$/)
+    assert.deepEqual(onlyJson(await subjects(['erase', 'shop', 'anna', '--dry-run', '--json'])), {
+      ...{ trackerId: 'shop', subjectId: 'anna', counts: { sessions: 1, events: 3 }, dryRun: true },
+    })
+  })
+
+  it('wants one data subject or one file, as wrong usage', async (t) => {
+    const { subjects } = await withVisitors(t)
+    assertRefused(await subjects(['erase', 'shop']), 2, /Name one data subject, or a file/)
+    assertRefused(await subjects(['erase', 'shop', 'anna', '--from-file', 'x']), 2, /Name one/)
+    assertRefused(await subjects(['erase', 'shop', '..']), 2, /An id is/)
+  })
+})
+
+describe('what goes wrong comes with what to do about it:', { concurrency: true }, () => {
+  const list = ['subjects', 'list', 'shop']
+
+  it('no address, no key, as wrong usage', async (t) => {
+    const { cli, env } = await withVisitors(t)
+    const { LETHE_URL, LETHE_API_KEY } = env
+    assertRefused(
+      await cli.run(list, { env: { LETHE_API_KEY: LETHE_API_KEY ?? '' } }),
+      2,
+      /LETHE_URL is not set\. Set it/,
+    )
+    assertRefused(
+      await cli.run(list, { env: { LETHE_URL: LETHE_URL ?? '' } }),
+      2,
+      /LETHE_API_KEY is not set\. Set it/,
+    )
+    assertRefused(
+      await cli.run(list, { env: { ...env, LETHE_URL: 'shop.example' } }),
+      2,
+      /LETHE_URL is "shop.example"/,
+    )
+    const damaged = await cli.run(list, { env: { ...env, LETHE_API_KEY: `${LETHE_API_KEY}x` } })
+    assertRefused(damaged, 2, /LETHE_API_KEY is something else; it takes the whole string/)
+    assert.equal(damaged.stderr.includes(LETHE_API_KEY ?? 'no key'), false)
+  })
+
+  it('nobody listens', async (t) => {
+    const shop = await withVisitors(t)
+    await shop.stop()
+    assertRefused(
+      await shop.subjects(['list', 'shop']),
+      1,
+      /Nothing listens at http:.*lethe serve.*LETHE_URL/,
+    )
+  })
+
+  it('the key is revoked, lacks a scope, or sees no such tracker', async (t) => {
+    const { subjects, keyId, cli, env, createKey, organisationId, workplace } = await withVisitors(t)
+    assertRefused(await subjects(['list', 'nowhere']), 1, /does not exist.*Check the ids/)
+    const { keyString } = await createKey(organisationId, ['analytics:delete-data'])
+    const blind = { ...env, LETHE_API_KEY: keyString }
+    assertRefused(await cli.run(list, { env: blind }), 1, /analytics:view.*LETHE_API_KEY.*keys create/)
+    await workplace.apiKeys.revoke(keyId, Date.now())
+    assertRefused(await subjects(['list', 'shop']), 1, /does not accept the key in LETHE_API_KEY.*keys list/)
+  })
+
+  const oddities: [what: string, behaviour: string, reason: RegExp][] = [
+    [
+      'something else answers',
+      reply(200, '<html>', { headers: { 'Content-Type': 'text/html' } }),
+      /not Lethe.*LETHE_URL/,
+    ],
+    ['it redirects', reply(301, '', { headers: { Location: 'https://x.example' } }), /redirects.*LETHE_URL/],
+    [
+      'the budget is used up for long',
+      failure(429, 'rate_limited', { 'Retry-After': '3000' }),
+      /That is 3000 s/,
+    ],
+  ]
+  for (const [what, behaviour, reason] of oddities) {
+    it(what, async (t) => {
+      const { cli, env } = await withVisitors(t)
+      const { url } = await scriptedServer(t, behaviour)
+      assertRefused(await cli.run(list, { env: { ...env, LETHE_URL: url } }), 1, reason)
+    })
+  }
+
+  it('the service fails and keeps failing', async (t) => {
+    const { cli, env } = await withVisitors(t)
+    const { url, requests } = await scriptedServer(t, failure(500, 'internal_error'))
+    assertRefused(
+      await cli.run(list, { env: { ...env, LETHE_URL: url } }),
+      1,
+      /log.*request id of-the-server/,
+    )
+    assert.equal(requests.length, 5)
+  })
+})

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { LetheClient } from '@lethe/client'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+const event = (number: number) => ({
+  ...{ eventId: `e${number}`, sessionId: 's', name: 'pageview', occurredAt: '2026-11-15T12:00:00.000Z' },
+  properties: { url: `https://shop.example/${number}`, text: 'x'.repeat(500) },
+})
+const events = Array.from({ length: 200 }, (_, number) => event(number))
+const record = {
+  ...{ trackerId: 'shop', subjectId: 'busy', firstSeenAt: 't', lastSeenAt: 't', attributes: {} },
+  counts: { sessions: 0, events: 0 },
+}
+
+test('an export keeps nothing of the pages that were taken', async (t) => {
+  let pages = 0
+  const server = createServer(({ url = '' }, response) => {
+    const nextCursor = pages < 500 ? `page-${++pages}` : null
+    const list = url.includes('/sessions') ? { sessions: [], nextCursor: null } : { events, nextCursor }
+    const data = /\/(sessions|events)/.test(url) ? list : record
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ data, meta: { requestId: 'r', timestamp: '2026-11-15T12:00:00.000Z' } }))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const client = new LetheClient({ url: `http://127.0.0.1:${address.port}`, apiKey: 'x' })
+  const { signal } = new AbortController()
+  let bytes = 0
+  const heaps: number[] = []
+  for await (const piece of client.exportSubject('shop', 'busy', { signal }).json()) {
+    bytes += piece.length
+    if (pages % 100 !== 50) continue
+    collectGarbage()
+    heaps.push(process.memoryUsage().heapUsed / 1e6)
+  }
+  const [first = 0] = heaps
+  const last = heaps.at(-1) ?? 0
+  assert.ok(bytes > 50e6, `${bytes} bytes`)
+  assert.ok(last < first + 5, `${first.toFixed(1)} MB, then ${last.toFixed(1)} MB`)
+  t.diagnostic(
+    `${heaps.map((heap) => heap.toFixed(1)).join(', ')} MB while ${Math.round(bytes / 1e6)} MB went by`,
+  )
+})

@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
+import { describe, it, type TestContext } from 'node:test'
+import { ApiError, ConnectionError, LetheClient, TimeoutError, UnexpectedAnswerError } from '@lethe/client'
+import { movedTime } from '../support/client.ts'
+import {
+  type Behaviour,
+  failure,
+  reply,
+  reset,
+  scriptedServer,
+  silence,
+  success,
+} from '../support/scripted-server.ts'
+
+const subject = {
+  trackerId: 'shop',
+  subjectId: 'anna',
+  firstSeenAt: '2026-11-01T00:00:00.000Z',
+  lastSeenAt: '2026-11-02T00:00:00.000Z',
+  counts: { sessions: 1, events: 1 },
+  attributes: {},
+}
+const good = reply(200, success(subject))
+const erased = (alreadyErased: boolean) => {
+  const counts = alreadyErased ? { sessions: 0, events: 0 } : { sessions: 1, events: 1 }
+  const erasedAt = '2026-11-15T12:00:00.000Z'
+  return reply(200, success({ trackerId: 'shop', subjectId: 'anna', alreadyErased, counts, erasedAt }))
+}
+
+async function meeting(t: TestContext, ...behaviours: [Behaviour, ...Behaviour[]]) {
+  const server = await scriptedServer(t, ...behaviours)
+  const time = movedTime()
+  // Only where nothing comes is it worth while to lose patience soon; a busy machine needs some for everything else.
+  const timeoutMs = behaviours.every((each) => each === silence) ? 300 : 4_000
+  const client = new LetheClient({ url: server.url, apiKey: 'lethe_x', timeoutMs, surroundings: time })
+  return { ...server, time, client }
+}
+
+/** What the timestamp of the scripted answers is, and a date so many seconds after it. */
+const dateAfter = (seconds: number) => new Date(Date.UTC(2026, 10, 15, 12) + seconds * 1_000).toUTCString()
+
+describe('a client that fails in passing', { concurrency: true }, () => {
+  const passing: [what: string, behaviour: Behaviour, pauses: number[]][] = [
+    ['a 429 with seconds', failure(429, 'rate_limited', { 'Retry-After': '7' }), [7_125]],
+    ['a 429 with a date', failure(429, 'rate_limited', { 'Retry-After': dateAfter(9) }), [9_125]],
+    ['a 429 with a date gone by', failure(429, 'rate_limited', { 'Retry-After': dateAfter(-9) }), [125]],
+    ['a 429 without a word', failure(429, 'rate_limited'), [125]],
+    ['a 429 that makes no sense', failure(429, 'rate_limited', { 'Retry-After': 'soon' }), [125]],
+    [
+      'a 429 that says when its budget resets',
+      failure(429, 'rate_limited', {
+        'X-RateLimit-Limit': '60',
+        'X-RateLimit-Remaining': '0',
+        'X-RateLimit-Reset': String(Date.UTC(2026, 10, 15, 12) / 1_000 + 30),
+      }),
+      [30_125],
+    ],
+    ['a 500', failure(500, 'internal_error'), [125]],
+    ['a connection that is reset', reset, [125]],
+    ['a connection that is closed', '', [125]],
+    ['a body that breaks off', good.slice(0, -30), [125]],
+    [
+      'a body without length that breaks off',
+      reply(200, success(subject).slice(0, -30), { length: undefined }),
+      [125],
+    ],
+    ['something that is not HTTP', 'SSH-2.0-OpenSSH_9.2p1\r\n', [125]],
+    ['a 502 of a proxy', reply(502, '<html>', { headers: { 'Content-Type': 'text/html' } }), [125]],
+    [
+      'a 503 of a proxy that says when',
+      reply(503, '<html>', { headers: { 'Content-Type': 'text/html', 'Retry-After': '3' } }),
+      [3_125],
+    ],
+    ['silence', silence, [125]],
+  ]
+  for (const [what, behaviour, pauses] of passing) {
+    it(`repeats a read after ${what}`, async (t) => {
+      const { client, requests, time } = await meeting(t, behaviour, good)
+      assert.deepEqual(await client.readSubject('shop', 'anna'), subject)
+      assert.deepEqual(time.waits, pauses)
+      assert.deepEqual(new Set(requests.map(({ line }) => line)).size, 1)
+    })
+  }
+
+  it('repeats a read that drips, once its time is over', async (t) => {
+    const drip = (socket: Socket) => {
+      socket.write(good.slice(0, -30))
+      const timer = setInterval(() => socket.write(' '), 20)
+      socket.on('close', () => clearInterval(timer))
+    }
+    const { client, time } = await meeting(t, drip, good)
+    assert.deepEqual(await client.readSubject('shop', 'anna'), subject)
+    assert.deepEqual(time.waits, [125])
+  })
+
+  it('sends the same request id each time', async (t) => {
+    const { client, requests } = await meeting(t, reset, good)
+    await client.readSubject('shop', 'anna', { requestId: 'mine' })
+    assert.deepEqual(
+      requests.map(({ headers }) => headers.get('x-request-id')),
+      ['mine', 'mine'],
+    )
+  })
+
+  it('doubles its pauses, and draws each between nothing and that', async (t) => {
+    const { client, time } = await meeting(t, reset)
+    await assert.rejects(client.readSubject('shop', 'anna'), ConnectionError)
+    assert.deepEqual(time.waits, [125, 250, 500, 1_000])
+    const longest = { ...movedTime(), random: () => 0.999 }
+    const { url } = await scriptedServer(t, reset)
+    const impatient = new LetheClient({
+      ...{ url, apiKey: 'x', surroundings: longest },
+      retry: { maxAttempts: 9, maxPauseMs: 1_000 },
+    })
+    await assert.rejects(impatient.readSubject('shop', 'anna'), ConnectionError)
+    assert.deepEqual(
+      longest.waits.map((ms) => Math.ceil(ms / 10) * 10),
+      [250, 500, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000],
+    )
+  })
+})
+
+describe('a client that keeps failing', { concurrency: true }, () => {
+  const lasting: [what: string, behaviour: Behaviour, attempts: number, expected: object][] = [
+    ['a 500', failure(500, 'internal_error'), 5, { name: 'ApiError', code: 'internal_error', status: 500 }],
+    ['resets', reset, 5, { name: 'ConnectionError', requestId: null }],
+    ['silence', silence, 5, { name: 'TimeoutError', message: 'No whole answer came within 300 ms.' }],
+    ['a 401', failure(401, 'unauthorized'), 1, { name: 'ApiError', code: 'unauthorized', status: 401 }],
+    ['a 404', failure(404, 'not_found'), 1, { code: 'not_found', requestId: 'of-the-server' }],
+    ['a 502', reply(502, 'no'), 5, { name: 'UnexpectedAnswerError', status: 502 }],
+    [
+      'HTML where an answer should be',
+      reply(200, '<html>', { headers: { 'Content-Type': 'text/html' } }),
+      1,
+      { name: 'UnexpectedAnswerError', message: 'What answered is not Lethe: status 200 with text/html.' },
+    ],
+    [
+      'JSON of something else',
+      reply(200, '{"hello":"world"}'),
+      1,
+      { name: 'UnexpectedAnswerError', status: 200 },
+    ],
+    ['data of another shape', reply(200, success({ a: 1 })), 1, { message: /not the shape/ }],
+    [
+      'an error with an unknown code',
+      failure(418, 'teapot'),
+      1,
+      { name: 'UnexpectedAnswerError', status: 418 },
+    ],
+    [
+      'a redirect',
+      reply(302, '', { headers: { Location: 'http://127.0.0.1:1/elsewhere' } }),
+      1,
+      { message: 'The address redirects (status 302); use the one it leads to.' },
+    ],
+    [
+      'a 429 that asks for more time than there is',
+      failure(429, 'rate_limited', { 'Retry-After': '3600' }),
+      1,
+      { code: 'rate_limited', retryAfterMs: 3_600_000 },
+    ],
+  ]
+  for (const [what, behaviour, attempts, expected] of lasting) {
+    it(`gives up on ${what} after ${attempts === 1 ? 'one attempt' : `${attempts} attempts`}`, async (t) => {
+      const { client, requests } = await meeting(t, behaviour)
+      await assert.rejects(client.readSubject('shop', 'anna'), expected)
+      assert.equal(requests.length, attempts)
+    })
+  }
+
+  it('is refused a connection, and says so', async () => {
+    const closed: (() => void | Promise<void>)[] = []
+    const { url } = await scriptedServer({ after: (work) => closed.push(work) }, silence)
+    for (const close of closed) await close()
+    const client = new LetheClient({ url, apiKey: 'x', surroundings: movedTime() })
+    await assert.rejects(client.readSubject('shop', 'anna'), {
+      name: 'ConnectionError',
+      message: 'No whole answer came: ECONNREFUSED.',
+    })
+  })
+
+  it('stops when all attempts together have taken long enough', async (t) => {
+    const { client, requests, time } = await meeting(t, failure(429, 'rate_limited', { 'Retry-After': '50' }))
+    await assert.rejects(client.readSubject('shop', 'anna'), { code: 'rate_limited' })
+    assert.equal(requests.length, 3)
+    assert.deepEqual(time.waits, [50_125, 50_250])
+  })
+
+  it('is not led in circles by a page that names itself as the next', async (t) => {
+    const page = reply(200, success({ subjects: [], nextCursor: 'again' }))
+    const { client, requests } = await meeting(t, page)
+    await assert.rejects(async () => {
+      for await (const _ of client.listSubjects('shop'));
+    }, UnexpectedAnswerError)
+    assert.equal(requests.length, 2)
+  })
+})
+
+describe('a signal', { concurrency: true }, () => {
+  it('ends a request under way, with its own reason', async (t) => {
+    const stop = new AbortController()
+    const { client, requests } = await meeting(t, () => stop.abort(new Error('enough')))
+    const reading = client.readSubject('shop', 'anna', { signal: stop.signal, timeoutMs: 30_000 })
+    await assert.rejects(reading, { message: 'enough' })
+    assert.equal(requests.length, 1)
+  })
+
+  it('ends a pause between attempts', async (t) => {
+    const { url } = await scriptedServer(t, failure(429, 'rate_limited', { 'Retry-After': '60' }))
+    const client = new LetheClient({ url, apiKey: 'x' })
+    await assert.rejects(client.readSubject('shop', 'anna', { signal: AbortSignal.timeout(100) }), {
+      name: 'TimeoutError',
+    })
+  })
+
+  it('that has come already lets nothing be sent', async (t) => {
+    const { client, requests } = await meeting(t, good)
+    const signal = AbortSignal.abort()
+    await assert.rejects(client.readSubject('shop', 'anna', { signal }), { name: 'AbortError' })
+    assert.equal(requests.length, 0)
+  })
+})
+
+describe('an erasure', { concurrency: true }, () => {
+  it('is repeated when no answer came, and says that what it deleted is not known', async (t) => {
+    const { client, requests } = await meeting(t, reset, erased(true))
+    const report = await client.eraseSubject('shop', 'anna')
+    assert.deepEqual([report.alreadyErased, report.countsKnown], [true, false])
+    assert.ok(requests.every(({ line }) => line.startsWith('DELETE ')))
+  })
+
+  it('knows its counts when the repetition deleted, or nothing was lost', async (t) => {
+    const meetings: [behaviours: [Behaviour, ...Behaviour[]], alreadyErased: boolean][] = [
+      [[reset, erased(false)], false],
+      [[erased(true)], true],
+      [[failure(429, 'rate_limited'), erased(true)], true],
+    ]
+    for (const [behaviours, alreadyErased] of meetings) {
+      const { client } = await meeting(t, ...behaviours)
+      const report = await client.eraseSubject('shop', 'anna')
+      assert.deepEqual([report.alreadyErased, report.countsKnown], [alreadyErased, true])
+      assert.equal(report.requestId, 'of-the-server')
+    }
+  })
+
+  it('is never followed to another address', async (t) => {
+    const { url, requests } = await scriptedServer(t, good)
+    const { client } = await meeting(t, reply(303, '', { headers: { Location: url } }))
+    await assert.rejects(client.eraseSubject('shop', 'anna'), UnexpectedAnswerError)
+    assert.deepEqual(requests, [])
+  })
+})
+
+describe('the errors', () => {
+  it('can be told apart, and from all others', async (t) => {
+    const { client } = await meeting(t, failure(403, 'forbidden'))
+    const error = await client.readSubject('shop', 'anna').catch((error: unknown) => error)
+    assert.ok(error instanceof ApiError && error instanceof Error)
+    assert.ok(!(error instanceof ConnectionError) && !(error instanceof TimeoutError))
+  })
+})

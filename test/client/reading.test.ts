@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { inspect } from 'node:util'
+import { ApiError, type ExportEntry, LetheClient } from '@lethe/client'
+import { clientOf, movedTime, recordingFetch } from '../support/client.ts'
+import { anHourAgo, startShop, visit } from '../support/shop.ts'
+import { until } from '../support/until.ts'
+
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+const client = clientOf(shop)
+const names = Array.from({ length: 450 }, (_, number) => `v${String(number).padStart(3, '0')}`)
+await shop.ingest(
+  names.flatMap((subjectId, number) => visit(subjectId, { startedAt: anHourAgo + number * 1_000 })),
+)
+const busy = 'busy visitor'
+const sessions = Array.from({ length: 230 }, (_, number) => `s${number}`)
+await shop.ingest(
+  sessions.flatMap((sessionId, number) =>
+    visit(busy, { sessionId, startedAt: anHourAgo - number * 10_000, events: 3, attributes: { number } }),
+  ),
+)
+
+async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = []
+  for await (const item of items) all.push(item)
+  return all
+}
+
+describe('listing data subjects', () => {
+  it('gives one after the other, over as many pages as it takes', async () => {
+    const listed = (await collect(client.listSubjects('shop'))).map(({ subjectId }) => subjectId)
+    assert.deepEqual(listed, [busy, ...names])
+  })
+
+  it('gives page after page, as long as was asked for', async () => {
+    const pages = await collect(client.listSubjects('shop', { limit: 100 }).pages())
+    assert.deepEqual(
+      pages.map(({ subjects }) => subjects.length),
+      [100, 100, 100, 100, 51],
+    )
+    assert.equal(pages.at(-1)?.nextCursor, null)
+  })
+
+  it('gives a single page, and the one behind a cursor', async () => {
+    const first = await client.listSubjects('shop', { limit: 2, subjectIdPrefix: 'v' }).page()
+    assert.deepEqual(
+      first.subjects.map(({ subjectId }) => subjectId),
+      ['v000', 'v001'],
+    )
+    const query = { limit: 2, subjectIdPrefix: 'v', cursor: first.nextCursor ?? '' }
+    const second = await client.listSubjects('shop', query).page()
+    assert.deepEqual(
+      second.subjects.map(({ subjectId }) => subjectId),
+      ['v002', 'v003'],
+    )
+    const rest = await collect(client.listSubjects('shop', query))
+    assert.equal(rest.length, names.length - 2)
+  })
+
+  it('sorts and filters as the service does', async () => {
+    const newest = await client.listSubjects('shop', { sort: '-lastSeenAt', limit: 1 }).page()
+    assert.equal(newest.subjects[0]?.subjectId, 'v449')
+    const lastSeenAfter = new Date(anHourAgo + 440_000).toISOString()
+    const late = await collect(client.listSubjects('shop', { lastSeenAfter }))
+    assert.deepEqual(
+      late.map(({ subjectId }) => subjectId),
+      names.slice(440),
+    )
+  })
+
+  it('sends nothing before something is wanted, and no page before it is', async () => {
+    const { fetch, exchanges } = recordingFetch()
+    const listing = clientOf(shop, { fetch }).listSubjects('shop', { limit: 10 })
+    assert.deepEqual(exchanges, [])
+    for await (const { subjectId } of listing) if (subjectId === 'v010') break
+    assert.deepEqual(exchanges, ['GET 200', 'GET 200'])
+  })
+
+  it('waits for a budget that is used up instead of meeting a refusal', async (t) => {
+    const slow = await startShop(t, { scopes: ['analytics:view'], env: { LETHE_LIMIT_KEY: '3/minute' } })
+    await slow.ingest(names.slice(0, 20).flatMap((subjectId) => visit(subjectId)))
+    const time = movedTime(slow.passTime)
+    const { fetch, exchanges } = recordingFetch()
+    const slowClient = clientOf(slow, { surroundings: time, fetch })
+    assert.equal((await collect(slowClient.listSubjects('shop', { limit: 2 }))).length, 20)
+    assert.equal(time.waits.length, 3)
+    assert.deepEqual(
+      exchanges,
+      Array.from({ length: 10 }, () => 'GET 200'),
+    )
+  })
+})
+
+describe('a data subject', () => {
+  it('is read with its counts and attributes', async () => {
+    const subject = await client.readSubject('shop', busy)
+    assert.partialDeepStrictEqual(subject, {
+      trackerId: 'shop',
+      subjectId: busy,
+      counts: { sessions: 230, events: 690 },
+      attributes: { number: 0 },
+    })
+  })
+
+  it('has sessions and events, newest first, those of one session among them', async () => {
+    const listed = await collect(client.listSessions('shop', busy))
+    assert.deepEqual(
+      listed.map(({ sessionId }) => sessionId),
+      sessions,
+    )
+    assert.equal((await collect(client.listEvents('shop', busy))).length, 690)
+    const some = await collect(client.listEvents('shop', busy, { sessionId: 's7', limit: 1 }))
+    assert.deepEqual(
+      some.map(({ eventId }) => eventId),
+      ['s7-3', 's7-2', 's7-1'],
+    )
+  })
+
+  it('is exported completely: the record, all sessions, all events', async () => {
+    const entries = await collect(client.exportSubject('shop', busy))
+    assert.equal(entries[0]?.type, 'subject')
+    const count = (type: ExportEntry['type']) => entries.filter((entry) => entry.type === type).length
+    assert.deepEqual([count('subject'), count('session'), count('event')], [1, 230, 690])
+    const exported = client.exportSubject('shop', busy)
+    const lines = (await collect(exported.ndjson())).join('').split('\n')
+    assert.deepEqual(
+      lines.slice(0, -1).map((line) => JSON.parse(line)),
+      entries,
+    )
+    const whole = JSON.parse((await collect(exported.json())).join(''))
+    const withType = [
+      { type: 'subject', ...whole.subject },
+      ...whole.sessions.map((session: object) => ({ type: 'session', ...session })),
+      ...whole.events.map((event: object) => ({ type: 'event', ...event })),
+    ]
+    assert.deepEqual(withType, entries)
+  })
+
+  it('whose export breaks off ends it with an error', async (t) => {
+    const other = await startShop(t, { scopes: ['analytics:view', 'analytics:delete-data'] })
+    await other.ingest(sessions.flatMap((sessionId) => visit(busy, { sessionId })))
+    const erasing = clientOf(other)
+    await assert.rejects(
+      async () => {
+        for await (const { type } of erasing.exportSubject('shop', busy)) {
+          if (type === 'subject') await erasing.eraseSubject('shop', busy)
+        }
+      },
+      (error) => error instanceof ApiError && error.code === 'not_found',
+    )
+  })
+})
+
+describe('ids', () => {
+  const odd = ['a/b//c', 'a.b..c.', '...', '../../etc', ' a  b ', 'a+b', 'visitor-\u{1f600}', 'a%2Fb', '100%']
+  const odder = [
+    '?a=b&c#d;e',
+    '<script>',
+    "'; DROP TABLE subjects; --",
+    'é',
+    '\u{1f600}'.repeat(256),
+    '__proto__',
+  ]
+  for (const id of [...odd, ...odder]) {
+    it(`reach the service as they are: ${id.slice(0, 20)}`, async () => {
+      await shop.ingest(visit(id))
+      assert.equal((await client.readSubject('shop', id)).subjectId, id)
+      const [found] = await collect(client.listSubjects('shop', { subjectIdPrefix: id }))
+      assert.equal(found?.subjectId, id)
+      assert.equal((await collect(client.listEvents('shop', id))).length, 1)
+    })
+  }
+
+  for (const id of ['', '.', '..', 'a\nb', '\u0000', 'x'.repeat(257), '\ud800']) {
+    it(`that mean nothing or something else are refused before anything is sent: ${JSON.stringify(id).slice(0, 20)}`, async () => {
+      const silent = clientOf(shop, { fetch: () => assert.fail('something was sent') })
+      const refusal = { name: 'TypeError', message: /^(tracker|subject)Id must be 1 to 256 characters/ }
+      await assert.rejects(silent.readSubject('shop', id), refusal)
+      await assert.rejects(silent.eraseSubject('shop', id), refusal)
+      assert.throws(() => silent.listSubjects(id), refusal)
+      assert.throws(() => silent.listSessions('shop', id), refusal)
+    })
+  }
+})
+
+describe('errors of the service', () => {
+  async function errorOf(work: Promise<unknown>): Promise<ApiError> {
+    const error = await work.then(
+      () => assert.fail('it succeeded'),
+      (error: unknown) => error,
+    )
+    assert.ok(error instanceof ApiError, String(error))
+    return error
+  }
+
+  it('have their code, status, message and request id', async () => {
+    const unknown = await errorOf(client.readSubject('shop', 'nobody'))
+    assert.deepEqual([unknown.code, unknown.status, unknown.details], ['not_found', 404, []])
+    assert.match(unknown.message, /does not exist/)
+    assert.match(unknown.requestId ?? '', /^[0-9a-f-]{36}$/)
+    const forbidden = await errorOf(client.eraseSubject('shop', 'v000'))
+    assert.deepEqual([forbidden.code, forbidden.status], ['forbidden', 403])
+    assert.match(forbidden.message, /analytics:delete-data/)
+    const stranger = new LetheClient({ url: shop.url, apiKey: 'lethe_wrong' })
+    assert.equal((await errorOf(stranger.readSubject('shop', 'v000'))).code, 'unauthorized')
+  })
+
+  it('have a detail for each field that is wrong', async () => {
+    const wrong = await errorOf(client.listSubjects('shop', { limit: 201, cursor: 'made up' }).page())
+    assert.deepEqual([wrong.code, wrong.status], ['validation_error', 422])
+    assert.deepEqual(
+      wrong.details.map(({ field }) => field),
+      ['limit', 'cursor'],
+    )
+  })
+
+  it('are not met by repeating what is wrong', async () => {
+    const { fetch, exchanges } = recordingFetch()
+    await errorOf(clientOf(shop, { fetch }).readSubject('shop', 'nobody'))
+    assert.deepEqual(exchanges, ['GET 404'])
+  })
+
+  it('never hold the key, nor does the client when it is looked at', async () => {
+    const error = await errorOf(client.readSubject('shop', 'nobody'))
+    for (const shown of [
+      inspect(error, { showHidden: true, depth: 9 }),
+      inspect(client, { showHidden: true }),
+    ]) {
+      assert.equal(shown.includes(shop.key), false)
+    }
+  })
+})
+
+describe('a request id', () => {
+  it('of the choice of whoever calls reaches the service, and comes back with errors', async () => {
+    await client.readSubject('shop', busy, { requestId: 'nightly 42' })
+    await until(() => shop.logged.some((line) => line.includes('"requestId":"nightly 42"')))
+    const wanted = { requestId: 'nightly-43' }
+    await assert.rejects(client.readSubject('shop', 'nobody', wanted), wanted)
+  })
+
+  it('that the service could not use is refused before anything is sent', async () => {
+    const silent = clientOf(shop, { fetch: () => assert.fail('something was sent') })
+    for (const requestId of ['', ' a', 'é', 'a\nb', 'x'.repeat(201)]) {
+      await assert.rejects(silent.readSubject('shop', busy, { requestId }), /requestId must be/)
+    }
+  })
+})
+
+describe('the address of the service', () => {
+  it('may end in slashes and have a path', async () => {
+    assert.equal(
+      (await clientOf({ ...shop, url: `${shop.url}//` }).readSubject('shop', busy)).subjectId,
+      busy,
+    )
+    const seen: string[] = []
+    const behindProxy = clientOf(
+      { ...shop, url: 'https://proxy.example/lethe/' },
+      {
+        fetch: async (input) => {
+          seen.push(String(input))
+          throw new Error('enough')
+        },
+        retry: { maxAttempts: 1 },
+      },
+    )
+    await assert.rejects(behindProxy.readSubject('shop', 'a/b'))
+    assert.deepEqual(seen, ['https://proxy.example/lethe/v1/analytics/trackers/shop/subjects/a%2Fb'])
+  })
+
+  for (const url of [
+    '',
+    'lethe.example',
+    'ftp://lethe.example',
+    'http://a:b@lethe.example',
+    'http://x/?a=b',
+  ]) {
+    it(`is refused when it cannot be one: ${JSON.stringify(url)}`, () => {
+      assert.throws(() => new LetheClient({ url, apiKey: shop.key }), /url must be/)
+    })
+  }
+
+  it('goes with a key that can be sent', () => {
+    for (const apiKey of ['', 'two words', 'lethe_\n']) {
+      assert.throws(() => new LetheClient({ url: shop.url, apiKey }), /apiKey must be/)
+    }
+  })
+})

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { missing } from '../support/missing.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { type OpenProxy, proxyContract } from './proxy-contract.ts'
+import { askProxy, freePort, runProxy } from './run-proxy.ts'
+
+const path = fileURLToPath(new URL('../../deploy/caddy/Caddyfile', import.meta.url))
+const example = readFileSync(path, 'utf8')
+const skip = missing('caddy')
+
+/** The example on a port of its own, without TLS: a test can have no certificate of a public authority. */
+const openCaddy: OpenProxy = async (t, upstreamPort) => {
+  const folder = temporaryFolder(t)
+  const port = await freePort()
+  let site = example
+  for (const [theirs, ours] of [
+    ['\n{\n', '\n{\n\tadmin off\n'],
+    ['lethe.example {', `http://:${port} {`],
+    ['127.0.0.1:8080', `127.0.0.1:${upstreamPort}`],
+  ] as const) {
+    assert.ok(site.includes(theirs), `${theirs} is not in the example`)
+    site = site.replace(theirs, ours)
+  }
+  const file = join(folder, 'Caddyfile')
+  writeFileSync(file, site)
+  const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
+  const args = ['run', '--config', file, '--adapter', 'caddyfile']
+  const { output, stop } = await runProxy(t, port, 'caddy', args, env)
+  return { ask: (target, request = {}) => askProxy(port, target, request), logged: output, stop }
+}
+
+describe('the example for Caddy', () => {
+  test('is well-formed, and formatted as Caddy does it', { skip }, (t) => {
+    const env = { ...process.env, HOME: temporaryFolder(t) }
+    const args = ['validate', '--config', path, '--adapter', 'caddyfile']
+    const { status, stderr } = spawnSync('caddy', args, { encoding: 'utf8', env })
+    assert.equal(status, 0, stderr)
+    assert.equal(spawnSync('caddy', ['fmt', path], { encoding: 'utf8', env }).stdout, example)
+  })
+
+  proxyContract(openCaddy, skip)
+})

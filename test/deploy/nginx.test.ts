@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { errorOf } from '../support/answers.ts'
+import { missing } from '../support/missing.ts'
+import { startShop, subjectPath } from '../support/shop.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { type OpenProxy, proxyContract } from './proxy-contract.ts'
+import { askProxy, freePort, runProxy } from './run-proxy.ts'
+
+const example = readFileSync(new URL('../../deploy/nginx/lethe.conf', import.meta.url), 'utf8')
+const skip = missing('nginx') || missing('openssl')
+const env = { PATH: `${process.env.PATH}:/usr/sbin` }
+
+/** The example in a folder of its own: with ports, certificate and logs that a test can have. */
+function prepare(t: TestContext, port: number, upstreamPort: number) {
+  const folder = temporaryFolder(t)
+  const certificate = join(folder, 'fullchain.pem')
+  const { status, stderr } = spawnSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
+      ...['-subj', '/CN=lethe.example', '-addext', 'subjectAltName=DNS:lethe.example'],
+      ...['-keyout', join(folder, 'privkey.pem'), '-out', certificate],
+    ],
+    { encoding: 'utf8' },
+  )
+  assert.equal(status, 0, stderr)
+  let site = example
+  for (const [theirs, ours] of [
+    ['listen [::]:443 ssl http2;', ''],
+    ['listen 443 ', `listen ${port} `],
+    ['127.0.0.1:8080', `127.0.0.1:${upstreamPort}`],
+    ['/etc/ssl/lethe/', `${folder}/`],
+    ['/var/log/nginx/', `${folder}/`],
+  ] as const) {
+    assert.ok(site.includes(theirs), `${theirs} is not in the example`)
+    site = site.replaceAll(theirs, ours)
+  }
+  const main = join(folder, 'nginx.conf')
+  writeFileSync(join(folder, 'lethe.conf'), site)
+  mkdirSync(join(folder, 'temp'))
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${folder}/temp/${name};`,
+  )
+  writeFileSync(
+    main,
+    `daemon off; master_process off; pid ${folder}/nginx.pid; error_log stderr;
+     events {} http { ${paths.join(' ')} include ${folder}/lethe.conf; }`,
+  )
+  return { folder, main, ca: readFileSync(certificate, 'utf8') }
+}
+
+const openNginx: OpenProxy = async (t, upstreamPort) => {
+  const port = await freePort()
+  const { folder, main, ca } = prepare(t, port, upstreamPort)
+  const { output, stop } = await runProxy(t, port, 'nginx', ['-p', folder, '-c', main, '-e', 'stderr'], env)
+  return {
+    ask: (target, request = {}) => askProxy(port, target, request, ca),
+    logged: () =>
+      [
+        output(),
+        ...['lethe.log', 'lethe-error.log'].map((name) => readFileSync(join(folder, name), 'utf8')),
+      ].join(),
+    stop,
+  }
+}
+
+describe('the example for nginx', () => {
+  test('is well-formed', { skip }, (t) => {
+    const { folder, main } = prepare(t, 1443, 8080)
+    const { status, stderr } = spawnSync('nginx', ['-t', '-p', folder, '-c', main, '-e', 'stderr'], {
+      encoding: 'utf8',
+      env: { ...process.env, ...env },
+    })
+    assert.equal(status, 0, stderr)
+    assert.doesNotMatch(stderr, /warn/)
+  })
+
+  proxyContract(openNginx, skip)
+
+  test('logs each request without its URL', { skip }, async (t) => {
+    const shop = await startShop(t, { scopes: ['analytics:view'] })
+    const nginx = await openNginx(t, Number(new URL(shop.url).port))
+    await nginx.ask(subjectPath('anna'), { key: shop.key, headers: { 'X-Request-Id': 'nightly-42' } })
+    await nginx.stop()
+    assert.match(nginx.logged(), /^,?\S+ GET 404 \d+ [\d.]+ [\d.]+ nightly-42$/m)
+  })
+
+  test('answers in the envelope when it refuses, and when there is no service', { skip }, async (t) => {
+    const nginx = await openNginx(t, await freePort())
+    for (const target of ['/%zz', '/%00', `/${'x'.repeat(20_000)}`]) {
+      errorOf(await nginx.ask(target), 'invalid_request')
+    }
+    errorOf(await nginx.ask('/', { method: 'DELETE', body: 'x'.repeat(70_000) }), 'invalid_request')
+    errorOf(await nginx.ask(subjectPath('anna')), 'internal_error')
+  })
+})

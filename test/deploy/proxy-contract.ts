@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { type TestContext, test } from 'node:test'
+import { dataOf, errorOf, isObject, textIn } from '../support/answers.ts'
+import type { Answer } from '../support/documented.ts'
+import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
+
+export interface ProxyRequest {
+  method?: string
+  key?: string
+  headers?: Record<string, string>
+  body?: string
+  /** The address it comes from. */
+  from?: string
+}
+
+/** A proxy with our example configuration, in front of some port. */
+export interface Proxy {
+  /** Sends a target as it stands. */
+  ask(target: string, request?: ProxyRequest): Promise<Answer>
+  /** Everything it has written, wherever it writes. */
+  logged(): string
+  stop(): Promise<void>
+}
+
+export type OpenProxy = (t: TestContext, upstreamPort: number) => Promise<Proxy>
+
+const scopes = ['analytics:view', 'analytics:delete-data'] as const
+
+/** What our example configuration of a proxy does in front of a real service. `skip` says why it cannot be tried. */
+export function proxyContract(open: OpenProxy, skip: false | string): void {
+  async function startBehind(t: TestContext, env: Record<string, string> = {}) {
+    const shop = await startShop(t, { env: { LETHE_TRUSTED_PROXIES: '127.0.0.1', ...env }, scopes })
+    return { shop, proxy: await open(t, Number(new URL(shop.url).port)) }
+  }
+
+  test('it passes ids through as they came, however odd', { skip }, async (t) => {
+    const { shop, proxy } = await startBehind(t)
+    const { key } = shop
+    for (const id of [
+      'a/b//c/',
+      '../../etc',
+      'a.b..c.',
+      'visitor-\u{1f600}',
+      'a%25b%2Fc%00',
+      '100%',
+      '?a=b&c#d;e:f@g,h!$*()[]{}|\\^~',
+      ' a  b+c ',
+      '"\'<script>',
+      '\u{1f600}'.repeat(256),
+    ]) {
+      await shop.ingest(visit(id))
+      const path = subjectPath(id)
+      assert.equal(dataOf(await proxy.ask(path, { key })).subjectId, id)
+      assert.equal(dataOf(await proxy.ask(path, { key, method: 'DELETE' })).alreadyErased, false)
+      errorOf(await proxy.ask(path, { key }), 'not_found')
+    }
+  })
+
+  test('it lets requests through that are as long as Lethe takes them', { skip }, async (t) => {
+    const { shop, proxy } = await startBehind(t)
+    const long = '\u{1f600}'.repeat(256)
+    const target = `${subjectPath(long, long)}/events?cursor=${'x'.repeat(4_096)}`
+    errorOf(await proxy.ask(target, { key: shop.key }), 'validation_error')
+  })
+
+  test('it tells the address of the client, and believes nothing that the client says of it', {
+    skip,
+  }, async (t) => {
+    const { proxy } = await startBehind(t, { LETHE_LIMIT_IP: '2/minute' })
+    const statuses: number[] = []
+    for (const from of ['127.0.0.2', '127.0.0.2', '127.0.0.3', '127.0.0.2', '127.0.0.3', '127.0.0.3']) {
+      const headers = { 'X-Forwarded-For': `203.0.113.${statuses.length}` }
+      statuses.push((await proxy.ask(subjectsPath, { from, headers })).status)
+    }
+    assert.deepEqual(statuses, [401, 401, 401, 429, 401, 429])
+  })
+
+  test('it leaves ids of requests and headers of budgets alone', { skip }, async (t) => {
+    const { shop, proxy } = await startBehind(t)
+    const answer = await proxy.ask(subjectsPath, { key: shop.key, headers: { 'X-Request-Id': 'nightly 42' } })
+    assert.equal(textIn(isObject(answer.body) ? answer.body.meta : null, 'requestId'), 'nightly 42')
+    dataOf(answer)
+    assert.equal(answer.headers.get('x-ratelimit-limit'), '1000000')
+    assert.equal(answer.headers.get('strict-transport-security'), 'max-age=31536000')
+  })
+
+  test('it keeps its connections to the service', { skip }, async (t) => {
+    let connections = 0
+    const upstream = createServer((_request, response) => response.end('{}')).listen(0, '127.0.0.1')
+    upstream.on('connection', () => connections++)
+    t.after(() => {
+      upstream.close()
+      upstream.closeAllConnections()
+    })
+    await new Promise((resolve) => upstream.once('listening', resolve))
+    const address = upstream.address()
+    assert.ok(address !== null && typeof address === 'object')
+    const proxy = await open(t, address.port)
+    for (let i = 0; i < 10; i++) assert.equal((await proxy.ask('/')).status, 200)
+    assert.equal(connections, 1)
+  })
+
+  test('it writes no id, no key and no address, also of requests that fail', { skip }, async (t) => {
+    const { shop, proxy } = await startBehind(t)
+    const { key } = shop
+    const targets = [
+      subjectPath('subject-marker', 'tracker-marker'),
+      `${subjectsPath}?subjectIdPrefix=prefix-marker`,
+      `/path-marker/%zz`,
+      `/path-marker/%00`,
+      `/path-marker/${'x'.repeat(20_000)}`,
+    ]
+    const askAll = async () => {
+      for (const target of targets) {
+        for (const headers of [{}, { Referer: `https://x.example/${targets[0]}` }, { 'X-Request-Id': key }]) {
+          await proxy.ask(target, { key, headers, from: '127.0.0.9' })
+          // Whoever refuses a body may hang up on the rest of it.
+          const body = 'body-marker'.repeat(7_000)
+          await proxy.ask(target, { key, headers, method: 'DELETE', body }).catch(() => {})
+        }
+      }
+    }
+    await askAll()
+    await shop.stop()
+    await askAll()
+    await proxy.stop()
+    const logged = proxy.logged()
+    assert.doesNotMatch(logged, /marker/)
+    assert.doesNotMatch(logged, /127\.0\.0\.9/)
+    assert.ok(!logged.includes(key.slice(-38)), 'the key was logged')
+  })
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { connect, createServer } from 'node:net'
+import type { TestContext } from 'node:test'
+import type { Answer } from '../support/documented.ts'
+import { until } from '../support/until.ts'
+import type { ProxyRequest } from './proxy-contract.ts'
+
+/** A port that nobody listens on just now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  assert.ok(address !== null && typeof address === 'object')
+  return address.port
+}
+
+/** Runs a proxy in the foreground until it listens on `port`; it ends with the test at the latest. */
+export async function runProxy(
+  t: TestContext,
+  port: number,
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ output(): string; stop(): Promise<void> }> {
+  const child = spawn(command, args, { env: { ...process.env, ...env } })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  const ended = once(child, 'close')
+  async function stop(): Promise<void> {
+    child.kill('SIGTERM')
+    await ended
+  }
+  t.after(stop)
+  await until(async () => {
+    assert.equal(child.exitCode, null, `${command} ended: ${output}`)
+    return accepts(port)
+  })
+  return { output: () => output, stop }
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
+}
+
+/** Sends a target as it stands; over TLS when there is an authority to trust. */
+export function askProxy(
+  port: number,
+  target: string,
+  { method = 'GET', key, headers = {}, body = '', from = '127.0.0.1' }: ProxyRequest,
+  ca?: string,
+): Promise<Answer> {
+  const options = {
+    host: '127.0.0.1',
+    port,
+    path: target,
+    method,
+    localAddress: from,
+    agent: false,
+    headers: {
+      Host: 'lethe.example',
+      ...(key !== undefined && { Authorization: `Bearer ${key}` }),
+      ...(body !== '' && { 'Content-Length': Buffer.byteLength(body) }),
+      ...headers,
+    },
+  }
+  return new Promise((resolve, reject) => {
+    const sent = ca
+      ? requestHttps({ ...options, ca, servername: 'lethe.example' })
+      : requestHttp({ ...options })
+    sent.once('response', async (response) => {
+      let text = ''
+      for await (const chunk of response.setEncoding('utf8')) text += chunk
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: new Headers(
+          Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]),
+        ),
+        body: response.headers['content-type']?.startsWith('application/json') ? JSON.parse(text) : text,
+      })
+    })
+    sent.once('error', reject)
+    sent.end(body)
+  })
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { MemoryLimiter } from '../../src/limiter/memory-limiter.ts'
+import { dataOf, errorOf, isObject } from '../support/answers.ts'
+import { startShop } from '../support/shop.ts'
+
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+const { workplace, logged } = shop
+
+/** Asks with a store whose `ping` does this. */
+async function askWith(ping: () => Promise<void>, method = 'GET') {
+  const { ping: kept } = workplace
+  workplace.ping = ping
+  try {
+    return await shop.ask('/readyz', { method })
+  } finally {
+    workplace.ping = kept
+  }
+}
+
+function failureOf(requestId: string | null): string {
+  const lines = logged.map((line): unknown => JSON.parse(line))
+  return JSON.stringify(lines.filter((line) => isObject(line) && line.requestId === requestId && line.err))
+}
+
+describe('whether the service is ready', () => {
+  test('is told part by part', async () => {
+    const data = dataOf(await shop.ask('/readyz'))
+    assert.deepEqual(data, { status: 'ready', parts: { store: 'ok', limiter: 'ok' } })
+  })
+
+  test('is a 500 that names the store when that fails, and says nothing of the cause, which the log has', async () => {
+    const answer = await askWith(() => Promise.reject(new Error('the secret cause')))
+    const error = errorOf(answer, 'internal_error')
+    assert.equal(error.message, 'The store does not answer.')
+    assert.doesNotMatch(JSON.stringify(answer.body), /secret|cause/)
+    assert.match(failureOf(answer.headers.get('x-request-id')), /the secret cause/)
+  })
+
+  test('is the same 500 after two seconds when the store hangs', async () => {
+    const startedAt = performance.now()
+    const answer = await askWith(() => new Promise(() => {}))
+    const waitedMs = performance.now() - startedAt
+    assert.equal(errorOf(answer, 'internal_error').message, 'The store does not answer.')
+    assert.ok(waitedMs >= 1_990 && waitedMs < 6_000, `${waitedMs} ms`)
+    assert.match(failureOf(answer.headers.get('x-request-id')), /has not answered for 2000 ms/)
+  })
+
+  test('stays so when an answer that was given up fails later', async () => {
+    const { promise, reject } = Promise.withResolvers<void>()
+    errorOf(await askWith(() => promise), 'internal_error')
+    reject(new Error('much too late'))
+    dataOf(await shop.ask('/readyz'))
+  })
+
+  test('can be asked by HEAD, too', async () => {
+    const answer = await askWith(() => Promise.reject(new Error('gone')), 'HEAD')
+    assert.deepEqual([answer.status, answer.body], [500, null])
+  })
+
+  test('does not depend on the limiter: requests go on without it', async (t) => {
+    t.mock.method(MemoryLimiter.prototype, 'isReachable', () => false)
+    const data = dataOf(await shop.ask('/readyz'))
+    assert.deepEqual(data, { status: 'ready', parts: { store: 'ok', limiter: 'unreachable' } })
+  })
+
+  test('is over with its cause', async () => {
+    errorOf(await askWith(() => Promise.reject(new Error('gone'))), 'internal_error')
+    dataOf(await shop.ask('/readyz'))
+  })
+})

@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Budget, type BudgetState, type Limiter, requestPatienceMs } from '../../src/domain/budget.ts'
+import { askRedis, noRedisOfOurOwn, slowProxy, startRedis } from '../support/redis.ts'
+import { openRedisLimiter, patient } from '../support/redis-limiter.ts'
+import { until } from '../support/until.ts'
+import { watchTimers } from '../support/watch-timers.ts'
+import { takeMany } from './contract.ts'
+
+const skip = noRedisOfOurOwn
+const perKey: Budget = { name: 'key', limit: 120, windowMs: 60_000 }
+
+/**
+ * The three steps of a request: what they were told, and how long they took in all. By how much timers came late meanwhile is not
+ * the limiter's doing, but that of a busy machine.
+ */
+async function request(limiter: Limiter, patienceMs = requestPatienceMs) {
+  const asker = { patienceMs }
+  const states: BudgetState[] = []
+  const lateness = watchTimers()
+  const startedAt = performance.now()
+  for (const name of ['ip', 'key', 'erasure'] as const) {
+    states.push(await limiter.take({ name, limit: 1_000_000, windowMs: 60_000 }, 'somebody', asker))
+  }
+  const tookMs = performance.now() - startedAt
+  return { states, lostMs: tookMs - (await lateness.stop()) }
+}
+
+/** Makes requests again and again, eight at a time, until told to stop. */
+function load(limiter: Limiter, patienceMs?: number) {
+  let isOn = true
+  const states: BudgetState[] = []
+  const done = Promise.all(
+    Array.from({ length: 8 }, async () => {
+      while (isOn) {
+        states.push(...(await request(limiter, patienceMs)).states)
+        await sleep(2)
+      }
+    }),
+  )
+  return {
+    states,
+    async stop() {
+      isOn = false
+      await done
+    },
+  }
+}
+
+/** What requests usually lose, and never by far. */
+function assertAtMost50Ms(losses: readonly number[]): void {
+  const sorted = losses.toSorted((a, b) => a - b)
+  const median = sorted[Math.floor(sorted.length / 2)] ?? 0
+  assert.ok(median <= 50, `${losses.map(Math.round).join(', ')} ms`)
+  assert.ok((sorted.at(-1) ?? 0) < 200, `${losses.map(Math.round).join(', ')} ms`)
+}
+
+const last = (states: BudgetState[]) => states.at(-1)?.isStandIn
+
+describe('a limiter whose Redis is killed under load', { skip }, () => {
+  it('counts for itself, and finds the next one by itself', async (t) => {
+    const redis = await startRedis(t)
+    const { limiter, reports } = await openRedisLimiter(t, redis.url)
+    const running = load(limiter, Number.POSITIVE_INFINITY)
+    for (let round = 0; round < 3; round++) {
+      await until(() => last(running.states) === false)
+      await redis.kill()
+      await until(() => last(running.states) === true)
+      assert.equal(limiter.isReachable(), false)
+      await redis.start()
+      const startedAt = performance.now()
+      await until(() => limiter.isReachable())
+      assert.ok(performance.now() - startedAt < 3_000)
+    }
+    await until(() => last(running.states) === false)
+    await running.stop()
+    for (const { granted } of running.states) assert.equal(granted, true)
+    assert.equal(reports.length, 6)
+    for (const [i, report] of reports.entries()) assert.match(report, i % 2 === 0 ? /^lost: / : /^found$/)
+  })
+})
+
+describe('a limiter whose Redis hangs', { skip }, () => {
+  it('costs a request no more than 50 ms, and those behind it nothing', async (t) => {
+    const redis = await startRedis(t)
+    const { limiter } = await openRedisLimiter(t, redis.url)
+    const losses: number[] = []
+    for (let round = 0; round < 7; round++) {
+      await until(() => limiter.isReachable())
+      redis.pause()
+      const { states, lostMs } = await request(limiter)
+      losses.push(lostMs)
+      for (const { isStandIn } of states) assert.equal(isStandIn, true)
+      for (let i = 0; i < 1_000; i++) assert.ok(!(limiter.take(perKey, 'at once') instanceof Promise))
+      redis.resume()
+    }
+    assertAtMost50Ms(losses)
+  })
+
+  it('costs requests under load no more than that', async (t) => {
+    const redis = await startRedis(t)
+    const { limiter, reports } = await openRedisLimiter(t, redis.url)
+    const running = load(limiter)
+    const losses: number[] = []
+    for (let round = 0; round < 5; round++) {
+      await until(() => last(running.states) === false)
+      redis.pause()
+      const requests = await Promise.all(Array.from({ length: 50 }, () => request(limiter)))
+      losses.push(Math.max(...requests.map(({ lostMs }) => lostMs)))
+      redis.resume()
+    }
+    await running.stop()
+    assertAtMost50Ms(losses)
+    assert.equal(reports[0], 'lost: no answer')
+  })
+
+  it('is lost and found by itself, with one report of each', async (t) => {
+    const redis = await startRedis(t)
+    const { limiter, reports } = await openRedisLimiter(t, redis.url)
+    await takeMany(patient(limiter), perKey, 'a', 100)
+    redis.pause()
+    // Nobody asks: the limiter notices without them.
+    await until(() => !limiter.isReachable())
+    assert.equal((await limiter.take(perKey, 'a')).remaining, 119)
+    // Long enough for several attempts, none of which may be reported.
+    await sleep(2_500)
+    assert.deepEqual(reports, ['lost: no answer'])
+    redis.resume()
+    await until(() => limiter.isReachable())
+    assert.deepEqual(reports, ['lost: no answer', 'found'])
+    assert.equal((await patient(limiter).take(perKey, 'a')).remaining, 19)
+  })
+
+  it('keeps nothing for later while nobody answers', async (t) => {
+    const redis = await startRedis(t)
+    const { limiter } = await openRedisLimiter(t, redis.url)
+    redis.pause()
+    await takeMany(limiter, perKey, 'before', 50)
+    for (let i = 0; i < 10_000; i++) await limiter.take(perKey, `holder ${i}`)
+    redis.resume()
+    await until(() => limiter.isReachable())
+    assert.equal((await patient(limiter).take(perKey, 'holder 9999')).remaining, 119)
+    const keys = await redis.ask('KEYS', 'lethe:key:holder*')
+    assert.deepEqual(keys, ['lethe:key:holder 9999'])
+  })
+})
+
+describe('a limiter whose Redis is slow', { skip }, () => {
+  it('costs a request no more than 50 ms either, though each answer comes in time', async (t) => {
+    const redis = await startRedis(t)
+    const proxy = await slowProxy(t, redis.port)
+    const { limiter, reports } = await openRedisLimiter(t, proxy.url)
+    const losses: number[] = []
+    for (let round = 0; round < 3; round++) {
+      await until(() => limiter.isReachable())
+      proxy.delayMs = 30
+      await until(async () => {
+        const { states, lostMs } = await request(limiter)
+        const isOver = states.some(({ isStandIn }) => isStandIn)
+        if (isOver) losses.push(lostMs)
+        return isOver
+      })
+      proxy.delayMs = 0
+    }
+    assertAtMost50Ms(losses)
+    assert.deepEqual(new Set(reports), new Set(['lost: no answer', 'found']))
+  })
+
+  it('does not use it until it is fast', async (t) => {
+    const redis = await startRedis(t)
+    const proxy = await slowProxy(t, redis.port)
+    proxy.delayMs = 300
+    const { limiter, reports } = await openRedisLimiter(t, proxy.url)
+    // It is there, and answers, but not so that a request could rely on it.
+    await sleep(700)
+    assert.equal(limiter.isReachable(), false)
+    assert.deepEqual(reports, ['lost: no answer'])
+    proxy.delayMs = 0
+    await until(() => limiter.isReachable())
+  })
+})
+
+describe('while Redis cannot be reached', { skip }, () => {
+  it('a process holds on to its budgets, on its own', async (t) => {
+    const redis = await startRedis(t)
+    const { limiter } = await openRedisLimiter(t, redis.url)
+    await redis.kill()
+    const states = await takeMany(limiter, perKey, 'a', 1_000)
+    const granted = states.filter((state) => state.granted)
+    assert.equal(granted.length, 120)
+    for (const state of states) assert.equal(state.isStandIn, true)
+  })
+
+  it('a limiter opens all the same, and finds Redis when it comes', async (t) => {
+    const redis = await startRedis(t)
+    await redis.kill()
+    const { limiter, reports } = await openRedisLimiter(t, redis.url)
+    assert.deepEqual(reports, ['lost: ECONNREFUSED'])
+    assert.equal(limiter.isReachable(), false)
+    assert.equal((await limiter.take(perKey, 'a')).isStandIn, true)
+    await redis.start()
+    await until(() => limiter.isReachable())
+    assert.deepEqual(reports, ['lost: ECONNREFUSED', 'found'])
+    assert.equal((await patient(limiter).take(perKey, 'a')).remaining, 119)
+  })
+
+  it('a limiter opens all the same when somebody listens and says nothing', async (t) => {
+    const redis = await startRedis(t)
+    redis.pause()
+    const { limiter, reports } = await openRedisLimiter(t, redis.url)
+    assert.deepEqual(reports, ['lost: no answer'])
+    redis.resume()
+    await until(() => limiter.isReachable())
+  })
+
+  it('a limiter can be closed, and looks no further', async (t) => {
+    const redis = await startRedis(t)
+    const { limiter, reports } = await openRedisLimiter(t, redis.url)
+    await redis.kill()
+    await until(() => reports.length === 1)
+    await limiter.close()
+    await redis.start()
+    await sleep(1_000)
+    assert.equal(limiter.isReachable(), false)
+    assert.equal(reports.length, 1)
+    assert.match(String(await redis.ask('INFO', 'stats')), /total_connections_received:1\r/)
+  })
+})
+
+describe('a Redis that forgets', { skip }, () => {
+  it('its scripts, is given them again', async (t) => {
+    const redis = await startRedis(t)
+    const { limiter, reports } = await openRedisLimiter(t, redis.url)
+    await takeMany(patient(limiter), perKey, 'a', 10)
+    await redis.ask('SCRIPT', 'FLUSH')
+    const states = await takeMany(patient(limiter), perKey, 'a', 200)
+    assert.equal(states.filter(({ granted }) => granted).length, 110)
+    for (const { isStandIn } of states) assert.equal(isStandIn, false)
+    assert.deepEqual(reports, [])
+  })
+
+  it('all its keys, starts all windows anew', async (t) => {
+    const redis = await startRedis(t)
+    const { limiter, reports } = await openRedisLimiter(t, redis.url)
+    await takeMany(patient(limiter), perKey, 'a', 200)
+    await redis.ask('FLUSHALL')
+    const state = await patient(limiter).take(perKey, 'a')
+    assert.deepEqual([state.granted, state.remaining, state.isStandIn], [true, 119, false])
+    assert.deepEqual(reports, [])
+  })
+})
+
+describe('a Redis that refuses', { skip }, () => {
+  it('a wrong password, is no Redis, until it takes it', async (t) => {
+    const redis = await startRedis(t, ['--requirepass', 'sesame'])
+    const url = (password: string) => redis.url.replace('//', `//:${password}@`)
+    const right = await openRedisLimiter(t, url('sesame'))
+    assert.deepEqual(right.reports, [])
+    const wrong = await openRedisLimiter(t, url('hunter2'))
+    const none = await openRedisLimiter(t, redis.url)
+    assert.deepEqual(wrong.reports, ['lost: WRONGPASS'])
+    assert.deepEqual(none.reports, ['lost: NOAUTH'])
+    assert.equal((await wrong.limiter.take(perKey, 'a')).isStandIn, true)
+    await askRedis(url('sesame'), 'CONFIG', 'SET', 'requirepass', 'hunter2')
+    await until(() => wrong.limiter.isReachable())
+    assert.deepEqual(wrong.reports, ['lost: WRONGPASS', 'found'])
+  })
+
+  it('to write, is no Redis, until it is a primary again', async (t) => {
+    const [primary, replica] = [await startRedis(t), await startRedis(t)]
+    const { limiter, reports } = await openRedisLimiter(t, replica.url)
+    await replica.ask('REPLICAOF', '127.0.0.1', String(primary.port))
+    await until(async () => (await patient(limiter).take(perKey, 'a')).isStandIn)
+    // Long enough for several attempts, each of which finds somebody who answers.
+    await sleep(500)
+    assert.deepEqual(reports, ['lost: READONLY'])
+    await replica.ask('REPLICAOF', 'NO', 'ONE')
+    await until(() => limiter.isReachable())
+    assert.equal(reports.length, 2)
+  })
+
+  it('for want of memory, is no Redis, until it has some', async (t) => {
+    const redis = await startRedis(t, ['--maxmemory-policy', 'noeviction'])
+    const { limiter, reports } = await openRedisLimiter(t, redis.url)
+    await redis.ask('CONFIG', 'SET', 'maxmemory', '1')
+    assert.equal((await patient(limiter).take(perKey, 'a')).isStandIn, true)
+    assert.deepEqual(reports, ['lost: OOM'])
+    await redis.ask('CONFIG', 'SET', 'maxmemory', '0')
+    await until(() => limiter.isReachable())
+  })
+
+  it('a command, is never quoted: it repeats what it was told', async (t) => {
+    const redis = await startRedis(t, ['--rename-command', 'AUTH', '', '--rename-command', 'EVAL', ''])
+    const withPassword = await openRedisLimiter(t, redis.url.replace('//', '//lethe:hunter2@'))
+    const without = await openRedisLimiter(t, redis.url)
+    assert.deepEqual(withPassword.reports, ['lost: ERR'])
+    assert.deepEqual(without.reports, ['lost: ERR'])
+  })
+})

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, describe, it } from 'node:test'
+import type { Budget } from '../../src/domain/budget.ts'
+import { askRedis, noRedis, someRedis } from '../support/redis.ts'
+import { openRedisLimiter, patient, timedRedisLimiter } from '../support/redis-limiter.ts'
+import { until } from '../support/until.ts'
+import { limiterContract, takeMany } from './contract.ts'
+
+const skip = noRedis
+const perKey: Budget = { name: 'key', limit: 120, windowMs: 60_000 }
+const url = skip ? '' : await someRedis({ after })
+
+/** What the clock of Redis says, in milliseconds. */
+async function serverNow(): Promise<number> {
+  const time = await askRedis(url, 'TIME')
+  assert.ok(Array.isArray(time))
+  return Number(time[0]) * 1_000 + Math.floor(Number(time[1]) / 1_000)
+}
+
+limiterContract('the limiter on Redis', (t) => timedRedisLimiter(t, url), { skip })
+
+describe('limiters on one Redis', { skip }, () => {
+  it('grant exactly 120 of 1,000 requests at once through three of them', async (t) => {
+    const three = await Promise.all([1, 2, 3].map(() => openRedisLimiter(t, url)))
+    const holder = randomUUID()
+    const states = await Promise.all(
+      Array.from({ length: 1_000 }, async (_, i) => {
+        const opened = three[i % 3]
+        assert.ok(opened)
+        return patient(opened.limiter).take(perKey, holder)
+      }),
+    )
+    const granted = states.filter((state) => state.granted)
+    assert.equal(granted.length, 120)
+    assert.equal(new Set(granted.map(({ remaining }) => remaining)).size, 120)
+    assert.equal(new Set(states.map(({ resetsAt }) => resetsAt)).size, 1)
+  })
+
+  it('go by the clock of Redis, not by their own', async (t) => {
+    const { limiter } = await openRedisLimiter(t, url)
+    const before = await serverNow()
+    const { countedAt } = await patient(limiter).take(perKey, randomUUID())
+    assert.ok(countedAt >= before && countedAt <= (await serverNow()))
+  })
+
+  it('let a client that really waits for its reset go on', async (t) => {
+    const { limiter } = await openRedisLimiter(t, url)
+    const short: Budget = { name: 'key', limit: 3, windowMs: 200 }
+    const holder = randomUUID()
+    for (let window = 0; window < 3; window++) {
+      const [first] = await takeMany(patient(limiter), short, holder, 4)
+      assert.ok(first)
+      await until(async () => (await serverNow()) >= first.resetsAt)
+    }
+    const states = await takeMany(patient(limiter), short, holder, 4)
+    assert.deepEqual(states.map(({ granted }) => granted).sort(), [false, true, true, true])
+  })
+
+  it('are not asked, nor blamed, by whoever has no patience left', async (t) => {
+    const { limiter, reports } = await openRedisLimiter(t, url)
+    const holder = randomUUID()
+    assert.equal((await limiter.take(perKey, holder, { patienceMs: 0 })).isStandIn, true)
+    assert.equal(limiter.isReachable(), true)
+    assert.equal((await patient(limiter).take(perKey, holder)).remaining, 119)
+    assert.deepEqual(reports, [])
+  })
+
+  it('agree when one of them grants fewer than another', async (t) => {
+    const { limiter } = await openRedisLimiter(t, url)
+    const holder = randomUUID()
+    await takeMany(patient(limiter), perKey, holder, 50)
+    const fewer = await patient(limiter).take({ ...perKey, limit: 20 }, holder)
+    assert.deepEqual([fewer.granted, fewer.limit, fewer.remaining], [false, 20, 0])
+    assert.equal((await patient(limiter).take(perKey, holder)).remaining, 69)
+  })
+})
+
+describe('a window in Redis', { skip }, () => {
+  it('is one key with its count and its reset, which expires with it', async (t) => {
+    const { limiter } = await openRedisLimiter(t, url)
+    const holder = randomUUID()
+    await takeMany(patient(limiter), perKey, holder, 7)
+    const { resetsAt } = await patient(limiter).take(perKey, holder)
+    const key = `lethe:key:${holder}`
+    assert.equal(await askRedis(url, 'GET', key), `8 ${resetsAt}`)
+    const leftMs = Number(await askRedis(url, 'PTTL', key))
+    assert.ok(leftMs > 0 && leftMs <= 60_000)
+    assert.ok(Math.abs((await serverNow()) + leftMs - resetsAt) < 1_000)
+  })
+
+  it('is not written to by a request it refuses', async (t) => {
+    const { limiter } = await openRedisLimiter(t, url)
+    const holder = randomUUID()
+    await takeMany(patient(limiter), { ...perKey, limit: 2 }, holder, 50)
+    assert.match(String(await askRedis(url, 'GET', `lethe:key:${holder}`)), /^2 \d+$/)
+  })
+
+  it('starts anew instead of being stretched when the clock of Redis is set back', async (t) => {
+    const { limiter } = await openRedisLimiter(t, url)
+    const holder = randomUUID()
+    const late = (await serverNow()) + 3_600_000
+    await askRedis(url, 'SET', `lethe:key:${holder}`, `120 ${late}`, 'PX', '3600000')
+    const { granted, remaining, resetsAt, countedAt } = await patient(limiter).take(perKey, holder)
+    assert.deepEqual([granted, remaining, resetsAt], [true, 119, countedAt + 60_000])
+    assert.ok(Number(await askRedis(url, 'PTTL', `lethe:key:${holder}`)) <= 60_000)
+  })
+
+  it('starts anew where something else stood', async (t) => {
+    const { limiter } = await openRedisLimiter(t, url)
+    const holder = randomUUID()
+    await askRedis(url, 'SET', `lethe:key:${holder}`, 'something else', 'PX', '60000')
+    assert.equal((await patient(limiter).take(perKey, holder)).remaining, 119)
+  })
+})

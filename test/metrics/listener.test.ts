@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { describe, it, type TestContext } from 'node:test'
+import { register as globalRegistry } from 'prom-client'
+import { openMetricsListener } from '../../src/metrics/metrics-listener.ts'
+import { assertRefused, commandLine, jsonLines, startServe } from '../support/command-line.ts'
+import { everyMetric, readText } from '../support/metrics.ts'
+import { missing } from '../support/missing.ts'
+import { openRawConnection } from '../support/raw-http.ts'
+import { startTestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+async function takenPort(t: TestContext): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(address !== null && typeof address === 'object')
+  return address.port
+}
+
+describe('the listener of the metrics', () => {
+  it('is off unless it is asked for', async (t) => {
+    for (const env of [{}, { LETHE_METRICS_PORT: '' }, { LETHE_METRICS_PORT: 'off' }]) {
+      const service = await startTestService(t, env)
+      assert.equal(service.metricsUrl, null)
+    }
+  })
+
+  it('is apart from the API, which knows nothing of it', async (t) => {
+    const service = await startTestService(t, { LETHE_METRICS_PORT: '0' })
+    assert.notEqual(new URL(service.metricsUrl ?? '').port, new URL(service.url).port)
+    assert.equal((await service.ask('/metrics')).status, 401)
+  })
+
+  it('listens where it is told to', async (t) => {
+    const service = await startTestService(t, { LETHE_METRICS_PORT: '0', LETHE_METRICS_HOST: '::1' })
+    assert.match(service.metricsUrl ?? '', /^http:\/\/\[::1\]:\d+\/metrics$/)
+    assert.match(await readText(service.metricsUrl), /^lethe_build_info/m)
+  })
+
+  it('answers GET /metrics, and with a plain 404 anything else', async (t) => {
+    const { metricsUrl } = await startTestService(t, { LETHE_METRICS_PORT: '0' })
+    const at = (path: string) => new URL(path, metricsUrl ?? '')
+    assert.equal((await fetch(at('/metrics?collect=all'))).status, 200)
+    for (const [method, path] of [
+      ['GET', '/'],
+      ['GET', '/metrics/'],
+      ['GET', '/metricsx'],
+      ['GET', '/healthz'],
+      ['GET', '/v1/analytics/openapi.json'],
+      ['HEAD', '/metrics'],
+      ['POST', '/metrics'],
+      ['DELETE', '/metrics'],
+    ] as const) {
+      const response = await fetch(at(path), { method })
+      assert.equal(response.status, 404, `${method} ${path}`)
+      assert.equal(response.headers.get('content-type'), 'text/plain; charset=utf-8')
+      if (method !== 'HEAD') assert.match(await response.text(), /^Not found\./)
+    }
+  })
+
+  it('hangs up on a client that takes too long', async (t) => {
+    const { port, close } = await openMetricsListener({
+      host: '127.0.0.1',
+      port: 0,
+      timeouts: { headersTimeout: 40, requestTimeout: 80, connectionsCheckingInterval: 20 },
+      text: async () => '',
+      onError: () => {},
+    })
+    t.after(close)
+    const slow = await openRawConnection(`http://127.0.0.1:${port}`)
+    slow.send('GET /metrics HTTP/1.1\r\nHost:')
+    assert.match(await slow.rest(), /^HTTP\/1\.1 408 /)
+  })
+
+  it('belongs to one service: two in a process are measured apart', async (t) => {
+    const [one, other] = [
+      await startTestService(t, { LETHE_METRICS_PORT: '0' }),
+      await startTestService(t, { LETHE_METRICS_PORT: '0' }),
+    ]
+    await one.ask('/healthz')
+    const seen = async ({ metricsUrl }: typeof one) => (await readText(metricsUrl)).includes('/healthz')
+    await until(() => seen(one))
+    assert.equal(await seen(other), false)
+    assert.deepEqual(globalRegistry.getMetricsAsArray(), [])
+  })
+
+  it('tells a failed reading from a good one, and the log why', async (t) => {
+    const errors: unknown[] = []
+    const broken = new Error('no such gauge')
+    const { port, close } = await openMetricsListener({
+      host: '127.0.0.1',
+      port: 0,
+      timeouts: {},
+      text: () => Promise.reject(broken),
+      onError: (error) => errors.push(error),
+    })
+    t.after(close)
+    const response = await fetch(`http://127.0.0.1:${port}/metrics`)
+    assert.equal(response.status, 500)
+    assert.doesNotMatch(await response.text(), /gauge/)
+    assert.deepEqual(errors, [broken])
+  })
+
+  it('is named in the log, and stops with the service, whoever holds a connection', async (t) => {
+    const server = await startServe(commandLine(t), { LETHE_METRICS_PORT: '0' })
+    const [, metricsUrl = ''] = await server.waitFor('stdout', /"metricsUrl":"([^"]+)"/)
+    await readText(metricsUrl)
+    const slow = await openRawConnection(metricsUrl)
+    slow.send('GET /metrics HTTP/1.1\r\nHost:')
+    server.kill('SIGTERM')
+    const { code, stdout, stderr } = await server.ended
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.equal(jsonLines(stdout).at(-1)?.msg, 'stopped')
+    await assert.rejects(fetch(metricsUrl))
+    slow.hangUp()
+  })
+
+  it('stops the start when its port is taken, with one line that names it and exit code 1', async (t) => {
+    const port = await takenPort(t)
+    const env = { LETHE_METRICS_PORT: String(port), LETHE_LOG_LEVEL: 'error' }
+    const outcome = await commandLine(t).runProgram(['serve'], { env })
+    assertRefused(
+      outcome,
+      1,
+      new RegExp(`^error: Port ${port} of 127\\.0\\.0\\.1 is taken. Set LETHE_METRICS_PORT `),
+    )
+  })
+
+  it('closes again when the port of the API is taken', async (t) => {
+    const port = await takenPort(t)
+    const env = { LETHE_METRICS_PORT: '0', LETHE_PORT: String(port), LETHE_LOG_LEVEL: 'error' }
+    const outcome = await commandLine(t).runProgram(['serve'], { env })
+    assertRefused(outcome, 1, new RegExp(`^error: Port ${port} of 127\\.0\\.0\\.1 is taken. Set LETHE_PORT `))
+  })
+
+  it('writes what promtool takes', { skip: missing('promtool') }, async (t) => {
+    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+      input: await everyMetric(t),
+      encoding: 'utf8',
+    })
+    assert.equal(status, 0, stdout + stderr)
+  })
+})

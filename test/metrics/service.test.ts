@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { setTimeout as passTime } from 'node:timers/promises'
+import { MemoryLimiter } from '../../src/limiter/memory-limiter.ts'
+import { openMetrics } from '../../src/metrics/open-metrics.ts'
+import { dataOf, errorOf } from '../support/answers.ts'
+import { everyMetric, readMetrics, samplesOf, sampleValue } from '../support/metrics.ts'
+import { openRawConnection } from '../support/raw-http.ts'
+import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
+import { until } from '../support/until.ts'
+
+const scopes = ['analytics:view', 'analytics:delete-data'] as const
+const env = { LETHE_METRICS_PORT: '0' }
+const shop = await startShop({ after }, { env, scopes })
+const { key, metricsUrl } = shop
+const limiter = new MemoryLimiter(Date.now)
+
+const read = async (name: string, labels: Record<string, string> = {}, from = metricsUrl) =>
+  sampleValue(await readMetrics(from), name, labels)
+
+describe('erasures', () => {
+  test('are counted by how they ended, with the rows that were there', async () => {
+    await shop.ingest(visit('anna', { events: 3 }))
+    const erase = (subjectId: string, trackerId?: string) =>
+      shop.ask(subjectPath(subjectId, trackerId), { key, method: 'DELETE' })
+    dataOf(await erase('anna'))
+    dataOf(await erase('anna'))
+    dataOf(await erase('never-seen'))
+    errorOf(await erase('anna', 'no-such-tracker'), 'not_found')
+    assert.equal(await read('lethe_erasures_total', { outcome: 'failed' }), 0)
+    assert.equal(await read('lethe_erasures_total', { outcome: 'erased' }), 1)
+    assert.equal(await read('lethe_erasures_total', { outcome: 'nothing_there' }), 2)
+    assert.equal(await read('lethe_erased_rows_total', { kind: 'session' }), 1)
+    assert.equal(await read('lethe_erased_rows_total', { kind: 'event' }), 3)
+  })
+})
+
+describe('an erasure that fails', () => {
+  test('is counted as such, and fails for its caller', async (t) => {
+    const broken = { ping: async () => {}, subjects: { ...shop.workplace.subjects } }
+    broken.subjects.erase = () => Promise.reject(new Error('the disk is full'))
+    const metrics = openMetrics({ ...shop.workplace, store: broken, limiter, version: '0.0.0' })
+    t.after(() => metrics.stop())
+    const tracker = { organisationId: shop.organisationId, trackerId: 'shop', since: 0 }
+    await assert.rejects(metrics.subjects.erase(tracker, 'anna'), /the disk is full/)
+    const samples = samplesOf(await metrics.text())
+    assert.equal(sampleValue(samples, 'lethe_erasures_total', { outcome: 'failed' }), 1)
+  })
+})
+
+describe('refusals', () => {
+  test('are counted by the budget that refused', async (t) => {
+    const limits = { LETHE_LIMIT_IP: '6/minute', LETHE_LIMIT_KEY: '3/minute', LETHE_LIMIT_ERASURE: '1/hour' }
+    const own = await startShop(t, { env: { ...env, ...limits }, scopes })
+    const refusals = async () =>
+      Promise.all(
+        ['ip', 'key', 'erasure'].map((budget) =>
+          read('lethe_budget_refusals_total', { budget }, own.metricsUrl),
+        ),
+      )
+    assert.deepEqual(await refusals(), [0, 0, 0])
+    for (let i = 0; i < 2; i++) await own.ask(subjectPath('anna'), { key: own.key, method: 'DELETE' })
+    assert.deepEqual(await refusals(), [0, 0, 1])
+    for (let i = 0; i < 4; i++) await own.ask(subjectsPath, { key: own.key })
+    assert.deepEqual(await refusals(), [0, 3, 1])
+    await own.ask(subjectsPath, { key: own.key })
+    const connection = await openRawConnection(own.url)
+    connection.send('nonsense\r\n\r\n')
+    await connection.answer()
+    connection.hangUp()
+    assert.deepEqual(await refusals(), [2, 3, 1])
+  })
+})
+
+describe('the parts', () => {
+  test('are told as reachable', async () => {
+    assert.equal(await read('lethe_store_reachable'), 1)
+    assert.equal(await read('lethe_limiter_reachable'), 1)
+  })
+
+  test('are told when they are not', async (t) => {
+    t.mock.method(MemoryLimiter.prototype, 'isReachable', () => false)
+    const { ping } = shop.workplace
+    shop.workplace.ping = () => Promise.reject(new Error('gone'))
+    assert.equal(await read('lethe_limiter_reachable'), 0)
+    assert.equal(await read('lethe_store_reachable'), 0)
+    shop.workplace.ping = ping
+    assert.equal(await read('lethe_store_reachable'), 1)
+  })
+
+  test('tell of their connections where there are several, and not of any where there is none', async (t) => {
+    const samples = samplesOf(await everyMetric(t))
+    for (const [state, count] of [
+      ['open', 5],
+      ['busy', 3],
+      ['waiting', 2],
+    ] as const) {
+      assert.equal(sampleValue(samples, `lethe_store_connections_${state}`), count)
+      assert.equal(await read(`lethe_store_connections_${state}`), null)
+    }
+  })
+})
+
+describe('the process', () => {
+  test('tells its version, its start, its memory and its CPU time', async () => {
+    const samples = await readMetrics(metricsUrl)
+    assert.equal(sampleValue(samples, 'lethe_build_info', { node: process.version }), 1)
+    const startedAt = sampleValue(samples, 'process_start_time_seconds') ?? 0
+    assert.ok(Math.abs(startedAt - (Date.now() / 1000 - process.uptime())) < 2)
+    assert.ok((sampleValue(samples, 'process_resident_memory_bytes') ?? 0) > 10e6)
+    assert.ok((sampleValue(samples, 'nodejs_heap_size_used_bytes') ?? 0) > 1e6)
+    const cpu = sampleValue(samples, 'process_cpu_seconds_total') ?? 0
+    assert.ok(cpu > 0)
+    assert.ok(((await read('process_cpu_seconds_total')) ?? 0) >= cpu)
+  })
+
+  test('tells for how long its event loop was held up, since the last reading', async () => {
+    const longest = () => read('lethe_event_loop_delay_seconds', { statistic: 'max' })
+    await until(async () => {
+      await longest()
+      // It needs a look at the idle loop first, to compare with.
+      await passTime(30)
+      const end = performance.now() + 150
+      while (performance.now() < end);
+      return ((await longest()) ?? 0) > 0.1
+    })
+    assert.ok(((await read('lethe_event_loop_delay_seconds', { statistic: 'median' })) ?? 1) < 0.1)
+  })
+})

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import type { Store } from '../../../src/domain/store.ts'
+import { keyOf, type TransferRow, type TransferTable } from '../../../src/domain/transfer.ts'
+import { fillEverything } from '../../support/everything.ts'
+import { Bench, byCodePoints } from './bench.ts'
+
+/** Moving everything is of the store as a whole, so it has two of its own. */
+export function transferContract(folder: string, open: (folder: string) => Promise<Store>): void {
+  describe('moving tables', () => {
+    const [full, empty] = [new Bench(), new Bench()]
+    before(async () => {
+      full.use(await open(join(folder, 'moved-from')))
+      empty.use(await open(join(folder, 'moved-to')))
+      await fillEverything(full.store)
+    })
+    after(() => Promise.all([full.store.close(), empty.store.close()]))
+
+    function tableOf(name: string): TransferTable {
+      const found = full.store.transfer.tables.find((table) => table.name === name)
+      return found ?? assert.fail(`no table ${name}`)
+    }
+
+    async function readAll({ store }: Bench, table: TransferTable, limit: number): Promise<TransferRow[]> {
+      const all: TransferRow[] = []
+      for (let last: TransferRow | undefined; ; last = all.at(-1)) {
+        const rows = await store.transfer.read(table, last ? keyOf(table, last) : null, limit)
+        assert.ok(rows.length <= limit)
+        if (rows.length === 0) return all
+        all.push(...rows)
+      }
+    }
+
+    it('reads as many rows as it counts, none of them twice, in pages of whatever size', async () => {
+      for (const table of full.store.transfer.tables) {
+        const rows = await readAll(full, table, 1_000)
+        assert.ok(rows.length > 1, `${table.name} has rows to try it with`)
+        assert.equal(await full.store.transfer.count(table), rows.length)
+        const keys = new Set(rows.map((row) => JSON.stringify(keyOf(table, row))))
+        assert.equal(keys.size, rows.length)
+        for (const limit of [1, 3]) assert.deepEqual(await readAll(full, table, limit), rows)
+      }
+    })
+
+    it('reads in the order of keys, text by its code points', async () => {
+      const subjects = await readAll(full, tableOf('subjects'), 100)
+      const names = subjects.map(([trackerId, subjectId]) => `${trackerId}\0${subjectId}`)
+      assert.deepEqual(names, names.toSorted(byCodePoints))
+      const events = await readAll(full, tableOf('events'), 100)
+      const instants = Map.groupBy(events, ([key]) => key)
+      assert.ok(instants.size > 1)
+      for (const rows of instants.values()) {
+        const order = rows.map(([, occurredAt]) => Number(occurredAt))
+        assert.deepEqual(
+          order,
+          order.toSorted((a, b) => a - b),
+        )
+      }
+      const keys = [...instants.keys()].map(String)
+      assert.deepEqual(keys, keys.toSorted())
+      for (const key of keys) assert.match(key, /^[0-9a-f]{32}$/)
+    })
+
+    it('adds rows that then read as they did', async () => {
+      for (const table of full.store.transfer.tables) {
+        const rows = await readAll(full, table, 1_000)
+        await empty.store.transfer.add(table, rows)
+        assert.deepEqual(await readAll(empty, table, 1_000), rows)
+      }
+    })
+
+    it('adds all rows or none', async () => {
+      const organisations = tableOf('organisations')
+      const before = await readAll(full, organisations, 1_000)
+      const [known] = before
+      const fresh: TransferRow = ['zzz', 'Last', 'free', 1]
+      await assert.rejects(full.store.transfer.add(organisations, [fresh, known ?? []]))
+      assert.deepEqual(await readAll(full, organisations, 1_000), before)
+      await assert.rejects(full.store.transfer.add(tableOf('trackers'), [['t', 'nobody', 'Shop', 1]]))
+    })
+
+    it('takes over when a scrub was, and that one is due, but never that none is', async () => {
+      const { transfer, upkeep } = empty.store
+      await transfer.adoptScrubState({ lastAt: 7, isDue: false })
+      assert.deepEqual(await upkeep.scrubState(), { lastAt: 7, isDue: false })
+      await transfer.adoptScrubState({ lastAt: 8, isDue: true })
+      assert.deepEqual(await upkeep.scrubState(), { lastAt: 8, isDue: true })
+      await transfer.adoptScrubState({ lastAt: 9, isDue: false })
+      assert.deepEqual(await upkeep.scrubState(), { lastAt: 9, isDue: true })
+      await upkeep.scrub(10)
+      assert.deepEqual(await upkeep.scrubState(), { lastAt: 10, isDue: false })
+    })
+  })
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { Client } from 'pg'
+import type { Store } from '../../../src/domain/store.ts'
+import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
+import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
+import { always, eventRow } from '../../support/rows.ts'
+import { until } from '../../support/until.ts'
+
+const shop = { organisationId: 'acme', trackerId: 'shop', since: always }
+/** Long enough for a loaded machine, far below every time-out of the store. */
+const promptMs = 3_000
+
+describe('a PostgreSQL store whose server goes away', () => {
+  let server: PostgresServer
+  let store: Store
+  let visits = 0
+  before(async () => {
+    server = await startPostgres()
+    store = await openPostgresStore(server.url)
+    await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+    await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  })
+  after(async () => {
+    await store.close()
+    await server.remove()
+  })
+  beforeEach(() => visit('anna'))
+
+  async function visit(subjectId: string, events = 1): Promise<void> {
+    const owner = { trackerId: 'shop', subjectId }
+    await store.ingest.ingest(
+      Array.from({ length: events }, () =>
+        eventRow({ ...owner, eventId: `e${++visits}`, occurredAt: visits }),
+      ),
+    )
+  }
+
+  const read = async () => (await store.subjects.read(shop, 'anna'))?.subjectId
+  const everything: Record<string, () => Promise<unknown>> = {
+    reading: read,
+    listing: async () => store.subjects.list(shop, { sort: 'subjectId', limit: 50, ...none }),
+    'looking up a key': async () => store.apiKeys.findCaller('nobody'),
+    erasing: () => store.subjects.erase(shop, 'nobody'),
+    'taking in': () => visit('anna'),
+    sweeping: () => store.retention.sweep('shop', 0, 100),
+    'being alone': () => store.upkeep.alone(async () => 'alone'),
+    'being asked how it is': () => store.ping(),
+  }
+
+  for (const ending of ['fast', 'immediate', 'killed'] as const) {
+    it(`fails promptly while the server is ${ending === 'killed' ? 'killed' : `stopped (${ending})`}, and works at once when it is back`, async () => {
+      for (const work of Object.values(everything)) await work()
+      await server.stop(ending)
+      for (const [what, work] of Object.entries(everything)) {
+        const from = performance.now()
+        await assert.rejects(work(), what)
+        assert.ok(performance.now() - from < promptMs, `${what} took too long to fail`)
+      }
+      await server.start()
+      for (const [what, work] of Object.entries(everything)) await assert.doesNotReject(work(), what)
+      assert.equal(await read(), 'anna')
+    })
+
+    it(`survives a server that is ${ending === 'killed' ? 'killed' : `stopped (${ending})`} in the middle of reads and writes`, async () => {
+      let [failed, done] = [0, 0]
+      let isOver = false
+      const workers = Object.values(everything).map(async (work) => {
+        while (!isOver) {
+          try {
+            await work()
+            done += 1
+          } catch {
+            failed += 1
+          }
+        }
+      })
+      await until(() => done > 20)
+      await server.stop(ending)
+      const before = failed
+      await until(() => failed > before + 5)
+      await server.start()
+      isOver = true
+      await Promise.all(workers)
+      assert.equal(await read(), 'anna')
+    })
+  }
+
+  it('goes on as if nothing had been when only its connections were ended', async () => {
+    const admin = new Client(server.url)
+    await admin.connect()
+    for (const [what, work] of Object.entries(everything)) {
+      await work()
+      await admin.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lethe'`,
+      )
+      await assert.doesNotReject(work(), what)
+    }
+    await admin.end()
+  })
+
+  it('leaves upkeep to another process when the one that was at it has lost its connection', async () => {
+    const admin = new Client(server.url)
+    await admin.connect()
+    const other = await openPostgresStore(server.url)
+    const { promise: held, resolve: release } = Promise.withResolvers<void>()
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+    const first = store.upkeep.alone(async () => {
+      begin()
+      await held
+    })
+    await begun
+    assert.equal(await other.upkeep.alone(async () => 'mine'), null)
+    await admin.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted`,
+    )
+    await until(async () => (await other.upkeep.alone(async () => 'mine')) === 'mine')
+    release()
+    await first
+    await other.close()
+    await admin.end()
+  })
+
+  it('keeps what was acknowledged, and erases in whole or not at all', async () => {
+    await visit('ben', 2_000)
+    const erasing = store.subjects.erase(shop, 'ben').catch(() => null)
+    await server.stop('immediate')
+    const erased = await erasing
+    await server.start()
+    const left = await store.subjects.read(shop, 'ben')
+    if (erased) assert.equal(left, null)
+    else assert.ok(left === null || left.counts.events === 2_000)
+    const events = await store.events.list(shop, 'ben', { limit: 1, after: null, sessionId: null })
+    assert.equal(events === null, left === null)
+  })
+})
+
+const none = { after: null, subjectIdPrefix: null, lastSeenAfter: null, lastSeenBefore: null }

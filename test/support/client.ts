@@ -1,0 +1,42 @@
+import { LetheClient, type LetheClientOptions, type Surroundings } from '@lethe/client'
+import type { Shop } from './shop.ts'
+
+/** A client of a shop, with its key. */
+export function clientOf(shop: Pick<Shop, 'url' | 'key'>, options: Partial<LetheClientOptions> = {}) {
+  return new LetheClient({ url: shop.url, apiKey: shop.key, ...options })
+}
+
+/** Surroundings in which waiting takes no time: clocks are moved on instead, the client's and whatever else `passTime` moves. */
+export interface MovedTime extends Surroundings {
+  /** Every wait there was, in milliseconds. */
+  waits: number[]
+}
+
+export function movedTime(passTime: (ms: number) => void = () => {}): MovedTime {
+  let shift = 0
+  const waits: number[] = []
+  return {
+    waits,
+    now: () => Date.now() + shift,
+    random: () => 0.5,
+    async wait(ms, signal) {
+      signal?.throwIfAborted()
+      waits.push(ms)
+      shift += ms
+      passTime(ms)
+    },
+  }
+}
+
+/** The runtime's fetch, with the method and the status of every exchange: `GET 200`. */
+export function recordingFetch(): { fetch: typeof fetch; exchanges: string[] } {
+  const exchanges: string[] = []
+  return {
+    exchanges,
+    async fetch(input, init) {
+      const response = await fetch(input, init)
+      exchanges.push(`${init?.method} ${response.status}`)
+      return response
+    },
+  }
+}

@@ -1,0 +1,10 @@
+import type { Lifetime } from './service.ts'
+
+/** A lifetime at whose end what came last goes first: a service before the store that it uses. */
+export function inReverse(lifetime: Lifetime): Lifetime {
+  const works: (() => void | Promise<void>)[] = []
+  lifetime.after(async () => {
+    for (const work of works.reverse()) await work()
+  })
+  return { after: (work) => works.push(work) }
+}

@@ -1,0 +1,16 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/** For the `skip` of a test that needs a program: `false` when it is on the path, else the reason to skip it. */
+export function missing(program: string): false | string {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
+  const isThere = folders.some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+  return isThere ? false : `${program} is not on the path`
+}

@@ -1,0 +1,140 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes, randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { Client } from 'pg'
+import { linkPostgresLibraries, postgresProgram, postgresUser } from './postgres-program.ts'
+
+const execute = promisify(execFile)
+
+/** Settings for a server that may lose everything when the machine stops. */
+const careless = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+
+/** How a server ends: it closes its connections, it drops everything, or it is gone without a word. */
+const endings = { fast: 'SIGINT', immediate: 'SIGQUIT', killed: 'SIGKILL' } as const
+
+/** A PostgreSQL server of one's own. It keeps its port and its data until it is removed. */
+export interface PostgresServer {
+  /** Where its superuser finds the database `postgres`. */
+  url: string
+  /** Starts it again, and is done when it takes connections. */
+  start(): Promise<void>
+  /** Ends it, and is done when it has ended. */
+  stop(ending: keyof typeof endings): Promise<void>
+  /** Ends it with all its data. That happens by itself when this process ends, in whatever way. */
+  remove(): Promise<void>
+}
+
+/** Makes a server and starts it: quick and careless, or with these settings instead, as careful as PostgreSQL is. */
+export async function startPostgres(settings: Record<string, string> = careless): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'lethe-postgres-'))
+  const password = await createCluster(folder)
+  const port = await unusedPort()
+  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`
+  const parameters = Object.entries({
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: '',
+    max_connections: '300',
+    ...settings,
+  }).map(([name, value]) => `--${name}=${value}`)
+  let guardian: ChildProcess
+
+  async function start(): Promise<void> {
+    const deadline = performance.now() + 30_000
+    guardian = spawnGuardian(folder, parameters)
+    while (!(await takesConnections(url))) {
+      const log = readFileSync(join(folder, 'log'), 'utf8')
+      const isKeptOut = hasEnded(guardian) && log.includes('pre-existing shared memory block')
+      if (performance.now() > deadline || (hasEnded(guardian) && !isKeptOut)) {
+        throw new Error(`PostgreSQL did not start: ${log}`)
+      }
+      // What is left of a killed server keeps a new one out for a moment.
+      if (isKeptOut) guardian = spawnGuardian(folder, parameters)
+      await setTimeout(20)
+    }
+  }
+  async function ended(): Promise<void> {
+    if (hasEnded(guardian)) return
+    guardian.ref()
+    await once(guardian, 'exit')
+  }
+  async function remove(): Promise<void> {
+    guardian.stdin?.end()
+    await ended()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    await start()
+  } catch (error) {
+    await remove()
+    throw error
+  }
+  return {
+    url,
+    start,
+    async stop(ending) {
+      guardian.stdin?.write(`${endings[ending]}\n`)
+      await ended()
+    },
+    remove,
+  }
+}
+
+/** Makes the files of a server, and tells the password of its superuser. */
+async function createCluster(folder: string): Promise<string> {
+  const user = postgresUser()
+  const password = randomBytes(16).toString('hex')
+  const passwordFile = join(folder, 'password')
+  writeFileSync(passwordFile, password)
+  if (user) for (const path of [folder, passwordFile]) chownSync(path, user.uid, user.gid)
+  const access = ['--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256']
+  const initdb = ['--no-locale', '--encoding=UTF8', '--no-sync', ...access, join(folder, 'data')]
+  await linkPostgresLibraries()
+  await execute(postgresProgram('initdb'), initdb, { ...user, cwd: folder })
+  return password
+}
+
+function spawnGuardian(folder: string, parameters: readonly string[]): ChildProcess {
+  const log = openSync(join(folder, 'log'), 'w')
+  const program = join(import.meta.dirname, 'postgres-guardian.ts')
+  const guardian = spawn(process.execPath, [program, folder, ...parameters], {
+    stdio: ['pipe', log, log],
+    detached: true,
+  })
+  closeSync(log)
+  guardian.unref()
+  return guardian
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
+async function takesConnections(url: string): Promise<boolean> {
+  const client = new Client(url)
+  try {
+    await client.connect()
+    await client.end()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A port that is free, outside the range from which systems hand ports out, so that it still is after a restart. */
+async function unusedPort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(20_000, 32_768)
+    const isFree = await new Promise<boolean>((resolve) => {
+      const server = createServer().once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+    })
+    if (isFree) return port
+  }
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto'
+import { createClient } from '@redis/client'
+import type { Limiter } from '../../src/domain/budget.ts'
+import { parseLimiterAddress } from '../../src/limiter/open-limiter.ts'
+import { RedisLimiter } from '../../src/limiter/redis-limiter.ts'
+import type { TimedLimiter } from '../limiter/contract.ts'
+import type { Lifetime } from './service.ts'
+
+/** A limiter on Redis that goes when the test does, and what it has reported: the reason of each loss, and each recovery. */
+export async function openRedisLimiter(lifetime: Lifetime, url: string) {
+  const address = parseLimiterAddress(url)
+  if (address?.engine !== 'redis') throw new Error('not the address of a Redis')
+  const reports: string[] = []
+  const limiter = await RedisLimiter.open(address, Date.now, {
+    onLost: (reason) => reports.push(`lost: ${reason}`),
+    onFound: () => reports.push('found'),
+  })
+  lifetime.after(() => limiter.close())
+  return { limiter, reports }
+}
+
+/** Asks without ever losing patience, so that a busy machine cannot disturb what is counted. */
+export function patient(limiter: Limiter): Pick<Limiter, 'take'> {
+  return { take: (budget, holder) => limiter.take(budget, holder, { patienceMs: Number.POSITIVE_INFINITY }) }
+}
+
+/** As if a window had begun earlier. It stays there even when it has ended, so that it is not Redis's expiry that ends it. */
+const beginEarlier = `
+local count, resetsAt = string.match(redis.call('GET', KEYS[1]), '^(%d+) (%d+)$')
+redis.call('SET', KEYS[1], string.format('%s %.0f', count, resetsAt - ARGV[1]), 'PX', 60000)`
+
+/**
+ * A limiter on Redis with holders of its own, in which time can pass. The clock of Redis cannot be moved: all windows move towards
+ * the past instead, and what they tell is moved back by as much.
+ */
+export async function timedRedisLimiter(lifetime: Lifetime, url: string): Promise<TimedLimiter> {
+  const { limiter } = await openRedisLimiter(lifetime, url)
+  const client = await createClient({ url, RESP: 2 })
+    .on('error', () => {})
+    .connect()
+  lifetime.after(() => client.destroy())
+  const own = randomUUID()
+  const keys = new Set<string>()
+  let passedMs = 0
+  return {
+    limiter: {
+      async take(budget, holder) {
+        keys.add(`lethe:${budget.name}:${own} ${holder}`)
+        const state = await patient(limiter).take(budget, `${own} ${holder}`)
+        return { ...state, resetsAt: state.resetsAt + passedMs, countedAt: state.countedAt + passedMs }
+      },
+    },
+    async pass(ms) {
+      passedMs += ms
+      for (const key of keys) await client.eval(beginEarlier, { keys: [key], arguments: [String(ms)] })
+    },
+  }
+}

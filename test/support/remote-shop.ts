@@ -1,0 +1,32 @@
+import type { TestContext } from 'node:test'
+import type { Scope } from '../../src/domain/scope.ts'
+import { type CommandLine, commandLine, type LocalOutcome } from './command-line.ts'
+import { type Shop, startShop } from './shop.ts'
+
+/** A shop that runs, and a command line elsewhere that knows where it is and has a key to it. */
+export interface RemoteShop extends Shop {
+  cli: CommandLine
+  env: Record<string, string>
+  /** Runs a command of `lethe subjects`. Somebody sits at the terminal only when `answers` are given. */
+  subjects(args: readonly string[], options?: { answers?: readonly string[] }): Promise<LocalOutcome>
+}
+
+export async function startRemoteShop(
+  t: TestContext,
+  {
+    scopes = ['analytics:view', 'analytics:delete-data'],
+    env: serviceEnv = {},
+  }: { scopes?: readonly Scope[]; env?: Record<string, string> } = {},
+): Promise<RemoteShop> {
+  // The budget for erasures is the tightest, so that batches see it and lose no time.
+  const shop = await startShop(t, { scopes, env: { LETHE_LIMIT_ERASURE: '500000/hour', ...serviceEnv } })
+  const cli = commandLine(t)
+  const env = { LETHE_URL: shop.url, LETHE_API_KEY: shop.key }
+  return {
+    ...shop,
+    cli,
+    env,
+    subjects: (args, { answers } = {}) =>
+      cli.run(['subjects', ...args], { env, ...(answers && { answers, columns: () => 80 }) }),
+  }
+}
