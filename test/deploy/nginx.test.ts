@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { errorOf } from '../support/answers.ts'
+import { dataOf, errorOf } from '../support/answers.ts'
+import { addMember, password } from '../support/console.ts'
 import { missing } from '../support/missing.ts'
 import { startShop, subjectPath } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -87,6 +88,27 @@ describe('the example for nginx', () => {
     await nginx.ask(subjectPath('anna'), { key: shop.key, headers: { 'X-Request-Id': 'nightly-42' } })
     await nginx.stop()
     assert.match(nginx.logged(), /^,?\S+ GET 404 \d+ [\d.]+ [\d.]+ nightly-42$/m)
+  })
+
+  test('lets members in to the console with a cookie for TLS alone, from pages of ours', {
+    skip,
+  }, async (t) => {
+    const shop = await startShop(t, {
+      scopes: ['analytics:view'],
+      env: { LETHE_TRUSTED_PROXIES: '127.0.0.1' },
+    })
+    const { email } = await addMember(shop, shop.organisationId)
+    const nginx = await openNginx(t, Number(new URL(shop.url).port))
+    const signIn = (origin: string, headers: Record<string, string> = {}) =>
+      nginx.ask('/console/api/sign-in', {
+        method: 'POST',
+        headers: { Origin: origin, 'Content-Type': 'application/json', ...headers },
+        body: JSON.stringify({ email, password }),
+      })
+    const answer = await signIn('https://lethe.example', { 'X-Forwarded-Proto': 'http' })
+    dataOf(answer)
+    assert.match(answer.headers.get('set-cookie') ?? '', /^__Secure-lethe-console=.*; Secure$/)
+    errorOf(await signIn('https://evil.example', { 'X-Forwarded-Host': 'evil.example' }), 'forbidden')
   })
 
   test('answers in the envelope when it refuses, and when there is no service', { skip }, async (t) => {
