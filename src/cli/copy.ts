@@ -58,7 +58,7 @@ export function addCopyCommand(program: Command, kit: CommandKit): void {
 
 const whatToDo = 'Stop whatever uses them, empty the target and copy again.'
 
-/** Tells apart what is written in different ways but is one file. */
+/** Where a store is: the same for one file, however its path is written. */
 function placeOf(address: Config['store']): string {
   return address.engine === 'sqlite' ? resolve(address.path) : address.url
 }

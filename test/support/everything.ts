@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { ActivityKind, ActivityNote } from '../../src/domain/activity.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { always, at, eventRow, sessionRow } from './rows.ts'
 
@@ -34,6 +35,7 @@ export async function fillEverything(store: Store): Promise<void> {
     await store.trackers.create({ id: trackerId, organisationId, name: `The ${trackerId}`, createdAt: 3 })
   }
   await createKeys(store)
+  await createMembers(store)
   for (const { trackerId } of everyTracker) {
     await store.ingest.ingest(oddIds.flatMap((subjectId) => visitsOf(trackerId, subjectId)))
   }
@@ -62,6 +64,33 @@ async function createKeys({ apiKeys }: Store): Promise<void> {
   await apiKeys.rotate('rotated', { hash: 'another hash', lastFour: 'wxyz' }, start + 1)
   await apiKeys.revoke('revoked', start + 2)
   await apiKeys.touch(new Map([['used', start + 3]]))
+}
+
+/** One who has signed in, and one whose link waits. */
+async function createMembers({ members, signIns }: Store): Promise<void> {
+  const note = (id: string, kind: ActivityKind): ActivityNote => ({
+    ...{ id, kind, organisationId: 'acme', at: start, target: 'änna@acme.example', requestId: '6b "odd"' },
+    actor: { kind: 'member', id: 'anna', name: 'änna@acme.example' },
+  })
+  for (const id of ['anna', 'ben']) {
+    const member = {
+      id,
+      organisationId: 'acme',
+      email: `${id}@acme.example`,
+      createdAt: start,
+      passwordSetAt: null,
+    }
+    const link = { tokenHash: `link of ${id}`, expiresAt: start + 9 }
+    assert.equal(await members.create(member, link, note(`invited ${id}`, 'member.invited')), true)
+  }
+  assert.equal(
+    await members.setPassword('link of anna', 'a hash', start + 1, note('set', 'member.joined')),
+    true,
+  )
+  for (const tokenHash of ['a token', 'another']) {
+    const signIn = { tokenHash, memberId: 'anna', startedAt: start + 2, lastSeenAt: start + 2 }
+    assert.equal(await signIns.begin(signIn, start + 1, note(tokenHash, 'member.signed-in')), true)
+  }
 }
 
 /** A session with attributes, one that only events have spoken of, and one from long ago. */
