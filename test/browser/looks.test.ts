@@ -127,7 +127,7 @@ describe('every page of the console', { skip: noBrowser }, async () => {
     await look('a link, shown once')
   })
 
-  test('fits a small screen, with nothing beyond its edge', async () => {
+  test('fits a small screen, with nothing beyond its edge, and is accessible there', async () => {
     const { page } = await sitDown(browser, shop, client, {
       viewport: { width: 360, height: 740 },
       hasTouch: true,
@@ -144,6 +144,7 @@ describe('every page of the console', { skip: noBrowser }, async () => {
       await settled(page)
       const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
       assert.ok(over <= 0, `${path} is ${over} pixels too wide`)
+      await assertAccessible(page, `${path}, small`)
     }
   })
 
