@@ -8,6 +8,11 @@ export type Run = (statement: Statement, values?: readonly Value[]) => Promise<Q
 
 type Work<Result> = (client: PoolClient, run: Run) => Promise<Result>
 
+/** How long a server may be silent about the beginning and the end of a transaction, which take no time. */
+const silenceMs = 5_000
+const begin = { text: 'BEGIN', query_timeout: silenceMs }
+const rollBack = { text: 'ROLLBACK', query_timeout: silenceMs }
+
 const maxConflicts = 10
 /** More than a pool has connections that may all have broken unnoticed. */
 const maxStale = 20
@@ -40,12 +45,15 @@ async function attemptOnce<Result>(
   const ignore = () => {}
   client.on('error', ignore)
   let isSound = false
-  const run: Run = ({ name, text }, values = []) => client.query<Row>({ name, text, values: [...values] })
   try {
-    const begun = client.query('BEGIN').then(() => {
+    const begun = client.query(begin).then(() => {
       attempt.hasBegun = true
     })
-    // Where statements can be sent behind each other, the first need not wait; should this one fail, it fails too.
+    // Where statements can be sent behind each other, the first need not wait; but without a beginning, none has done anything.
+    const run: Run = async ({ name, text }, values = []) => {
+      const [result] = await Promise.all([client.query<Row>({ name, text, values: [...values] }), begun])
+      return result
+    }
     if (client.pipeline) begun.catch(() => {})
     else await begun
     const result = await work(client, run)
@@ -63,7 +71,7 @@ async function attemptOnce<Result>(
 
 async function didRollBack(client: PoolClient): Promise<boolean> {
   try {
-    await client.query('ROLLBACK')
+    await client.query(rollBack)
     return true
   } catch {
     return false
