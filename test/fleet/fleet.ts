@@ -12,6 +12,7 @@ export interface Server extends RunningProgram {
   url: string
   /** Whether it was us who ended it. */
   isKilled: boolean
+  hasEnded: boolean
 }
 
 /** A place in the fleet: a process, and after that was killed the next one. */
@@ -26,6 +27,8 @@ export interface Place {
 export interface Fleet {
   cli: CommandLine
   places: readonly [Place, Place, Place]
+  /** All processes there ever were, in whatever place. */
+  servers: readonly Server[]
   /** A key that may do everything to the tracker `shop`. */
   key: string
 }
@@ -59,30 +62,38 @@ export async function startFleet(t: Lifetime, { store, redis, env = {} }: Parts)
     ...env,
   }
   const key = await createKey(cli)
-  const [a, b, c] = await Promise.all(
-    (['a', 'b', 'c'] as const).map((name) =>
-      openPlace(cli, name, { ...settings, LETHE_STORE: named(store, `lethe-${name}`) }),
-    ),
-  )
-  if (!a || !b || !c) throw new Error('there are three names')
-  return { cli, places: [a, b, c], key }
-}
+  const servers: Server[] = []
 
-async function openPlace(cli: CommandLine, name: string, env: Record<string, string>): Promise<Place> {
-  const next = async (): Promise<Server> => ({ ...(await startServe(cli, env)), isKilled: false })
-  const place: Place = {
-    name,
-    server: await next(),
-    async kill() {
-      place.server.isKilled = true
-      place.server.kill('SIGKILL')
-      await place.server.ended
-    },
-    async start() {
-      place.server = await next()
-    },
+  async function openServer(name: string): Promise<Server> {
+    const program = await startServe(cli, { ...settings, LETHE_STORE: named(store, `lethe-${name}`) })
+    const server = { ...program, isKilled: false, hasEnded: false }
+    program.ended.then(() => {
+      server.hasEnded = true
+    })
+    servers.push(server)
+    return server
   }
-  return place
+  async function openPlace(name: string): Promise<Place> {
+    const place: Place = {
+      name,
+      server: await openServer(name),
+      async kill() {
+        place.server.isKilled = true
+        place.server.kill('SIGKILL')
+        await place.server.ended
+      },
+      async start() {
+        place.server = await openServer(name)
+      },
+    }
+    return place
+  }
+  return {
+    cli,
+    places: await Promise.all([openPlace('a'), openPlace('b'), openPlace('c')]),
+    servers,
+    key,
+  }
 }
 
 /** The address of a database under which PostgreSQL tells who is connected. */
@@ -97,12 +108,17 @@ interface Ask {
   /** The client's address. */
   from?: string
   method?: 'GET' | 'DELETE'
+  signal?: AbortSignal
 }
 
 /** Sends a request through the proxy that stands before the fleet. Rejects when no answer came. */
-export async function ask(url: string, path: string, { key, from, method = 'GET' }: Ask): Promise<Answer> {
+export async function ask(
+  url: string,
+  path: string,
+  { key, from, method = 'GET', signal }: Ask,
+): Promise<Answer> {
   const headers = { authorization: `Bearer ${key}`, ...(from !== undefined && { 'x-forwarded-for': from }) }
-  const response = await fetch(url + path, { method, headers })
+  const response = await fetch(url + path, { method, headers, ...(signal && { signal }) })
   return { status: response.status, headers: response.headers, body: await response.json() }
 }
 
