@@ -15,12 +15,13 @@ import { dayMs, ids, now, shuffled, visits } from './visits.ts'
 
 const large = ids('large', 4)
 const small = ids('small', 8)
-const others = ids('other', 50)
+export const toErase: readonly string[] = [...large, ...small]
+export const others = ids('other', 50)
 
 export function killErasures({ kills, rows }: Plan, total: Tally): void {
   it('erasures leave each subject whole or gone, and gone if they were answered', async (t) => {
     const { random, cli, before, after, seen } = killBench(t)
-    const doomed = random.shuffle([...large, ...small])
+    const doomed = random.shuffle(toErase)
     await buildShop(cli.storePath, shuffled(random, someVisits(random, rows)))
     const key = await createKey(cli)
     copyStore(cli.storePath, before)
@@ -73,7 +74,7 @@ export function killErasures({ kills, rows }: Plan, total: Tally): void {
   })
 }
 
-function someVisits(random: SeededRandom, rows: number): IncomingRow[] {
+export function someVisits(random: SeededRandom, rows: number): IncomingRow[] {
   const crowd = { events: 9, from: now - 20 * dayMs, to: now - dayMs }
   return [
     ...visits(random, { ...crowd, subjectIds: large, sessions: Math.ceil(rows / 50) }),
@@ -83,7 +84,7 @@ function someVisits(random: SeededRandom, rows: number): IncomingRow[] {
 }
 
 /** A server whose writer has started, so that an erasure begins the moment it comes. */
-async function startWarmServer(cli: CommandLine, key: string) {
+export async function startWarmServer(cli: CommandLine, key: string) {
   const server = await startRoomyServer(cli)
   assert.deepEqual(await eraseAll(server.url, key, ['nobody']), ['nobody'])
   return server

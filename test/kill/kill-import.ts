@@ -57,7 +57,7 @@ export function killImports({ kills, rows }: Plan, total: Tally): void {
 }
 
 /** Lines of two files: the second goes on with sessions of the first, and brings subjects and sessions of its own. */
-function twoFiles(random: SeededRandom, rows: number): { early: IncomingRow[]; late: IncomingRow[] } {
+export function twoFiles(random: SeededRandom, rows: number): { early: IncomingRow[]; late: IncomingRow[] } {
   const crowd = { sessions: 4, events: 4, from: now - 20 * dayMs, to: now - dayMs }
   const old = visits(random, { ...crowd, subjectIds: ids('old', Math.ceil(rows / 40)) })
   const fresh = visits(random, { ...crowd, subjectIds: ids('fresh', Math.ceil(rows / 40)) })

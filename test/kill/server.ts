@@ -10,21 +10,19 @@ import {
 } from '../support/command-line.ts'
 
 /** A key that may do everything to the shop. */
-export async function createKey(cli: CommandLine): Promise<string> {
+export async function createKey(cli: CommandLine, name = 'all'): Promise<string> {
   const scopes = ['analytics:view', 'analytics:delete-data']
-  const args = ['keys', 'create', '--org', 'acme', '--name', 'all', '--json', '--scope', ...scopes]
+  const args = ['keys', 'create', '--org', 'acme', '--name', name, '--json', '--scope', ...scopes]
   return textOf(onlyJson(await cli.run(args)), 'key')
 }
 
-/** A server with budgets that are out of the way. */
+const plenty = '1000000/day'
+
+/** Budgets that are out of the way. */
+export const roomy = { LETHE_LIMIT_IP: plenty, LETHE_LIMIT_KEY: plenty, LETHE_LIMIT_ERASURE: plenty }
+
 export function startRoomyServer(cli: CommandLine, env: Record<string, string> = {}) {
-  const plenty = '1000000/day'
-  return startServe(cli, {
-    LETHE_LIMIT_IP: plenty,
-    LETHE_LIMIT_KEY: plenty,
-    LETHE_LIMIT_ERASURE: plenty,
-    ...env,
-  })
+  return startServe(cli, { ...roomy, ...env })
 }
 
 export async function stopServer(server: RunningProgram): Promise<void> {

@@ -4,7 +4,7 @@ import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
 
 const batchSize = 5_000
 
-/** Makes a store with an organisation that has the tracker `shop`, fills it, does with it what else is to be done, and closes it. */
+/** Makes an embedded store with a filled shop, does with it what else is to be done, and closes it. */
 export async function buildShop(
   path: string,
   rows: readonly IncomingRow[],
@@ -12,13 +12,18 @@ export async function buildShop(
 ): Promise<void> {
   const store = await openSqliteStore(path)
   try {
-    await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-    await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
-    for (let next = 0; next < rows.length; next += batchSize) {
-      await store.ingest.ingest(rows.slice(next, next + batchSize))
-    }
+    await fillShop(store, rows)
     await work(store)
   } finally {
     await store.close()
+  }
+}
+
+/** Gives an empty store an organisation that has the tracker `shop`, and fills that. */
+export async function fillShop(store: Store, rows: readonly IncomingRow[]): Promise<void> {
+  await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+  await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  for (let next = 0; next < rows.length; next += batchSize) {
+    await store.ingest.ingest(rows.slice(next, next + batchSize))
   }
 }

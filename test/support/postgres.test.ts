@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
 import { freshDatabase } from './fresh-database.ts'
 import { startPostgres } from './postgres.ts'
@@ -36,6 +37,19 @@ describe('a PostgreSQL server for tests', () => {
       await server.start()
     }
     assert.deepEqual(await query(server.url, 'SELECT * FROM kept'), [['fast'], ['immediate'], ['killed']])
+  })
+
+  test('can be silent for a while, with all its connections', async (t) => {
+    const server = await startPostgres()
+    t.after(() => server.remove())
+    const client = new Client(server.url)
+    await client.connect()
+    await server.pause()
+    const answers = Promise.all([client.query('SELECT'), query(server.url, 'SELECT')])
+    assert.equal(await Promise.race([answers, setTimeout(500, 'silence')]), 'silence')
+    await server.resume()
+    await answers
+    await client.end()
   })
 
   test('says why it does not start', async () => {

@@ -26,6 +26,9 @@ export interface PostgresServer {
   start(): Promise<void>
   /** Ends it, and is done when it has ended. */
   stop(ending: keyof typeof endings): Promise<void>
+  /** It no longer answers, while its connections stay. */
+  pause(): Promise<void>
+  resume(): Promise<void>
   /** Ends it with all its data. That happens by itself when this process ends, in whatever way. */
   remove(): Promise<void>
 }
@@ -44,6 +47,7 @@ export async function startPostgres(settings: Record<string, string> = careless)
     ...settings,
   }).map(([name, value]) => `--${name}=${value}`)
   let guardian: ChildProcess
+  let paused: Awaited<ReturnType<typeof pauseAll>> | null = null
 
   async function start(): Promise<void> {
     const deadline = performance.now() + 30_000
@@ -82,8 +86,27 @@ export async function startPostgres(settings: Record<string, string> = careless)
       guardian.stdin?.write(`${endings[ending]}\n`)
       await ended()
     },
+    async pause() {
+      paused = await pauseAll(url, folder)
+    },
+    async resume() {
+      for (const pid of paused?.pids ?? []) process.kill(pid, 'SIGCONT')
+      await paused?.client.end()
+      paused = null
+    },
     remove,
   }
+}
+
+/** Stops the processes of a server, the parent first, so that none comes to life meanwhile. */
+async function pauseAll(url: string, folder: string): Promise<{ client: Client; pids: number[] }> {
+  const client = new Client(url)
+  await client.connect()
+  const parent = Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
+  process.kill(parent, 'SIGSTOP')
+  const { rows } = await client.query<{ pid: number }>('SELECT pid FROM pg_stat_activity')
+  for (const { pid } of rows) process.kill(pid, 'SIGSTOP')
+  return { client, pids: [...rows.map(({ pid }) => pid), parent] }
 }
 
 /** Makes the files of a server, and tells the password of its superuser. */

@@ -198,11 +198,7 @@ export class Connections {
 }
 
 function pool(config: PoolConfig): Pool {
-  const made = new Pool({
-    ...config,
-    idleTimeoutMillis: 60_000,
-    onConnect: (client) => client.query(everyConnection),
-  })
+  const made = new Pool({ ...config, idleTimeoutMillis: 60_000 })
   // A connection that breaks while nobody uses it: the pool replaces it. Without a listener it would end the process.
   made.on('error', () => {})
   return made

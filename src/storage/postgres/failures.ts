@@ -32,8 +32,9 @@ const endedCodes = ['57P01', '57P02', '57P05', '25P03']
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error)
   if (code !== null) return systemCodes.includes(code) || endedCodes.includes(code) || code.startsWith('08')
-  // The driver's own words for a connection that ended or is no longer usable; they carry no code.
-  return error instanceof Error && /^Connection terminated|is not queryable/.test(error.message)
+  // The driver's own words for a connection that ended or is no longer usable; they carry no code. One that never came about
+  // because the server is silent is "terminated due to" that, and another would do no better.
+  return error instanceof Error && /^Connection terminated(?! due to)|is not queryable/.test(error.message)
 }
 
 /** Whether two transactions were in each other's way, so that one of them has to be run again. */

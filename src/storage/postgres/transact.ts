@@ -8,6 +8,11 @@ export type Run = (statement: Statement, values?: readonly Value[]) => Promise<Q
 
 type Work<Result> = (client: PoolClient, run: Run) => Promise<Result>
 
+/** How long a server may be silent about the beginning and the end of a transaction, which take no time. */
+const silenceMs = 5_000
+const begin = { text: 'BEGIN', query_timeout: silenceMs }
+const rollBack = { text: 'ROLLBACK', query_timeout: silenceMs }
+
 const maxConflicts = 10
 /** More than a pool has connections that may all have broken unnoticed. */
 const maxStale = 20
@@ -40,18 +45,19 @@ async function attemptOnce<Result>(
   const ignore = () => {}
   client.on('error', ignore)
   let isSound = false
-  const sent: Promise<unknown>[] = []
-  const run: Run = ({ name, text }, values = []) => {
-    const answered = client.query<Row>({ name, text, values: [...values] })
-    answered.catch(() => {})
-    sent.push(answered)
-    return answered
-  }
   try {
-    const begun = client.query('BEGIN').then(() => {
+    const begun = client.query(begin).then(() => {
       attempt.hasBegun = true
     })
-    // Where statements can be sent behind each other, the first need not wait; should this one fail, it fails too.
+    // Where statements can be sent behind each other, the first need not wait; but without a beginning, none has done anything.
+    const sent: Promise<unknown>[] = []
+    const run: Run = ({ name, text }, values = []) => {
+      const asked = client.query<Row>({ name, text, values: [...values] })
+      const answered = Promise.all([asked, begun]).then(([result]) => result)
+      answered.catch(() => {})
+      sent.push(answered)
+      return answered
+    }
     if (client.pipeline) begun.catch(() => {})
     else await begun
     const result = await work(client, run)
@@ -70,7 +76,7 @@ async function attemptOnce<Result>(
 
 async function didRollBack(client: PoolClient): Promise<boolean> {
   try {
-    await client.query('ROLLBACK')
+    await client.query(rollBack)
     return true
   } catch {
     return false

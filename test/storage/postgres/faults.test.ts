@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
 import type { Store } from '../../../src/domain/store.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
@@ -10,6 +11,8 @@ import { until } from '../../support/until.ts'
 const shop = { organisationId: 'acme', trackerId: 'shop', since: always }
 /** Long enough for a loaded machine, far below every time-out of the store. */
 const promptMs = 3_000
+/** Long enough for every time-out before a statement that writes. */
+const silentMs = 14_000
 
 describe('a PostgreSQL store whose server goes away', () => {
   let server: PostgresServer
@@ -85,6 +88,26 @@ describe('a PostgreSQL store whose server goes away', () => {
       assert.equal(await read(), 'anna')
     })
   }
+
+  it('does not wait for ever for a server that says nothing, and goes on when it speaks again', async () => {
+    const fresh = await openPostgresStore(server.url)
+    const works = [store, fresh].flatMap(({ subjects, ping }) => [
+      () => subjects.erase(shop, 'nobody'),
+      () => subjects.read(shop, 'nobody'),
+      ping,
+    ])
+    await store.subjects.erase(shop, 'nobody')
+    await server.pause()
+    const settled = Promise.allSettled(works.map((work) => work()))
+    const outcomes = await Promise.race([settled, setTimeout(silentMs, [])])
+    await server.resume()
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      works.map(() => 'rejected'),
+    )
+    for (const work of works) await assert.doesNotReject(async () => work())
+    await fresh.close()
+  })
 
   it('goes on as if nothing had been when only its connections were ended', async () => {
     const admin = new Client(server.url)

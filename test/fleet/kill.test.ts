@@ -1,0 +1,12 @@
+import { maxBatchRows } from '../../src/operations/import-lines.ts'
+import { killTests } from './kill-tests.ts'
+
+// A taste of what kill.soak.ts does at length. With so few kills chance may have it that many come late.
+killTests(
+  {
+    imports: { kills: 1, rows: 1.1 * maxBatchRows },
+    erasures: { kills: 2, rows: 10_000 },
+    sweeps: { kills: 2, rows: 8_000 },
+  },
+  { leastInTime: 0.3 },
+)
