@@ -35,6 +35,7 @@ describe('work that one process does alone', () => {
   it('is let go of by a process that is killed', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     const child = runChild('child-is-alone.ts', path, 'stay')
+    t.after(() => child.kill('SIGKILL'))
     await once(child.stdout, 'data')
     assert.equal(await alone(path, async () => 'done'), null)
     const exited = once(child, 'exit')
