@@ -49,7 +49,7 @@ async function attemptOnce<Result>(
     const begun = client.query(begin).then(() => {
       attempt.hasBegun = true
     })
-    // Where statements can be sent behind each other, the first need not wait; but without a beginning, none has done anything.
+    // Where statements can be sent behind each other, the first need not wait; should this one fail, all behind it do.
     const run: Run = async ({ name, text }, values = []) => {
       const [result] = await Promise.all([client.query<Row>({ name, text, values: [...values] }), begun])
       return result
