@@ -49,7 +49,7 @@ async function attemptOnce<Result>(
     const begun = client.query(begin).then(() => {
       attempt.hasBegun = true
     })
-    // Where statements can be sent behind each other, the first need not wait; but without a beginning, none has done anything.
+    // Where statements can be sent behind each other, the first need not wait; should this one fail, all behind it do.
     const sent: Promise<unknown>[] = []
     const run: Run = ({ name, text }, values = []) => {
       const asked = client.query<Row>({ name, text, values: [...values] })
