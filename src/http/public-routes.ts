@@ -2,6 +2,7 @@ import type { Eventually } from '../domain/eventually.ts'
 import { checkReadiness } from '../operations/check-readiness.ts'
 import type { AnswerWriter } from './answer.ts'
 import { openApiDocument } from './openapi/document.ts'
+import { reference } from './reference/reference.ts'
 import type { Visit, WayParts } from './request-way.ts'
 
 /**
@@ -12,6 +13,10 @@ export const publicPaths: readonly string[] = [
   '/healthz',
   '/readyz',
   '/v1/analytics/openapi.json',
+  '/docs',
+  '/docs/reference.css',
+  '/docs/reference.js',
+  '/docs/icon.svg',
   '/',
   '/console',
   '/console/*',
@@ -27,10 +32,12 @@ interface PublicRoute {
 }
 
 export function publicRoutes(
-  { services, limiter }: Pick<WayParts, 'services' | 'limiter'>,
-  { succeed, write }: AnswerWriter,
+  { services, limiter, budgets }: Pick<WayParts, 'services' | 'limiter' | 'budgets'>,
+  answer: AnswerWriter,
 ): PublicRoute[] {
-  const document = JSON.stringify(openApiDocument())
+  const { succeed, write } = answer
+  const document = openApiDocument()
+  const text = JSON.stringify(document)
   return [
     { path: '/healthz', respond: (visit) => succeed(visit, { status: 'ok' }) },
     {
@@ -39,6 +46,7 @@ export function publicRoutes(
         succeed(visit, { status: 'ready', parts: await checkReadiness(services, limiter) })
       },
     },
-    { path: '/v1/analytics/openapi.json', respond: (visit) => write(visit, 200, document) },
+    { path: '/v1/analytics/openapi.json', respond: (visit) => write(visit, 200, text) },
+    ...reference(document, budgets, answer),
   ]
 }

@@ -1,36 +1,12 @@
 import assert from 'node:assert/strict'
-import { createRequire } from 'node:module'
 import { after, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { commandLine } from '../../src/domain/activity.ts'
 import { inviteMember } from '../../src/operations/invite-member.ts'
 import { addMember, openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
+import { assertAccessible } from './accessible.ts'
 import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
-
-const axe: { source: string } = createRequire(import.meta.url)('axe-core')
-
-interface Violation {
-  id: string
-  nodes: { html: string; failureSummary: string }[]
-}
-
-/** What axe finds wrong with a page, in light and in dark. */
-async function assertAccessible(page: Page, what: string): Promise<void> {
-  await page.evaluate(axe.source)
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    const violations = await page.evaluate(async (): Promise<Violation[]> => {
-      const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }
-      return (await axe.run()).violations
-    })
-    const told = violations.map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes.map(({ html, failureSummary }) => `${html}\n${failureSummary}`).join('\n')}`,
-    )
-    assert.deepEqual(told, [], `${what}, ${colorScheme}`)
-  }
-}
 
 describe('every page of the console', { skip: noBrowser }, async () => {
   if (noBrowser) return

@@ -8,13 +8,17 @@ import { startShop } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 
-/** Those that are answered as the API is; test/console looks at the others. */
+/** Those that are answered as the API is; reference.test.ts and test/console look at the others. */
 const apiPaths = ['/healthz', '/readyz', '/v1/analytics/openapi.json']
 
 describe('the public paths', () => {
   test('are these and no others', () => {
     assert.deepEqual(publicPaths, [
       ...apiPaths,
+      '/docs',
+      '/docs/reference.css',
+      '/docs/reference.js',
+      '/docs/icon.svg',
       '/',
       '/console',
       '/console/*',
@@ -61,6 +65,8 @@ describe('the public paths', () => {
       '/healthz/',
       '/readyz/x',
       '/v1/analytics/openapi.json/x',
+      '/docs/',
+      '/docs/x',
       '/metrics',
       '/v1/openapi.json',
     ]) {

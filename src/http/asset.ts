@@ -1,0 +1,66 @@
+import type { AnswerWriter } from './answer.ts'
+import type { HeaderList } from './headers.ts'
+import type { Visit } from './request-way.ts'
+
+/** Nothing but what comes from here, no inline script or style, no frame around it, no text that becomes markup. */
+export const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+/** For a file whose address changes with what is in it. */
+export const keptForGood = 'public, max-age=31536000, immutable'
+
+/** A file for a browser, with forms of it that save the wire, the smallest first. */
+export interface Asset {
+  type: string
+  plain: Buffer
+  compressed: readonly { encoding: 'br' | 'gzip'; bytes: Buffer }[]
+}
+
+/** Answers with a file, in the smallest form that the browser can read. */
+export function sendAsset(
+  write: AnswerWriter['write'],
+  visit: Visit,
+  { type, plain, compressed }: Asset,
+  caching: string,
+): void {
+  const accepted = readAccepted(visit.request.headers['accept-encoding'])
+  const form = compressed.find(({ encoding }) => accepted.has(encoding))
+  const headers = [
+    ...safeHeaders(visit),
+    'Cache-Control',
+    caching,
+    'Content-Type',
+    type,
+    'Vary',
+    'Accept-Encoding',
+  ]
+  if (form) headers.push('Content-Encoding', form.encoding)
+  write(visit, 200, form?.bytes ?? plain, headers)
+}
+
+/** What every answer that a browser may show carries. */
+export function safeHeaders({ id }: Visit): HeaderList {
+  return [
+    ...['X-Request-Id', id, 'Content-Security-Policy', contentSecurityPolicy],
+    ...['X-Content-Type-Options', 'nosniff', 'X-Frame-Options', 'DENY', 'Referrer-Policy', 'no-referrer'],
+    ...['Cross-Origin-Opener-Policy', 'same-origin', 'Cross-Origin-Resource-Policy', 'same-origin'],
+    ...['Permissions-Policy', 'camera=(), geolocation=(), microphone=()'],
+  ]
+}
+
+/** The encodings a browser can read; one with the weight 0 is one it cannot. */
+function readAccepted(header: string | string[] = ''): Set<string> {
+  const parts = String(header).split(',')
+  const weighted = parts.map((part) => part.trim().split(/\s*;\s*q=/))
+  return new Set(weighted.filter(([, weight = '1']) => Number(weight) > 0).map(([name = '']) => name))
+}
