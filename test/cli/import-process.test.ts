@@ -4,8 +4,9 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { type CommandLine, jsonLines, type Outcome, onlyJson } from '../support/command-line.ts'
+import { type CommandLine, jsonLines, onlyJson } from '../support/command-line.ts'
 import { event, eventsOf, ndjson, recordOf, withShop, write } from '../support/import-shop.ts'
+import { importShop, peakOf } from '../support/peak-memory.ts'
 import { until } from '../support/until.ts'
 
 /** Lines of which little repeats, so that they stay long when compressed. */
@@ -14,8 +15,6 @@ function events(count: number): string {
     event({ eventId: `e${i}`, properties: { text: randomBytes(200).toString('base64') } })
   return ndjson(...Array.from({ length: count }, line))
 }
-
-const importShop = ['import', '--tracker', 'shop', '--json']
 
 describe('lethe import of what is compressed', { concurrency: true }, () => {
   it('reads gzip and zstd, several put together, from files and from standard input', async (t) => {
@@ -112,20 +111,6 @@ describe('lethe import from a pipe that stays open', { concurrency: true }, () =
 describe('the memory of lethe import', { concurrency: true }, () => {
   const megabyte = 1024 * 1024
 
-  /** Imports, and hands back the most memory that was resident, in MB. */
-  async function peakOf(
-    cli: CommandLine,
-    args: readonly string[],
-    nodeOptions = '',
-  ): Promise<{ outcome: Outcome; peak: number }> {
-    const report = "process.on('exit',()=>console.error('peak',process.resourceUsage().maxRSS))"
-    const env = { NODE_OPTIONS: `${nodeOptions} --import=data:text/javascript,${report}` }
-    const outcome = await cli.runProgram([...importShop, ...args], { env })
-    const [, kilobytes] = /peak (\d+)/.exec(outcome.stderr) ?? []
-    assert.ok(kilobytes, outcome.stderr)
-    return { outcome, peak: Number(kilobytes) / 1024 }
-  }
-
   /** Reads with little room for garbage, and stores nothing. */
   const peakOfReading = (cli: CommandLine, file: string) =>
     peakOf(cli, ['--dry-run', file], '--max-old-space-size=96')
@@ -138,23 +123,6 @@ describe('the memory of lethe import', { concurrency: true }, () => {
     closeSync(file)
     return path
   }
-
-  it('is the same for 10 MB and for 40 MB that are stored', async (t) => {
-    const cli = await withShop(t)
-    const visit = (number: number) =>
-      event({
-        subjectId: `visitor-${number % 9_973}`,
-        sessionId: `session-${Math.floor(number / 4)}`,
-        eventId: `event-${number}`,
-        properties: { url: `https://shop.example/products/${number % 977}`, title: 'A page of the shop' },
-      })
-    const visits = (from: number, count: number) =>
-      Array.from({ length: count }, (_, i) => ndjson(visit(from + i))).join('')
-    const small = await peakOf(cli, [write(cli, 'small', visits(0, 40_000))])
-    const large = await peakOf(cli, [write(cli, 'large', visits(40_000, 160_000))])
-    assert.partialDeepStrictEqual(JSON.parse(large.outcome.stdout), { badLines: 0, events: 160_000 })
-    assert.ok(large.peak < small.peak * 1.25, `${small.peak} MB, then ${large.peak} MB`)
-  })
 
   it('is the same for a file of four times the size that is only checked', async (t) => {
     const cli = await withShop(t)

@@ -2,11 +2,14 @@ import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe } from 'node:test'
 
+/** This one, and what is about the limiter, whatever the store. */
+const elsewhere = ['on-postgres.test.ts', 'shared-limiter.test.ts']
+
 /** Runs every test file of a folder once more, on PostgreSQL. */
 export function onPostgres(folder: string): void {
   process.env.LETHE_TEST_STORE = 'postgres'
   const files = readdirSync(folder).filter((file) => file.endsWith('.test.ts'))
-  for (const file of files.filter((name) => name !== 'on-postgres.test.ts')) {
+  for (const file of files.filter((name) => !elsewhere.includes(name))) {
     describe(`on PostgreSQL: ${basename(folder)}/${file}`, async () => {
       await import(join(folder, file))
     })

@@ -1,0 +1,3 @@
+import { rotationTests } from './rotation-tests.ts'
+
+rotationTests(1_000)
