@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { codes, markdownFiles, read, root, slug, withoutBlocks } from './markdown.ts'
 
 /** The folders whose paths the docs cite. */
-const cited = /^(src|client|docs|test|scripts|bin|openapi|benchmarks|deploy)\/[\w./-]+$/
+const cited = /^(src|client|docs|test|scripts|bin|openapi|benchmarks|deploy|examples)\/[\w./-]+$/
 
 for (const file of markdownFiles()) {
   const text = withoutBlocks(read(file))

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Erases a visitor for good, and waits where the service asks for it. Needs nothing but curl.
+# examples/erase-subject.sh TRACKER SUBJECT, with LETHE_URL and LETHE_API_KEY in the environment.
+set -eu
+
+# Ids may hold anything, so every byte is percent-encoded.
+encode() { printf %s "$1" | od -An -v -tx1 | tr -d ' \n' | sed 's/../%&/g'; }
+
+address="$LETHE_URL/v1/analytics/trackers/$(encode "$1")/subjects/$(encode "$2")"
+headers=$(mktemp)
+trap 'rm -f "$headers"' EXIT
+
+for attempt in 1 2 3 4 5; do
+  # On standard input, because anybody on this machine can read the arguments of a process.
+  body=$(printf 'Authorization: Bearer %s\n' "$LETHE_API_KEY" |
+    curl -s --max-time 60 -X DELETE -H @- -D "$headers" "$address") || { sleep "$attempt" && continue; }
+  case $(sed -n '1s/^[^ ]* \([0-9]*\).*/\1/p' "$headers") in
+    200) printf '%s\n' "$body" && exit 0 ;;
+    429) sleep "$(sed -n 's/^[Rr]etry-[Aa]fter: \([0-9]*\).*/\1/p' "$headers")" ;;
+    5??) sleep "$attempt" ;;
+    *) printf '%s\n' "$body" >&2 && exit 1 ;;
+  esac
+done
+echo 'No answer after five attempts. Run it again later: that does no harm.' >&2
+exit 1

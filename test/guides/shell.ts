@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { programPath } from '../support/command-line.ts'
+import type { Lifetime } from '../support/service.ts'
+
+const endOfOutput = '\u0004 that was all\n'
+const patienceMs = 30_000
+
+/** A shell in which one command follows the other, as somebody types them who reads a guide. */
+export interface Shell {
+  /** What a command prints, on either stream. */
+  run(command: string): Promise<string>
+}
+
+/** Opens a shell in a folder, where `npx lethe` is the program of this clone. */
+export function openShell(lifetime: Lifetime, folder: string, env: Record<string, string>): Shell {
+  const programs = join(folder, '.programs')
+  mkdirSync(programs)
+  const npx = join(programs, 'npx')
+  writeFileSync(npx, `#!/bin/sh\nshift\nexec '${process.execPath}' '${programPath}' "$@"\n`)
+  chmodSync(npx, 0o755)
+  const bash = spawn('bash', ['--noprofile', '--norc'], {
+    cwd: folder,
+    env: { HOME: folder, LANG: 'C.UTF-8', PATH: `${programs}:${process.env.PATH}`, ...env },
+  })
+  lifetime.after(async () => {
+    if (bash.exitCode !== null) return
+    bash.stdin.end()
+    await once(bash, 'exit')
+  })
+  let output = ''
+  for (const stream of [bash.stdout, bash.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  bash.stdin.write('exec 2>&1\n')
+  return {
+    async run(command) {
+      output = ''
+      // From a file, so that no command can take the next one for its input.
+      writeFileSync(join(programs, 'command'), `${command}\n`)
+      bash.stdin.write(`. '${programs}/command' </dev/null; printf '${endOfOutput.replace('\n', '\\n')}'\n`)
+      const patience = AbortSignal.timeout(patienceMs)
+      while (!output.endsWith(endOfOutput)) {
+        await once(bash.stdout, 'data', { signal: patience }).catch(() =>
+          assert.fail(`${command} did not end; it printed ${output}`),
+        )
+      }
+      // As a terminal shows the lines of HTTP.
+      return output.slice(0, -endOfOutput.length).replaceAll('\r\n', '\n')
+    },
+  }
+}
