@@ -64,6 +64,8 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     const hands = new Keyboard(page)
     await page.goto('/console/trackers')
     await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
+    // The charts come behind the page; one that came later would find the sign-in over before the keyboard does.
+    await page.waitForLoadState('networkidle')
     own.passTime(idleMs)
     await hands.press('API keys')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
