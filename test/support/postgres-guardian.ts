@@ -8,7 +8,7 @@ import { postgresProgram, postgresUser } from './postgres-program.ts'
 // is a signal for the server. The end of the input is the end of the tests: the server stops, its folder goes.
 
 const [folder = '', ...parameters] = process.argv.slice(2)
-const server = spawn(postgresProgram('postgres'), ['-D', join(folder, 'data'), ...parameters], {
+const server = spawn(postgresProgram('postgres', folder), ['-D', join(folder, 'data'), ...parameters], {
   stdio: ['ignore', 'inherit', 'inherit'],
   ...postgresUser(),
 })

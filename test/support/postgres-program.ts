@@ -1,4 +1,5 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,14 +11,25 @@ function packageFolder(): string {
   return dirname(dirname(entry))
 }
 
-export function postgresProgram(name: 'initdb' | 'postgres'): string {
-  return join(packageFolder(), 'native', 'bin', name)
+/** A program of the server in `folder`: its own copy where there is one, else the one that npm brought. */
+export function postgresProgram(name: 'initdb' | 'postgres', folder: string): string {
+  const copy = join(folder, 'native', 'bin', name)
+  return existsSync(copy) ? copy : join(packageFolder(), 'native', 'bin', name)
 }
 
-/** Makes the links between PostgreSQL's libraries, which the package leaves to an install script. Those that are there stay. */
-export async function linkPostgresLibraries(): Promise<void> {
+/**
+ * Makes PostgreSQL ready to run: the links between its libraries, which the package leaves to an install script, and a copy for the
+ * server in `folder` where whoever runs it may not look into this clone.
+ */
+export async function preparePostgres(folder: string): Promise<void> {
   const script = join('scripts', 'hydrate-symlinks.js')
   await promisify(execFile)(process.execPath, [script], { cwd: packageFolder() })
+  const { error } = spawnSync(postgresProgram('initdb', folder), ['--version'], {
+    cwd: '/',
+    ...postgresUser(),
+  })
+  if (!error) return
+  cpSync(join(packageFolder(), 'native'), join(folder, 'native'), { recursive: true, verbatimSymlinks: true })
 }
 
 /** Whom it runs as: not as root, which PostgreSQL refuses, but as somebody every such system has. */

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
-import { linkPostgresLibraries, postgresProgram, postgresUser } from './postgres-program.ts'
+import { postgresProgram, postgresUser, preparePostgres } from './postgres-program.ts'
 
 const execute = promisify(execFile)
 
@@ -118,8 +118,8 @@ async function createCluster(folder: string): Promise<string> {
   if (user) for (const path of [folder, passwordFile]) chownSync(path, user.uid, user.gid)
   const access = ['--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256']
   const initdb = ['--no-locale', '--encoding=UTF8', '--no-sync', ...access, join(folder, 'data')]
-  await linkPostgresLibraries()
-  await execute(postgresProgram('initdb'), initdb, { ...user, cwd: folder })
+  await preparePostgres(folder)
+  await execute(postgresProgram('initdb', folder), initdb, { ...user, cwd: folder })
   return password
 }
 
