@@ -26,7 +26,7 @@ async function withEvents(t: TestContext, count: number, properties = {}): Promi
 }
 
 describe('lethe copy, broken off,', () => {
-  const events = 6.5 * maxBatchRows
+  const events = 4.5 * maxBatchRows
 
   for (const engine of ['PostgreSQL', 'SQLite'] as const) {
     it(`goes on where it was and loses nothing, killed again and again on its way to ${engine}`, async (t) => {
@@ -43,7 +43,7 @@ describe('lethe copy, broken off,', () => {
       const copy = ['copy', '--json', '--from', from, '--to', to]
 
       let copied = 0
-      for (let kills = 0; kills < 3; kills++) {
+      for (let kills = 0; kills < 2; kills++) {
         const program = cli.startProgram(copy)
         const isDead = program.ended.then(() => true)
         // Each gets one batch further, and some way into the next.
