@@ -66,16 +66,16 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 function report(what: string, bare: readonly number[], ours: readonly number[]): void {
   const [a, b] = [median(bare), median(ours)]
   console.log(
-    `${what.padEnd(28)}${a.toFixed(2).padStart(12)}${b.toFixed(2).padStart(12)}${(b / a).toFixed(2).padStart(8)}`,
+    `${what.padEnd(32)}${a.toFixed(2).padStart(12)}${b.toFixed(2).padStart(12)}${(b / a).toFixed(2).padStart(8)}`,
   )
 }
 
-console.log(`median ms, one at a time      ${'bare SQL'.padStart(10)}${'over HTTP'.padStart(12)}   ratio`)
+console.log(`median ms, one at a time      ${'bare SQL'.padStart(10)}${'Lethe'.padStart(12)}   ratio`)
 const some = () => Math.floor(Math.random() * subjects)
 const idOf = (number: number) => `visitor-${number.toString().padStart(8, '0')}`
 const pairs: [string, () => Promise<unknown>, () => Promise<unknown>][] = [
   [
-    'read',
+    'read, over HTTP',
     () =>
       sql.query({
         name: 'read',
@@ -85,12 +85,12 @@ const pairs: [string, () => Promise<unknown>, () => Promise<unknown>][] = [
     () => ask(store.subjectPath(some())),
   ],
   [
-    'page of 50 by subjectId',
+    'page of 50 by subjectId, HTTP',
     () => page('subject_id'),
     () => ask(`${store.listPath}?sort=subjectId&limit=50`),
   ],
   [
-    'page of 50 by lastSeenAt',
+    'page of 50 by lastSeenAt, HTTP',
     () => page('last_seen_at, subject_id'),
     () => ask(`${store.listPath}?sort=lastSeenAt&limit=50`),
   ],
@@ -110,10 +110,10 @@ for (const [what, bare, ours] of pairs) {
 
 const workplace = await openWorkplace(readConfig(store.env))
 for (const { events, rounds } of erasures) {
-  const costs = { bare: [] as number[], ours: [] as number[] }
+  const costs = { bare: [] as number[], store: [] as number[], ours: [] as number[] }
   for (let round = 0; round < rounds; round++) {
-    for (const id of [`bare-${events}-${round}`, `ours-${events}-${round}`]) {
-      await addSubject(workplace, id, events)
+    for (const who of ['bare', 'store', 'ours']) {
+      await addSubject(workplace, `${who}-${events}-${round}`, events)
     }
     await sql.query('CHECKPOINT')
     const key = subjectKeyText(tracker, `bare-${events}-${round}`)
@@ -130,9 +130,12 @@ for (const { events, rounds } of erasures) {
         await sql.query('COMMIT')
       }),
     )
+    const view = { organisationId: 'bench', trackerId: tracker, since: 0 }
+    costs.store.push(await timed(() => workplace.subjects.erase(view, `store-${events}-${round}`)))
     costs.ours.push(await timed(() => ask(`${store.listPath}/ours-${events}-${round}`, 'DELETE')))
   }
-  report(`erase ${events} events`, costs.bare, costs.ours)
+  report(`erase ${events} events`, costs.bare, costs.store)
+  report(`  the same, over HTTP`, costs.bare, costs.ours)
 }
 await workplace.close()
 
@@ -158,7 +161,7 @@ console.log('\nreads per second at 64 connections')
 for (const urls of [[lethe.url], [lethe.url, second.url]]) {
   await requestsPerSecond(urls, 64)
   console.log(
-    `${urls.length} process${urls.length > 1 ? 'es' : ''}`.padEnd(28),
+    `${urls.length} process${urls.length > 1 ? 'es' : ''}`.padEnd(32),
     Math.round(await requestsPerSecond(urls, 64)),
   )
 }
