@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import type { Client } from 'pg'
+import { migrationSteps } from '../migration-steps.ts'
 
 /** The first version in which all that is used here behaves as it does in the newest. */
 const oldestServer = 150_000
@@ -7,14 +7,9 @@ const oldestServer = 150_000
 /** Held by whoever brings a store up to date; the others wait. */
 const migrationLock = 1_279_611_751
 
-const folder = new URL('./migrations/', import.meta.url)
-
 /** Every migration in order; the first is number 1. */
 export function migrations(): string[] {
-  return readdirSync(folder)
-    .filter((file) => file.endsWith('.sql'))
-    .sort()
-    .map((file) => readFileSync(new URL(file, folder), 'utf8'))
+  return migrationSteps(new URL('./migrations/', import.meta.url))
 }
 
 /** A database that this program must not touch, or cannot work with. */

@@ -1,18 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
+import { migrationSteps } from '../migration-steps.ts'
 import { transaction } from './connection.ts'
 
 /** "Leth": marks a file as one of ours. */
 const applicationId = 0x4c657468
 
-const folder = new URL('./migrations/', import.meta.url)
-
 /** Every migration in order; the first is number 1. A store's `user_version` is the number of the last one applied. */
 export function migrations(): string[] {
-  return readdirSync(folder)
-    .filter((file) => file.endsWith('.sql'))
-    .sort()
-    .map((file) => readFileSync(new URL(file, folder), 'utf8'))
+  return migrationSteps(new URL('./migrations/', import.meta.url))
 }
 
 /** A database that this program must not touch. */
