@@ -5,9 +5,9 @@ import { killTests } from './kill-tests.ts'
 killTests(
   {
     imports: { kills: 1, rows: 1.2 * maxBatchRows },
-    erasures: { kills: 2, rows: 15_000 },
-    sweeps: { kills: 3, rows: 12_000 },
-    scrubs: { kills: 2, rows: 6_000 },
+    erasures: { kills: 1, rows: 15_000 },
+    sweeps: { kills: 2, rows: 12_000 },
+    scrubs: { kills: 1, rows: 6_000 },
     mixed: { kills: 1, rows: 6_000 },
   },
   { leastInTime: 0.3 },

@@ -12,6 +12,8 @@ const writerCount = 10
 const loaderCount = 2
 
 const connectTimeoutMs = 5_000
+/** How soon a connection on which nothing comes is asked whether its other end is still there. */
+const keepAliveMs = 10_000
 const readTimeoutMs = 5_000
 /** An erasure of many millions of events takes minutes. */
 const writeTimeoutMs = 600_000
@@ -40,6 +42,7 @@ function settings(url: string): ClientConfig {
     application_name: 'lethe',
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
     types: { getTypeParser },
   }
 }

@@ -85,13 +85,16 @@ if (!cluster) {
       assert.deepEqual(
         kinds.map(({ name, partmethod }) => `${String(name).split('.')[1]} ${partmethod}`),
         [
+          'activity n',
           'api_keys n',
           'daily_events n',
           'daily_sessions n',
           'events h',
+          'members n',
           'organisations n',
           'scrubs n',
           'sessions h',
+          'sign_ins n',
           'subjects h',
           'trackers n',
         ],
