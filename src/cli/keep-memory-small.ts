@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 
 /**
  * For a process that handles batch after batch, each much garbage at once: V8 would let memory grow to several times that before it
- * looks. Hands back what collects this thread's garbage now; threads that start from now on find it as their global `gc`.
+ * looks. Hands back what collects this thread's garbage now.
  */
 export function keepMemorySmall(): () => void {
   setFlagsFromString('--heap-growing-percent=40')

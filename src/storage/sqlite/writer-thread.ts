@@ -16,9 +16,6 @@ port.on('message', (call: Call | 'close') => {
     return
   }
   port.postMessage(answer(call))
-  // There only in a process that keeps its memory small, such as an import. On the next turn nothing refers to the call any more.
-  const { gc } = globalThis
-  if (gc) setImmediate(() => gc())
 })
 
 function answer({ id, name, args }: Call): Reply {
