@@ -14,7 +14,7 @@ import { allScopes } from '../src/domain/scope.ts'
 import { createKey } from '../src/operations/create-key.ts'
 import { createOrganisation } from '../src/operations/create-organisation.ts'
 import { createTracker } from '../src/operations/create-tracker.ts'
-import { openWorkplace, type Workplace } from '../src/start.ts'
+import { openWorkplace, type Workplace } from '../src/workplace.ts'
 import { tracker } from './visits.ts'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))

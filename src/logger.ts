@@ -1,5 +1,4 @@
 import { type Logger, pino } from 'pino'
-import pretty from 'pino-pretty'
 import type { Config } from './config.ts'
 
 /** Lines wait for each other, so that a request does not wait for the disk; at most this long. */
@@ -7,12 +6,13 @@ const flushEveryMs = 100
 const bufferBytes = 15 * 1024
 
 /** JSON lines on standard output, or lines for people where that is a terminal and nobody asked for JSON. */
-export function createLogger(
+export async function createLogger(
   { logLevel }: Pick<Config, 'logLevel'>,
   { json = false }: { json?: boolean },
-): Logger {
+): Promise<Logger> {
   const options = { level: logLevel, base: null }
   if (!json && process.stdout.isTTY) {
+    const { default: pretty } = await import('pino-pretty')
     return pino(options, pretty({ sync: true, singleLine: true, translateTime: 'SYS:HH:MM:ss' }))
   }
   return pino(options, pino.destination({ sync: false, minLength: bufferBytes, periodicFlush: flushEveryMs }))

@@ -1,50 +1,16 @@
-import { randomInt, randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import manifest from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
 import { consoleEntries } from './console/console-entries.ts'
 import { surroundings } from './console/surroundings.ts'
 import type { Limiter } from './domain/budget.ts'
-import type { Clock } from './domain/instant.ts'
-import type { RetentionDays } from './domain/plan.ts'
-import { base62Alphabet, type Randomness } from './domain/randomness.ts'
-import type { Store } from './domain/store.ts'
 import { buildServer, serverTimeouts } from './http/build-server.ts'
 import { clientAddress } from './http/client-address.ts'
 import { hostAndPort, type LimiterAddress, type LimiterReports, openLimiter } from './limiter/open-limiter.ts'
-import { openMetricsListener } from './metrics/metrics-listener.ts'
-import { openMetrics } from './metrics/open-metrics.ts'
 import { keepHouse } from './operations/keep-house.ts'
 import { keyUse } from './operations/note-key-use.ts'
 import { passwordQueue } from './operations/password-queue.ts'
-import { type OpenOptions, openStore } from './storage/open-store.ts'
-
-const systemClock: Clock = Date.now
-
-const systemRandomness: Randomness = {
-  uuid: () => randomUUID(),
-  base62: (length) => Array.from({ length }, () => base62Alphabet.charAt(randomInt(62))).join(''),
-}
-
-/** What commands work with: the store's ports, the plans' windows, the time, and chance. */
-export interface Workplace extends Store {
-  retentionDays: RetentionDays
-  clock: Clock
-  randomness: Randomness
-}
-
-/** Opens the store for a command. */
-export async function openWorkplace(
-  { store, retentionDays }: Pick<Config, 'store' | 'retentionDays'>,
-  options?: OpenOptions,
-): Promise<Workplace> {
-  return {
-    ...(await openStore(store, options)),
-    retentionDays,
-    clock: systemClock,
-    randomness: systemRandomness,
-  }
-}
+import type { Workplace } from './workplace.ts'
 
 /** A service that listens. */
 export interface Service {
@@ -129,6 +95,8 @@ async function startMetrics(
   logger: Logger,
 ) {
   if (port === 'off') return null
+  const { openMetrics } = await import('./metrics/open-metrics.ts')
+  const { openMetricsListener } = await import('./metrics/metrics-listener.ts')
   const metrics = openMetrics({ store, limiter, clock: store.clock, version: manifest.version })
   const listener = await openMetricsListener({
     host,

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { Workplace } from '../start.ts'
+import type { Workplace } from '../workplace.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What every command is handed. */

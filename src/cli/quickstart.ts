@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { createLogger } from '../logger.ts'
 import { createSample } from '../operations/create-sample.ts'
-import { openWorkplace, startService, type Workplace } from '../start.ts'
+import { openWorkplace, type Workplace } from '../workplace.ts'
 import type { CommandKit } from './command-kit.ts'
 import { reachable } from './console-url.ts'
 import { joinLink } from './members.ts'
@@ -14,8 +14,9 @@ export function addQuickstartCommand(program: Command, { terminal, config }: Com
     .option('--json', 'log JSON lines even on a terminal')
     .action(async (options: { json?: true }) => {
       const settings = config()
-      const logger = createLogger(settings, options)
+      const logger = await createLogger(settings, options)
       const workplace = await openWorkplace(settings)
+      const { startService } = await import('../start.ts')
       const service = await startService(settings, workplace, logger)
       const url = reachable(service.url)
       const lines = await introduce(workplace, url, settings.publicUrl ?? url)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { createLogger } from '../logger.ts'
-import { openWorkplace, startService } from '../start.ts'
+import { openWorkplace } from '../workplace.ts'
 import type { CommandKit } from './command-kit.ts'
 import { untilStopped } from './until-stopped.ts'
 
@@ -11,11 +11,12 @@ export function addServeCommand(program: Command, { config }: CommandKit): void 
     .option('--json', 'log JSON lines even on a terminal')
     .action(async (options: { json?: true }) => {
       const settings = config()
-      const logger = createLogger(settings, options)
+      const logger = await createLogger(settings, options)
       const workplace = await openWorkplace(settings)
       if ((await workplace.organisations.list()).length === 0) {
         logger.warn('the store is empty: create an organisation with "lethe orgs create"')
       }
+      const { startService } = await import('../start.ts')
       const service = await startService(settings, workplace, logger)
       const { url, metricsUrl } = service
       logger.info({ url, ...(metricsUrl !== null && { metricsUrl }) }, 'listening')

@@ -1,6 +1,4 @@
 import type { Store } from '../domain/store.ts'
-import { openPostgresStore } from './postgres/open-postgres-store.ts'
-import { openSqliteStore } from './sqlite/open-sqlite-store.ts'
 
 /** Where the data lives. */
 export type StoreAddress = { engine: 'sqlite'; path: string } | { engine: 'postgres'; url: string }
@@ -17,9 +15,12 @@ export interface OpenOptions {
   mustExist?: boolean
 }
 
-/** Opens the store at an address, created or upgraded as needed. */
-export function openStore(address: StoreAddress, options: OpenOptions = {}): Promise<Store> {
-  return address.engine === 'sqlite'
-    ? openSqliteStore(address.path, options)
-    : openPostgresStore(address.url, options)
+/** Opens the store at an address, created or upgraded as needed. Only the engine that is asked for is loaded. */
+export async function openStore(address: StoreAddress, options: OpenOptions = {}): Promise<Store> {
+  if (address.engine === 'sqlite') {
+    const { openSqliteStore } = await import('./sqlite/open-sqlite-store.ts')
+    return openSqliteStore(address.path, options)
+  }
+  const { openPostgresStore } = await import('./postgres/open-postgres-store.ts')
+  return openPostgresStore(address.url, options)
 }

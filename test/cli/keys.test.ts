@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { readKeyId } from '../../src/domain/key-string.ts'
 import { createKey } from '../../src/operations/create-key.ts'
-import { openWorkplace } from '../../src/start.ts'
+import { openWorkplace } from '../../src/workplace.ts'
 import {
   assertRefused,
   type CommandLine,

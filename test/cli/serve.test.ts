@@ -7,7 +7,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as passTime } from 'node:timers/promises'
 import { echoMs } from '../../src/cli/on-stop-signal.ts'
 import { readConfig } from '../../src/config.ts'
-import { openWorkplace } from '../../src/start.ts'
+import { openWorkplace } from '../../src/workplace.ts'
 import {
   type ApiAnswer,
   assertRefused,

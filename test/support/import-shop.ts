@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { readConfig } from '../../src/config.ts'
-import { openWorkplace, type Workplace } from '../../src/start.ts'
+import { openWorkplace, type Workplace } from '../../src/workplace.ts'
 import { type CommandLine, commandLine } from './command-line.ts'
 import { always } from './rows.ts'
 
