@@ -4,10 +4,7 @@ import { become } from './launch/child.js'
 import { prepare } from './launch/prepare.js'
 
 const node = await prepare({ dev: false })
+const run = new URL('./launch/run.js', import.meta.url)
 
-if (node === process.execPath) {
-  await import('../src/main.ts')
-} else {
-  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-  await become(node, [...process.execArgv, main, ...process.argv.slice(2)])
-}
+if (node === process.execPath) await import(run.href)
+else await become(node, [...process.execArgv, fileURLToPath(run), ...process.argv.slice(2)])

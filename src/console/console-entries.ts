@@ -1,9 +1,7 @@
-import { METHODS } from 'node:http'
 import type { Passwords } from '../domain/password.ts'
 import type { AnswerWriter } from '../http/answer.ts'
-import { withHead } from '../http/build-server.ts'
 import { spending, type Visit } from '../http/request-way.ts'
-import type { Entry } from '../http/router.ts'
+import { type Entry, withHead } from '../http/router.ts'
 import { consoleBudgets } from './budgets.ts'
 import type { ConsoleServices } from './console-route.ts'
 import { type ConsoleWayParts, consoleWays } from './console-way.ts'
@@ -36,7 +34,7 @@ export function consoleEntries(parts: ConsoleParts, answer: AnswerWriter): Entry
     page('/console/*', show),
     // Whatever else is asked for there is answered as the API would, not with a page.
     {
-      methods: METHODS,
+      methods: 'any',
       path: '/console/api/*',
       destination: { path: '/console/api/*', isPublic: true, way: ways.open },
     },

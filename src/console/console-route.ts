@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile } from 'typebox/schema'
 import type { Origin } from '../domain/activity.ts'
 import { LetheError } from '../domain/errors.ts'
 import type { Passwords } from '../domain/password.ts'

@@ -1,14 +1,15 @@
-import { createServer, type IncomingMessage, METHODS, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import { type Eventually, then } from '../domain/eventually.ts'
 import { type AnswerWriter, answerWriter } from './answer.ts'
 import { Connections } from './connections.ts'
+import { createServer } from './node-http.ts'
 import { parserErrors } from './parser-errors.ts'
 import { publicRoutes } from './public-routes.ts'
 import { chosenRequestId } from './request-id.ts'
 import { requestLog } from './request-log.ts'
 import { callerOf, Moment, requestWay, Visit, type WayParts } from './request-way.ts'
-import { buildRouter, type Entry } from './router.ts'
+import { buildRouter, type Entry, withHead } from './router.ts'
 import { apiRoutes } from './routes/index.ts'
 
 export interface ServerParts extends WayParts {
@@ -87,9 +88,9 @@ export function buildServer(parts: ServerParts): LetheServer {
     },
   }
 
-  /** Every path: the API's, the public ones, and all of them again for the methods they do not have. */
+  /** Every path: the API's, the public ones, and what is beside them. */
   function entries(): Entry[] {
-    const known: Entry[] = [
+    return [
       ...apiRoutes.map((route) => ({
         methods: withHead(route.method),
         path: route.path,
@@ -102,14 +103,6 @@ export function buildServer(parts: ServerParts): LetheServer {
       })),
       ...(parts.annex?.(answer) ?? []),
     ]
-    const others = [...new Set(known.map(({ path }) => path))].map((path) => {
-      const same = known.filter((entry) => entry.path === path)
-      const taken = same.flatMap(({ methods }) => methods)
-      const methods = METHODS.filter((method) => !taken.includes(method))
-      const way = same[0]?.elsewhere
-      return { methods, path, destination: { allow: taken.join(', '), path, ...(way && { way }) } }
-    })
-    return [...known, ...others]
   }
 
   function enter(request: IncomingMessage, response: ServerResponse): void {
@@ -163,9 +156,4 @@ export function buildServer(parts: ServerParts): LetheServer {
     if (!visit.operation) throw new Error('A request came to its operation without parameters.')
     return then(visit.operation(services, callerOf(visit), visit.id), (data) => answer.succeed(visit, data))
   }
-}
-
-/** `HEAD` works wherever `GET` does. */
-export function withHead(method: string): string[] {
-  return method === 'GET' ? ['GET', 'HEAD'] : [method]
 }

@@ -1,4 +1,4 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { type ApiBudgetName, type Budget, budgetSpent, type Limiter } from '../domain/budget.ts'
@@ -8,6 +8,7 @@ import type { Randomness } from '../domain/randomness.ts'
 import { addressHolder } from './client-address.ts'
 import type { Connections } from './connections.ts'
 import { answerFailure } from './failure.ts'
+import { STATUS_CODES } from './node-http.ts'
 import { cutOffBody } from './request-body.ts'
 
 export interface ParserErrorParts {

@@ -1,6 +1,7 @@
 import type { Eventually } from '../domain/eventually.ts'
 import { checkReadiness } from '../operations/check-readiness.ts'
 import type { AnswerWriter } from './answer.ts'
+import { once } from './once.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { reference } from './reference/reference.ts'
 import type { Visit, WayParts } from './request-way.ts'
@@ -36,8 +37,9 @@ export function publicRoutes(
   answer: AnswerWriter,
 ): PublicRoute[] {
   const { succeed, write } = answer
-  const document = openApiDocument()
-  const text = JSON.stringify(document)
+  // A service that nobody asks for it starts without it.
+  const document = once(openApiDocument)
+  const text = once(() => JSON.stringify(document()))
   return [
     { path: '/healthz', respond: (visit) => succeed(visit, { status: 'ok' }) },
     {
@@ -46,7 +48,7 @@ export function publicRoutes(
         succeed(visit, { status: 'ready', parts: await checkReadiness(services, limiter) })
       },
     },
-    { path: '/v1/analytics/openapi.json', respond: (visit) => write(visit, 200, text) },
+    { path: '/v1/analytics/openapi.json', respond: (visit) => write(visit, 200, text()) },
     ...reference(document, budgets, answer),
   ]
 }

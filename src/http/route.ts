@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
-import { Compile, type Validator } from 'typebox/compile'
+import { Compile, type Validator } from 'typebox/schema'
 import type { Caller } from '../domain/api-key.ts'
 import { LetheError } from '../domain/errors.ts'
 import type { Eventually } from '../domain/eventually.ts'

@@ -1,5 +1,4 @@
-import { METHODS } from 'node:http'
-import findMyWay, { type HTTPMethod } from 'find-my-way'
+import findMyWay from 'find-my-way'
 import { publicPaths } from './public-routes.ts'
 import type { Destination, Step } from './request-way.ts'
 
@@ -8,14 +7,26 @@ export type PathParameters = Record<string, string | undefined>
 
 /** A path, with its parameters in braces, and where requests to it lead. */
 export interface Entry {
-  methods: readonly string[]
+  methods: readonly string[] | 'any'
   path: string
   destination: Destination
   /** The way of requests with other methods, where it is not the usual one. */
   elsewhere?: readonly Step[]
 }
 
+/** `HEAD` works wherever `GET` does. */
+export function withHead(method: string): string[] {
+  return method === 'GET' ? ['GET', 'HEAD'] : [method]
+}
+
 export type Router = (method: string, url: string) => { destination: Destination; params: PathParameters }
+
+/** Where a path leads, by method. */
+interface Place {
+  byMethod: ReadonlyMap<string, Destination>
+  /** For the methods it does not take. */
+  otherwise: Destination
+}
 
 /** Finds the destination of a request: nowhere for an unknown path, broken for one that cannot be decoded. */
 export function buildRouter(entries: readonly Entry[], maxPathLength: number): Router {
@@ -25,27 +36,34 @@ export function buildRouter(entries: readonly Entry[], maxPathLength: number): R
     querystringParser: () => ({}),
     onBadUrl: unreachable,
   })
-  for (const { methods, path, destination } of entries) {
-    requireScopeOrPublic(path, destination)
-    router.on(methods.filter(isMethod), path.replaceAll(/\{(\w+)\}/g, ':$1'), unreachable, destination)
+  for (const [path, same] of Map.groupBy(entries, (entry) => entry.path)) {
+    for (const { destination } of same) requireScopeOrPublic(path, destination)
+    // One tree of paths for all methods, of which this one stands for any.
+    router.on('GET', path.replaceAll(/\{(\w+)\}/g, ':$1'), unreachable, placeOf(path, same))
   }
   return (method, url) => {
     // The router takes `*`, which OPTIONS may ask for, for the root.
-    const found = isMethod(method) && url !== '*' ? router.find(method, url) : null
+    const found = url === '*' ? null : router.find('GET', url)
     if (found === null) return nowhere
-    // Only what could not be decoded is found without a destination.
-    return { destination: found.store ?? broken, params: found.params }
+    const place: Place | null = found.store
+    // Only what could not be decoded is found without a place.
+    const destination = place === null ? broken : (place.byMethod.get(method) ?? place.otherwise)
+    return { destination, params: found.params }
   }
+}
+
+function placeOf(path: string, same: readonly Entry[]): Place {
+  const byMethod = new Map<string, Destination>()
+  for (const { methods, destination } of same) {
+    if (methods === 'any') return { byMethod, otherwise: destination }
+    for (const method of methods) byMethod.set(method, destination)
+  }
+  const way = same[0]?.elsewhere
+  return { byMethod, otherwise: { allow: [...byMethod.keys()].join(', '), path, ...(way && { way }) } }
 }
 
 const nowhere = { destination: {}, params: {} }
 const broken: Destination = { isBroken: true }
-
-const methods = new Set<string>(METHODS)
-
-function isMethod(text: string): text is HTTPMethod {
-  return methods.has(text)
-}
 
 /** The router is only asked where a path leads; what is done there is not its business. */
 function unreachable(): void {}

@@ -26,6 +26,7 @@ const allowed: Record<string, readonly string[]> = {
     'config.ts',
     'logger.ts',
     'start.ts',
+    'workplace.ts',
     '../package.json',
     'node:*',
     'npm',
@@ -39,13 +40,13 @@ const allowed: Record<string, readonly string[]> = {
     'operations',
     'http',
     'console',
-    'storage',
     'limiter',
     'metrics',
+    'workplace.ts',
     '../package.json',
-    'node:crypto',
     'npm',
   ],
+  'workplace.ts': ['config.ts', 'domain', 'storage', 'node:crypto'],
   'main.ts': ['cli', 'node:*'],
 }
 
@@ -91,7 +92,7 @@ describe('the directions of imports', () => {
   it('can be told: files were found, and imports in them', () => {
     assert.ok(files.length > 50)
     assert.ok(importsOf('start.ts').includes('http/build-server.ts'))
-    assert.ok(importsOf('start.ts').includes('node:crypto'))
+    assert.ok(importsOf('workplace.ts').includes('node:crypto'))
     assert.ok(importsOf('start.ts').includes('pino'))
     assert.ok(importsOf('storage/sqlite/writer.ts').includes('storage/sqlite/writer-thread.ts'))
   })
@@ -118,7 +119,7 @@ describe('the directions of imports', () => {
     )
   })
 
-  it('meet in start.ts alone: nobody else knows HTTP, the console, the stores, the limiters, the metrics', () => {
+  it('meet in start.ts alone: nobody else knows HTTP, the console, the limiters, the metrics; the stores are opened in workplace.ts', () => {
     const knows = (part: string) =>
       files.filter((file) => partOf(file) !== part && importsOf(file).some((other) => partOf(other) === part))
     assert.deepEqual(
@@ -128,7 +129,7 @@ describe('the directions of imports', () => {
     assert.deepEqual(knows('console'), ['start.ts'])
     assert.deepEqual(knows('limiter'), ['config.ts', 'start.ts'])
     assert.deepEqual(knows('metrics'), ['start.ts'])
-    assert.deepEqual(knows('storage'), ['config.ts', 'start.ts'])
+    assert.deepEqual(knows('storage'), ['config.ts', 'workplace.ts'])
   })
 })
 
@@ -141,7 +142,9 @@ describe('the commands that ask a service', () => {
   it('do so with the client alone, and know no store and no operation', () => {
     assert.ok(remote.length >= 9)
     for (const file of remote) {
-      const wrong = importsOf(file).filter((other) => other.startsWith('operations/') || other === 'start.ts')
+      const wrong = importsOf(file).filter(
+        (other) => other.startsWith('operations/') || other === 'start.ts' || other === 'workplace.ts',
+      )
       assert.deepEqual(wrong, [], file)
       assert.doesNotMatch(read(file), /withStore/, file)
     }

@@ -289,6 +289,23 @@ describe('bin/lethe.js', () => {
     assert.equal(stderr.toString(), '')
   })
 
+  it('keeps what was compiled in a folder of the user, and does without where it cannot', () => {
+    const root = withBin(folder({ 'package.json': '{"type":"module"}', 'src/main.ts': main }))
+    const start = (cache: string) => {
+      const { NODE_COMPILE_CACHE: _, ...rest } = process.env
+      const env = { ...rest, XDG_CACHE_HOME: cache, HOME: cache, LOCALAPPDATA: cache }
+      const run = spawnSync(process.execPath, [path.join(root, 'bin/lethe.js'), 'a'], {
+        env,
+        encoding: 'utf8',
+      })
+      assert.deepEqual([JSON.parse(run.stdout).args, run.stderr], [['a'], ''])
+      return path.join(cacheFolder(process.platform, env, cache), 'compiled')
+    }
+    const compiled = start(folder())
+    assert.notDeepEqual(readdirSync(compiled, { recursive: true }), [])
+    assert.equal(existsSync(start(path.join(root, 'package.json'))), false)
+  })
+
   it('runs the program under the stored Node when its own is too old', () => {
     const { version, packages } = PIN
     const wanted = packages[`${process.platform}-${process.arch}`]

@@ -3,31 +3,32 @@ import { readFileSync } from 'node:fs'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { AnswerWriter } from '../answer.ts'
 import { type Asset, keptForGood, sendAsset } from '../asset.ts'
+import { once } from '../once.ts'
 import type { Visit, WayParts } from '../request-way.ts'
 import type { Json } from './json.ts'
 import { referencePage } from './page.ts'
 
 const types = { html: 'text/html', css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' }
 
-/** The API reference: a page and its three files, made once and kept in memory. */
-export function reference(document: Json, budgets: WayParts['budgets'], { write }: AnswerWriter) {
-  const style = file(
-    '/docs/reference.css',
-    'css',
-    ['tokens.css', 'layout.css', 'parts.css'].map(read).join('\n'),
-  )
-  const script = file('/docs/reference.js', 'js', read('reference.js'))
-  const icon = file('/docs/icon.svg', 'svg', read('icon.svg'))
-  const addresses = { style: style.address, script: script.address, icon: icon.address }
-  const page = asset('html', referencePage(document, budgets, addresses))
+/** The API reference: a page and its three files, made when the first of them is asked for and kept in memory. */
+export function reference(document: () => Json, budgets: WayParts['budgets'], { write }: AnswerWriter) {
+  const made = once(() => {
+    const style = file('/docs/reference.css', 'css', ['tokens.css', 'layout.css', 'parts.css'])
+    const script = file('/docs/reference.js', 'js', ['reference.js'])
+    const icon = file('/docs/icon.svg', 'svg', ['icon.svg'])
+    const addresses = { style: style.address, script: script.address, icon: icon.address }
+    return { page: asset('html', referencePage(document(), budgets, addresses)), style, script, icon }
+  })
+  const send = (part: 'style' | 'script' | 'icon') => (visit: Visit) => {
+    const { address, content } = made()[part]
+    // Asked for by another address, as by the page of another version, it may not be kept under that.
+    sendAsset(write, visit, content, visit.request.url === address ? keptForGood : 'no-store')
+  }
   return [
-    { path: '/docs', respond: (visit: Visit) => sendAsset(write, visit, page, 'no-store') },
-    ...[style, script, icon].map(({ path, address, content }) => ({
-      path,
-      // Asked for by another address, as by the page of another version, it may not be kept under that.
-      respond: (visit: Visit) =>
-        sendAsset(write, visit, content, visit.request.url === address ? keptForGood : 'no-store'),
-    })),
+    { path: '/docs', respond: (visit: Visit) => sendAsset(write, visit, made().page, 'no-store') },
+    { path: '/docs/reference.css', respond: send('style') },
+    { path: '/docs/reference.js', respond: send('script') },
+    { path: '/docs/icon.svg', respond: send('icon') },
   ]
 }
 
@@ -36,13 +37,14 @@ function read(name: string): string {
 }
 
 /** A file under an address that changes with what is in it. */
-function file(path: string, type: keyof typeof types, text: string) {
+function file(path: string, type: keyof typeof types, names: readonly string[]) {
+  const text = names.map(read).join('\n')
   const version = createHash('sha256').update(text).digest('hex').slice(0, 10)
-  return { path, address: `${path}?v=${version}`, content: asset(type, text) }
+  return { address: `${path}?v=${version}`, content: asset(type, text) }
 }
 
 function asset(type: keyof typeof types, text: string): Asset {
-  // The best there is would take fifteen times as long, at every start, to save a few hundred bytes more.
+  // The best there is would take fifteen times as long to save a few hundred bytes more.
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }
   return {
     type: type === 'svg' ? types.svg : `${types[type]}; charset=utf-8`,
