@@ -3,7 +3,7 @@ import type { Config } from './config.ts'
 
 /** Lines wait for each other, so that a request does not wait for the disk; at most this long. */
 const flushEveryMs = 100
-const bufferBytes = 15 * 1024
+const bufferBytes = 64 * 1024
 
 /** JSON lines on standard output, or lines for people where that is a terminal and nobody asked for JSON. */
 export async function createLogger(
@@ -15,5 +15,6 @@ export async function createLogger(
     const { default: pretty } = await import('pino-pretty')
     return pino(options, pretty({ sync: true, singleLine: true, translateTime: 'SYS:HH:MM:ss' }))
   }
-  return pino(options, pino.destination({ sync: false, minLength: bufferBytes, periodicFlush: flushEveryMs }))
+  const pace = { minLength: bufferBytes, maxWrite: 2 * bufferBytes, periodicFlush: flushEveryMs }
+  return pino(options, pino.destination({ sync: false, ...pace }))
 }

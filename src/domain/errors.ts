@@ -28,7 +28,11 @@ export class LetheError extends Error {
     details: readonly FieldProblem[] = [],
     options: ErrorOptions = {},
   ) {
+    // Nobody asks where an answer was decided, and to note it costs as much as all the rest of a refusal.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(message, options)
+    Error.stackTraceLimit = stackTraceLimit
     this.name = 'LetheError'
     this.code = code
     this.details = details
