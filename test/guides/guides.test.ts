@@ -6,9 +6,9 @@ import { runGuide } from './run-guide.ts'
 import { startSampleService } from './sample-service.ts'
 
 const atOnce = ['access-request', 'erasure-request', 'erasing-a-batch', 'keys-in-practice']
-const withStops = ['backup-and-restore', 'upgrading']
+const withStops = ['backup-and-restore']
 /** Run by a file of their own, or without commands. */
-const elsewhere = ['deploying', 'gdpr']
+const elsewhere = ['deploying', 'upgrading', 'gdpr']
 
 for (const guide of atOnce) {
   test(`the commands of docs/guides/${guide}.md print what it shows`, async (t) => {

@@ -15,14 +15,20 @@ export interface Shell {
   run(command: string): Promise<string>
 }
 
-/** Opens a shell in a folder, where `npx lethe` is the program of this clone. */
-export function openShell(lifetime: Lifetime, folder: string, env: Record<string, string>): Shell {
+/** Opens a shell in a folder, where `npx lethe` is the program of this clone; `within` is what to start it with, if anything. */
+export function openShell(
+  lifetime: Lifetime,
+  folder: string,
+  env: Record<string, string>,
+  within: readonly string[] = [],
+): Shell {
   const programs = join(folder, '.programs')
   mkdirSync(programs)
-  const npx = join(programs, 'npx')
-  writeFileSync(npx, `#!/bin/sh\nshift\nexec '${process.execPath}' '${programPath}' "$@"\n`)
-  chmodSync(npx, 0o755)
-  const bash = spawn('bash', ['--noprofile', '--norc'], {
+  write('npx', `shift\nexec '${process.execPath}' '${programPath}' "$@"`)
+  // Whoever needs it runs the test as root already.
+  write('sudo', 'exec "$@"')
+  const [program = '', ...args] = [...within, 'bash', '--noprofile', '--norc']
+  const bash = spawn(program, args, {
     cwd: folder,
     env: { HOME: folder, LANG: 'C.UTF-8', PATH: `${programs}:${process.env.PATH}`, ...env },
   })
@@ -53,5 +59,11 @@ export function openShell(lifetime: Lifetime, folder: string, env: Record<string
       // As a terminal shows the lines of HTTP.
       return output.slice(0, -endOfOutput.length).replaceAll('\r\n', '\n')
     },
+  }
+
+  function write(name: string, script: string): void {
+    const file = join(programs, name)
+    writeFileSync(file, `#!/bin/sh\n${script}\n`)
+    chmodSync(file, 0o755)
   }
 }
