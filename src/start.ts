@@ -11,6 +11,7 @@ import { base62Alphabet, type Randomness } from './domain/randomness.ts'
 import type { Store } from './domain/store.ts'
 import { buildServer, serverTimeouts } from './http/build-server.ts'
 import { clientAddress } from './http/client-address.ts'
+import { connectionsWithin } from './http/connections.ts'
 import { hostAndPort, type LimiterAddress, type LimiterReports, openLimiter } from './limiter/open-limiter.ts'
 import { openMetricsListener } from './metrics/metrics-listener.ts'
 import { openMetrics } from './metrics/open-metrics.ts'
@@ -76,6 +77,7 @@ export async function startService(config: Config, workplace: Workplace, logger:
   const server = buildServer({
     ...shared,
     budgets: config.budgets,
+    maxConnections: connectionsWithin(config.maxConnections),
     noteKeyUse: use.note,
     logger,
     annex: (answer) => consoleEntries(consoleParts, answer),
