@@ -13,6 +13,8 @@ export interface Config {
   limiter: LimiterAddress
   budgets: Record<ApiBudgetName, Budget>
   trustedProxies: string[]
+  /** How many clients may be connected at once. */
+  maxConnections: number
   /** Where browsers reach the console, without a slash at its end; `null` when nobody said. */
   publicUrl: string | null
   retentionDays: RetentionDays
@@ -51,6 +53,7 @@ export const variables = {
     takes: 'a budget such as 60/hour (per second, minute, hour or day)',
   },
   LETHE_TRUSTED_PROXIES: { fallback: '', takes: 'IP addresses or CIDR ranges, separated by commas' },
+  LETHE_MAX_CONNECTIONS: { fallback: '10000', takes: 'a whole number from 10 to 1000000' },
   LETHE_PUBLIC_URL: {
     fallback: '',
     takes: 'where browsers reach the service, such as https://lethe.example',
@@ -98,6 +101,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       erasure: readBudget('LETHE_LIMIT_ERASURE', 'erasure'),
     },
     trustedProxies: read('LETHE_TRUSTED_PROXIES', parseProxies),
+    maxConnections: read('LETHE_MAX_CONNECTIONS', (text) => parseInteger(text, 10, 1_000_000)),
     publicUrl: read('LETHE_PUBLIC_URL', parsePublicUrl) || null,
     retentionDays: read('LETHE_RETENTION_DAYS', parseRetentionDays),
     sweepSeconds: read('LETHE_SWEEP_SECONDS', (text) => parseInteger(text, 1, 86_400)),

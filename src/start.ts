@@ -6,6 +6,7 @@ import { surroundings } from './console/surroundings.ts'
 import type { Limiter } from './domain/budget.ts'
 import { buildServer, serverTimeouts } from './http/build-server.ts'
 import { clientAddress } from './http/client-address.ts'
+import { connectionsWithin } from './http/connections.ts'
 import { hostAndPort, type LimiterAddress, type LimiterReports, openLimiter } from './limiter/open-limiter.ts'
 import { keepHouse } from './operations/keep-house.ts'
 import { keyUse } from './operations/note-key-use.ts'
@@ -42,6 +43,7 @@ export async function startService(config: Config, workplace: Workplace, logger:
   const server = buildServer({
     ...shared,
     budgets: config.budgets,
+    maxConnections: connectionsWithin(config.maxConnections),
     noteKeyUse: use.note,
     logger,
     annex: (answer) => consoleEntries(consoleParts, answer),

@@ -14,6 +14,8 @@ import { apiRoutes } from './routes/index.ts'
 
 export interface ServerParts extends WayParts {
   logger: Logger
+  /** Beyond so many connections, one on which nothing is done gives way to the next. */
+  maxConnections: number
   /** Told of every request that is over: the pattern of its path, its method, its status (0 when its client left without an answer). */
   onAnswered?(route: string | null, method: string | null, status: number, durationMs: number): void
   /** Paths beside the API's, with ways of their own: the console. */
@@ -58,7 +60,7 @@ export function buildServer(parts: ServerParts): LetheServer {
     maxHeaderSize: maxHeaderBytes,
     ...serverTimeouts,
   })
-  const connections = new Connections(server)
+  const connections = new Connections(server, parts.maxConnections)
   const { onClientError, onConnect } = parserErrors({ ...parts, clock, randomness, connections })
   server.on('request', enter)
   // Node would answer these itself, without an envelope.
@@ -106,6 +108,7 @@ export function buildServer(parts: ServerParts): LetheServer {
   }
 
   function enter(request: IncomingMessage, response: ServerResponse): void {
+    if (!connections.begin({ request, response })) return
     const chosen = chosenRequestId(request)
     const id = chosen === null || chosen === 'unusable' ? randomness.uuid() : chosen.id
     const { destination, params } = findDestination(request.method ?? '', request.url ?? '')
@@ -119,6 +122,7 @@ export function buildServer(parts: ServerParts): LetheServer {
   }
 
   function leave(visit: Visit): void {
+    connections.end(visit)
     logRequest(visit)
     if (onAnswered === undefined) return
     const { destination, request, response, startedAt } = visit

@@ -37,9 +37,9 @@ export function publicRoutes(
   answer: AnswerWriter,
 ): PublicRoute[] {
   const { succeed, write } = answer
-  // A service that nobody asks for it starts without it.
+  // The same bytes for everybody, so that clients who do not read them cost no memory; made when somebody asks.
   const document = once(openApiDocument)
-  const text = once(() => JSON.stringify(document()))
+  const bytes = once(() => Buffer.from(JSON.stringify(document())))
   return [
     { path: '/healthz', respond: (visit) => succeed(visit, { status: 'ok' }) },
     {
@@ -48,7 +48,7 @@ export function publicRoutes(
         succeed(visit, { status: 'ready', parts: await checkReadiness(services, limiter) })
       },
     },
-    { path: '/v1/analytics/openapi.json', respond: (visit) => write(visit, 200, text()) },
+    { path: '/v1/analytics/openapi.json', respond: (visit) => write(visit, 200, bytes()) },
     ...reference(document, budgets, answer),
   ]
 }

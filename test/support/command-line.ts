@@ -26,6 +26,7 @@ export interface LocalOutcome extends Outcome {
 
 /** The program at work as a process of its own. */
 export interface RunningProgram {
+  pid: number
   stdout(): string
   stderr(): string
   /** Waits until the output so far matches, and hands back the match. Fails when the program ends before. */
@@ -145,6 +146,7 @@ function watch(child: ChildProcessWithoutNullStreams): RunningProgram {
     isOver = true
   })
   return {
+    pid: child.pid ?? 0,
     stdout: () => output.stdout,
     stderr: () => output.stderr,
     async waitFor(stream, pattern) {

@@ -1,4 +1,5 @@
 import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient, type PoolConfig, types } from 'pg'
+import { tooBusy } from '../../domain/errors.ts'
 import type { Row } from '../rows/row.ts'
 import { isConnectionLost, toFailure } from './failures.ts'
 import type { Statement, Value } from './statement.ts'
@@ -10,6 +11,8 @@ const readerCount = 4
 const writerCount = 10
 /** How many bulk loads run at a time. */
 const loaderCount = 2
+/** How many reads may wait on a connection, and how many writes for one. */
+export const mostWaiting = 1_000
 
 const connectTimeoutMs = 5_000
 /** How soon a connection on which nothing comes is asked whether its other end is still there. */
@@ -93,6 +96,7 @@ export class Connections {
   read(statement: Statement, values: readonly Value[]): Promise<Row[]> {
     return this.#whileOpen(async () => {
       const reader = this.#readers.reduce((least, next) => (next.waiting < least.waiting ? next : least))
+      if (reader.waiting >= mostWaiting) throw tooBusy()
       reader.waiting += 1
       try {
         return await this.#ask(reader, statement, values)
@@ -107,7 +111,10 @@ export class Connections {
 
   /** Runs `work` in a transaction, rolled back when it throws. Statements may be sent without waiting for the one before. */
   transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    return this.#whileOpen(() => transact(this.#writers, (_, run) => work(run)))
+    return this.#whileOpen(async () => {
+      if (this.#writers.waitingCount >= mostWaiting) throw tooBusy()
+      return transact(this.#writers, (_, run) => work(run))
+    })
   }
 
   /** Like `transaction`, on a connection that can be copied into. */

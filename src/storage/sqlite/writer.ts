@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { tooBusy } from '../../domain/errors.ts'
 import type { Commands } from './commands.ts'
 
 export interface Call {
@@ -18,6 +19,9 @@ interface Waiting {
   reject(error: Error): void
 }
 
+/** How many writes may wait for the thread: those before a request take a second or two, unless one of them is very large. */
+export const mostWaiting = 1_000
+
 /** Hands writes to the writer thread, which starts with the first one. Should the thread die, the next write starts another. */
 export class Writer {
   readonly #path: string
@@ -35,6 +39,7 @@ export class Writer {
     ...args: Parameters<Commands[Name]>
   ): Promise<ReturnType<Commands[Name]>> {
     if (this.#isClosed) return Promise.reject(new Error('The store is closed.'))
+    if (this.#waiting.size >= mostWaiting) return Promise.reject(tooBusy())
     const worker = this.#worker ?? this.#start()
     const { promise, resolve, reject } = Promise.withResolvers<ReturnType<Commands[Name]>>()
     const id = ++this.#lastId

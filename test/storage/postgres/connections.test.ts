@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Connections } from '../../../src/storage/postgres/connections.ts'
+import { Connections, mostWaiting } from '../../../src/storage/postgres/connections.ts'
 import { statement } from '../../../src/storage/postgres/statement.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
@@ -24,4 +24,22 @@ describe('connections to PostgreSQL', () => {
       assert.deepEqual(modes.flat(), Array(3).fill({ plan_cache_mode: mode }))
     })
   }
+
+  it('refuse at once what would have to wait behind a thousand others', async (t) => {
+    const lifetime = inReverse(t)
+    const connections = new Connections(await freshDatabase(lifetime), false)
+    lifetime.after(() => connections.close())
+    const [readers, writers] = [4, 10]
+    const reads = Array.from({ length: readers * mostWaiting + 1 }, () => connections.read(planning, []))
+    const writes = Array.from({ length: writers + mostWaiting + 1 }, () =>
+      connections.transaction((run) => run(planning)),
+    )
+    const refusals = await Promise.all(
+      [reads, writes].map(async (asked) => {
+        const results = await Promise.allSettled(asked)
+        return results.flatMap((result) => (result.status === 'rejected' ? [result.reason.code] : []))
+      }),
+    )
+    assert.deepEqual(refusals, [['rate_limited'], ['rate_limited']])
+  })
 })

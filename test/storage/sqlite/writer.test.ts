@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
-import { Writer } from '../../../src/storage/sqlite/writer.ts'
+import { mostWaiting, Writer } from '../../../src/storage/sqlite/writer.ts'
 import { eventRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -52,5 +52,17 @@ describe('the writer', () => {
     } finally {
       await store.close()
     }
+  })
+
+  it('refuses at once what would have to wait behind a thousand others, and takes more when they are done', async (t) => {
+    const path = join(temporaryFolder(t), 'lethe.db')
+    await (await openSqliteStore(path)).close()
+    const writer = new Writer(path)
+    const writes = Array.from({ length: mostWaiting + 1 }, () => writer.run('createOrganisation', acme))
+    await assert.rejects(Promise.all(writes), { code: 'rate_limited' })
+    const results = await Promise.allSettled(writes)
+    assert.equal(results.filter(({ status }) => status === 'fulfilled').length, mostWaiting)
+    assert.equal(await writer.run('createOrganisation', acme), false)
+    await writer.close()
   })
 })

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { describe, it } from 'node:test'
+import { connectionsWithin } from '../../src/http/connections.ts'
+import { createKey } from '../kill/server.ts'
+import { buildShop } from '../kill/shop-store.ts'
+import { dataOf } from '../support/answers.ts'
+import { commandLine, programPath } from '../support/command-line.ts'
+import { askRaw, openRawConnection, requestText } from '../support/raw-http.ts'
+import { startShop, subjectPath, visit } from '../support/shop.ts'
+import { until } from '../support/until.ts'
+import { HostileClients } from './hostile-clients.ts'
+
+const scopes = ['analytics:view', 'analytics:delete-data'] as const
+
+describe('connections', () => {
+  it('give way to newer ones, the one that has asked for nothing for longest first', async (t) => {
+    const shop = await startShop(t, { scopes, env: { LETHE_MAX_CONNECTIONS: '10' } })
+    const busy = await openRawConnection(shop.url)
+    const silent = new HostileClients(t, shop.url)
+    // Answered once, they are known to be there.
+    await silent.come(9, requestText('/healthz'))
+    await until(() => silent.heard.split('HTTP/1.1 200').length === 10)
+    busy.send(requestText('/healthz'))
+    dataOf(await busy.answer())
+    await silent.come(5, '')
+    await until(() => silent.ended === 5)
+    busy.send(requestText('/healthz'))
+    dataOf(await busy.answer())
+    busy.hangUp()
+  })
+
+  it('never give way while their answer is being made', async (t) => {
+    const shop = await startShop(t, { scopes, env: { LETHE_MAX_CONNECTIONS: '10' } })
+    await shop.ingest(visit('anna'))
+    const { read } = shop.workplace.subjects
+    const released = Promise.withResolvers<void>()
+    let reached = 0
+    shop.workplace.subjects.read = async (...args) => {
+      reached += 1
+      await released.promise
+      return read(...args)
+    }
+    const awaiting = await Promise.all(Array.from({ length: 10 }, () => openRawConnection(shop.url)))
+    for (const connection of awaiting) connection.send(requestText(subjectPath('anna'), { key: shop.key }))
+    await until(() => reached === 10)
+    const late = new HostileClients(t, shop.url)
+    await late.come(5, '')
+    await until(() => late.ended === 5)
+    released.resolve()
+    for (const connection of awaiting) {
+      dataOf(await connection.answer())
+      connection.hangUp()
+    }
+  })
+
+  it('are no more than the system has file handles for, less what the service needs itself', () => {
+    const limits = (handles: string) =>
+      `Max file locks   unlimited\nMax open files            ${handles}   524288  files\n`
+    assert.equal(connectionsWithin(10_000, limits('1024')), 960)
+    assert.equal(connectionsWithin(10_000, limits('524288')), 10_000)
+    assert.equal(connectionsWithin(10_000, limits('unlimited')), 10_000)
+    assert.equal(connectionsWithin(10_000, limits('20')), 1)
+    assert.equal(connectionsWithin(10_000, ''), 10_000)
+  })
+
+  const needsShell = process.platform === 'linux' ? false : 'only Linux tells how many handles there are'
+  it('leave the service the handles it needs to begin to write', { skip: needsShell }, async (t) => {
+    const cli = commandLine(t)
+    await buildShop(cli.storePath, visit('anna'))
+    const key = await createKey(cli)
+    const env = { ...process.env, LETHE_STORE: `sqlite:${cli.storePath}`, LETHE_PORT: '0' }
+    const limited = ['-c', 'ulimit -n 128 && exec "$@"', 'sh', process.execPath, programPath, 'serve']
+    const child = spawn('/bin/sh', limited, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    t.after(() => child.kill('SIGKILL'))
+    let log = ''
+    child.stdout.on('data', (text) => {
+      log += text
+    })
+    await until(() => /"url":"/.test(log))
+    const [, url = ''] = /"url":"([^"]+)"/.exec(log) ?? []
+    await new HostileClients(t, url).come(300, '')
+    dataOf(await askRaw(url, subjectPath('anna'), { key, method: 'DELETE' }))
+    child.kill('SIGTERM')
+    const [code] = await once(child, 'exit')
+    assert.equal(code, 0)
+    assert.doesNotMatch(log, /"level":[456]0/)
+  })
+})
