@@ -27,9 +27,10 @@ export async function requestTests(plan: RequestPlan): Promise<void> {
     it('are each answered as documented, and nothing fails', async (t) => {
       const seen = new Set<string>()
       let count = 0
+      let isWhole = true
       const requests = fc.array(generatedRequest(target.known), { minLength: 1, maxLength: 50, size: 'max' })
       const property = fc.asyncProperty(requests, async (some) => {
-        await target.refill()
+        if (!isWhole) await target.refill()
         const sent = some.map((request) => ({ text: bytesOf(target, request), method: request.method }))
         const answers = await askAll(target.url, sent)
         answers.forEach((answer, i) => {
@@ -39,6 +40,7 @@ export async function requestTests(plan: RequestPlan): Promise<void> {
           if (request.oddity === null) seen.add(`${request.operation} ${answer.status}`)
         })
         count += answers.length
+        isWhole = !answers.some((answer, i) => some[i]?.method === 'DELETE' && answer.status === 200)
         assertNothingFailed(target)
       })
       await hold(t, property, { runs: plan.runs, ...timing })
