@@ -9,31 +9,24 @@ import { revokeKey } from '../../../src/operations/revoke-key.ts'
 import { rotateKey } from '../../../src/operations/rotate-key.ts'
 import { setPlan } from '../../../src/operations/set-plan.ts'
 import { sweepAged } from '../../../src/operations/sweep-aged.ts'
-import { dataOf, errorOf, listIn } from '../../support/answers.ts'
-import { subjectPath } from '../../support/shop.ts'
-import {
-  expectedEvent,
-  expectedList,
-  expectedRecord,
-  expectedSession,
-  iso,
-  type ListQuestion,
-} from './expected-answers.ts'
+import { among } from './among.ts'
+import { iso } from './expected-answers.ts'
 import type { FrozenService } from './frozen-service.ts'
+import { ModelClient } from './model-client.ts'
 import type { ModelKey, ModelOrganisation, ModelTracker, ServiceModel } from './service-model.ts'
-import { type Caller, type RowStep, type Step, subjectIds, tickMs } from './steps.ts'
+import { type RowStep, type Step, subjectIds, tickMs } from './steps.ts'
 import type { Wire } from './wire.ts'
 
 /** Does everything twice, with the service and in the model, and compares what they say. */
 export class Play {
   readonly #service: FrozenService
   readonly #model: ServiceModel
-  readonly #wire: Wire
+  readonly #client: ModelClient
 
   constructor(service: FrozenService, model: ServiceModel, wire: Wire) {
     this.#service = service
     this.#model = model
-    this.#wire = wire
+    this.#client = new ModelClient(model, wire)
   }
 
   async play(step: Step): Promise<void> {
@@ -42,22 +35,22 @@ export class Play {
       case 'import':
         return this.#import(among(trackers, step.tracker), step.rows)
       case 'list':
-        return this.#list(step, among(trackers, step.tracker), step.limit, {
+        return this.#client.list(step, among(trackers, step.tracker), step.limit, {
           ...step,
           after: step.after === null ? null : this.#model.now - step.after * tickMs,
           before: step.before === null ? null : this.#model.now - step.before * tickMs,
         })
       case 'read':
-        return this.#read(step, among(trackers, step.tracker), among(subjectIds, step.subject))
+        return this.#client.read(step, among(trackers, step.tracker), among(subjectIds, step.subject))
       case 'sessions':
-        return this.#sessions(
+        return this.#client.sessions(
           step,
           among(trackers, step.tracker),
           among(subjectIds, step.subject),
           step.limit,
         )
       case 'events':
-        return this.#events(
+        return this.#client.events(
           step,
           among(trackers, step.tracker),
           among(subjectIds, step.subject),
@@ -65,10 +58,11 @@ export class Play {
           step.limit,
         )
       case 'erase':
-        return this.#erase(step, among(trackers, step.tracker), among(subjectIds, step.subject))
+        return this.#client.erase(step, among(trackers, step.tracker), among(subjectIds, step.subject))
       case 'wait':
-        this.#model.now += step.ticks * tickMs
-        return this.#service.setClock(this.#model.now)
+        return this.#setClock(this.#model.now + step.ticks * tickMs)
+      case 'expire':
+        return this.#expire(step.key)
       case 'sweep':
         return this.#sweep()
       case 'create key':
@@ -95,11 +89,11 @@ export class Play {
       const caller = { key, isStale: false }
       const everything = { prefix: null, after: null, before: null }
       for (const sort of ['subjectId', 'lastSeenAt', '-lastSeenAt'] as const)
-        await this.#list(caller, tracker, 2, { ...everything, sort })
+        await this.#client.list(caller, tracker, 2, { ...everything, sort })
       for (const subjectId of subjectIds) {
-        await this.#read(caller, tracker, subjectId)
-        await this.#sessions(caller, tracker, subjectId, 200)
-        await this.#events(caller, tracker, subjectId, null, 200)
+        await this.#client.read(caller, tracker, subjectId)
+        await this.#client.sessions(caller, tracker, subjectId, 200)
+        await this.#client.events(caller, tracker, subjectId, null, 200)
       }
       await this.#totals(tracker)
     }
@@ -138,102 +132,6 @@ export class Play {
     assert.deepEqual(summary, this.#model.ingest(tracker, parsed))
   }
 
-  async #list(caller: Caller, tracker: ModelTracker, limit: number, question: ListQuestion): Promise<void> {
-    const { sort, prefix, after, before } = question
-    const query = new URLSearchParams({
-      ...(sort && { sort }),
-      ...(prefix && { subjectIdPrefix: prefix }),
-      ...(after !== null && { lastSeenAfter: iso(after) }),
-      ...(before !== null && { lastSeenBefore: iso(before) }),
-    })
-    const path = `/v1/analytics/trackers/${tracker.id}/subjects?${query}`
-    const expected = expectedList(this.#model.subjects(tracker), question)
-    await this.#walk(caller, tracker, path, 'subjects', limit, expected ?? 'validation_error')
-  }
-
-  async #sessions(caller: Caller, tracker: ModelTracker, subjectId: string, limit: number): Promise<void> {
-    const whole = this.#model.subject(tracker, subjectId)
-    const path = `${subjectPath(subjectId, tracker.id)}/sessions?`
-    await this.#walk(
-      caller,
-      tracker,
-      path,
-      'sessions',
-      limit,
-      whole ? whole.sessions.map(expectedSession) : 'not_found',
-    )
-  }
-
-  async #events(
-    caller: Caller,
-    tracker: ModelTracker,
-    subjectId: string,
-    session: number | null,
-    limit: number,
-  ): Promise<void> {
-    const whole = this.#model.subject(tracker, subjectId)
-    const events = whole?.events.filter(({ sessionId }) => session === null || sessionId === `s${session}`)
-    const path = `${subjectPath(subjectId, tracker.id)}/events?${session === null ? '' : `sessionId=s${session}`}`
-    await this.#walk(caller, tracker, path, 'events', limit, events ? events.map(expectedEvent) : 'not_found')
-  }
-
-  async #read(caller: Caller, tracker: ModelTracker, subjectId: string): Promise<void> {
-    const { string, refusal } = this.#callAs(caller, 'analytics:view', tracker)
-    const answer = await this.#wire.ask(subjectPath(subjectId, tracker.id), string)
-    const whole = this.#model.subject(tracker, subjectId)
-    if (refusal !== null || whole === null) errorOf(answer, refusal ?? 'not_found')
-    else assert.deepEqual(dataOf(answer), expectedRecord(tracker.id, whole))
-  }
-
-  async #erase(caller: Caller, tracker: ModelTracker, subjectId: string): Promise<void> {
-    const { string, refusal } = this.#callAs(caller, 'analytics:delete-data', tracker)
-    const answer = await this.#wire.ask(subjectPath(subjectId, tracker.id), string, 'DELETE')
-    if (refusal !== null) {
-      errorOf(answer, refusal)
-      return
-    }
-    const counts = tracker.holds.erase(subjectId, this.#model.since(tracker.owner))
-    const alreadyErased = counts.sessions + counts.events === 0
-    assert.deepEqual(dataOf(answer), {
-      trackerId: tracker.id,
-      subjectId,
-      alreadyErased,
-      counts,
-      erasedAt: iso(this.#model.now),
-    })
-  }
-
-  /** Goes through a list page by page. */
-  async #walk(
-    caller: Caller,
-    tracker: ModelTracker,
-    path: string,
-    plural: string,
-    limit: number,
-    expected: readonly unknown[] | 'not_found' | 'validation_error',
-  ): Promise<void> {
-    const { string, refusal } = this.#callAs(caller, 'analytics:view', tracker)
-    const rows: unknown[] = []
-    let cursor = ''
-    for (;;) {
-      const answer = await this.#wire.ask(`${path}&limit=${limit}${cursor}`, string)
-      // Parameters are looked at before the tracker is.
-      const reason =
-        refusal === 'not_found' && typeof expected === 'string' ? expected : (refusal ?? expected)
-      if (typeof reason === 'string') {
-        errorOf(answer, reason)
-        return
-      }
-      const data = dataOf(answer)
-      const page = listIn(data, plural)
-      rows.push(...page)
-      if (data.nextCursor === null) break
-      assert.equal(page.length, limit, 'a page with others behind it is full')
-      cursor = `&cursor=${data.nextCursor}`
-    }
-    assert.deepEqual(rows, expected)
-  }
-
   async #sweep(): Promise<void> {
     const { workplace } = this.#service
     const own = this.#model.organisations.map(({ id }) => id)
@@ -257,6 +155,19 @@ export class Play {
     if (what === 'revoke') key.isRevoked = true
   }
 
+  /** Goes to the very instant from which on a key is no longer good, and tries it. */
+  async #expire(key: number): Promise<void> {
+    const { keys, trackers, now } = this.#model
+    const { expiresAt } = among(keys, key)
+    if (expiresAt !== null && expiresAt > now) this.#setClock(expiresAt)
+    await this.#client.read({ key, isStale: false }, among(trackers, key), among(subjectIds, key))
+  }
+
+  #setClock(now: number): void {
+    this.#model.now = now
+    this.#service.setClock(now)
+  }
+
   async #totals({ id, owner, holds }: ModelTracker): Promise<void> {
     const totals = await listTotals(
       this.#service.workplace,
@@ -266,18 +177,6 @@ export class Play {
     )
     assert.deepEqual(totals, holds.totals())
   }
-
-  #callAs({ key, isStale }: Caller, scope: Scope, tracker: ModelTracker) {
-    const chosen = among(this.#model.keys, key)
-    const string = chosen.strings.at(isStale ? -2 : -1) ?? chosen.strings[0] ?? ''
-    return { string, refusal: this.#model.refusal(chosen, string, scope, tracker) }
-  }
-}
-
-function among<Item>(items: readonly Item[], number: number): Item {
-  const item = items[number % items.length]
-  assert.ok(item !== undefined)
-  return item
 }
 
 /** A row as a line of an import. */

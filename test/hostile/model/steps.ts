@@ -37,7 +37,7 @@ export type Step =
   | { do: 'wait'; ticks: number }
   | { do: 'sweep' }
   | { do: 'create key'; organisation: number; scopes: Scope[]; lives: number | null }
-  | { do: 'rotate' | 'revoke'; key: number }
+  | { do: 'rotate' | 'revoke' | 'expire'; key: number }
   | { do: 'change plan'; organisation: number; plan: Plan }
   | { do: 'totals'; tracker: number }
 
@@ -113,10 +113,13 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: events, weight: 3 },
   { arbitrary: wait, weight: 3 },
   { arbitrary: fc.constant({ do: 'sweep' as const }), weight: 2 },
-  { arbitrary: createKey, weight: 1 },
+  { arbitrary: createKey, weight: 2 },
   {
-    arbitrary: fc.record({ do: fc.constantFrom('rotate' as const, 'revoke' as const), key: fc.nat(30) }),
-    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constantFrom('rotate' as const, 'revoke' as const, 'expire' as const),
+      key: fc.nat(30),
+    }),
+    weight: 2,
   },
   {
     arbitrary: fc.record({
