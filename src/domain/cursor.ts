@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { isIdentifier } from './identifier.ts'
 import type { Problems } from './problems.ts'
 
 /** What a list is: its name, its owner, its sort, its filters. */
@@ -47,12 +48,12 @@ export function readCursor(
   return position
 }
 
-/** The digest is no signature: whoever forges one may put anything behind it. */
+/** The digest is no signature: whoever forges one may put anything behind it, even what no store can compare with. */
 function readPayload(cursor: string): Position | null {
   const payload = parseJson(Buffer.from(cursor.slice(digestLength), 'base64url').toString())
   if (!Array.isArray(payload) || payload.length !== 2) return null
   const [at, id]: unknown[] = payload
-  if (typeof at !== 'number' || !Number.isSafeInteger(at) || typeof id !== 'string') return null
+  if (typeof at !== 'number' || !Number.isSafeInteger(at) || !isIdentifier(id)) return null
   return { at, id }
 }
 

@@ -27,7 +27,8 @@ export function answerWriter({ clock, logger, isClosing }: AnswerParts) {
     const isText = typeof body === 'string'
     const bytes = isText ? Buffer.byteLength(body) : body.length
     list.push('Content-Length', bytes)
-    if (isClosing()) list.push('Connection', 'close')
+    // Node drops whatever came behind a request for another protocol, so its client must not wait for answers to that.
+    if (isClosing() || request.headers.upgrade !== undefined) list.push('Connection', 'close')
     response.writeHead(status, list)
     // Most answers are plain ASCII, which goes out as it stands.
     if (request.method === 'HEAD') response.end()

@@ -61,9 +61,7 @@ export function parserErrors(parts: ParserErrorParts) {
     const message = messages[error.code ?? ''] ?? 'This is not a well-formed HTTP request.'
     const respond = () => answer(socket, message).catch(() => socket.destroy())
     const current = parts.connections.latest(socket)
-    if (!current || (current.request.complete && current.response.writableFinished)) respond()
-    // A whole request before the bad bytes gets its answer first.
-    else if (current.request.complete) current.response.once('close', respond)
+    if (!current || current.request.complete) afterAnswers(socket, respond)
     else if (current.response.headersSent) socket.destroy()
     else {
       // A request whose own body is bad answers for itself, and is the last on its connection.
@@ -73,7 +71,18 @@ export function parserErrors(parts: ParserErrorParts) {
   }
 
   function onConnect(_request: IncomingMessage, socket: Duplex): void {
-    answer(socket, 'This server is no proxy: it does not take CONNECT.').catch(() => socket.destroy())
+    // Node has let go of the socket, and an error that nobody listens for would end the process.
+    socket.on('error', () => socket.destroy())
+    afterAnswers(socket, () => {
+      answer(socket, 'This server is no proxy: it does not take CONNECT.').catch(() => socket.destroy())
+    })
+  }
+
+  /** Whole requests that came before get their answers first. */
+  function afterAnswers(socket: Duplex, respond: () => void): void {
+    const latest = parts.connections.latest(socket)
+    if (!latest || latest.response.writableFinished) respond()
+    else latest.response.once('close', respond)
   }
 
   return { onClientError, onConnect }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { encodeCursor } from '../../src/domain/cursor.ts'
 import { dataOf, listIn, problemFields, textIn } from '../support/answers.ts'
 import { anHourAgo, startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 
@@ -110,6 +111,21 @@ describe('a cursor', () => {
       }
     })
   }
+
+  test('is a 422 on cursor when it was forged with an id that there cannot be', async () => {
+    const identities: [list: string, identity: (string | null)[]][] = [
+      [subjectsPath, ['subjects', 'shop', 'subjectId', null, null, null]],
+      [`${subjectPath('anna')}/sessions`, ['sessions', 'shop', 'anna']],
+      [`${subjectPath('anna')}/events`, ['events', 'shop', 'anna', null]],
+    ]
+    for (const [list, identity] of identities) {
+      dataOf(await goOn(list, encodeCursor(identity, 0, 'anna')))
+      for (const id of ['a\u0000b', '\ud800', '', 'x'.repeat(257)]) {
+        const forged = encodeCursor(identity, 0, id)
+        assert.deepEqual(problemFields(await goOn(list, forged)), ['cursor'], JSON.stringify(id))
+      }
+    }
+  })
 
   test('is safe to put into a URL as it stands', async () => {
     await shop.ingest([...visit('+/=?&#%\u{1f600}'.repeat(20)), ...visit('zz')])

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { budgetOf, dataOf, errorOf, isObject, uuidPattern } from '../support/answers.ts'
 import { type Answer, assertDocumented } from '../support/documented.ts'
 import { openRawConnection, requestText } from '../support/raw-http.ts'
@@ -129,6 +130,49 @@ describe('what the parser lets pass but HTTP does not', () => {
         [400, 0],
         [429, 0],
       ])
+    })
+  }
+})
+
+describe('CONNECT', () => {
+  const tunnel = 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n'
+
+  test('leaves the answers before it intact, in their order', async () => {
+    const connection = await openRawConnection(url)
+    const nobody = requestText(subjectPath('nobody'), { key, method: 'DELETE' })
+    connection.send(nobody + requestText(subjectsPath) + tunnel)
+    dataOf(await connection.answer())
+    errorOf(await connection.answer(), 'unauthorized')
+    assertRefused(await connection.answer())
+    assert.equal(await connection.rest(), '')
+  })
+
+  test('by somebody who is gone before the answer ends no process', async () => {
+    const uncaught: unknown[] = []
+    const note = (error: unknown) => uncaught.push(error)
+    process.on('uncaughtException', note)
+    for (let count = 0; count < 30; count++) {
+      const connection = await openRawConnection(url)
+      connection.send(tunnel)
+      if (count % 2) await nextTurn()
+      connection.reset()
+    }
+    for (let count = 0; count < 20; count++) dataOf(await shop.ask(subjectsPath, { key }))
+    process.off('uncaughtException', note)
+    assert.deepEqual(uncaught, [])
+  })
+})
+
+describe('a request for another protocol', () => {
+  for (const protocol of ['websocket', 'h2c']) {
+    test(`is answered in this one, and is the last on its connection: ${protocol}`, async () => {
+      const connection = await openRawConnection(url)
+      const upgrade = `${get}Connection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`
+      connection.send(upgrade + requestText(subjectsPath, { key }))
+      const answer = await connection.answer()
+      dataOf(answer)
+      assert.equal(answer.headers.get('connection'), 'close')
+      assert.equal(await connection.rest(), '')
     })
   }
 })

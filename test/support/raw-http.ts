@@ -8,9 +8,15 @@ export interface RawConnection {
   send(text: string): void
   /** The next answer, read to its end. `method` is that of its request: an answer to `HEAD` has no body. Fails when the server closes instead. */
   answer(method?: string): Promise<Answer>
+  /** The same; `null` when the server closes, having said nothing more. */
+  answerOrEnd(method?: string): Promise<Answer | null>
   /** Everything that is still to come until the server closes. */
   rest(): Promise<string>
+  /** Says that nothing more will be sent, and goes on listening. */
+  finish(): void
   hangUp(): void
+  /** Breaks the connection off. */
+  reset(): void
 }
 
 export interface RawRequest {
@@ -51,19 +57,27 @@ export async function openRawConnection(url: string): Promise<RawConnection> {
   const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) })
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject))
   const incoming = new Incoming(socket)
+  async function answer(method = 'GET'): Promise<Answer> {
+    for (;;) {
+      const answer = await readAnswer(incoming, method)
+      if (answer.status >= 200) return answer
+    }
+  }
   return {
     send: (text) => {
       socket.write(Buffer.from(text, 'latin1'))
     },
-    answer: async (method = 'GET') => {
-      for (;;) {
-        const answer = await readAnswer(incoming, method)
-        if (answer.status >= 200) return answer
-      }
-    },
+    answer,
+    answerOrEnd: async (method) => ((await incoming.hasMore()) ? answer(method) : null),
     rest: () => incoming.untilClosed(),
+    finish: () => {
+      socket.end()
+    },
     hangUp: () => {
       socket.destroy()
+    },
+    reset: () => {
+      socket.resetAndDestroy()
     },
   }
 }
@@ -105,6 +119,13 @@ class Incoming {
     return (await this.take(this.#bytes.indexOf(mark) + mark.length)).toString('latin1')
   }
 
+  /** Whether anything more comes before the server closes. */
+  async hasMore(): Promise<boolean> {
+    while (this.#bytes.length === 0 && !this.#isClosed) await this.#change()
+    assert.ok(this.#bytes.length > 0 || !this.#isTimedOut, 'the server neither answered nor closed')
+    return this.#bytes.length > 0
+  }
+
   async untilClosed(): Promise<string> {
     while (!this.#isClosed) await this.#change()
     assert.ok(!this.#isTimedOut, 'the server never closed')
@@ -135,5 +156,6 @@ async function readAnswer(incoming: Incoming, method: string): Promise<Answer> {
   const hasBody = method !== 'HEAD' && Number(status) >= 200
   if (hasBody) assert.ok(headers.has('content-length'), 'an answer of unknown length')
   const body = (await incoming.take(hasBody ? Number(headers.get('content-length')) : 0)).toString('utf8')
-  return { status: Number(status), headers, body: body === '' ? null : JSON.parse(body) }
+  const isJson = headers.get('content-type')?.startsWith('application/json') ?? true
+  return { status: Number(status), headers, body: body === '' ? null : isJson ? JSON.parse(body) : body }
 }

@@ -1,0 +1,3 @@
+import { modelTests } from './model/model-tests.ts'
+
+await modelTests({ sequences: 60 })

@@ -1,0 +1,37 @@
+import { pino } from 'pino'
+import { readConfig } from '../../../src/config.ts'
+import { openWorkplace, startService, type Workplace } from '../../../src/start.ts'
+import { emptyStore } from '../../support/empty-store.ts'
+import { inReverse } from '../../support/in-reverse.ts'
+import type { Lifetime } from '../../support/service.ts'
+
+/** A service whose clock stands still unless it is set. It keeps no house by itself. */
+export interface FrozenService {
+  url: string
+  workplace: Workplace
+  setClock(now: number): void
+}
+
+export async function startFrozenService(t: Lifetime): Promise<FrozenService> {
+  const lifetime = inReverse(t)
+  const config = readConfig({
+    LETHE_PORT: '0',
+    LETHE_STORE: await emptyStore(lifetime),
+    LETHE_LIMIT_IP: '999999999/day',
+    LETHE_LIMIT_KEY: '999999999/day',
+    LETHE_LIMIT_ERASURE: '999999999/day',
+    LETHE_SWEEP_SECONDS: '86400',
+    LETHE_SCRUB_HOUR: 'off',
+  })
+  let now = 0
+  const workplace = { ...(await openWorkplace(config)), clock: () => now }
+  const service = await startService(config, workplace, pino({ level: 'silent' }))
+  lifetime.after(() => service.stop())
+  return {
+    url: service.url,
+    workplace,
+    setClock(instant) {
+      now = instant
+    },
+  }
+}

@@ -1,0 +1,207 @@
+import { METHODS } from 'node:http'
+import fc from 'fast-check'
+import { brokenEncoding, encode, strayBytes } from './encodings.ts'
+import { oddHeaders } from './odd-headers.ts'
+import { type Operation, operations, type Parameter } from './operations.ts'
+import { type Known, parameterValue } from './parameter-values.ts'
+
+export type KeyKind = 'full' | 'view' | 'erase' | 'foreign' | 'revoked' | 'expired' | 'damaged' | 'none'
+
+/** A request that was made up. It says itself where it ends, so others may follow on its connection. */
+export interface GeneratedRequest {
+  /** The name of the operation it asks for, as long as nothing is odd about it. */
+  operation: string
+  method: string
+  target: string
+  key: KeyKind
+  headers: readonly (readonly [name: string, value: string])[]
+  body: string
+  version: string
+  /** What is wrong with it beside its parameters; of such a request nobody knows the status beforehand. */
+  oddity: 'method' | 'target' | 'headers' | 'version' | null
+}
+
+const usualKey = fc.constantFrom<KeyKind>('full', 'full', 'full', 'full', 'full', 'full')
+const someKey = fc.constantFrom<KeyKind>('view', 'erase', 'foreign', 'revoked', 'expired', 'damaged', 'none')
+
+/** Requests after the document and against it, most of them with little wrong, so that they come far. */
+export function generatedRequest(known: Known): fc.Arbitrary<GeneratedRequest> {
+  // An erasure writes, which takes longest.
+  const operation = fc.oneof(
+    ...operations.map((each) => ({
+      arbitrary: fc.constant(each),
+      weight: each.isPublic ? 1 : each.method === 'DELETE' ? 3 : 10,
+    })),
+  )
+  const plain = operation.chain((each) =>
+    fc.record<GeneratedRequest>({
+      operation: fc.constant(each.name),
+      method: fc.constant(each.method),
+      target: target(each, known),
+      key: fc.oneof({ arbitrary: usualKey, weight: 4 }, { arbitrary: someKey, weight: 1 }),
+      headers: requestId(each),
+      body: fc.constant(''),
+      version: fc.constant('1.1'),
+      oddity: fc.constant(null),
+    }),
+  )
+  return fc.oneof(
+    { arbitrary: plain, weight: 30 },
+    {
+      arbitrary: plain.chain((request) =>
+        oddMethod.map((method) => ({ ...request, method, oddity: 'method' as const })),
+      ),
+      weight: 4,
+    },
+    {
+      arbitrary: plain.chain((request) =>
+        oddTarget(request.target).map((other) => ({ ...request, target: other, oddity: 'target' as const })),
+      ),
+      weight: 6,
+    },
+    {
+      arbitrary: plain.chain((request) =>
+        oddHeaders.map((odd) => ({ ...request, ...odd, oddity: 'headers' as const })),
+      ),
+      weight: 6,
+    },
+    {
+      arbitrary: plain.chain((request) =>
+        fc
+          .constantFrom('1.0', '0.9', '2.0', '1.2', '1', '1.1 ')
+          .map((version) => ({ ...request, version, oddity: 'version' as const })),
+      ),
+      weight: 1,
+    },
+  )
+}
+
+/** A path and a query of an operation, each value written in some way. */
+function target({ path, parameters }: Operation, known: Known): fc.Arbitrary<string> {
+  const written = (parameter: Parameter) =>
+    fc.tuple(parameterValue(parameter, known), encode).map(([text, write]) => write(text))
+  const inPath = parameters.filter((each) => each.in === 'path')
+  const inQuery = parameters.filter((each) => each.in === 'query')
+  const filled = fc
+    .tuple(...inPath.map(written))
+    .map((values) =>
+      inPath.reduce((text, { name }, i) => text.replace(`{${name}}`, () => values[i] ?? ''), path),
+    )
+  const pair = fc.oneof(
+    ...inQuery.map((each) => ({
+      arbitrary: written(each).map((value) => `${each.name}=${value}`),
+      weight: 6,
+    })),
+    {
+      arbitrary: fc.constantFrom(
+        '',
+        '=',
+        '&',
+        'limit',
+        'Limit=1',
+        'unknown=1',
+        '__proto__=1',
+        'limit%5B%5D=1',
+        'cursor=%00',
+        'a=%zz',
+      ),
+      weight: 1,
+    },
+  )
+  const pairs = fc.oneof(
+    { arbitrary: fc.constant([]), weight: 2 },
+    { arbitrary: fc.uniqueArray(pair, { maxLength: 3, selector: (text) => text.split('=')[0] }), weight: 6 },
+    { arbitrary: fc.array(pair, { maxLength: 4 }), weight: 1 },
+  )
+  return fc
+    .tuple(filled, pairs)
+    .map(([base, list]) => (list.length === 0 ? base : `${base}?${list.join('&')}`))
+}
+
+/** Sometimes an id of the client's choice, as the document allows it. */
+function requestId({ parameters }: Operation): fc.Arbitrary<[string, string][]> {
+  const isDocumented = parameters.some((each) => each.in === 'header' && each.name === 'X-Request-Id')
+  if (!isDocumented) return fc.constant([])
+  const id = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 200 }).map((text) => text.trim())
+  return fc.option(id, { freq: 4 }).map((text) => (text ? [['X-Request-Id', text]] : []))
+}
+
+const oddMethod = fc.oneof(
+  fc.constantFrom(...METHODS),
+  fc.constantFrom(
+    'get',
+    'Delete',
+    'GETT',
+    'G',
+    '',
+    'G ET',
+    'GET\u0000',
+    'GE\u00ff',
+    'PRI',
+    'X'.repeat(3_000),
+    '\u0016\u0003\u0001',
+    'GET\t',
+  ),
+)
+
+/** A target that leads elsewhere, nowhere, or that is hardly one. */
+function oddTarget(usual: string): fc.Arbitrary<string> {
+  const nowhere = fc.constantFrom(
+    ...[
+      '*',
+      '',
+      '/',
+      '//',
+      '///',
+      '?',
+      '/?',
+      '/v1',
+      '/v1/',
+      '/v2/analytics/trackers/shop/subjects',
+      '/V1/analytics/trackers/shop/subjects',
+    ],
+    ...[
+      '/v1/analytics/trackers//subjects',
+      '/v1/analytics/trackers',
+      '/v1/analytics/../../etc/passwd',
+      '/%2e%2e/%2e%2e',
+      '/.git/config',
+    ],
+    ...[
+      'http://test/healthz',
+      'http://',
+      'ftp://x/y',
+      '//evil/healthz',
+      'healthz',
+      'evil:443',
+      '/healthz/',
+      '/HEALTHZ',
+      '/%68ealthz',
+      '/healthz;x=1',
+    ],
+    ...[
+      '/console/api/keys',
+      '/console/../v1',
+      '/docs',
+      '/docs/../healthz',
+      '/metrics',
+      `/${'a/'.repeat(3_000)}`,
+      `/${'%41'.repeat(4_000)}`,
+      `/?${'a=1&'.repeat(3_500)}`,
+    ],
+  )
+  const broken = fc
+    .tuple(
+      fc.nat(usual.length),
+      fc.oneof(
+        brokenEncoding,
+        strayBytes,
+        fc.constantFrom('/', '//', '/./', '/../', ';', '?', '&&', '+', '='),
+      ),
+    )
+    .map(([at, piece]) => usual.slice(0, at) + piece + usual.slice(at))
+  const any = fc
+    .string({ unit: 'binary-ascii', maxLength: 60 })
+    .map((text) => `/${text.replaceAll(/[\r\n]/g, '')}`)
+  return fc.oneof(nowhere, broken, broken, any)
+}

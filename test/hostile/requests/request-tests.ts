@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import fc from 'fast-check'
+import { hold } from '../hold.ts'
+import { askAll } from './ask-all.ts'
+import { attack } from './attack.ts'
+import { generatedRequest } from './generated-request.ts'
+import { hearOut } from './hear-out.ts'
+import { assertAnswer, judge } from './judge.ts'
+import { operations } from './operations.ts'
+import { assertNothingFailed, bytesOf, startTarget } from './target-service.ts'
+
+/** How much to try: about 25 requests come together in a run. */
+export interface RequestPlan {
+  runs: number
+  leastRequests: number
+  attacks: number
+  /** How long it may take, in milliseconds. */
+  patience?: number
+}
+
+export async function requestTests(plan: RequestPlan): Promise<void> {
+  const target = await startTarget({ after })
+  const timing = plan.patience === undefined ? {} : { patience: plan.patience }
+
+  describe('requests that were made up from the document and against it', () => {
+    it('are each answered as documented, and nothing fails', async (t) => {
+      const seen = new Set<string>()
+      let count = 0
+      let isWhole = true
+      const requests = fc.array(generatedRequest(target.known), { minLength: 1, maxLength: 50, size: 'max' })
+      const property = fc.asyncProperty(requests, async (some) => {
+        if (!isWhole) await target.refill()
+        const sent = some.map((request) => ({ text: bytesOf(target, request), method: request.method }))
+        const answers = await askAll(target.url, sent)
+        answers.forEach((answer, i) => {
+          const request = some[i]
+          assert.ok(request)
+          judge(request, answer)
+          if (request.oddity === null) seen.add(`${request.operation} ${answer.status}`)
+        })
+        count += answers.length
+        isWhole = !answers.some((answer, i) => some[i]?.method === 'DELETE' && answer.status === 200)
+        assertNothingFailed(target)
+      })
+      await hold(t, property, { runs: plan.runs, ...timing })
+      t.diagnostic(`${count} requests`)
+      assert.ok(count >= plan.leastRequests, `only ${count} requests`)
+      for (const { name, isPublic } of operations) {
+        for (const status of isPublic ? [200] : [200, 400, 401, 403, 404, 422])
+          assert.ok(seen.has(`${name} ${status}`), `no ${status} of ${name}`)
+      }
+    })
+  })
+
+  describe('bytes that are hardly a request, or two in one,', () => {
+    it('are answered in the envelope, and what was hidden in them is not', (t) => {
+      const property = fc.asyncProperty(attack, async ({ text, isAmbiguous }) => {
+        const answers = await hearOut(target.url, text)
+        const method = /^\s*(HEAD|CONNECT) /.test(text) ? 'BROKEN' : 'GET'
+        for (const answer of answers) assertAnswer(method, '/v1/unknown', answer)
+        if (isAmbiguous) assert.equal(answers.length, 1, 'what was hidden was answered')
+        else if (/[^\r\n]/.test(text)) assert.ok(answers.length > 0, 'no answer')
+        for (const { status } of isAmbiguous ? answers : []) assert.ok(status === 400 || status === 401)
+        assertNothingFailed(target)
+      })
+      return hold(t, property, { runs: plan.attacks, ...timing })
+    })
+  })
+}
