@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { readConfig } from '../../../src/config.ts'
-import { openWorkplace, startService, type Workplace } from '../../../src/start.ts'
+import { startService } from '../../../src/start.ts'
+import { openWorkplace, type Workplace } from '../../../src/workplace.ts'
 import { emptyStore } from '../../support/empty-store.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import type { Lifetime } from '../../support/service.ts'
