@@ -74,7 +74,7 @@ describe('lethe import from a pipe that stays open', { concurrency: true }, () =
       const typedAt = performance.now()
       await until(async () => (await recordOf(cli, subjectId)) !== null)
       const tookMs = performance.now() - typedAt
-      assert.ok(subjectId === 'first' || tookMs < 1_500, `it took ${Math.round(tookMs)} ms`)
+      assert.ok(subjectId === 'first' || tookMs < 4_000, `it took ${Math.round(tookMs)} ms`)
     }
     assert.equal(program.stdout(), '')
   })

@@ -25,12 +25,12 @@ describe('patience', () => {
 
   it('is one for all that somebody asks for', async () => {
     const patience = new Patience()
-    const asker = { patienceMs: 40 }
+    const asker = { patienceMs: 500 }
     await assert.rejects(patience.wait(never, asker), NoAnswer)
     assert.ok(asker.patienceMs <= 0)
     const startedAt = performance.now()
     await assert.rejects(patience.wait(never, asker), NoAnswer)
-    assert.ok(performance.now() - startedAt < 35)
+    assert.ok(performance.now() - startedAt < 450)
   })
 
   it('is not tried while others are answered', async () => {
