@@ -1,15 +1,21 @@
 import { ConnectionTimeoutError, createClient } from '@redis/client'
 import { NoAnswer } from './no-answer.ts'
 import type { RedisAddress } from './open-limiter.ts'
-import { type SharedWindow, takeScript } from './take-script.ts'
+import { type SharedWindow, type TakeOrder, takeScript } from './take-script.ts'
 
 /** Less than a connection may take in all: a client that is still opening its socket cannot be closed. */
 const socketTimeoutMs = 500
 const connectTimeoutMs = 1_000
 
+interface Batch {
+  orders: TakeOrder[]
+  windows: Promise<SharedWindow[]>
+}
+
 /** A connection to Redis until something goes wrong with it. There is no second chance: whoever wants one opens another. */
 export class RedisConnection {
   readonly #client: ReturnType<typeof clientFor>
+  #batch: Batch | null = null
 
   private constructor(client: ReturnType<typeof clientFor>) {
     this.#client = client
@@ -38,8 +44,23 @@ export class RedisConnection {
   }
 
   /** Rejects when Redis refuses the command, or the connection is lost. Redis may have counted all the same. */
-  take(key: string, limit: number, windowMs: number): Promise<SharedWindow> {
-    return this.#client.take(key, limit, windowMs)
+  async take(order: TakeOrder): Promise<SharedWindow> {
+    this.#batch ??= this.#beginBatch()
+    const { orders, windows } = this.#batch
+    const place = orders.push(order) - 1
+    const window = (await windows)[place]
+    if (!window) throw new Error('Redis answered with fewer windows than were asked for.')
+    return window
+  }
+
+  /** What is asked for at one moment goes to Redis together: on its own, each would cost both sides several times as much. */
+  #beginBatch(): Batch {
+    const orders: TakeOrder[] = []
+    const windows = Promise.resolve().then(() => {
+      this.#batch = null
+      return this.#client.take(orders)
+    })
+    return { orders, windows }
   }
 
   onBroken(listener: (error: unknown) => void): void {

@@ -60,17 +60,19 @@ export class RedisLimiter implements Limiter {
     const connection = this.#connection
     if (!connection || asker.patienceMs <= 0) return this.#countAlone(budget, holder)
     const { name, limit, windowMs } = budget
-    return this.#patience.wait(connection.take(`${prefix}${name}:${holder}`, limit, windowMs), asker).then(
-      ({ granted, count, resetsAt, countedAt }) => {
-        // The count may have come from a process that grants more.
-        const remaining = Math.max(0, limit - count)
-        return { granted, limit, remaining, resetsAt, countedAt, isStandIn: false }
-      },
-      (error) => {
-        this.#lose(connection, error)
-        return this.#countAlone(budget, holder)
-      },
-    )
+    return this.#patience
+      .wait(connection.take({ key: `${prefix}${name}:${holder}`, limit, windowMs }), asker)
+      .then(
+        ({ granted, count, resetsAt, countedAt }) => {
+          // The count may have come from a process that grants more.
+          const remaining = Math.max(0, limit - count)
+          return { granted, limit, remaining, resetsAt, countedAt, isStandIn: false }
+        },
+        (error) => {
+          this.#lose(connection, error)
+          return this.#countAlone(budget, holder)
+        },
+      )
   }
 
   isReachable(): boolean {
@@ -138,7 +140,10 @@ export class RedisLimiter implements Limiter {
    */
   async #probe(connection: RedisConnection): Promise<number> {
     const asker = { patienceMs: probePatienceMs }
-    await this.#patience.wait(connection.take(`${prefix}probe`, 1_000_000_000, heartbeatMs), asker)
+    await this.#patience.wait(
+      connection.take({ key: `${prefix}probe`, limit: 1_000_000_000, windowMs: heartbeatMs }),
+      asker,
+    )
     return probePatienceMs - asker.patienceMs
   }
 

@@ -37,6 +37,28 @@ describe('limiters on one Redis', { skip }, () => {
     assert.equal(new Set(states.map(({ resetsAt }) => resetsAt)).size, 1)
   })
 
+  it('ask once for all requests of a moment, and tell each what is its own', async (t) => {
+    const { limiter } = await openRedisLimiter(t, url)
+    const [spent, fresh] = [randomUUID(), randomUUID()]
+    await takeMany(patient(limiter), perKey, spent, 118)
+    const calls = async () =>
+      Number(/cmdstat_evalsha:calls=(\d+)/.exec(String(await askRedis(url, 'INFO', 'commandstats')))?.[1])
+    const before = await calls()
+    const states = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => patient(limiter).take(perKey, i % 2 === 0 ? spent : fresh)),
+    )
+    // A heartbeat of this limiter, or of one of another test, may come in between.
+    assert.ok((await calls()) - before < 10)
+    const remaining = (parity: number) =>
+      states.filter((_, i) => i % 2 === parity).map((state) => state.remaining)
+    assert.deepEqual(remaining(0), [1, ...Array(49).fill(0)])
+    assert.deepEqual(
+      remaining(1),
+      Array.from({ length: 50 }, (_, i) => 119 - i),
+    )
+    assert.equal(states.filter(({ granted }) => !granted).length, 48)
+  })
+
   it('go by the clock of Redis, not by their own', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
     const before = await serverNow()
