@@ -1,5 +1,5 @@
 // Visits as a tracker would export them, the same every time: each session has a line of its own and four events.
-import type { IncomingRow } from '../src/domain/ingest.ts'
+import type { IncomingRow } from '../../src/domain/ingest.ts'
 
 export const tracker = 'bench'
 const linesPerSession = 5

@@ -1,18 +1,19 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createWriteStream, readFileSync } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
-import type { IncomingRow } from '../src/domain/ingest.ts'
-import { formatInstant } from '../src/domain/instant.ts'
-import { root } from './support.ts'
-import { type LineOrder, visits } from './visits.ts'
+import type { IncomingRow } from '../../src/domain/ingest.ts'
+import { formatInstant } from '../../src/domain/instant.ts'
+import { type LineOrder, visits } from '../stores/visits.ts'
+import { root } from './root.ts'
+import { residentMegabytes } from './usage.ts'
 
 /** Writes so many lines of visits. */
 export async function writeFile(path: string, lines: number, order: LineOrder): Promise<void> {
   const file = createWriteStream(path)
   let text = ''
   for (const row of visits(lines, order)) {
-    text += `${JSON.stringify(asLine(row))}\n`
+    text += `${asLine(row)}\n`
     if (text.length < 1_000_000) continue
     if (!file.write(text)) await once(file, 'drain')
     text = ''
@@ -21,10 +22,13 @@ export async function writeFile(path: string, lines: number, order: LineOrder): 
   await once(file, 'finish')
 }
 
-function asLine(row: IncomingRow): unknown {
-  return row.type === 'event'
-    ? { ...row, occurredAt: formatInstant(row.occurredAt) }
-    : { ...row, startedAt: formatInstant(row.startedAt), endedAt: formatInstant(row.endedAt) }
+/** A row as it stands in a file. */
+export function asLine(row: IncomingRow): string {
+  return JSON.stringify(
+    row.type === 'event'
+      ? { ...row, occurredAt: formatInstant(row.occurredAt) }
+      : { ...row, startedAt: formatInstant(row.startedAt), endedAt: formatInstant(row.endedAt) },
+  )
 }
 
 /** Runs `lethe import` as a process of its own; tells how long it took and the most memory it had. */
@@ -39,20 +43,10 @@ export async function importFile(
   })
   let megabytes = 0
   const watch = setInterval(() => {
-    const peak = /VmHWM:\s+(\d+) kB/.exec(readStatus(child.pid))?.[1]
-    if (peak !== undefined) megabytes = Number(peak) / 1_000
+    megabytes = residentMegabytes(child.pid ?? 0, 'VmHWM') ?? megabytes
   }, 100)
   const [code] = await once(child, 'exit')
   clearInterval(watch)
   if (code !== 0) throw new Error(`lethe import ended with ${code}`)
   return { seconds: (performance.now() - from) / 1_000, megabytes }
-}
-
-/** What Linux knows of a process; nothing elsewhere, or when it has ended. */
-function readStatus(pid: number | undefined): string {
-  try {
-    return readFileSync(`/proc/${pid}/status`, 'utf8')
-  } catch {
-    return ''
-  }
 }

@@ -1,0 +1,15 @@
+import type { Lifetime } from './lifetime.ts'
+import type { LoadGenerator } from './load/load.ts'
+import type { Group } from './report/results.ts'
+
+/** What a part of the benchmarks works with. */
+export interface Bench<Size> {
+  size: Size
+  load: LoadGenerator
+  lifetime: Lifetime
+  /** Says how far it has come, to people. */
+  tell(line: string): void
+}
+
+/** A part: measures at the size it is given, and tells what it found. */
+export type Part<Size> = (bench: Bench<Size>) => Promise<Group[]>

@@ -1,0 +1,37 @@
+// The limit to measure against: Node's own server or Fastify, answering fixed bodies, and nothing else.
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import fastify from 'fastify'
+
+/** What is answered below `/<place>/`. */
+export interface BareAnswer {
+  place: string
+  method: 'GET' | 'DELETE'
+  status: number
+  body: unknown
+}
+
+const [framework, file = ''] = process.argv.slice(2)
+const answers: BareAnswer[] = JSON.parse(readFileSync(file, 'utf8'))
+const address = { host: '127.0.0.1', port: Number(process.env.LETHE_PORT) }
+
+if (framework === 'fastify') {
+  const app = fastify()
+  for (const { place, method, status, body } of answers) {
+    const answer = status === 200 ? () => body : (_: unknown, reply: Reply) => reply.code(status).send(body)
+    app.route({ method, url: `/${place}/*`, handler: answer })
+  }
+  await app.listen(address)
+} else {
+  const bodies = new Map(answers.map(({ place, body }) => [place, body]))
+  createServer((request, response) => {
+    const [, place = ''] = (request.url ?? '').split('/', 2)
+    const text = JSON.stringify(bodies.get(place) ?? {})
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+    response.end(text)
+  }).listen(address)
+}
+
+interface Reply {
+  code(status: number): { send(body: unknown): unknown }
+}

@@ -1,0 +1,33 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { RunningProcess } from '../processes/start-process.ts'
+import type { Figures } from '../report/figures.ts'
+import { somePaths } from '../stores/fill-store.ts'
+import { SteadyRequests } from './steady-requests.ts'
+
+const readEveryMs = 5
+
+interface Readers {
+  server: RunningProcess
+  key: string
+  /** How many subjects there are to read. */
+  subjects: number
+  quietSeconds: number
+}
+
+/** Reads 200 times a second, and sets what reads cost while `work` goes on beside what they cost before: a ratio of 0.5 is twice the time. */
+export async function readsMeanwhile(
+  { server, key, subjects, quietSeconds }: Readers,
+  name: string,
+  work: () => Promise<unknown>,
+  figures: Figures,
+): Promise<void> {
+  const next = () => ({ kind: 'read', path: somePaths(1, subjects)[0] ?? '' })
+  const reads = new SteadyRequests(server.url, key, next, readEveryMs)
+  await delay(quietSeconds * 300)
+  const before = (await reads.during(() => delay(quietSeconds * 1_000))).get('read')
+  const during = (await reads.during(work)).get('read')
+  await reads.stop()
+  if (!before || !during) return
+  figures.add('before', { ...before, ratio: 1 })
+  figures.add(name, { ...during, ratio: before.p99Ms / during.p99Ms })
+}

@@ -1,0 +1,79 @@
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { isPart, parts } from './parts/index.ts'
+import { root } from './processes/root.ts'
+import { type PartName, type Sizes, sizes } from './sizes.ts'
+
+export const usage = `Usage: npm run bench -- [options]
+
+Measures Lethe beside the limit and writes docs/benchmarks.md. Without options everything, in about 25 minutes.
+
+  --only <parts>    these parts alone: ${Object.keys(parts).join(', ')}
+  --size <size>     ${Object.keys(sizes).join(', ')}; only full writes the page unless --out says where
+  --set <size>      one size, such as import.lines=5000000 or growth.events=10000,100000; may be repeated
+  --hour            the mixed part for an hour
+  --load <program>  wrk or autocannon; without it wrk where it is on the PATH
+  --out <folder>    where the page and its results are written, instead of docs
+  --page            measure nothing, write the page from the results anew
+  --json            print the results as JSON
+`
+
+export interface Options {
+  parts: PartName[]
+  sizes: Sizes
+  /** Where the page is written; `null` when it is not. */
+  out: string | null
+  load: string | undefined
+  json: boolean
+  help: boolean
+}
+
+/** Reads the options; throws one line where they cannot be understood. */
+export function readOptions(args: string[]): Options {
+  const { values } = parseArgs({
+    args,
+    options: {
+      only: { type: 'string' },
+      size: { type: 'string', default: 'full' },
+      set: { type: 'string', multiple: true, default: [] },
+      hour: { type: 'boolean', default: false },
+      load: { type: 'string' },
+      out: { type: 'string' },
+      page: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  const chosen = sizes[values.size]
+  if (!chosen) throw new Error(`There is no size ${values.size}: ${Object.keys(sizes).join(', ')}.`)
+  const changes = values.hour ? [...values.set, 'mixed.seconds=3600'] : values.set
+  return {
+    parts: values.page ? [] : readParts(values.only),
+    sizes: changes.reduce(withChange, chosen),
+    out: values.out ?? (values.size === 'full' ? join(root, 'docs') : null),
+    load: values.load,
+    json: values.json,
+    help: values.help,
+  }
+}
+
+function readParts(only: string | undefined): PartName[] {
+  const names = only === undefined ? Object.keys(parts) : only.split(',')
+  return names.map((name) => {
+    if (isPart(name)) return name
+    throw new Error(`There is no part ${name}: ${Object.keys(parts).join(', ')}.`)
+  })
+}
+
+/** The sizes with one of them changed, to what stands behind `part.name=`. */
+function withChange(sizes: Sizes, change: string): Sizes {
+  const [, part = '', name = '', text = ''] = /^(\w+)\.(\w+)=(.+)$/.exec(change) ?? []
+  const size: Record<string, unknown> = isPart(part) ? { ...sizes[part] } : {}
+  const before = size[name]
+  if (before === undefined) throw new Error(`${change} is no size; one is written like import.lines=5000000.`)
+  const asBefore = (each: string, model: unknown) => (typeof model === 'number' ? Number(each) : each)
+  const values = text.split(',').map((each) => asBefore(each, Array.isArray(before) ? before[0] : before))
+  if (values.some(Number.isNaN)) throw new Error(`${change} is no size: it takes numbers.`)
+  size[name] = Array.isArray(before) ? values : values[0]
+  return { ...sizes, [part]: size }
+}

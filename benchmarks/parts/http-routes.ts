@@ -1,0 +1,93 @@
+import type { Bench } from '../bench.ts'
+import { allAddresses } from '../load/load.ts'
+import { type RunningProcess, startLethe } from '../processes/start-process.ts'
+import type { HttpSize } from '../sizes.ts'
+import { subjectsPath } from '../stores/empty-store.ts'
+import { somePaths, subjectPath } from '../stores/fill-store.ts'
+import type { HttpStore } from './http-stores.ts'
+
+/** A route of Lethe as it is measured, and what it answers. */
+export interface LetheRoute {
+  name: string
+  /** Where a bare server answers the same. */
+  place: string
+  method: 'GET' | 'DELETE'
+  status: number
+  headers: Record<string, string>
+  server: RunningProcess
+  sample: string
+  /** Measured is not Lethe, but Node's own server with the body of a read. */
+  isBare: boolean
+  nextPaths(): string[]
+  /** Says how many of the paths may have been asked for. */
+  used(requests: number): void
+  /** Whether requests are counted by the limiter that is configured: answers say nothing of budgets where they are not. */
+  isCounted(): Promise<boolean>
+}
+
+const pathsAtHand = 10_000
+const endless = { used: () => {} }
+const nobody = 'nobody-was-ever-here'
+
+/** Starts Lethe, with budgets out of the way and once for each budget that has run out, and asks each route once. */
+export async function startRoutes(
+  { size, lifetime }: Bench<HttpSize>,
+  store: HttpStore,
+): Promise<LetheRoute[]> {
+  const open = await startLethe(lifetime, store.env)
+  const key = { authorization: `Bearer ${store.key}` }
+  const get = { method: 'GET', status: 200, headers: key, server: open, isBare: false, ...endless } as const
+  const reads = somePaths(pathsAtHand, size.subjects)
+  const page = (limit: number) => [`${subjectsPath}?limit=${limit}`]
+  const kinds = [
+    { ...get, name: 'node:http', isBare: true, nextPaths: () => reads },
+    { ...get, name: 'read', nextPaths: () => reads },
+    { ...get, name: 'page of 50', nextPaths: () => page(50) },
+    { ...get, name: 'page of 200', nextPaths: () => page(200) },
+    { ...get, name: 'erase', method: 'DELETE', ...toBeErased(size) } as const,
+    { ...get, name: '401', status: 401, headers: {}, nextPaths: () => reads },
+    { ...get, name: '404', status: 404, nextPaths: () => [`${subjectsPath}/${nobody}`] },
+  ]
+  if (size.routes.includes('429 by address')) {
+    const server = await startLethe(lifetime, { ...store.env, LETHE_LIMIT_IP: '1/day' })
+    for (const address of allAddresses()) await ask(server.url, reads[0], { 'X-Forwarded-For': address })
+    kinds.push({ ...get, name: '429 by address', status: 429, server, nextPaths: () => reads })
+  }
+  if (size.routes.includes('429 by key')) {
+    const server = await startLethe(lifetime, { ...store.env, LETHE_LIMIT_KEY: '1/day' })
+    await ask(server.url, reads[0], key)
+    kinds.push({ ...get, name: '429 by key', status: 429, server, nextPaths: () => reads })
+  }
+  const routes = []
+  for (const kind of kinds.filter(({ name }) => size.routes.includes(name))) {
+    const { status, text } = await ask(kind.server.url, kind.nextPaths()[0], sampleHeaders(kind), kind.method)
+    if (status !== kind.status) throw new Error(`${status} instead of ${kind.status} for ${kind.name}`)
+    kind.used(1)
+    const isCounted = async () => (await ask(kind.server.url, reads[0], kind.headers)).isCounted
+    routes.push({ ...kind, place: kind.name.replaceAll(/\W+/g, '-'), sample: text, isCounted })
+  }
+  return routes
+}
+
+function sampleHeaders({ headers }: { headers: Record<string, string> }): Record<string, string> {
+  return { ...headers, 'X-Forwarded-For': allAddresses()[0] ?? '' }
+}
+
+/** Subjects behind those that are read; none is handed out twice. */
+function toBeErased({ subjects, erasures }: HttpSize) {
+  let next = 0
+  return {
+    nextPaths: () =>
+      Array.from({ length: erasures - next }, (_, number) => subjectPath(subjects + next + number)),
+    used(requests: number) {
+      next += requests
+      if (next >= erasures) throw new Error('There are too few subjects to erase: give http.erasures more.')
+    },
+  }
+}
+
+async function ask(url: string, path: string | undefined, headers: Record<string, string>, method = 'GET') {
+  const response = await fetch(url + path, { method, headers })
+  const isCounted = response.headers.has('x-ratelimit-limit')
+  return { status: response.status, text: await response.text(), isCounted }
+}

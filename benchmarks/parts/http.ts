@@ -1,0 +1,83 @@
+// Requests per second of Lethe's routes, each beside a bare Fastify route with the same body, in interleaved rounds.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Bench } from '../bench.ts'
+import type { BareAnswer } from '../floors/bare-server.ts'
+import { measureRound } from '../load/load.ts'
+import { startProcess } from '../processes/start-process.ts'
+import { Figures } from '../report/figures.ts'
+import type { Group } from '../report/results.ts'
+import type { HttpSize } from '../sizes.ts'
+import { type LetheRoute, startRoutes } from './http-routes.ts'
+import { type HttpStore, openHttpStore } from './http-stores.ts'
+
+export async function measureHttp(bench: Bench<HttpSize>): Promise<Group[]> {
+  const groups = []
+  for (const name of bench.size.stores) {
+    const store = await openHttpStore(bench, name)
+    groups.push(
+      typeof store === 'string' ? { name, rows: [], notes: [store] } : await measureOn(bench, store),
+    )
+  }
+  return groups
+}
+
+async function measureOn(bench: Bench<HttpSize>, store: HttpStore): Promise<Group> {
+  const { size, load, lifetime, tell } = bench
+  const routes = await startRoutes(bench, store)
+  const file = join(store.folder, 'bare.json')
+  const answers = routes.map(
+    ({ place, method, status, sample }): BareAnswer => ({ place, method, status, body: JSON.parse(sample) }),
+  )
+  writeFileSync(file, JSON.stringify(answers))
+  const fastify = await startProcess(lifetime, 'benchmarks/floors/bare-server.ts', ['fastify', file], {})
+  const node = await startProcess(lifetime, 'benchmarks/floors/bare-server.ts', ['node:http', file], {})
+  const figures = new Figures()
+  let uncounted = 0
+
+  async function measurePair(route: LetheRoute) {
+    const paths = route.nextPaths()
+    const demand = { ...size, method: route.method, headers: route.headers }
+    const bare = await measureRound(
+      load,
+      fastify,
+      { ...demand, paths: paths.map((path) => `/${route.place}${path}`) },
+      route.status,
+    )
+    // Node's own server stands where Lethe does, so that its ratio is made the same way.
+    const measured = route.isBare
+      ? await measureRound(load, node, { ...demand, paths: paths.map((path) => `/${route.place}${path}`) })
+      : await measureRound(load, route.server, { ...demand, paths }, route.status)
+    route.used(measured.requests + size.connections)
+    if (!route.isBare && !(await route.isCounted())) uncounted += 1
+    return { bare, measured }
+  }
+  for (let warmUp = 0; warmUp < size.warmUps; warmUp++) for (const route of routes) await measurePair(route)
+  for (let round = 0; round < size.rounds; round++) {
+    tell(`${store.name}, round ${round + 1} of ${size.rounds}`)
+    for (const route of routes) {
+      const { bare, measured } = await measurePair(route)
+      const { requests: _, ...told } = measured
+      figures.add(route.name, {
+        ...told,
+        bareRequestsPerSecond: bare.requestsPerSecond,
+        bareCpuMicros: bare.cpuMicros,
+        // Of neighbours in time: what else the machine does changes from second to second.
+        ratio: measured.requestsPerSecond / bare.requestsPerSecond,
+        cpuRatio: bare.cpuMicros && measured.cpuMicros ? bare.cpuMicros / measured.cpuMicros : null,
+      })
+    }
+  }
+  for (const { name, sample } of routes) figures.add(name, { bodyBytes: Buffer.byteLength(sample) })
+  return {
+    name: store.name,
+    rows: figures.rows(),
+    notes: [...store.notes, ...limiterNotes(uncounted)],
+    versions: store.versions,
+  }
+}
+
+/** A limiter that was lost under the load did not do what it is measured for. */
+function limiterNotes(uncounted: number): string[] {
+  return uncounted === 0 ? [] : [`After ${uncounted} loads the limiter could not be reached.`]
+}

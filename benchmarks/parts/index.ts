@@ -1,0 +1,26 @@
+import type { Part } from '../bench.ts'
+import type { PartName, Sizes } from '../sizes.ts'
+import { measureErase } from './erase.ts'
+import { measureGrowth } from './growth.ts'
+import { measureHttp } from './http.ts'
+import { measureImport } from './import.ts'
+import { measureMixed } from './mixed.ts'
+import { measurePostgres } from './postgres.ts'
+import { measureStart } from './start.ts'
+import { measureSweep } from './sweep.ts'
+
+/** Every part, in the order in which they run. */
+export const parts: { [Name in PartName]: Part<Sizes[Name]> } = {
+  start: measureStart,
+  http: measureHttp,
+  erase: measureErase,
+  import: measureImport,
+  sweep: measureSweep,
+  mixed: measureMixed,
+  growth: measureGrowth,
+  postgres: measurePostgres,
+}
+
+export function isPart(name: string): name is PartName {
+  return Object.hasOwn(parts, name)
+}

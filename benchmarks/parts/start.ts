@@ -1,0 +1,106 @@
+// How soon a service answers, how much memory it takes, and how large what is installed is.
+import { execFileSync } from 'node:child_process'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Bench } from '../bench.ts'
+import { measureRound } from '../load/load.ts'
+import { root } from '../processes/root.ts'
+import { startLethe, startProcess } from '../processes/start-process.ts'
+import { residentMegabytes } from '../processes/usage.ts'
+import { Figures } from '../report/figures.ts'
+import type { Group } from '../report/results.ts'
+import type { StartSize } from '../sizes.ts'
+import { type BenchStore, emptyStore } from '../stores/empty-store.ts'
+import { fillStore, somePaths } from '../stores/fill-store.ts'
+
+const subjects = 2_000
+const eventsEach = 10
+
+export async function measureStart(bench: Bench<StartSize>): Promise<Group[]> {
+  const store = await emptyStore(bench.lifetime)
+  await fillStore(store.env, subjects, eventsEach)
+  return [await measureStarts(bench, store), await measureMemory(bench, store), measurePackage()]
+}
+
+async function measureStarts({ size, lifetime, tell }: Bench<StartSize>, store: BenchStore): Promise<Group> {
+  const programs = { 'src/main.ts serve': 'src/main.ts', 'bin/lethe.js serve': 'bin/lethe.js' }
+  const figures = new Figures()
+  tell(`${size.rounds} starts`)
+  for (let round = -size.warmUps; round < size.rounds; round++) {
+    for (const [name, script] of Object.entries(programs)) {
+      const server = await startProcess(lifetime, script, ['serve', '--json'], store.env)
+      await server.stop()
+      if (round >= 0) figures.add(name, { startMs: server.startMs })
+    }
+  }
+  return {
+    name: 'first answer',
+    rows: figures.rows(),
+    notes: ['bin/lethe.js looks first whether the clone is ready.'],
+  }
+}
+
+async function measureMemory(
+  { size, lifetime, load, tell }: Bench<StartSize>,
+  store: BenchStore,
+): Promise<Group> {
+  const { connections, loadSeconds: seconds } = size
+  const figures = new Figures()
+  const headers = { authorization: `Bearer ${store.key}` }
+  for (let round = 0; round < size.memoryRounds; round++) {
+    tell(`memory, round ${round + 1} of ${size.memoryRounds}`)
+    const server = await startLethe(lifetime, store.env)
+    await delay(seconds * 400)
+    figures.add('idle', { megabytes: residentMegabytes(server.pid, 'VmRSS') })
+    const paths = somePaths(subjects, subjects)
+    await measureRound(load, server, { method: 'GET', headers, paths, connections, seconds })
+    figures.add('under load', { megabytes: residentMegabytes(server.pid, 'VmRSS') })
+    figures.add('at its most', { megabytes: residentMegabytes(server.pid, 'VmHWM') })
+    await server.stop()
+  }
+  return {
+    name: 'memory',
+    rows: figures.rows(),
+    notes: [`Reads over ${connections} connections for ${seconds} s.`],
+  }
+}
+
+interface Packed {
+  size: number
+  unpackedSize: number
+}
+
+function measurePackage(): Group {
+  const packed: Packed[] = JSON.parse(
+    npm(['pack', '--dry-run', '--json', '--ignore-scripts', '.', './client']),
+  )
+  const [, ...dependencies] = npm(['ls', '--omit=dev', '--all', '--parseable', '--workspaces=false'])
+    .trim()
+    .split('\n')
+  const figures = new Figures()
+  const sum = (of: (each: Packed) => number) => packed.reduce((total, each) => total + of(each), 0)
+  const own = sum(({ unpackedSize }) => unpackedSize)
+  const foreign = dependencies.reduce((total, folder) => total + bytesIn(folder), 0)
+  const bytes = {
+    'what is downloaded of Lethe': sum(({ size }) => size),
+    'Lethe, installed': own,
+    [`its ${dependencies.length} dependencies, installed`]: foreign,
+    'all of it, installed': own + foreign,
+  }
+  for (const [name, count] of Object.entries(bytes)) figures.add(name, { megabytes: count / 1e6 })
+  return { name: 'package', rows: figures.rows(), notes: ['Without Node itself.'] }
+}
+
+function npm(args: string[]): string {
+  return execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+}
+
+/** What a package takes, without those that are installed inside of it and counted by themselves. */
+function bytesIn(folder: string): number {
+  return readdirSync(folder, { withFileTypes: true }).reduce((total, entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return entry.name === 'node_modules' ? total : total + bytesIn(path)
+    return total + statSync(path).size
+  }, 0)
+}

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Lifetime } from '../lifetime.ts'
+import { root } from './root.ts'
+
+export interface RunningProcess {
+  url: string
+  pid: number
+  /** From the moment it was asked for to its first answer. */
+  startMs: number
+  stop(): Promise<void>
+}
+
+/** Hears every line of a process's output. */
+type Listener = (line: string) => void
+
+/**
+ * Starts a program of ours in a process of its own, on a free port; resolves once it answers. Its output goes nowhere unless
+ * somebody listens: reading thousands of log lines a second takes from the machine that is measured.
+ */
+export async function startProcess(
+  lifetime: Lifetime,
+  script: string,
+  args: string[],
+  env: Record<string, string>,
+  listen?: Listener,
+): Promise<RunningProcess> {
+  const port = await freePort()
+  const from = performance.now()
+  const child = spawn(process.execPath, [join(root, script), ...args], {
+    env: { ...process.env, ...env, LETHE_PORT: String(port) },
+    stdio: ['ignore', listen ? 'pipe' : 'ignore', 'inherit'],
+  })
+  lifetime.after(stop)
+  if (child.stdout && listen) createInterface(child.stdout).on('line', listen)
+  const url = `http://127.0.0.1:${port}`
+  while (!(await answers(url))) {
+    if (child.exitCode !== null) throw new Error(`${script} ended before it answered`)
+    await delay(2)
+  }
+  const startMs = performance.now() - from
+
+  async function stop(): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit')
+    child.kill()
+    await gone
+  }
+  return {
+    url,
+    pid: child.pid ?? 0,
+    startMs,
+    stop,
+  }
+}
+
+/** Starts `lethe serve`. */
+export function startLethe(
+  lifetime: Lifetime,
+  env: Record<string, string>,
+  listen?: Listener,
+): Promise<RunningProcess> {
+  return startProcess(lifetime, 'src/main.ts', ['serve', '--json'], env, listen)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    await (await fetch(`${url}/healthz`)).arrayBuffer()
+    return true
+  } catch {
+    return false
+  }
+}

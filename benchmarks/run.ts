@@ -1,0 +1,62 @@
+// Measures Lethe beside the limit, and makes the results page. `npm run bench -- --help` tells the options.
+import { Lifetime } from './lifetime.ts'
+import { type LoadGenerator, loadGenerator } from './load/load.ts'
+import { type Options, readOptions, usage } from './options.ts'
+import { parts } from './parts/index.ts'
+import { describeCommit, describeMachine } from './report/machine.ts'
+import { writePage } from './report/page.ts'
+import { type PartResult, printResults, type Results, readResults, writeResults } from './report/results.ts'
+import { partTables } from './report/tables.ts'
+import type { PartName } from './sizes.ts'
+
+async function measure<Name extends PartName>(
+  name: Name,
+  { sizes }: Options,
+  load: LoadGenerator,
+  commit: string,
+): Promise<PartResult> {
+  const from = performance.now()
+  const lifetime = new Lifetime()
+  const tell = (line: string) => console.error(`${name}: ${line}`)
+  try {
+    const groups = await parts[name]({ size: sizes[name], load, lifetime, tell })
+    const tookSeconds = Math.round((performance.now() - from) / 1_000)
+    return {
+      measuredAt: new Date().toISOString(),
+      commit,
+      tookSeconds,
+      load: load.name,
+      machine: describeMachine(),
+      size: sizes[name],
+      groups,
+    }
+  } finally {
+    await lifetime.end()
+  }
+}
+
+async function run(options: Options): Promise<void> {
+  const load = loadGenerator(options.load)
+  const commit = describeCommit()
+  const measured: Results = {}
+  for (const name of options.parts) {
+    const result = await measure(name, options, load, commit)
+    measured[name] = result
+    // At once, so that a part that fails later takes nothing with it.
+    if (options.out !== null) writeResults(options.out, { ...readResults(options.out), [name]: result })
+    if (!options.json) console.log(`\n# ${name}, ${result.tookSeconds} s\n\n${partTables(result)}`)
+  }
+  if (options.out !== null) writePage(options.out)
+  if (options.json) console.log(printResults(measured))
+}
+
+process.on('SIGINT', () => process.exit(130))
+process.on('SIGTERM', () => process.exit(143))
+try {
+  const options = readOptions(process.argv.slice(2))
+  if (options.help) console.log(usage)
+  else await run(options)
+} catch (error) {
+  console.error(error)
+  process.exitCode = 1
+}

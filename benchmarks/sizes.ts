@@ -1,0 +1,200 @@
+import type { LineOrder } from './stores/visits.ts'
+
+/** How much each part of the benchmarks does. Numbers and lists, so that any of them can be given on the command line. */
+export interface Sizes {
+  http: HttpSize
+  growth: GrowthSize
+  erase: EraseSize
+  import: ImportSize
+  sweep: SweepSize
+  start: StartSize
+  mixed: MixedSize
+  postgres: PostgresSize
+}
+
+export type PartName = keyof Sizes
+
+export interface HttpSize {
+  stores: string[]
+  routes: string[]
+  subjects: number
+  /** Subjects that are there to be erased; each can be erased but once. */
+  erasures: number
+  warmUps: number
+  rounds: number
+  seconds: number
+  connections: number
+}
+
+export interface GrowthSize {
+  events: number[]
+  sorts: string[]
+  warmUps: number
+  rounds: number
+  seconds: number
+  connections: number
+  /** One behind the other, in each round. */
+  erasures: number
+}
+
+export interface EraseSize {
+  events: number[]
+  /** How many subjects of each size are erased in a round. */
+  subjects: number[]
+  rounds: number
+  otherSubjects: number
+  quietSeconds: number
+}
+
+export interface ImportSize {
+  orders: LineOrder[]
+  lines: number
+  rounds: number
+}
+
+export interface SweepSize {
+  /** How many subjects the stores have, of 20 events each. */
+  subjects: number[]
+  aged: number[]
+  rounds: number
+  quietSeconds: number
+  /** How many events age out while others read. */
+  agedMeanwhile: number
+}
+
+export interface StartSize {
+  /** The first start finds a cold disk. */
+  warmUps: number
+  rounds: number
+  /** How often the memory of a started service is looked at. */
+  memoryRounds: number
+  loadSeconds: number
+  connections: number
+}
+
+export interface MixedSize {
+  seconds: number
+  requestsPerSecond: number
+  subjects: number
+  importedLinesPerSecond: number
+}
+
+export interface PostgresSize {
+  subjects: number
+  rounds: number
+  erasedEvents: number[]
+  erasures: number[]
+  seconds: number
+  connections: number
+  lines: number
+}
+
+const routes = [
+  ...['node:http', 'read', 'page of 50', 'page of 200', 'erase', '401', '404'],
+  ...['429 by address', '429 by key'],
+]
+
+/** What the results page is made from. */
+const full: Sizes = {
+  http: {
+    stores: ['SQLite', 'PostgreSQL with Redis'],
+    routes,
+    subjects: 20_000,
+    erasures: 60_000,
+    warmUps: 1,
+    rounds: 7,
+    seconds: 1,
+    connections: 64,
+  },
+  growth: {
+    events: [10_000, 100_000, 1_000_000, 10_000_000],
+    sorts: ['subjectId', 'lastSeenAt', '-lastSeenAt'],
+    warmUps: 1,
+    rounds: 5,
+    seconds: 1,
+    connections: 64,
+    erasures: 25,
+  },
+  erase: {
+    events: [10, 1_000, 100_000, 1_000_000],
+    subjects: [20, 10, 3, 1],
+    rounds: 3,
+    otherSubjects: 20_000,
+    quietSeconds: 5,
+  },
+  import: { orders: ['by time', 'shuffled'], lines: 1_000_000, rounds: 2 },
+  sweep: {
+    subjects: [20_000, 100_000],
+    aged: [0, 1_000, 10_000, 100_000],
+    rounds: 3,
+    quietSeconds: 10,
+    agedMeanwhile: 100_000,
+  },
+  start: { warmUps: 1, rounds: 9, memoryRounds: 3, loadSeconds: 5, connections: 64 },
+  mixed: { seconds: 60, requestsPerSecond: 500, subjects: 200_000, importedLinesPerSecond: 5_000 },
+  postgres: {
+    subjects: 200_000,
+    rounds: 400,
+    erasedEvents: [10, 1_000, 100_000],
+    erasures: [40, 10, 3],
+    seconds: 5,
+    connections: 64,
+    lines: 1_000_000,
+  },
+}
+
+/** Enough to see, within a minute, what a change did. */
+const quick: Sizes = {
+  ...full,
+  http: {
+    ...full.http,
+    stores: ['SQLite'],
+    routes: ['read', 'page of 50', '401', '429 by address'],
+    subjects: 2_000,
+    erasures: 0,
+    rounds: 2,
+  },
+  growth: { ...full.growth, events: [10_000, 100_000], sorts: ['-lastSeenAt'], rounds: 1, erasures: 10 },
+  erase: { events: [100_000], subjects: [1], rounds: 3, otherSubjects: 2_000, quietSeconds: 0 },
+  import: { orders: ['by time'], lines: 100_000, rounds: 1 },
+  start: { warmUps: 1, rounds: 3, memoryRounds: 1, loadSeconds: 1, connections: 64 },
+}
+
+/** Everything once, for the test that the benchmarks work. What it measures means nothing. */
+const toy: Sizes = {
+  http: {
+    stores: ['SQLite'],
+    routes: ['node:http', 'read', 'erase', '429 by key'],
+    subjects: 300,
+    erasures: 2_000,
+    warmUps: 0,
+    rounds: 1,
+    seconds: 0.1,
+    connections: 8,
+  },
+  growth: {
+    events: [3_000, 6_000],
+    sorts: ['-lastSeenAt'],
+    warmUps: 0,
+    rounds: 1,
+    seconds: 0.1,
+    connections: 8,
+    erasures: 2,
+  },
+  erase: { events: [10, 1_000], subjects: [2, 1], rounds: 1, otherSubjects: 50, quietSeconds: 0.1 },
+  import: { orders: ['by time'], lines: 500, rounds: 1 },
+  sweep: { subjects: [2_000], aged: [0, 1_000], rounds: 1, quietSeconds: 0.1, agedMeanwhile: 10_000 },
+  start: { warmUps: 0, rounds: 1, memoryRounds: 1, loadSeconds: 0.1, connections: 8 },
+  mixed: { seconds: 1, requestsPerSecond: 100, subjects: 100, importedLinesPerSecond: 200 },
+  postgres: {
+    subjects: 100,
+    rounds: 3,
+    erasedEvents: [10],
+    erasures: [2],
+    seconds: 0.1,
+    connections: 8,
+    lines: 500,
+  },
+}
+
+export const sizes: Record<string, Sizes> = { full, quick, toy }

@@ -1,0 +1,51 @@
+import { join } from 'node:path'
+import { readConfig } from '../../src/config.ts'
+import type { Plan } from '../../src/domain/plan.ts'
+import { allScopes } from '../../src/domain/scope.ts'
+import { createKey } from '../../src/operations/create-key.ts'
+import { createOrganisation } from '../../src/operations/create-organisation.ts'
+import { createTracker } from '../../src/operations/create-tracker.ts'
+import { openWorkplace } from '../../src/workplace.ts'
+import { temporaryFolder } from '../../test/support/temporary-folder.ts'
+import type { Lifetime } from '../lifetime.ts'
+import { tracker } from './visits.ts'
+
+/** A store with one organisation, one tracker and one key that may do everything. */
+export interface BenchStore {
+  folder: string
+  /** Its file, where it is embedded. */
+  path: string
+  env: Record<string, string>
+  key: string
+}
+
+export const organisation = 'bench'
+/** Where the tracker's subjects are. */
+export const subjectsPath = `/v1/analytics/trackers/${tracker}/subjects`
+
+/** A new store, in a temporary folder unless another address is given, with budgets out of the way. */
+export async function emptyStore(
+  lifetime: Lifetime,
+  { plan = 'free', address }: { plan?: Plan; address?: string } = {},
+): Promise<BenchStore> {
+  const folder = temporaryFolder(lifetime)
+  const path = join(folder, 'lethe.db')
+  const env = {
+    LETHE_STORE: address ?? `sqlite:${path}`,
+    LETHE_LIMIT_IP: '999999999/minute',
+    LETHE_LIMIT_KEY: '999999999/minute',
+    LETHE_LIMIT_ERASURE: '999999999/hour',
+    LETHE_TRUSTED_PROXIES: '127.0.0.1',
+  }
+  const workplace = await openWorkplace(readConfig(env))
+  await createOrganisation(workplace, { name: 'Bench', id: organisation, plan })
+  await createTracker(workplace, { organisationId: organisation, name: 'Bench', id: tracker })
+  const { keyString } = await createKey(workplace, {
+    organisationId: organisation,
+    name: 'bench',
+    scopes: allScopes(),
+    expiresAt: null,
+  })
+  await workplace.close()
+  return { folder, path, env, key: keyString }
+}

@@ -1,0 +1,88 @@
+import { readConfig } from '../../src/config.ts'
+import type { IncomingEvent, IncomingRow } from '../../src/domain/ingest.ts'
+import { subjectKey } from '../../src/domain/subject-key.ts'
+import { openWorkplace, type Workplace } from '../../src/workplace.ts'
+import { subjectsPath } from './empty-store.ts'
+import { tracker } from './visits.ts'
+
+const batchSize = 20_000
+/** How far back the events reach. */
+export const daysBack = 170
+const eventsPerSession = 4
+const dayMs = 86_400_000
+
+/** Fills a store with subjects of `eventsEach` events. */
+export async function fillStore(
+  env: Record<string, string>,
+  subjects: number,
+  eventsEach: number,
+): Promise<void> {
+  const workplace = await openWorkplace(readConfig(env))
+  let batch: IncomingRow[] = []
+  // The store takes one batch while the next is made.
+  let storing: Promise<unknown> = Promise.resolve()
+  for (const subject of inOrderOfKeys(subjects)) {
+    for (let event = 0; event < eventsEach; event++) batch.push(eventOf(subject, event))
+    if (batch.length < batchSize) continue
+    await storing
+    storing = workplace.ingest.ingest(batch)
+    batch = []
+  }
+  await storing
+  await workplace.ingest.ingest(batch)
+  await workplace.close()
+}
+
+/** The numbers of the subjects in the order in which their events lie in the store: ten millions are then written at its end. */
+function inOrderOfKeys(subjects: number): number[] {
+  return Array.from({ length: subjects }, (_, number) => ({
+    number,
+    key: Buffer.from(subjectKey(tracker, subjectId(number))).toString('latin1'),
+  }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
+    .map(({ number }) => number)
+}
+
+/** Adds one subject with many events, a hundred to a session. */
+export async function addSubject(workplace: Workplace, subjectId: string, events: number): Promise<void> {
+  const firstAt = Date.now() - 100 * dayMs
+  for (let next = 0; next < events; next += batchSize) {
+    const batch: IncomingRow[] = []
+    for (let event = next; event < Math.min(next + batchSize, events); event++) {
+      const visit = Math.floor(event / 100)
+      const occurredAt = firstAt + event * 5_000
+      batch.push({ ...eventOf(0, event), subjectId, sessionId: `session-${visit}`, occurredAt })
+    }
+    await workplace.ingest.ingest(batch)
+  }
+}
+
+export function subjectId(number: number): string {
+  return `visitor-${number.toString().padStart(8, '0')}`
+}
+
+/** Where the subject of that number is. */
+export function subjectPath(number: number): string {
+  return `${subjectsPath}/${subjectId(number)}`
+}
+
+/** Where so many subjects are, picked from the first `subjects` without an order that anybody could profit from. */
+export function somePaths(count: number, subjects: number): string[] {
+  return Array.from({ length: count }, () => subjectPath(Math.floor(Math.random() * subjects)))
+}
+
+/** Visits spread over half a year, so that no order of insertion is the order of time. */
+function eventOf(subject: number, event: number): IncomingEvent {
+  const visit = Math.floor(event / eventsPerSession)
+  const startedAt = Date.now() - ((subject * 7_919 + visit * 1_047_290) % (daysBack * 86_400)) * 1_000
+  return {
+    type: 'event',
+    trackerId: tracker,
+    subjectId: subjectId(subject),
+    sessionId: `session-${visit}`,
+    eventId: `event-${event}`,
+    name: 'pageview',
+    occurredAt: startedAt + (event % eventsPerSession) * 30_000,
+    properties: { url: `https://shop.example/products/${event}`, title: 'A page of the shop' },
+  }
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { delimiter, join } from 'node:path'
+import { test } from 'node:test'
+import { loadGenerator } from '../../benchmarks/load/load.ts'
+
+const folders = (process.env.PATH ?? '').split(delimiter)
+const noWrk = folders.some((folder) => existsSync(join(folder, 'wrk'))) ? false : 'no wrk on the PATH'
+
+for (const [name, skip] of Object.entries({ autocannon: false, wrk: noWrk })) {
+  test(`${name} asks for every path from many addresses, and counts who is refused`, { skip }, async (t) => {
+    const [asked, addresses] = [new Set<string>(), new Set<string>()]
+    const server = createServer((request, response) => {
+      asked.add(`${request.method} ${request.url} ${request.headers.authorization}`)
+      addresses.add(String(request.headers['x-forwarded-for']))
+      response.writeHead(request.url === '/a' ? 200 : 404).end()
+    }).listen(0, '127.0.0.1')
+    t.after(() => server.close())
+    await once(server, 'listening')
+    const address = server.address()
+    assert.ok(typeof address === 'object' && address !== null)
+    const { requests, seconds, refused, failed, p99Ms } = await loadGenerator(name).run({
+      url: `http://127.0.0.1:${address.port}`,
+      method: 'DELETE',
+      headers: { authorization: 'Bearer key' },
+      paths: ['/a', '/b?c=d'],
+      connections: 4,
+      seconds: 0.3,
+    })
+    assert.deepEqual([...asked].sort(), ['DELETE /a Bearer key', 'DELETE /b?c=d Bearer key'])
+    assert.ok(addresses.size > 10 && addresses.size <= 1_000, `${addresses.size} addresses`)
+    assert.ok(requests > 10 && seconds > 0.2 && p99Ms >= 0)
+    assert.ok(Math.abs(refused - requests / 2) <= 4, `${refused} of ${requests} were refused`)
+    assert.equal(failed, 0)
+  })
+}
