@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { IncomingRow } from '../../src/domain/ingest.ts'
 import type { Lifetime } from '../lifetime.ts'
 import { asLine } from './import-file.ts'
-import { root } from './root.ts'
+import { lethe, root } from './root.ts'
 
 const pauseMs = 50
 
@@ -16,7 +16,7 @@ export function startEndlessImport(
   next: () => IncomingRow,
   linesPerSecond: number,
 ): { stop(): Promise<{ lines: number }> } {
-  const child = spawn(process.execPath, [join(root, 'src/main.ts'), 'import', '-', '--json'], {
+  const child = spawn(process.execPath, [join(root, lethe), 'import', '-', '--json'], {
     env: { ...process.env, ...env },
     stdio: ['pipe', 'ignore', 'inherit'],
   })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { IncomingRow } from '../../src/domain/ingest.ts'
 import { formatInstant } from '../../src/domain/instant.ts'
 import { type LineOrder, visits } from '../stores/visits.ts'
-import { root } from './root.ts'
+import { lethe, root } from './root.ts'
 import { residentMegabytes } from './usage.ts'
 
 /** Writes so many lines of visits. */
@@ -37,7 +37,7 @@ export async function importFile(
   env: Record<string, string>,
 ): Promise<{ seconds: number; megabytes: number }> {
   const from = performance.now()
-  const child = spawn(process.execPath, [join(root, 'src/main.ts'), 'import', file, '--json'], {
+  const child = spawn(process.execPath, [join(root, lethe), 'import', file, '--json'], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
   })

@@ -2,3 +2,6 @@ import { fileURLToPath } from 'node:url'
 
 /** The folder of the project. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The program, from there. */
+export const lethe = 'bin/lethe.js'

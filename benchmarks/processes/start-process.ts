@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Lifetime } from '../lifetime.ts'
-import { root } from './root.ts'
+import { lethe, root } from './root.ts'
 
 export interface RunningProcess {
   url: string
@@ -58,13 +58,13 @@ export async function startProcess(
   }
 }
 
-/** Starts `lethe serve`. */
+/** Starts `lethe serve`, as its users do. */
 export function startLethe(
   lifetime: Lifetime,
   env: Record<string, string>,
   listen?: Listener,
 ): Promise<RunningProcess> {
-  return startProcess(lifetime, 'src/main.ts', ['serve', '--json'], env, listen)
+  return startProcess(lifetime, lethe, ['serve', '--json'], env, listen)
 }
 
 async function freePort(): Promise<number> {

@@ -13,6 +13,8 @@ interface Goal {
   figure: string
   least?: number
   most?: number
+  /** What stands in the way, and how that is known; told where the goal is not reached. */
+  limit?: string
 }
 
 const http = { part: 'http', figure: 'ratio' } as const
@@ -59,7 +61,7 @@ const goals: Goal[] = [
     what: 'first answer after the start, ms',
     part: 'start',
     group: 'first answer',
-    row: 'bin/lethe.js serve',
+    row: 'lethe serve',
     figure: 'startMs',
     most: 400,
   },
@@ -68,16 +70,26 @@ const goals: Goal[] = [
 
 /** Which goals were reached, as Markdown. */
 export function goalTable(results: Results): string {
-  const rows = goals.map((goal) => {
-    const { what, part, group, row, figure, least, most } = goal
+  const judged = goals.map((goal) => ({ goal, ...judge(goal, results) }))
+  const rows = judged.map(({ goal: { what, least, most }, measured, verdict }) => {
     const bound = least === undefined ? `at most ${most}` : `at least ${showNumber(least, 2)}`
-    const rounds = results[part]?.groups
-      .find(({ name }) => name === group)
-      ?.rows.find(({ name }) => name === row)?.figures[figure]
-    if (!rounds) return [what, bound, '', 'not measured']
-    const isReached =
-      median(rounds) >= (least ?? Number.NEGATIVE_INFINITY) && median(rounds) <= (most ?? Infinity)
-    return [what, bound, showFigure(figure, rounds), isReached ? 'reached' : '**not reached**']
+    return [what, bound, measured, verdict]
   })
-  return table(['', 'goal', 'measured', ''], rows, () => false)
+  const limits = judged.flatMap(({ goal: { what, limit }, verdict }) =>
+    limit !== undefined && verdict === missed ? [`- ${what}: ${limit}\n`] : [],
+  )
+  return (
+    table(['', 'goal', 'measured', ''], rows, () => false) + (limits.length > 0 ? `\n${limits.join('')}` : '')
+  )
+}
+
+const missed = '**not reached**'
+
+function judge(goal: Goal, results: Results): { measured: string; verdict: string } {
+  const { part, group, row, figure, least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY } = goal
+  const rows = results[part]?.groups.find(({ name }) => name === group)?.rows
+  const rounds = rows?.find(({ name }) => name === row)?.figures[figure]
+  if (!rounds) return { measured: '', verdict: 'not measured' }
+  const isReached = median(rounds) >= least && median(rounds) <= most
+  return { measured: showFigure(figure, rounds), verdict: isReached ? 'reached' : missed }
 }

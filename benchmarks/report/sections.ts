@@ -100,7 +100,8 @@ it deletes, not on what the store holds.`,
   {
     part: 'start',
     title: 'Start, memory, package',
-    text: 'From the moment the process is asked for to its first answer, on a clone that has been started before.',
+    text: `From the moment the process is asked for to its first answer, on a clone that has been started before; and without what
+Node compiled then.`,
     charts: () => [],
   },
   {
