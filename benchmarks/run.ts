@@ -1,4 +1,5 @@
 // Measures Lethe beside the limit, and makes the results page. `npm run bench -- --help` tells the options.
+import { loadavg } from 'node:os'
 import { Lifetime } from './lifetime.ts'
 import { type LoadGenerator, loadGenerator } from './load/load.ts'
 import { type Options, readOptions, usage } from './options.ts'
@@ -13,7 +14,7 @@ async function measure<Name extends PartName>(
   name: Name,
   { sizes }: Options,
   load: LoadGenerator,
-  commit: string,
+  before: Pick<PartResult, 'commit' | 'loadBefore'>,
 ): Promise<PartResult> {
   const from = performance.now()
   const lifetime = new Lifetime()
@@ -23,7 +24,7 @@ async function measure<Name extends PartName>(
     const tookSeconds = Math.round((performance.now() - from) / 1_000)
     return {
       measuredAt: new Date().toISOString(),
-      commit,
+      ...before,
       tookSeconds,
       load: load.name,
       machine: describeMachine(),
@@ -37,10 +38,10 @@ async function measure<Name extends PartName>(
 
 async function run(options: Options): Promise<void> {
   const load = loadGenerator(options.load)
-  const commit = describeCommit()
+  const before = { commit: describeCommit(), loadBefore: loadavg()[0] ?? 0 }
   const measured: Results = {}
   for (const name of options.parts) {
-    const result = await measure(name, options, load, commit)
+    const result = await measure(name, options, load, before)
     measured[name] = result
     // At once, so that a part that fails later takes nothing with it.
     if (options.out !== null) writeResults(options.out, { ...readResults(options.out), [name]: result })

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { goalTable } from './goals.ts'
+import { showNumber } from './labels.ts'
 import { type PartResult, type Results, readResults } from './results.ts'
 import { type Section, sections } from './sections.ts'
 import { partTables, table } from './tables.ts'
@@ -72,9 +73,10 @@ function partTable(measured: readonly { section: Section; result: PartResult }[]
     result.measuredAt.slice(0, 16).replace('T', ' '),
     result.commit,
     result.load,
+    showNumber(result.loadBefore, 1),
     `${result.tookSeconds} s`,
   ])
-  return table(['part', 'measured (UTC)', 'commit', 'load by', 'took'], rows, () => false)
+  return table(['part', 'measured (UTC)', 'commit', 'requests by', 'load before', 'took'], rows, () => false)
 }
 
 function partSection(section: Section, result: PartResult): string {

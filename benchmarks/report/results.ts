@@ -23,6 +23,8 @@ export interface Group {
 export interface PartResult {
   measuredAt: string
   commit: string
+  /** How many processes wanted a processor before the run began: of a quiet machine hardly any. */
+  loadBefore: number
   tookSeconds: number
   load: string
   machine: Machine

@@ -12,7 +12,16 @@ function resultsOfRead(ratio: number[]): Results {
   const machine = { processor: '', cores: 1, memoryGigabytes: 1, system: '', node: '', sqlite: '' }
   const groups = [{ name: 'SQLite', rows }]
   return {
-    http: { measuredAt: '', commit: '', tookSeconds: 1, load: 'wrk', machine, size: {}, groups },
+    http: {
+      measuredAt: '',
+      commit: '',
+      loadBefore: 0,
+      tookSeconds: 1,
+      load: 'wrk',
+      machine,
+      size: {},
+      groups,
+    },
   }
 }
 
