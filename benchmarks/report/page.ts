@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { goalTable } from './goals.ts'
 import { showNumber } from './labels.ts'
@@ -8,8 +8,12 @@ import { partTables, table } from './tables.ts'
 
 /** Makes the results page and its charts anew from the results in the folder. */
 export function writePage(folder: string): void {
-  for (const [path, text] of Object.entries(makePage(readResults(folder))))
+  const charts = join(folder, 'benchmarks')
+  // An earlier run may have drawn more of them.
+  for (const file of readdirSync(charts).filter((each) => each.endsWith('.svg'))) rmSync(join(charts, file))
+  for (const [path, text] of Object.entries(makePage(readResults(folder)))) {
     writeFileSync(join(folder, path), text)
+  }
 }
 
 /** The page and its charts, by their paths. */
@@ -22,7 +26,7 @@ export function makePage(results: Results): Record<string, string> {
   const page = [
     head,
     `## Goals\n\n${goalTable(results)}`,
-    `## Where and when\n\n${machineTables(measured.map(({ result }) => result))}\n${partTable(measured)}`,
+    `## Where and when\n\n${machineTables(measured.map(({ result }) => result))}\n${partTable(measured)}\n${loadBefore}`,
     ...measured.map(({ section, result }) => partSection(section, result)),
   ].join('\n')
   return {
@@ -37,6 +41,10 @@ Lethe beside the limit: what the machine does when nothing but the bare work is 
 it on your machine and writes this page; \`npm run bench:quick\` gives a first idea within a minute. Rounds are interleaved, so
 that what else the machine does meets both sides; figures are medians, with the lowest and the highest round in brackets.
 Every round is in [the results](benchmarks/results.json). Ratios travel to other machines better than figures do.
+`
+
+const loadBefore = `Load before is the system's load average when the run began. It is near zero on a quiet machine; where it is not, others
+took part in what was measured.
 `
 
 function machineTables(results: readonly PartResult[]): string {
