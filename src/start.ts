@@ -53,7 +53,7 @@ export async function startService(config: Config, workplace: Workplace, logger:
     await metrics?.close()
     return giveUp(portTaken(error, 'LETHE_PORT', config.host, config.port))
   })
-  const house = keepHouse(workplace, config, {
+  const house = keepHouse({ ...workplace, passedMs: () => performance.now() }, config, {
     onSwept(pass) {
       metrics?.house.onSwept(pass)
       const { swept, durationMs } = pass
@@ -63,6 +63,12 @@ export async function startService(config: Config, workplace: Workplace, logger:
     onScrubbed(durationMs) {
       metrics?.house.onScrubbed(durationMs)
       logger.info({ durationMs: Math.round(durationMs) }, 'scrubbed')
+    },
+    onClockJumped(aheadMs) {
+      logger.error(
+        { aheadSeconds: Math.round(aheadMs / 1_000) },
+        'the clock has jumped ahead: nothing is swept or scrubbed until it is right again, or for a day',
+      )
     },
     onError(error) {
       metrics?.house.onError(error)

@@ -25,7 +25,7 @@ export interface Metrics {
   subjects: SubjectStore
   /** To be told of every request, and of the upkeep. */
   onAnswered: RequestDurations['note']
-  house: HouseReports
+  house: Omit<HouseReports, 'onClockJumped'>
   /** Everything measured so far, as Prometheus reads it. */
   text(): Promise<string>
   stop(): void

@@ -1,4 +1,4 @@
-import type { Instant } from '../domain/instant.ts'
+import type { Clock, Instant } from '../domain/instant.ts'
 import type { SweptCounts } from '../domain/retention.ts'
 import type { ScrubState, UpkeepStore } from '../domain/upkeep.ts'
 import { type SweepParts, sweepAged } from './sweep-aged.ts'
@@ -22,29 +22,34 @@ export interface SweepPass {
 export interface HouseReports {
   onSwept(pass: SweepPass): void
   onScrubbed(durationMs: number): void
+  /** The clock is ahead of where it should be, and nothing is deleted on its word until it is right again or a day has passed. */
+  onClockJumped(aheadMs: number): void
   onError(error: unknown): void
 }
 
 /**
  * The upkeep of a running service: sweeps at once and then every so many seconds, and scrubs at night. Whatever the number of
- * processes, one of them does it at a time.
+ * processes, one of them does it at a time. `passedMs` tells how time passes when nobody sets the clock.
  */
 export function keepHouse(
-  parts: SweepParts & { upkeep: UpkeepStore },
+  parts: SweepParts & { upkeep: UpkeepStore; passedMs(): number },
   { sweepSeconds, scrubHour }: HouseRules,
-  { onSwept, onScrubbed, onError }: HouseReports,
+  { onSwept, onScrubbed, onClockJumped, onError }: HouseReports,
 ): { stop(): Promise<void> } {
-  const { upkeep, clock } = parts
+  const { upkeep, clock, passedMs } = parts
+  const isClockDoubtful = clockDoubt(clock, passedMs, onClockJumped)
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | null = null
   let round = keep()
 
   async function keep(): Promise<void> {
     try {
-      await upkeep.alone(async () => {
-        await sweep()
-        await scrub()
-      })
+      if (!isClockDoubtful()) {
+        await upkeep.alone(async () => {
+          await sweep()
+          await scrub()
+        })
+      }
     } catch (error) {
       onError(error)
     }
@@ -92,8 +97,33 @@ export function keepHouse(
 const dayMs = 86_400_000
 const hourMs = 3_600_000
 
-/** Whether the hour has come since the last scrub, and there is something to do. A night that was missed is made up for. */
+/**
+ * Tells whether the clock has run ahead of the time that has really passed by more than an hour. What is swept on the word of such a
+ * clock is gone for good, so it is believed only when it has said so for a day, and somebody could have seen it.
+ */
+function clockDoubt(clock: Clock, passedMs: () => number, onClockJumped: (aheadMs: number) => void) {
+  let offset = clock() - passedMs()
+  let doubtedSince: number | null = null
+  return (): boolean => {
+    const passed = passedMs()
+    const aheadMs = clock() - passed - offset
+    if (aheadMs <= hourMs) {
+      doubtedSince = null
+      return false
+    }
+    if (doubtedSince === null) onClockJumped(aheadMs)
+    doubtedSince ??= passed
+    if (passed - doubtedSince <= dayMs) return true
+    offset += aheadMs
+    return false
+  }
+}
+
+/**
+ * Whether the hour has come since the last scrub, and there is something to do. A night that was missed is made up for; a scrub of the
+ * future is one of a wrong clock.
+ */
 export function isScrubDue({ lastAt, isDue }: ScrubState, scrubHour: number, now: Instant): boolean {
   const sinceHour = (now - scrubHour * hourMs) % dayMs
-  return isDue && lastAt < now - sinceHour
+  return isDue && (lastAt < now - sinceHour || lastAt > now + hourMs)
 }

@@ -27,7 +27,8 @@ describe('whether a scrub is due', () => {
     ['today’s, by hand before the hour', three - 1, three, true],
     ['today’s, by hand after the hour, the next night', three + 12 * hour, three + day, true],
     ['one of long ago, a missed night, before the hour', three - 9 * day, three - 2 * hour, true],
-    ['one from the future, after the clock was set back', three + 9 * day, three + day, false],
+    ['one of a clock a little ahead of ours', three + day + hour, three + day, false],
+    ['one from the future, after the clock was set back', three + 9 * day, three + day, true],
   ]
   for (const [what, lastAt, now, expected] of cases) {
     it(`after ${what}: ${expected ? 'yes' : 'no'}`, () => {
@@ -95,7 +96,13 @@ async function openHouse(t: TestContext) {
         }
       }
       const house = keepHouse(
-        { ...own, upkeep: { ...own.upkeep, alone }, retentionDays: defaultRetentionDays, clock: () => now },
+        {
+          ...own,
+          upkeep: { ...own.upkeep, alone },
+          retentionDays: defaultRetentionDays,
+          clock: () => now,
+          passedMs: () => now,
+        },
         { sweepSeconds: 60, scrubHour: 'off', ...rules },
         {
           onSwept: (pass) => {
@@ -105,6 +112,7 @@ async function openHouse(t: TestContext) {
             durations.push(pass.durationMs)
           },
           onScrubbed: (durationMs) => durations.push(durationMs),
+          onClockJumped: () => assert.fail('time passes as it should here'),
           onError: (error) => errors.push(error),
         },
       )

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { LetheError } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
@@ -140,9 +141,20 @@ function prepare(path: string): void {
     withConnection(openWriter(path), (db) => migrate(db, path))
   } catch (error) {
     if (error instanceof ForeignStore) throw error
-    throw new Error(`Cannot open the store ${path}: ${error instanceof Error ? error.message : error}.`, {
-      cause: error,
-    })
+    const reason = unwritableFolder(path) ?? (error instanceof Error ? error.message : error)
+    throw new Error(`Cannot open the store ${path}: ${reason}.`, { cause: error })
+  }
+}
+
+/** Says that the folder of a store may not be written to, which SQLite and Node would put less clearly; `null` where it may. */
+function unwritableFolder(path: string): string | null {
+  let folder = dirname(path)
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder)
+  try {
+    accessSync(folder, constants.W_OK)
+    return null
+  } catch {
+    return `the folder ${folder} may not be written to, and a store needs to write there`
   }
 }
 

@@ -1,0 +1,28 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Lifetime } from '../support/service.ts'
+
+/** Why there can be no disk of one's own here; `false` where there can. */
+export const noMounts = canMount() ? false : 'only root on Linux may mount a small disk'
+
+/** A folder that is a disk of its own, of so many megabytes. */
+export function smallDisk(t: Lifetime, megabytes: number): string {
+  const folder = mkdtempSync(join(tmpdir(), 'lethe-disk-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0700`, 'lethe-test', folder])
+  t.after(() => {
+    execFileSync('umount', ['--lazy', folder])
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return folder
+}
+
+function canMount(): boolean {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
+  const folder = mkdtempSync(join(tmpdir(), 'lethe-disk-'))
+  const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'lethe-test', folder]).status === 0
+  if (isMounted) execFileSync('umount', [folder])
+  rmSync(folder, { recursive: true })
+  return isMounted
+}
