@@ -22,6 +22,8 @@ const endings = { fast: 'SIGINT', immediate: 'SIGQUIT', killed: 'SIGKILL' } as c
 export interface PostgresServer {
   /** Where its superuser finds the database `postgres`. */
   url: string
+  /** Where its files are. */
+  folder: string
   /** Starts it again, and is done when it takes connections. */
   start(): Promise<void>
   /** Ends it, and is done when it has ended. */
@@ -34,9 +36,12 @@ export interface PostgresServer {
 }
 
 /** Makes a server and starts it: quick and careless, or with these settings instead, as careful as PostgreSQL is. */
-export async function startPostgres(settings: Record<string, string> = careless): Promise<PostgresServer> {
+export async function startPostgres(
+  settings: Record<string, string> = careless,
+  makeCluster = createCluster,
+): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'lethe-postgres-'))
-  const password = await createCluster(folder)
+  const password = await makeCluster(folder)
   const port = await unusedPort()
   const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`
   const parameters = Object.entries({
@@ -81,6 +86,7 @@ export async function startPostgres(settings: Record<string, string> = careless)
   }
   return {
     url,
+    folder,
     start,
     async stop(ending) {
       guardian.stdin?.write(`${endings[ending]}\n`)
@@ -96,6 +102,24 @@ export async function startPostgres(settings: Record<string, string> = careless)
     },
     remove,
   }
+}
+
+/** Starts a copy of a server that follows it, change by change, until it is promoted. The server is restarted for it. */
+export async function startStandby(primary: PostgresServer): Promise<PostgresServer> {
+  const { hostname, port, username, password } = new URL(primary.url)
+  const primary_conninfo = `host=${hostname} port=${port} user=${username} password=${password}`
+  await primary.stop('fast')
+  const standby = startPostgres({ primary_conninfo }, async (folder) => {
+    const user = postgresUser()
+    await preparePostgres(folder)
+    await execute('cp', ['-a', join(primary.folder, 'data'), folder])
+    writeFileSync(join(folder, 'data', 'standby.signal'), '')
+    if (user)
+      for (const path of [folder, join(folder, 'data', 'standby.signal')]) chownSync(path, user.uid, user.gid)
+    await primary.start()
+    return password
+  })
+  return standby
 }
 
 /** Stops the processes of a server, the parent first, so that none comes to life meanwhile. */
