@@ -34,7 +34,7 @@ export function processTerminal(): Terminal {
     isDrawn = line !== ''
   }
   return {
-    env: process.env,
+    env: takeEnvironment(),
     print(line) {
       draw('')
       process.stdout.write(`${line}\n`)
@@ -61,4 +61,14 @@ export function processTerminal(): Terminal {
       }
     },
   }
+}
+
+/**
+ * The environment of the process, out of which its settings are then taken: passwords stand in them, and whatever writes the environment
+ * down later, such as a report of Node on its own death, would write them down too.
+ */
+function takeEnvironment(): NodeJS.ProcessEnv {
+  const env = { ...process.env }
+  for (const name of Object.keys(env)) if (name.startsWith('LETHE_')) delete process.env[name]
+  return env
 }

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../domain/instant.ts'
-import { withoutKeys } from '../domain/key-string.ts'
 import { metaOf } from './envelope.ts'
 import { answerFailure } from './failure.ts'
 import { commonHeaders, type HeaderList } from './headers.ts'
+import { loggableId } from './request-log.ts'
 import type { Visit } from './request-way.ts'
 
 export interface AnswerParts {
@@ -52,7 +52,7 @@ export function answerWriter({ clock, logger, isClosing }: AnswerParts) {
         scope: destination.route?.scope,
         allow: visit.allow,
       })
-      if (status === 500) logger.error({ requestId: withoutKeys(visit.id), err: error }, 'request failed')
+      if (status === 500) logger.error({ requestId: loggableId(visit), err: error }, 'request failed')
       write(visit, status, JSON.stringify(body), headers)
     },
   }

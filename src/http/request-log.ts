@@ -1,7 +1,13 @@
 import { type DestinationStream, type Logger, symbols } from 'pino'
 import type { Clock } from '../domain/instant.ts'
 import { withoutKeys } from '../domain/key-string.ts'
+import { withoutSubject } from '../domain/without-subject.ts'
 import type { Visit } from './request-way.ts'
+
+/** The id of a request as the log may have it. */
+export function loggableId({ id, params: { subjectId } }: Visit): string {
+  return withoutKeys(subjectId ? withoutSubject(id, subjectId) : id)
+}
 
 /**
  * One line for each request, of what may be kept: never a URL, for ids stand in it, and never a header, for keys do. It goes where
@@ -15,8 +21,9 @@ export function requestLog(logger: Logger, clock: Clock) {
     stream.write(lines)
     lines = ''
   }
-  return ({ id, request, response, destination, caller, memberId, startedAt }: Visit): void => {
+  return (visit: Visit): void => {
     if (!logger.isLevelEnabled('info')) return
+    const { request, response, destination, caller, memberId, startedAt } = visit
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000
     // Of what is a text only the request id may hold something that JSON must escape.
     const keyId = caller ? `"${caller.key.id}"` : null
@@ -25,6 +32,6 @@ export function requestLog(logger: Logger, clock: Clock) {
     // A client that hung up did not get its answer.
     const hungUp = response.writableFinished ? '' : ',"hungUp":true'
     if (lines === '') setImmediate(handOver)
-    lines += `{"level":30,"time":${clock()},"requestId":${JSON.stringify(withoutKeys(id))},"method":"${request.method}","route":${route},"status":${response.statusCode},"durationMs":${durationMs},"keyId":${keyId}${member}${hungUp},"msg":"request"}\n`
+    lines += `{"level":30,"time":${clock()},"requestId":${JSON.stringify(loggableId(visit))},"method":"${request.method}","route":${route},"status":${response.statusCode},"durationMs":${durationMs},"keyId":${keyId}${member}${hungUp},"msg":"request"}\n`
   }
 }

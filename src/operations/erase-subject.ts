@@ -4,6 +4,7 @@ import type { Clock, Instant } from '../domain/instant.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import type { SubjectCounts, SubjectStore } from '../domain/subject.ts'
 import type { TrackerView } from '../domain/tracker.ts'
+import { withoutSubject } from '../domain/without-subject.ts'
 import { activityNote } from './activity-note.ts'
 
 /** What one erasure request did. */
@@ -29,12 +30,4 @@ export async function eraseSubject(
   const counts = await parts.subjects.erase(tracker, subjectId, note)
   if (counts === null) throw notFound('This tracker')
   return { alreadyErased: counts.sessions === 0 && counts.events === 0, counts, erasedAt: parts.clock() }
-}
-
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-/** A client may choose any request id; should it choose the subject's, the activity does not keep it. */
-function withoutSubject(requestId: string, subjectId: string): string {
-  const isMade = uuid.test(requestId) && requestId !== subjectId
-  return isMade ? requestId : requestId.replaceAll(subjectId, '[subject]')
 }
