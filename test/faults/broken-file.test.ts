@@ -3,10 +3,12 @@ import { copyFileSync, readFileSync, statSync, truncateSync, writeFileSync } fro
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
+import { createKey, startRoomyServer } from '../kill/server.ts'
 import { buildShop, fillShop } from '../kill/shop-store.ts'
 import { ids } from '../kill/visits.ts'
 import { dataOf, errorOf } from '../support/answers.ts'
 import { assertRefused, commandLine } from '../support/command-line.ts'
+import { askRaw } from '../support/raw-http.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 import { startTestService } from '../support/service.ts'
 import { subjectPath, subjectsPath, visit } from '../support/shop.ts'
@@ -80,6 +82,25 @@ describe('a damaged database file', () => {
     assert.ok((statuses.get(200) ?? 0) > 0)
     assert.match(service.logged.join('\n'), /"level":50.*malformed/)
     dataOf(await service.ask('/healthz'))
+  })
+
+  it('that is cut off under a running service costs 500s, and is refused at the next start; or it costs the process', async (t) => {
+    const cli = commandLine(t)
+    copyFileSync(sound, cli.storePath)
+    const key = await createKey(cli)
+    const server = await startRoomyServer(cli)
+    const ask = (id: string) => askRaw(server.url, subjectPath(id), { key })
+    dataOf(await ask('visitor-7-visitor'))
+    truncateSync(cli.storePath, 2 * pageBytes)
+    // SQLite reads through memory that the system maps to the file; what is gone from the file, it ends the process for.
+    const answer = await ask('visitor-8-visitor').catch(() => null)
+    server.kill('SIGKILL')
+    const { signal } = await server.ended
+    t.diagnostic(answer ? 'a 500' : `ended by ${signal}`)
+    assert.equal(signal, answer ? 'SIGKILL' : 'SIGBUS')
+    if (answer === null) return
+    errorOf(answer, 'internal_error')
+    assertRefused(await cli.run(['serve']), 1, /malformed/)
   })
 
   it('with nonsense in its write-ahead log is what it was before that, whole', async (t) => {
