@@ -10,8 +10,8 @@ export interface Exchange {
 
 /** How many requests may wait for their answers on one connection. Hardly a client sends a second before the first is answered. */
 const mostWaiting = 32
-/** How long a client may take no byte of its answer. */
-const unreadTimeoutMs = 60_000
+/** How often a client that takes its answer slowly is looked at: one that has taken nothing since the last time is cut off. */
+const unreadTimeoutMs = 30_000
 /** File handles that are not for clients: the store, its thread, the limiter, the log. */
 const reservedHandles = 64
 
