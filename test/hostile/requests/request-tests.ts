@@ -10,42 +10,53 @@ import { assertAnswer, judge } from './judge.ts'
 import { operations } from './operations.ts'
 import { assertNothingFailed, bytesOf, startTarget } from './target-service.ts'
 
-/** How much to try: about 25 requests come together in a run. */
+/** How much to try: about 25 requests come together in a run, and so many runs make a test. */
 export interface RequestPlan {
+  tests: number
   runs: number
   leastRequests: number
   attacks: number
-  /** How long it may take, in milliseconds. */
+  /** How long a test may take, in milliseconds. */
   patience?: number
 }
 
-export async function requestTests(plan: RequestPlan): Promise<void> {
+export async function requestTests({
+  tests,
+  runs,
+  leastRequests,
+  attacks,
+  ...timing
+}: RequestPlan): Promise<void> {
   const target = await startTarget({ after })
-  const timing = plan.patience === undefined ? {} : { patience: plan.patience }
 
   describe('requests that were made up from the document and against it', () => {
-    it('are each answered as documented, and nothing fails', async (t) => {
-      const seen = new Set<string>()
-      let count = 0
-      let isWhole = true
-      const requests = fc.array(generatedRequest(target.known), { minLength: 1, maxLength: 50, size: 'max' })
-      const property = fc.asyncProperty(requests, async (some) => {
-        if (!isWhole) await target.refill()
-        const sent = some.map((request) => ({ text: bytesOf(target, request), method: request.method }))
-        const answers = await askAll(target.url, sent)
-        answers.forEach((answer, i) => {
-          const request = some[i]
-          assert.ok(request)
-          judge(request, answer)
-          if (request.oddity === null) seen.add(`${request.operation} ${answer.status}`)
-        })
-        count += answers.length
-        isWhole = !answers.some((answer, i) => some[i]?.method === 'DELETE' && answer.status === 200)
-        assertNothingFailed(target)
+    const seen = new Set<string>()
+    let count = 0
+    let isWhole = true
+    const requests = fc.array(generatedRequest(target.known), { minLength: 1, maxLength: 50, size: 'max' })
+    const property = fc.asyncProperty(requests, async (some) => {
+      if (!isWhole) await target.refill()
+      const sent = some.map((request) => ({ text: bytesOf(target, request), method: request.method }))
+      const answers = await askAll(target.url, sent)
+      answers.forEach((answer, i) => {
+        const request = some[i]
+        assert.ok(request)
+        judge(request, answer)
+        if (request.oddity === null) seen.add(`${request.operation} ${answer.status}`)
       })
-      await hold(t, property, { runs: plan.runs, ...timing })
+      count += answers.length
+      isWhole = !answers.some((answer, i) => some[i]?.method === 'DELETE' && answer.status === 200)
+      assertNothingFailed(target)
+    })
+
+    for (let test = 1; test <= tests; test++) {
+      it(`are each answered as documented, and nothing fails (${test} of ${tests})`, (t) =>
+        hold(t, property, { runs, ...timing }))
+    }
+
+    it('were many, and met everything that the document speaks of', (t) => {
       t.diagnostic(`${count} requests`)
-      assert.ok(count >= plan.leastRequests, `only ${count} requests`)
+      assert.ok(count >= leastRequests, `only ${count} requests`)
       for (const { name, isPublic } of operations) {
         for (const status of isPublic ? [200] : [200, 400, 401, 403, 404, 422])
           assert.ok(seen.has(`${name} ${status}`), `no ${status} of ${name}`)
@@ -64,7 +75,7 @@ export async function requestTests(plan: RequestPlan): Promise<void> {
         for (const { status } of isAmbiguous ? answers : []) assert.ok(status === 400 || status === 401)
         assertNothingFailed(target)
       })
-      return hold(t, property, { runs: plan.attacks, ...timing })
+      return hold(t, property, { runs: attacks, ...timing })
     })
   })
 }
