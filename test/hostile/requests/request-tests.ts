@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
+import { dataOf } from '../../support/answers.ts'
+import { openRawConnection } from '../../support/raw-http.ts'
 import { hold } from '../hold.ts'
 import { askAll } from './ask-all.ts'
 import { attack } from './attack.ts'
@@ -76,6 +79,34 @@ export async function requestTests({
         assertNothingFailed(target)
       })
       return hold(t, property, { runs: attacks, ...timing })
+    })
+  })
+
+  describe('clients who are gone before their answer', () => {
+    it('end no process and leave no failure behind, whatever they had sent by then', async (t) => {
+      const uncaught: unknown[] = []
+      const note = (error: unknown) => uncaught.push(error)
+      const signs = ['uncaughtException', 'unhandledRejection']
+      for (const sign of signs) process.on(sign, note)
+      t.after(() => signs.map((sign) => process.off(sign, note)))
+      const sent = fc.oneof(
+        fc
+          .array(generatedRequest(target.known), { minLength: 1, maxLength: 3 })
+          .map((some) => some.map((each) => bytesOf(target, each)).join('')),
+        attack.map(({ text }) => text),
+        fc.constant('CONNECT test:443 HTTP/1.1\r\nHost: test\r\n\r\n'),
+      )
+      const property = fc.asyncProperty(sent, fc.nat(100), fc.nat(3), async (text, percent, turns) => {
+        const connection = await openRawConnection(target.url)
+        connection.send(text.slice(0, Math.ceil((text.length * (percent < 50 ? 100 : percent)) / 100)))
+        for (let turn = 0; turn < turns; turn++) await nextTurn()
+        connection.reset()
+        assert.deepEqual(uncaught, [])
+        assertNothingFailed(target)
+      })
+      await hold(t, property, { runs: attacks / 2, ...timing })
+      dataOf(await target.ask('/readyz'))
+      assert.deepEqual(uncaught, [])
     })
   })
 }
