@@ -13,7 +13,7 @@ import { assertAnswer, judge } from './judge.ts'
 import { operations } from './operations.ts'
 import { assertNothingFailed, bytesOf, startTarget } from './target-service.ts'
 
-/** How much to try: about 25 requests come together in a run, and so many runs make a test. */
+/** How much to try: about 15 requests come together in a run, and so many runs make a test. */
 export interface RequestPlan {
   tests: number
   runs: number
@@ -36,7 +36,7 @@ export async function requestTests({
     const seen = new Set<string>()
     let count = 0
     let isWhole = true
-    const requests = fc.array(generatedRequest(target.known), { minLength: 1, maxLength: 50, size: 'max' })
+    const requests = fc.array(generatedRequest(target.known), { minLength: 1, maxLength: 30, size: 'max' })
     const property = fc.asyncProperty(requests, async (some) => {
       if (!isWhole) await target.refill()
       const sent = some.map((request) => ({ text: bytesOf(target, request), method: request.method }))
