@@ -65,6 +65,11 @@ export function buildServer(parts: ServerParts): LetheServer {
   server.on('request', enter)
   // Node would answer these itself, without an envelope.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+  server.on('checkContinue', (request, response) => {
+    // Node would put it into the middle of an answer that has to wait for its turn.
+    if (response.socket) response.writeContinue()
+    server.emit('request', request, response)
+  })
   server.on('clientError', onClientError)
   server.on('connect', onConnect)
 

@@ -24,7 +24,7 @@ test('the commands for one machine, and for its upgrade, do what the guides show
   const shell = openShell(lifetime, folder, {}, machine.within())
   // What a machine has before: the clone, of which there is a new version, and an nginx with a certificate.
   const openssl = 'openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2'
-  await runAsRoot(`git clone -q --bare '${clone}' /srv/lethe.git && git -C /srv/lethe.git tag v0.2.0
+  await runAsRoot(`git clone -q --bare --no-hardlinks '${clone}' /srv/lethe.git && git -C /srv/lethe.git tag v0.2.0
     git clone -q /srv/lethe.git /opt/lethe
     cd '${clone}' && git ls-files -z | xargs -0 cp --parents -t /opt/lethe
     mkdir /etc/ssl/lethe && cd /etc/ssl/lethe

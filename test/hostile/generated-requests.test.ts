@@ -1,3 +1,3 @@
 import { requestTests } from './requests/request-tests.ts'
 
-await requestTests({ runs: 900, leastRequests: 20_000, attacks: 3_000 })
+await requestTests({ tests: 4, runs: 370, leastRequests: 20_000, attacks: 2_000 })

@@ -1,3 +1,3 @@
 import { modelTests } from './model/model-tests.ts'
 
-await modelTests({ sequences: 60 })
+await modelTests({ sequences: 50 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { dataOf, errorOf } from '../support/answers.ts'
+import { assertDocumented } from '../support/documented.ts'
 import { askRaw, openRawConnection, type RawRequest, requestText } from '../support/raw-http.ts'
 import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
@@ -123,6 +124,18 @@ const bodies: [what: string, request: RawRequest][] = [
     },
   ],
 ]
+
+describe('a wish to be told to go on', () => {
+  test('behind a request that has no answer yet leaves both answers intact', async () => {
+    const connection = await openRawConnection(url)
+    const document = '/v1/analytics/openapi.json'
+    const expecting = requestText(document, { headers: [['Expect', '100-continue']] })
+    connection.send(requestText(subjectsPath, { key }) + expecting)
+    dataOf(await connection.answer())
+    assertDocumented('GET', document, await connection.answer())
+    connection.hangUp()
+  })
+})
 
 describe('a body is ignored', () => {
   for (const [what, request] of bodies) {

@@ -45,8 +45,12 @@ const count = statement(
      SELECT 1 FROM subjects WHERE tracker_id = $1 AND last_seen_at >= $2
      AND EXISTS (SELECT 1 FROM trackers WHERE id = $1 AND organisation_id = $4) LIMIT $3) AS counted`,
 )
-// Whoever writes to a subject has its row to itself first, so nothing is added to it while it is erased.
-const lock = statement('SELECT 1 FROM subjects WHERE subject_key = $1 FOR UPDATE')
+// Whoever writes to a subject has its row to itself first, so nothing is added to it while it is erased. Others do not wait for the
+// row of a subject they cannot see: how long they wait would tell that it is there.
+const lock = statement(
+  `SELECT 1 FROM subjects WHERE subject_key = $1
+   AND EXISTS (SELECT 1 FROM trackers WHERE id = $2 AND organisation_id = $3) FOR UPDATE`,
+)
 const deleteAgedEvents = statement('DELETE FROM events WHERE subject_key = $1 AND occurred_at < $2')
 const deleteEvents = statement('DELETE FROM events WHERE subject_key = $1')
 const deleteAgedSessions = statement('DELETE FROM sessions WHERE subject_key = $1 AND ended_at < $2')
@@ -100,7 +104,7 @@ export function subjectStore(connections: Connections): SubjectStore {
         const key = subjectKeyText(trackerId, subjectId)
         const [found, locked] = await Promise.all([
           run(visible, [trackerId, organisationId]),
-          run(lock, [key]),
+          run(lock, [key, trackerId, organisationId]),
         ])
         if (found.rowCount === 0) return null
         if (locked.rowCount === 0) {

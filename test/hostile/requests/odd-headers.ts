@@ -80,11 +80,11 @@ const type = fc.constantFrom(
 
 /** A body, of a length that is told or in pieces. */
 const withBody = fc
-  .tuple(bytes, type, fc.boolean(), fc.constantFrom('', ';name=value', ';"'))
+  .tuple(bytes, type, fc.boolean(), fc.constantFrom('', ';name=value'))
   .map(([body, contentType, isChunked, extension]): Odd => {
     if (!isChunked)
       return { headers: lines(['Content-Type', contentType], ['Content-Length', String(body.length)]), body }
-    const size = (text: string) => `${text.length.toString(16)}${extension === ';"' ? '' : extension}\r\n`
+    const size = (text: string) => `${text.length.toString(16)}${extension}\r\n`
     const [first, rest] = [body.slice(0, 7), body.slice(7)]
     const chunks = [first, rest].filter((text) => text !== '').map((text) => `${size(text)}${text}\r\n`)
     return {

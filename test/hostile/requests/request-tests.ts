@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
+import { dataOf } from '../../support/answers.ts'
+import { openRawConnection } from '../../support/raw-http.ts'
 import { hold } from '../hold.ts'
 import { askAll } from './ask-all.ts'
 import { attack } from './attack.ts'
@@ -10,42 +13,53 @@ import { assertAnswer, judge } from './judge.ts'
 import { operations } from './operations.ts'
 import { assertNothingFailed, bytesOf, startTarget } from './target-service.ts'
 
-/** How much to try: about 25 requests come together in a run. */
+/** How much to try: about 15 requests come together in a run, and so many runs make a test. */
 export interface RequestPlan {
+  tests: number
   runs: number
   leastRequests: number
   attacks: number
-  /** How long it may take, in milliseconds. */
+  /** How long a test may take, in milliseconds. */
   patience?: number
 }
 
-export async function requestTests(plan: RequestPlan): Promise<void> {
+export async function requestTests({
+  tests,
+  runs,
+  leastRequests,
+  attacks,
+  ...timing
+}: RequestPlan): Promise<void> {
   const target = await startTarget({ after })
-  const timing = plan.patience === undefined ? {} : { patience: plan.patience }
 
   describe('requests that were made up from the document and against it', () => {
-    it('are each answered as documented, and nothing fails', async (t) => {
-      const seen = new Set<string>()
-      let count = 0
-      let isWhole = true
-      const requests = fc.array(generatedRequest(target.known), { minLength: 1, maxLength: 50, size: 'max' })
-      const property = fc.asyncProperty(requests, async (some) => {
-        if (!isWhole) await target.refill()
-        const sent = some.map((request) => ({ text: bytesOf(target, request), method: request.method }))
-        const answers = await askAll(target.url, sent)
-        answers.forEach((answer, i) => {
-          const request = some[i]
-          assert.ok(request)
-          judge(request, answer)
-          if (request.oddity === null) seen.add(`${request.operation} ${answer.status}`)
-        })
-        count += answers.length
-        isWhole = !answers.some((answer, i) => some[i]?.method === 'DELETE' && answer.status === 200)
-        assertNothingFailed(target)
+    const seen = new Set<string>()
+    let count = 0
+    let isWhole = true
+    const requests = fc.array(generatedRequest(target.known), { minLength: 1, maxLength: 30, size: 'max' })
+    const property = fc.asyncProperty(requests, async (some) => {
+      if (!isWhole) await target.refill()
+      const sent = some.map((request) => ({ text: bytesOf(target, request), method: request.method }))
+      const answers = await askAll(target.url, sent)
+      answers.forEach((answer, i) => {
+        const request = some[i]
+        assert.ok(request)
+        judge(request, answer)
+        if (request.oddity === null) seen.add(`${request.operation} ${answer.status}`)
       })
-      await hold(t, property, { runs: plan.runs, ...timing })
+      count += answers.length
+      isWhole = !answers.some((answer, i) => some[i]?.method === 'DELETE' && answer.status === 200)
+      assertNothingFailed(target)
+    })
+
+    for (let test = 1; test <= tests; test++) {
+      it(`are each answered as documented, and nothing fails (${test} of ${tests})`, (t) =>
+        hold(t, property, { runs, ...timing }))
+    }
+
+    it('were many, and met everything that the document speaks of', (t) => {
       t.diagnostic(`${count} requests`)
-      assert.ok(count >= plan.leastRequests, `only ${count} requests`)
+      assert.ok(count >= leastRequests, `only ${count} requests`)
       for (const { name, isPublic } of operations) {
         for (const status of isPublic ? [200] : [200, 400, 401, 403, 404, 422])
           assert.ok(seen.has(`${name} ${status}`), `no ${status} of ${name}`)
@@ -64,7 +78,35 @@ export async function requestTests(plan: RequestPlan): Promise<void> {
         for (const { status } of isAmbiguous ? answers : []) assert.ok(status === 400 || status === 401)
         assertNothingFailed(target)
       })
-      return hold(t, property, { runs: plan.attacks, ...timing })
+      return hold(t, property, { runs: attacks, ...timing })
+    })
+  })
+
+  describe('clients who are gone before their answer', () => {
+    it('end no process and leave no failure behind, whatever they had sent by then', async (t) => {
+      const uncaught: unknown[] = []
+      const note = (error: unknown) => uncaught.push(error)
+      const signs = ['uncaughtException', 'unhandledRejection']
+      for (const sign of signs) process.on(sign, note)
+      t.after(() => signs.map((sign) => process.off(sign, note)))
+      const sent = fc.oneof(
+        fc
+          .array(generatedRequest(target.known), { minLength: 1, maxLength: 3 })
+          .map((some) => some.map((each) => bytesOf(target, each)).join('')),
+        attack.map(({ text }) => text),
+        fc.constant('CONNECT test:443 HTTP/1.1\r\nHost: test\r\n\r\n'),
+      )
+      const property = fc.asyncProperty(sent, fc.nat(100), fc.nat(3), async (text, percent, turns) => {
+        const connection = await openRawConnection(target.url)
+        connection.send(text.slice(0, Math.ceil((text.length * (percent < 50 ? 100 : percent)) / 100)))
+        for (let turn = 0; turn < turns; turn++) await nextTurn()
+        connection.reset()
+        assert.deepEqual(uncaught, [])
+        assertNothingFailed(target)
+      })
+      await hold(t, property, { runs: attacks / 2, ...timing })
+      dataOf(await target.ask('/readyz'))
+      assert.deepEqual(uncaught, [])
     })
   })
 }

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import { openStoreAt } from '../../support/empty-store.ts'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { inReverse } from '../../support/in-reverse.ts'
+import { always, eventRow } from '../../support/rows.ts'
+
+const lifetime = inReverse({ after })
+const address = await freshDatabase(lifetime)
+const store = await openStoreAt(address)
+lifetime.after(() => store.close())
+for (const id of ['acme', 'rival'])
+  await store.organisations.create({ id, name: id, plan: 'free', createdAt: 1 })
+await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+await store.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'e' })])
+
+describe('while a subject is being written to', () => {
+  it('an erasure by somebody who cannot see it waits for nothing, which would tell that it is there', async () => {
+    const writer = new Client(address)
+    await writer.connect()
+    await writer.query('BEGIN')
+    await writer.query("SELECT FROM subjects WHERE subject_id = 'anna' FOR UPDATE")
+    const strange = store.subjects.erase(
+      { organisationId: 'rival', trackerId: 'shop', since: always },
+      'anna',
+    )
+    const outcome = await Promise.race([strange, sleep(5_000, 'it waits', { ref: false })])
+    await writer.query('ROLLBACK')
+    await writer.end()
+    assert.equal(outcome, null)
+    assert.deepEqual(
+      await store.subjects.erase({ organisationId: 'acme', trackerId: 'shop', since: always }, 'anna'),
+      { sessions: 1, events: 1 },
+    )
+  })
+})
