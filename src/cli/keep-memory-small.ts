@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { keepYoungGenerationSmall } from './young-generation.ts'
 
 /**
  * For a process that handles batch after batch, each much garbage at once: V8 would let memory grow to several times that before it
@@ -7,8 +8,8 @@ import { runInNewContext } from 'node:vm'
  */
 export function keepMemorySmall(): () => void {
   setFlagsFromString('--heap-growing-percent=40')
-  // The young generation stays as small as it is: the rows of a batch outlive it anyway.
-  setFlagsFromString('--semi-space-growth-factor=1')
+  // The rows of a batch outlive the young generation anyway.
+  keepYoungGenerationSmall()
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc')
 }

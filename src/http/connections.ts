@@ -8,6 +8,12 @@ export interface Exchange {
   response: ServerResponse
 }
 
+interface Connection {
+  latest: Exchange | null
+  /** How many of its requests are not answered yet. */
+  waiting: number
+}
+
 /** How many requests may wait for their answers on one connection. Hardly a client sends a second before the first is answered. */
 const mostWaiting = 32
 /** How often a client that takes its answer slowly is looked at: one that has taken nothing since the last time is cut off. */
@@ -36,64 +42,62 @@ function systemLimits(): string {
  */
 export class Connections {
   /** The one that has asked for nothing for longest comes first. */
-  readonly #open = new Set<Duplex>()
-  readonly #latest = new WeakMap<Duplex, Exchange>()
-  readonly #waiting = new WeakMap<Duplex, number>()
+  readonly #open = new Map<Duplex, Connection>()
 
   constructor(server: Server, most: number) {
     server.on('connection', (socket) => {
-      this.#open.add(socket)
+      this.#open.set(socket, { latest: null, waiting: 0 })
       socket.once('close', () => this.#open.delete(socket))
       if (this.#open.size > most) this.#makeRoom()
     })
     server.setTimeout(unreadTimeoutMs, (socket) => {
-      if (!this.#isAwaited(socket)) socket.destroy()
+      if (!isAwaited(this.latest(socket))) socket.destroy()
     })
   }
 
   /** Notes a request. Whether it is to be answered: a connection on which too many wait is closed instead. */
   begin(exchange: Exchange): boolean {
     const { socket } = exchange.request
-    const waiting = (this.#waiting.get(socket) ?? 0) + 1
-    if (waiting > mostWaiting) socket.destroy()
+    const connection = this.#open.get(socket)
+    if (!connection) return false
+    connection.waiting += 1
+    if (connection.waiting > mostWaiting) socket.destroy()
     if (socket.destroyed) return false
-    this.#waiting.set(socket, waiting)
-    this.#latest.set(socket, exchange)
+    connection.latest = exchange
     this.#open.delete(socket)
-    this.#open.add(socket)
+    this.#open.set(socket, connection)
     return true
   }
 
   /** Notes that a request is over. */
   end({ request: { socket } }: Exchange): void {
-    this.#waiting.set(socket, (this.#waiting.get(socket) ?? 1) - 1)
+    const connection = this.#open.get(socket)
+    if (connection) connection.waiting -= 1
   }
 
   latest(socket: Duplex): Exchange | null {
-    return this.#latest.get(socket) ?? null
+    return this.#open.get(socket)?.latest ?? null
   }
 
   /** Ends the connections on which no answer is due: those that keep still, and those that have not finished asking. */
   endQuiet(): void {
-    for (const socket of this.#open) {
-      const exchange = this.latest(socket)
-      if (!exchange || exchange.response.writableFinished) socket.destroy()
+    for (const [socket, { latest }] of this.#open) {
+      if (!latest || latest.response.writableFinished) socket.destroy()
     }
   }
 
   /** Ends the connection that is missed least; where all of them wait for answers in the making, that is the newest. */
   #makeRoom(): void {
-    for (const socket of this.#open) {
-      if (this.#isAwaited(socket)) continue
+    for (const [socket, { latest }] of this.#open) {
+      if (isAwaited(latest)) continue
       this.#open.delete(socket)
       socket.destroy()
       return
     }
   }
+}
 
-  /** Whether a client has asked in full and its answer is not made yet. Whoever still asks, or does not read, is not awaited. */
-  #isAwaited(socket: Duplex): boolean {
-    const exchange = this.latest(socket)
-    return exchange?.request.complete === true && !exchange.response.writableEnded
-  }
+/** Whether a client has asked in full and its answer is not made yet. Whoever still asks, or does not read, is not awaited. */
+function isAwaited(exchange: Exchange | null): boolean {
+  return exchange?.request.complete === true && !exchange.response.writableEnded
 }
