@@ -37,6 +37,7 @@ export function chart(title: string, samples: readonly Sample[]): string {
   )
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height + gap}" font-family="system-ui, sans-serif" font-size="12">`,
+    `<title>${title}</title>`,
     `<rect width="100%" height="100%" fill="#fff"/>`,
     `<text x="${left}" y="28" font-size="16" font-weight="600">${title}</text>`,
     ...parts,
