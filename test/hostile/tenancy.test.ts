@@ -125,12 +125,15 @@ describe("the time it takes to refuse another organisation's ids", () => {
     return distance
   }
 
-  it('can be measured: a page of events takes longer than a refusal', async (t) => {
+  it('can be measured: pages of events take longer than a refusal', async (t) => {
     const list = (trackerId: string) =>
       wire.ask(`/v1/analytics/trackers/${trackerId}/subjects/anna/events?limit=200`, full)
     const distance = await apart(
       () => list(missing),
-      () => list('shop'),
+      // One would do on a machine that does nothing else.
+      async () => {
+        for (let page = 0; page < 4; page++) await list('shop')
+      },
       (found) => found > 0.5,
     )
     t.diagnostic(`LETHE_TEST_SEED=${random.seed}, ${distance.toFixed(2)}`)
