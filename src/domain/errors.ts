@@ -43,7 +43,7 @@ export function notFound(what: string): LetheError {
   return new LetheError('not_found', `${what} does not exist, or your organisation cannot see it.`)
 }
 
-/** Too many are waiting already: whoever comes now is told so at once, and not kept waiting for a failure. */
-export function tooBusy(): LetheError {
-  return new LetheError('rate_limited', 'The service has too much to do just now. Try again in a second.')
+/** Too many are waiting already: whoever comes now fails at once, and is not kept waiting for it. No budget is spent, so it is a fault. */
+export function tooBusy(): Error {
+  return new Error('The store has too much to do already.')
 }

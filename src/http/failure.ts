@@ -41,8 +41,7 @@ export function answerFailure(error: unknown, context: FailureContext): FailureA
   if (code === 'forbidden' && !isConsole) {
     headers.push('WWW-Authenticate', `Bearer error="insufficient_scope", scope="${scope}"`)
   }
-  // What a busy service refuses, with no budget used up, may be tried again very soon.
-  if (code === 'rate_limited') headers.push('Retry-After', budget?.granted === false ? retryAfter(budget) : 1)
+  if (code === 'rate_limited' && budget) headers.push('Retry-After', retryAfter(budget))
   if (allow) headers.push('Allow', allow)
   return {
     status: errorStatus[code],

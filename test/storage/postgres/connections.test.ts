@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { tooBusy } from '../../../src/domain/errors.ts'
 import { Connections, mostWaiting } from '../../../src/storage/postgres/connections.ts'
 import { statement } from '../../../src/storage/postgres/statement.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
@@ -37,9 +38,9 @@ describe('connections to PostgreSQL', () => {
     const refusals = await Promise.all(
       [reads, writes].map(async (asked) => {
         const results = await Promise.allSettled(asked)
-        return results.flatMap((result) => (result.status === 'rejected' ? [result.reason.code] : []))
+        return results.flatMap((result) => (result.status === 'rejected' ? [result.reason.message] : []))
       }),
     )
-    assert.deepEqual(refusals, [['rate_limited'], ['rate_limited']])
+    assert.deepEqual(refusals, [[tooBusy().message], [tooBusy().message]])
   })
 })

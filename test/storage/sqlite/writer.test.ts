@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { tooBusy } from '../../../src/domain/errors.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { mostWaiting, Writer } from '../../../src/storage/sqlite/writer.ts'
 import { eventRow } from '../../support/rows.ts'
@@ -59,7 +60,7 @@ describe('the writer', () => {
     await (await openSqliteStore(path)).close()
     const writer = new Writer(path)
     const writes = Array.from({ length: mostWaiting + 1 }, () => writer.run('createOrganisation', acme))
-    await assert.rejects(Promise.all(writes), { code: 'rate_limited' })
+    await assert.rejects(Promise.all(writes), { message: tooBusy().message })
     const results = await Promise.allSettled(writes)
     assert.equal(results.filter(({ status }) => status === 'fulfilled').length, mostWaiting)
     assert.equal(await writer.run('createOrganisation', acme), false)
