@@ -19,8 +19,8 @@ export class Problems {
 
   /** Throws a `validation_error` naming every field, or does nothing when there is no problem. */
   throwIfAny(): void {
+    if (this.#byField.size === 0) return
     const details = this.list()
-    if (details.length === 0) return
     const fields = details.map((problem) => problem.field).join(', ')
     throw new LetheError('validation_error', `Check ${fields}: see details.`, details)
   }

@@ -121,7 +121,7 @@ export function buildServer(parts: ServerParts): LetheServer {
       moment = new Moment()
       setImmediate(goOn)
     }
-    const visit = new Visit(id, request, response, destination, params, moment)
+    const visit = new Visit(id, chosen, request, response, destination, params, moment)
     response.on('close', () => leave(visit))
     if (arrived.push(visit) === mostTogether) goOn()
   }

@@ -9,12 +9,30 @@ import ipaddr from 'ipaddr.js'
  */
 export function clientAddress(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
   const isTrusted = proxyAddress.compile([...trustedProxies])
+  const known = new Map<string, string>()
   return (request) => {
     const peer = request.socket.remoteAddress ?? ''
+    const forwarded = trustedProxies.length > 0 ? (request.headers['x-forwarded-for'] ?? '') : ''
+    const told = `${peer} ${forwarded}`
+    return known.get(told) ?? remember(told, holderOf(request, peer))
+  }
+
+  function holderOf(request: IncomingMessage, peer: string): string {
     const address = trustedProxies.length > 0 ? proxyAddress(request, isTrusted) : peer
     return addressHolder(address) ?? addressHolder(peer) ?? 'unknown'
   }
+
+  /** Clients come again, and to take addresses apart costs as much as the rest of counting them. A long list is nobody's habit. */
+  function remember(told: string, holder: string): string {
+    if (told.length > longestRemembered) return holder
+    if (known.size >= mostRemembered) known.clear()
+    known.set(told, holder)
+    return holder
+  }
 }
+
+const mostRemembered = 10_000
+const longestRemembered = 128
 
 /**
  * The holder of an address's budget: an IPv4 address itself, written as IPv6 or not; an IPv6 address's /64, which one customer

@@ -5,7 +5,9 @@ import { withoutSubject } from '../domain/without-subject.ts'
 import type { Visit } from './request-way.ts'
 
 /** The id of a request as the log may have it. */
-export function loggableId({ id, params: { subjectId } }: Visit): string {
+export function loggableId({ id, chosenId, params: { subjectId } }: Visit): string {
+  // One of ours holds nothing that a client sent.
+  if (chosenId === null || chosenId === 'unusable') return id
   return withoutKeys(subjectId ? withoutSubject(id, subjectId) : id)
 }
 

@@ -16,7 +16,7 @@ import { authenticateKey } from '../operations/authenticate-key.ts'
 import type { clientAddress } from './client-address.ts'
 import { parseQueryString, queryOf } from './query-string.ts'
 import { discardBody } from './request-body.ts'
-import { chosenRequestId } from './request-id.ts'
+import type { ChosenRequestId } from './request-id.ts'
 import type { ApiRoute, Operation, Services } from './route.ts'
 import type { PathParameters } from './router.ts'
 
@@ -24,6 +24,7 @@ import type { PathParameters } from './router.ts'
 export class Visit implements Asker {
   readonly startedAt = performance.now()
   readonly id: string
+  readonly chosenId: ChosenRequestId
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly destination: Destination
@@ -41,6 +42,7 @@ export class Visit implements Asker {
 
   constructor(
     id: string,
+    chosenId: ChosenRequestId,
     request: IncomingMessage,
     response: ServerResponse,
     destination: Destination,
@@ -48,6 +50,7 @@ export class Visit implements Asker {
     moment: Moment,
   ) {
     this.id = id
+    this.chosenId = chosenId
     this.request = request
     this.response = response
     this.destination = destination
@@ -156,8 +159,8 @@ export function callerOf({ caller }: Visit): Caller {
 }
 
 /** What no client may send, whatever it asks for. */
-export function requireSoundRequest({ request }: Visit): void {
-  if (chosenRequestId(request) === 'unusable') {
+export function requireSoundRequest({ request, chosenId }: Visit): void {
+  if (chosenId === 'unusable') {
     throw new LetheError('invalid_request', 'X-Request-Id must be 1 to 200 printable ASCII characters.')
   }
   const { httpVersion } = request

@@ -79,13 +79,15 @@ export function defineRoute<Parameters extends TProperties, Input, Data extends 
   const { plan, run, ...route } = declaration
   const isQuery = Compile(Type.Object(declaration.query))
   const fields = validators(declaration.query)
+  const hasTracker = declaration.path.includes('{trackerId}')
+  const hasSubject = declaration.path.includes('{subjectId}')
   return {
     ...route,
     isErasure: declaration.isErasure ?? false,
     prepare({ trackerId = '', subjectId = '' }, query) {
       const problems = new Problems()
-      if (declaration.path.includes('{trackerId}')) check('trackerId', trackerId, idValidators, problems)
-      if (declaration.path.includes('{subjectId}')) check('subjectId', subjectId, idValidators, problems)
+      if (hasTracker) check('trackerId', trackerId, idValidators, problems)
+      if (hasSubject) check('subjectId', subjectId, idValidators, problems)
       const values = readQuery(fields, query, problems)
       if (!isQuery.Check(values)) throw new Error('A query that passed field by field fails as a whole.')
       const input = plan({ trackerId, subjectId }, values, problems)

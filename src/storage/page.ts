@@ -1,19 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Eventually, then } from '../domain/eventually.ts'
 import type { Page } from '../domain/page.ts'
-import type { Row } from './rows/row.ts'
+import type { Values } from './rows/row.ts'
 
 /** Some rows of an index: what of them is still to be seen, and the last of them, seen or not; `null` when no more follow. */
 export interface Stretch<Item> {
   items: Item[]
-  last: Row | null
+  last: Values | null
 }
 
 /** Makes a stretch of rows of which `count` were asked for. What `toItem` has nothing to show of is left out. */
 export function toStretch<Item>(
-  rows: readonly Row[],
+  rows: readonly Values[],
   count: number,
-  toItem: (row: Row) => Item | null,
+  toItem: (row: Values) => Item | null,
 ): Stretch<Item> {
   const items = rows.map(toItem).filter((item) => item !== null)
   return { items, last: rows.length === count ? (rows.at(-1) ?? null) : null }
@@ -29,7 +29,7 @@ const longStretch = 1_000
 export function readPage<Item, Position>(
   { limit, after }: { limit: number; after: Position | null },
   read: (after: Position | null, count: number) => Eventually<Stretch<Item> | null>,
-  position: { ofItem(item: Item): Position; ofRow(row: Row): Position },
+  position: { ofItem(item: Item): Position; ofRow(row: Values): Position },
 ): Eventually<Page<Item, Position> | null> {
   return then(read(after, limit + 1), (stretch) => {
     if (stretch === null) return null
@@ -37,8 +37,8 @@ export function readPage<Item, Position>(
     return items.length > limit || last === null ? toPage(items, limit, position.ofItem) : readOn(items, last)
   })
 
-  async function readOn(found: Item[], from: Row): Promise<Page<Item, Position> | null> {
-    for (let row: Row | null = from; row !== null && found.length <= limit; ) {
+  async function readOn(found: Item[], from: Values): Promise<Page<Item, Position> | null> {
+    for (let row: Values | null = from; row !== null && found.length <= limit; ) {
       await nextTurn()
       const stretch = await read(position.ofRow(row), longStretch)
       if (stretch === null) return null

@@ -1,6 +1,6 @@
 import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient, type PoolConfig, types } from 'pg'
 import { tooBusy } from '../../domain/errors.ts'
-import type { Row } from '../rows/row.ts'
+import type { Row, Values } from '../rows/row.ts'
 import { isConnectionLost, toFailure } from './failures.ts'
 import type { Statement, Value } from './statement.ts'
 import { type Run, transact } from './transact.ts'
@@ -94,19 +94,26 @@ export class Connections {
 
   /** Runs one statement that only reads; once more when its connection had broken, as after a restart of the server. */
   read(statement: Statement, values: readonly Value[]): Promise<Row[]> {
-    return this.#whileOpen(async () => {
-      const reader = this.#readers.reduce((least, next) => (next.waiting < least.waiting ? next : least))
-      if (reader.waiting >= mostWaiting) throw tooBusy()
-      reader.waiting += 1
-      try {
-        return await this.#ask(reader, statement, values)
-      } catch (error) {
-        if (!isConnectionLost(error)) throw error
-        return await this.#ask(reader, statement, values)
-      } finally {
-        reader.waiting -= 1
-      }
-    })
+    return this.#whileOpen(() =>
+      this.#read(async (client) => {
+        const { rows } = await client.query<Row>({ ...statement, values: [...values] })
+        return rows
+      }),
+    )
+  }
+
+  /** Like `read`, with rows as their values. */
+  readValues(statement: Statement, values: readonly Value[]): Promise<Values[]> {
+    return this.#whileOpen(() =>
+      this.#read(async (client) => {
+        const { rows } = await client.query<unknown[]>({
+          ...statement,
+          values: [...values],
+          rowMode: 'array',
+        })
+        return rows
+      }),
+    )
   }
 
   /** Runs `work` in a transaction, rolled back when it throws. Statements may be sent without waiting for the one before. */
@@ -169,13 +176,25 @@ export class Connections {
     }
   }
 
-  async #ask(reader: Reader, { name, text }: Statement, values: readonly Value[]): Promise<Row[]> {
+  async #read<Result>(ask: (client: Client) => Promise<Result>): Promise<Result> {
+    const reader = this.#readers.reduce((least, next) => (next.waiting < least.waiting ? next : least))
+    if (reader.waiting >= mostWaiting) throw tooBusy()
+    reader.waiting += 1
+    try {
+      return await this.#askWith(reader, ask)
+    } catch (error) {
+      if (!isConnectionLost(error)) throw error
+      return await this.#askWith(reader, ask)
+    } finally {
+      reader.waiting -= 1
+    }
+  }
+
+  async #askWith<Result>(reader: Reader, ask: (client: Client) => Promise<Result>): Promise<Result> {
     const connected = reader.client ?? this.#connect(reader)
     reader.client = connected
     try {
-      const client = await connected
-      const { rows } = await client.query<Row>({ name, text, values: [...values] })
-      return rows
+      return await ask(await connected)
     } catch (error) {
       if (isConnectionLost(error) && reader.client === connected) reader.client = null
       throw error

@@ -1,22 +1,21 @@
 import type { EventStore } from '../../domain/event.ts'
 import { toPage } from '../page.ts'
-import { eventPosition, toEvent } from '../rows/event.ts'
+import { eventColumns, eventPosition, toEvent } from '../rows/event.ts'
 import type { Connections } from './connections.ts'
 import { subjectKeyText } from './key-text.ts'
 import { behindAll, presentSubject, rowsOf } from './present-subject.ts'
 import { statement } from './statement.ts'
 
-const columns = 'event_id, session_id, name, occurred_at, properties'
 const range = 'subject_key = $1 AND occurred_at >= $3 AND (occurred_at, event_id) < ($4, $5)'
 const order = 'ORDER BY occurred_at DESC, event_id DESC LIMIT $6'
 
 const list = statement(
-  `SELECT e.* FROM ${presentSubject} LEFT JOIN LATERAL (
-     SELECT ${columns} FROM events WHERE ${range} ${order}) e ON true`,
+  `SELECT ${eventColumns} FROM ${presentSubject} LEFT JOIN LATERAL (
+     SELECT ${eventColumns} FROM events WHERE ${range} ${order}) e ON true`,
 )
 // A session's span covers its events, so they are a short range of the subject's and need no index of their own.
 const listOfSession = statement(
-  `SELECT e.* FROM ${presentSubject} LEFT JOIN LATERAL (
+  `SELECT ${eventColumns} FROM ${presentSubject} LEFT JOIN LATERAL (
      SELECT event_id, events.session_id, name, occurred_at, properties FROM sessions JOIN events USING (subject_key)
      WHERE ${range} AND sessions.session_id = $7 AND events.session_id = $7
      AND occurred_at >= started_at AND occurred_at <= ended_at ${order}) e ON true`,
@@ -29,9 +28,9 @@ export function eventStore(connections: Connections): EventStore {
       const key = subjectKeyText(trackerId, subjectId)
       const values = [key, organisationId, since, occurredAt, eventId, limit + 1]
       const joined = await (sessionId === null
-        ? connections.read(list, values)
-        : connections.read(listOfSession, [...values, sessionId]))
-      const rows = rowsOf(joined, 'event_id')
+        ? connections.readValues(list, values)
+        : connections.readValues(listOfSession, [...values, sessionId]))
+      const rows = rowsOf(joined)
       return rows && toPage(rows.map(toEvent), limit, eventPosition)
     },
   }

@@ -1,4 +1,4 @@
-import type { Row } from '../rows/row.ts'
+import type { Values } from '../rows/row.ts'
 
 /**
  * One row when the subject with the key `$1` holds data since `$3` and its tracker is visible to the organisation `$2`, else none.
@@ -7,9 +7,9 @@ import type { Row } from '../rows/row.ts'
 export const presentSubject = `(SELECT 1 FROM subjects JOIN trackers ON trackers.id = tracker_id
   WHERE subject_key = $1 AND organisation_id = $2 AND last_seen_at >= $3) AS present`
 
-/** What was joined to a present subject, told by a column that is never null in it; `null` when the subject is not there. */
-export function rowsOf(joined: readonly Row[], column: string): Row[] | null {
-  return joined.length === 0 ? null : joined.filter((row) => row[column] !== null)
+/** What was joined to a present subject, told by its first column, which is never null; `null` when the subject is not there. */
+export function rowsOf(joined: readonly Values[]): Values[] | null {
+  return joined.length === 0 ? null : joined.filter(([first]) => first !== null)
 }
 
 /** Later than every instant: newest first, a list begins behind it. */

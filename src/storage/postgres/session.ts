@@ -1,7 +1,6 @@
 import type { SessionStore } from '../../domain/session.ts'
 import { readPage, toStretch } from '../page.ts'
-import { integer } from '../rows/row.ts'
-import { sessionPosition, toSession } from '../rows/session.ts'
+import { sessionColumns, sessionPosition, toSession } from '../rows/session.ts'
 import type { Connections } from './connections.ts'
 import { subjectKeyText } from './key-text.ts'
 import { behindAll, presentSubject, rowsOf } from './present-subject.ts'
@@ -9,7 +8,7 @@ import { statement } from './statement.ts'
 
 // A session that reaches over the edge of the window has lost the events before it.
 const list = statement(
-  `SELECT x.* FROM ${presentSubject} LEFT JOIN LATERAL (
+  `SELECT ${sessionColumns} FROM ${presentSubject} LEFT JOIN LATERAL (
      SELECT session_id, started_at, ended_at, attributes,
        CASE WHEN started_at >= $3 OR ended_at < $3 THEN event_count
          ELSE event_count - (SELECT count(*) FROM events e WHERE e.subject_key = $1 AND e.occurred_at >= s.started_at
@@ -28,10 +27,13 @@ export function sessionStore(connections: Connections): SessionStore {
         async (after, count) => {
           const { startedAt, sessionId } = after ?? { startedAt: behindAll, sessionId: '' }
           const values = [key, organisationId, since, startedAt, sessionId, count]
-          const rows = rowsOf(await connections.read(list, values), 'session_id')
+          const rows = rowsOf(await connections.readValues(list, values))
           return (
             rows &&
-            toStretch(rows, count, (row) => (integer(row, 'ended_at') < since ? null : toSession(row)))
+            toStretch(rows, count, (row) => {
+              const session = toSession(row)
+              return session.endedAt < since ? null : session
+            })
           )
         },
         sessionPosition,

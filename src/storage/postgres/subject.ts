@@ -20,12 +20,14 @@ import { isVisible, visible } from './tracker.ts'
 
 /**
  * A subject `s` as it is to be seen since the instant `$1`: as if what has aged out were swept already. One statement sees one
- * moment, and looks at sessions and events only where something has aged out that waits for the sweeper.
+ * moment, and looks at sessions and events only where something has aged out that waits for the sweeper. In the order of
+ * `summaryColumns`.
  */
-const asSeen = `s.subject_id, s.last_seen_at,
+const asSeen = `s.subject_id,
   CASE WHEN s.oldest_at >= $1 OR s.last_seen_at < $1 THEN s.first_seen_at
     ELSE (SELECT min(x.started_at) FROM sessions x WHERE x.subject_key = s.subject_key AND x.ended_at >= $1)
   END AS first_seen_at,
+  s.last_seen_at,
   CASE WHEN s.oldest_at >= $1 OR s.last_seen_at < $1 THEN s.session_count
     ELSE s.session_count - (SELECT count(*) FROM sessions x
                             WHERE x.subject_key = s.subject_key AND x.started_at < $1 AND x.ended_at < $1)
@@ -71,7 +73,7 @@ export function subjectStore(connections: Connections): SubjectStore {
       ORDER BY ${order} LIMIT ${numbered('?', 4 + values.length)}`
     const list = lists.get(text) ?? statement(text)
     lists.set(text, list)
-    const rows = await connections.read(list, [
+    const rows = await connections.readValues(list, [
       view.since,
       view.trackerId,
       view.organisationId,
@@ -80,9 +82,10 @@ export function subjectStore(connections: Connections): SubjectStore {
     ])
     // Only an empty list can be one that is not there.
     if (rows.length === 0 && !(await isVisible(connections, view))) return null
-    return toStretch(rows, count, (row) =>
-      integer(row, 'last_seen_at') < view.since ? null : toSummary(row),
-    )
+    return toStretch(rows, count, (row) => {
+      const summary = toSummary(row)
+      return summary.lastSeenAt < view.since ? null : summary
+    })
   }
 
   return {
@@ -91,8 +94,8 @@ export function subjectStore(connections: Connections): SubjectStore {
     },
     async read({ trackerId, organisationId, since }, subjectId) {
       const key = subjectKeyText(trackerId, subjectId)
-      const [row] = await connections.read(read, [since, key, organisationId])
-      return row ? toRecord(row, toSummary(row)) : null
+      const [row] = await connections.readValues(read, [since, key, organisationId])
+      return row ? toRecord(toSummary(row), row.at(-1)) : null
     },
     async count(view, atMost) {
       const [row] = await connections.read(count, [view.trackerId, view.since, atMost, view.organisationId])

@@ -1,14 +1,17 @@
 import type { Event, EventPosition } from '../../domain/event.ts'
 import type { Attributes } from '../../domain/subject.ts'
-import { integer, json, type Row, text } from './row.ts'
+import { asInteger, asJson, asText, type Values } from './row.ts'
 
-export function toEvent(row: Row): Event {
+/** What an event is made of; `toEvent` takes their values in this order. */
+export const eventColumns = 'event_id, session_id, name, occurred_at, properties'
+
+export function toEvent([eventId, sessionId, name, occurredAt, properties]: Values): Event {
   return {
-    eventId: text(row, 'event_id'),
-    sessionId: text(row, 'session_id'),
-    name: text(row, 'name'),
-    occurredAt: integer(row, 'occurred_at'),
-    properties: json<Attributes>(row, 'properties'),
+    eventId: asText(eventId, 'event_id'),
+    sessionId: asText(sessionId, 'session_id'),
+    name: asText(name, 'name'),
+    occurredAt: asInteger(occurredAt, 'occurred_at'),
+    properties: asJson<Attributes>(properties, 'properties'),
   }
 }
 

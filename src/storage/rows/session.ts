@@ -1,18 +1,21 @@
 import type { Session, SessionPosition } from '../../domain/session.ts'
 import type { Attributes } from '../../domain/subject.ts'
-import { integer, json, type Row, text } from './row.ts'
+import { asInteger, asJson, asText, type Values } from './row.ts'
 
-export function toSession(row: Row): Session {
+/** What a session is made of; `toSession` takes their values in this order. */
+export const sessionColumns = 'session_id, started_at, ended_at, event_count, attributes'
+
+export function toSession([sessionId, startedAt, endedAt, events, attributes]: Values): Session {
   return {
-    sessionId: text(row, 'session_id'),
-    startedAt: integer(row, 'started_at'),
-    endedAt: integer(row, 'ended_at'),
-    counts: { events: integer(row, 'event_count') },
-    attributes: json<Attributes>(row, 'attributes'),
+    sessionId: asText(sessionId, 'session_id'),
+    startedAt: asInteger(startedAt, 'started_at'),
+    endedAt: asInteger(endedAt, 'ended_at'),
+    counts: { events: asInteger(events, 'event_count') },
+    attributes: asJson<Attributes>(attributes, 'attributes'),
   }
 }
 
 export const sessionPosition = {
   ofItem: ({ startedAt, sessionId }: Session): SessionPosition => ({ startedAt, sessionId }),
-  ofRow: (row: Row): SessionPosition => sessionPosition.ofItem(toSession(row)),
+  ofRow: (values: Values): SessionPosition => sessionPosition.ofItem(toSession(values)),
 }

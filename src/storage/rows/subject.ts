@@ -1,20 +1,30 @@
 import type { Attributes, SubjectPosition, SubjectRecord, SubjectSummary } from '../../domain/subject.ts'
-import { integer, json, type Row, text } from './row.ts'
+import { asInteger, asJson, asText, type Values } from './row.ts'
 
-export function toRecord(row: Row, summary: SubjectSummary | null): SubjectRecord | null {
-  return summary && { ...summary, attributes: json<Attributes>(row, 'attributes') }
+/** What a summary is made of; `toSummary` takes their values in this order. */
+export const summaryColumns = 'subject_id, first_seen_at, last_seen_at, session_count, event_count'
+
+export function toSummary([subjectId, firstSeenAt, lastSeenAt, sessions, events]: Values): SubjectSummary {
+  return {
+    subjectId: asText(subjectId, 'subject_id'),
+    firstSeenAt: asInteger(firstSeenAt, 'first_seen_at'),
+    lastSeenAt: asInteger(lastSeenAt, 'last_seen_at'),
+    counts: { sessions: asInteger(sessions, 'session_count'), events: asInteger(events, 'event_count') },
+  }
 }
 
-export function toSummary(row: Row): SubjectSummary {
+export function toRecord(summary: SubjectSummary, attributes: unknown): SubjectRecord {
+  const { subjectId, firstSeenAt, lastSeenAt, counts } = summary
   return {
-    subjectId: text(row, 'subject_id'),
-    firstSeenAt: integer(row, 'first_seen_at'),
-    lastSeenAt: integer(row, 'last_seen_at'),
-    counts: { sessions: integer(row, 'session_count'), events: integer(row, 'event_count') },
+    subjectId,
+    firstSeenAt,
+    lastSeenAt,
+    counts,
+    attributes: asJson<Attributes>(attributes, 'attributes'),
   }
 }
 
 export const subjectPosition = {
   ofItem: ({ subjectId, lastSeenAt }: SubjectSummary): SubjectPosition => ({ subjectId, lastSeenAt }),
-  ofRow: (row: Row): SubjectPosition => subjectPosition.ofItem(toSummary(row)),
+  ofRow: (values: Values): SubjectPosition => subjectPosition.ofItem(toSummary(values)),
 }

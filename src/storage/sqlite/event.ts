@@ -5,27 +5,32 @@ import type { Page } from '../../domain/page.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { toPage } from '../page.ts'
-import { eventPosition, toEvent } from '../rows/event.ts'
+import { eventColumns, eventPosition, toEvent } from '../rows/event.ts'
 import { integer } from '../rows/row.ts'
 import { subjectPresence } from './subject.ts'
 import type { TrackerVisibility } from './tracker.ts'
+import { prepareValues } from './values-statement.ts'
 
 export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const isPresent = subjectPresence(db)
   const order = 'ORDER BY occurred_at DESC, event_id DESC LIMIT ?'
-  const first = db.prepare(`SELECT * FROM events WHERE subject_key = ? AND occurred_at >= ? ${order}`)
-  const following = db.prepare(
-    `SELECT * FROM events WHERE subject_key = ? AND occurred_at >= ? AND (occurred_at, event_id) < (?, ?) ${order}`,
+  const events = `SELECT ${eventColumns} FROM events`
+  const first = prepareValues(db, `${events} WHERE subject_key = ? AND occurred_at >= ? ${order}`)
+  const following = prepareValues(
+    db,
+    `${events} WHERE subject_key = ? AND occurred_at >= ? AND (occurred_at, event_id) < (?, ?) ${order}`,
   )
   const span = db.prepare(
     'SELECT started_at, ended_at FROM sessions WHERE subject_key = ? AND session_id = ?',
   )
   // A session's span covers its events, so they are a short range of the subject's and need no index of their own.
-  const firstOfSession = db.prepare(
-    `SELECT * FROM events WHERE subject_key = ? AND occurred_at >= ? AND occurred_at <= ? AND session_id = ? ${order}`,
+  const firstOfSession = prepareValues(
+    db,
+    `${events} WHERE subject_key = ? AND occurred_at >= ? AND occurred_at <= ? AND session_id = ? ${order}`,
   )
-  const followingOfSession = db.prepare(
-    `SELECT * FROM events WHERE subject_key = ? AND occurred_at >= ? AND (occurred_at, event_id) < (?, ?)
+  const followingOfSession = prepareValues(
+    db,
+    `${events} WHERE subject_key = ? AND occurred_at >= ? AND (occurred_at, event_id) < (?, ?)
      AND session_id = ? ${order}`,
   )
 

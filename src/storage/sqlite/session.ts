@@ -6,18 +6,20 @@ import type { Session, SessionPosition, SessionQuery } from '../../domain/sessio
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { readPage, type Stretch, toStretch } from '../page.ts'
-import { integer, type Row } from '../rows/row.ts'
-import { sessionPosition, toSession } from '../rows/session.ts'
+import type { Values } from '../rows/row.ts'
+import { sessionColumns, sessionPosition, toSession } from '../rows/session.ts'
 import { snapshot } from './connection.ts'
 import { subjectPresence } from './subject.ts'
 import type { TrackerVisibility } from './tracker.ts'
+import { prepareValues } from './values-statement.ts'
 
 export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const isPresent = subjectPresence(db)
   const order = 'ORDER BY started_at DESC, session_id DESC LIMIT ?'
-  const first = db.prepare(`SELECT * FROM sessions WHERE subject_key = ? ${order}`)
-  const following = db.prepare(
-    `SELECT * FROM sessions WHERE subject_key = ? AND (started_at, session_id) < (?, ?) ${order}`,
+  const first = prepareValues(db, `SELECT ${sessionColumns} FROM sessions WHERE subject_key = ? ${order}`)
+  const following = prepareValues(
+    db,
+    `SELECT ${sessionColumns} FROM sessions WHERE subject_key = ? AND (started_at, session_id) < (?, ?) ${order}`,
   )
   const agedEvents = db.prepare(
     `SELECT count(*) AS count FROM events
@@ -35,7 +37,7 @@ export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
     const rows = read()
     // Newest first: when the last one began within the window, so did the others.
     const last = rows.at(-1)
-    const isWhole = last === undefined || integer(last, 'started_at') >= since
+    const isWhole = last === undefined || toSession(last).startedAt >= since
     return isWhole
       ? toStretch(rows, count, toSession)
       : snapshot(db, () => toStretch(read(), count, withoutAged(key, since)))
@@ -43,7 +45,7 @@ export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
 
   /** Sees sessions as if what has aged out were swept already: `null` when all of one has. To be used within a snapshot. */
   function withoutAged(key: Uint8Array, since: Instant) {
-    return (row: Row): Session | null => {
+    return (row: Values): Session | null => {
       const session = toSession(row)
       const { sessionId, startedAt, endedAt, counts } = session
       if (startedAt >= since) return session

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Eventually } from '../../domain/eventually.ts'
 import type { Page } from '../../domain/page.ts'
@@ -12,19 +12,23 @@ import type {
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { readPage, type Stretch, toStretch } from '../page.ts'
-import { integer, type Row } from '../rows/row.ts'
-import { subjectPosition, toRecord, toSummary } from '../rows/subject.ts'
+import { asInteger, integer, type Values } from '../rows/row.ts'
+import { subjectPosition, summaryColumns, toRecord, toSummary } from '../rows/subject.ts'
 import { subjectRange } from '../subject-range.ts'
 import { activityNotes } from './activity.ts'
 import { snapshot, transaction } from './connection.ts'
 import { deletionNote } from './scrub.ts'
 import { type TrackerVisibility, trackerVisibility } from './tracker.ts'
+import { prepareValues, type ValuesStatement } from './values-statement.ts'
 
-const summary = 'subject_id, first_seen_at, last_seen_at, session_count, event_count, oldest_at'
+const columns = `${summaryColumns}, oldest_at`
+const attributesOf = ([, , , , , , attributes]: Values) => attributes
+const oldestAt = ([, , , , , oldest]: Values) => asInteger(oldest, 'oldest_at')
 
 export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
-  const read = db.prepare(
-    `SELECT ${summary}, (SELECT attributes FROM sessions
+  const read = prepareValues(
+    db,
+    `SELECT ${columns}, (SELECT attributes FROM sessions
                          WHERE sessions.subject_key = subjects.subject_key AND ended_at >= ?1
                          ORDER BY started_at DESC, session_id DESC LIMIT 1) AS attributes
      FROM subjects WHERE tracker_id = ?2 AND subject_id = ?3 AND last_seen_at >= ?1
@@ -34,17 +38,17 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
     `SELECT count(*) AS count FROM
        (SELECT 1 FROM subjects WHERE tracker_id = ? AND last_seen_at >= ? LIMIT ?)`,
   )
-  const lists = new Map<string, StatementSync>()
+  const lists = new Map<string, ValuesStatement>()
   const withoutAged = ageing(db)
 
   function stretch(view: TrackerView, query: SubjectQuery, count: number): Stretch<SubjectSummary> {
     const { conditions, values, order } = subjectRange(view, query)
-    const sql = `SELECT ${summary} FROM subjects WHERE ${conditions} ORDER BY ${order} LIMIT ?`
-    const statement = lists.get(sql) ?? db.prepare(sql)
+    const sql = `SELECT ${columns} FROM subjects WHERE ${conditions} ORDER BY ${order} LIMIT ?`
+    const statement = lists.get(sql) ?? prepareValues(db, sql)
     lists.set(sql, statement)
     const read = () => statement.all(...values, count)
     const rows = read()
-    const isWhole = rows.every((row) => integer(row, 'oldest_at') >= view.since)
+    const isWhole = rows.every((row) => oldestAt(row) >= view.since)
     return isWhole
       ? toStretch(rows, count, toSummary)
       : snapshot(db, () => toStretch(read(), count, withoutAged(view)))
@@ -63,11 +67,12 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
       const find = () => read.get(view.since, view.trackerId, subjectId, view.organisationId)
       const row = find()
       if (!row) return null
-      return integer(row, 'oldest_at') >= view.since
-        ? toRecord(row, toSummary(row))
+      return oldestAt(row) >= view.since
+        ? toRecord(toSummary(row), attributesOf(row))
         : snapshot(db, () => {
             const row = find()
-            return row ? toRecord(row, withoutAged(view)(row)) : null
+            const seen = row && withoutAged(view)(row)
+            return seen && toRecord(seen, attributesOf(row))
           })
     },
   }
@@ -88,10 +93,10 @@ function ageing(db: DatabaseSync) {
     'SELECT started_at FROM sessions WHERE subject_key = ? AND ended_at >= ? ORDER BY started_at LIMIT 1',
   )
   return ({ trackerId, since }: TrackerView) =>
-    (row: Row): SubjectSummary | null => {
+    (row: Values): SubjectSummary | null => {
       const stored = toSummary(row)
       if (stored.lastSeenAt < since) return null
-      if (integer(row, 'oldest_at') >= since) return stored
+      if (oldestAt(row) >= since) return stored
       const key = subjectKey(trackerId, stored.subjectId)
       return {
         ...stored,

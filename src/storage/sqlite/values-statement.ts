@@ -1,0 +1,28 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { Values } from '../rows/row.ts'
+
+/** A statement that hands rows over as their values. */
+export interface ValuesStatement {
+  get(...bound: SQLInputValue[]): Values | null
+  all(...bound: SQLInputValue[]): readonly Values[]
+}
+
+export function prepareValues(db: DatabaseSync, sql: string): ValuesStatement {
+  const statement = db.prepare(sql)
+  statement.setReturnArrays(true)
+  return {
+    get(...bound) {
+      const row: unknown = statement.get(...bound)
+      return Array.isArray(row) ? row : null
+    },
+    all(...bound) {
+      const rows: unknown = statement.all(...bound)
+      return areValues(rows) ? rows : []
+    },
+  }
+}
+
+/** One statement hands all its rows over alike. */
+function areValues(rows: unknown): rows is Values[] {
+  return Array.isArray(rows) && (rows.length === 0 || Array.isArray(rows[0]))
+}
