@@ -1,4 +1,5 @@
 import { ConnectionTimeoutError, createClient } from '@redis/client'
+import { askedTogether } from '../domain/asked-together.ts'
 import { NoAnswer } from './no-answer.ts'
 import type { RedisAddress } from './open-limiter.ts'
 import { type SharedWindow, type TakeOrder, takeScript } from './take-script.ts'
@@ -7,15 +8,14 @@ import { type SharedWindow, type TakeOrder, takeScript } from './take-script.ts'
 const socketTimeoutMs = 500
 const connectTimeoutMs = 1_000
 
-interface Batch {
-  orders: TakeOrder[]
-  windows: Promise<SharedWindow[]>
-}
+/** More would keep Redis from others for longer than a moment. */
+const mostTogether = 256
 
 /** A connection to Redis until something goes wrong with it. There is no second chance: whoever wants one opens another. */
 export class RedisConnection {
   readonly #client: ReturnType<typeof clientFor>
-  #batch: Batch | null = null
+  /** Rejects when Redis refuses the command, or the connection is lost. Redis may have counted all the same. */
+  readonly take = askedTogether<TakeOrder, SharedWindow>(mostTogether, (orders) => this.#client.take(orders))
 
   private constructor(client: ReturnType<typeof clientFor>) {
     this.#client = client
@@ -41,26 +41,6 @@ export class RedisConnection {
     } finally {
       clearTimeout(timer)
     }
-  }
-
-  /** Rejects when Redis refuses the command, or the connection is lost. Redis may have counted all the same. */
-  async take(order: TakeOrder): Promise<SharedWindow> {
-    this.#batch ??= this.#beginBatch()
-    const { orders, windows } = this.#batch
-    const place = orders.push(order) - 1
-    const window = (await windows)[place]
-    if (!window) throw new Error('Redis answered with fewer windows than were asked for.')
-    return window
-  }
-
-  /** What is asked for at one moment goes to Redis together: on its own, each would cost both sides several times as much. */
-  #beginBatch(): Batch {
-    const orders: TakeOrder[] = []
-    const windows = Promise.resolve().then(() => {
-      this.#batch = null
-      return this.#client.take(orders)
-    })
-    return { orders, windows }
   }
 
   onBroken(listener: (error: unknown) => void): void {

@@ -1,14 +1,17 @@
+import { askedTogether } from '../../domain/asked-together.ts'
+import type { Instant } from '../../domain/instant.ts'
 import type { Page } from '../../domain/page.ts'
 import type {
   SubjectCounts,
   SubjectPosition,
   SubjectQuery,
+  SubjectRecord,
   SubjectStore,
   SubjectSummary,
 } from '../../domain/subject.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { readPage, type Stretch, toStretch } from '../page.ts'
-import { integer } from '../rows/row.ts'
+import { asInteger, integer } from '../rows/row.ts'
 import { subjectPosition, toRecord, toSummary } from '../rows/subject.ts'
 import { subjectRange } from '../subject-range.ts'
 import { leaveNote } from './activity.ts'
@@ -19,28 +22,36 @@ import { numbered, type Statement, statement } from './statement.ts'
 import { isVisible, visible } from './tracker.ts'
 
 /**
- * A subject `s` as it is to be seen since the instant `$1`: as if what has aged out were swept already. One statement sees one
+ * A subject `s` as it is to be seen since an instant: as if what has aged out were swept already. One statement sees one
  * moment, and looks at sessions and events only where something has aged out that waits for the sweeper. In the order of
  * `summaryColumns`.
  */
-const asSeen = `s.subject_id,
-  CASE WHEN s.oldest_at >= $1 OR s.last_seen_at < $1 THEN s.first_seen_at
-    ELSE (SELECT min(x.started_at) FROM sessions x WHERE x.subject_key = s.subject_key AND x.ended_at >= $1)
+const asSeen = (since: string) => `s.subject_id,
+  CASE WHEN s.oldest_at >= ${since} OR s.last_seen_at < ${since} THEN s.first_seen_at
+    ELSE (SELECT min(x.started_at) FROM sessions x WHERE x.subject_key = s.subject_key AND x.ended_at >= ${since})
   END AS first_seen_at,
   s.last_seen_at,
-  CASE WHEN s.oldest_at >= $1 OR s.last_seen_at < $1 THEN s.session_count
+  CASE WHEN s.oldest_at >= ${since} OR s.last_seen_at < ${since} THEN s.session_count
     ELSE s.session_count - (SELECT count(*) FROM sessions x
-                            WHERE x.subject_key = s.subject_key AND x.started_at < $1 AND x.ended_at < $1)
+                            WHERE x.subject_key = s.subject_key AND x.started_at < ${since} AND x.ended_at < ${since})
   END AS session_count,
-  CASE WHEN s.oldest_at >= $1 OR s.last_seen_at < $1 THEN s.event_count
-    ELSE s.event_count - (SELECT count(*) FROM events e WHERE e.subject_key = s.subject_key AND e.occurred_at < $1)
+  CASE WHEN s.oldest_at >= ${since} OR s.last_seen_at < ${since} THEN s.event_count
+    ELSE s.event_count - (SELECT count(*) FROM events e WHERE e.subject_key = s.subject_key AND e.occurred_at < ${since})
   END AS event_count`
 
+const attributesAsSeen = (since: string) =>
+  `(SELECT x.attributes FROM sessions x WHERE x.subject_key = s.subject_key AND x.ended_at >= ${since}
+    ORDER BY x.started_at DESC, x.session_id DESC LIMIT 1)`
+
 const read = statement(
-  `SELECT ${asSeen}, (SELECT x.attributes FROM sessions x WHERE x.subject_key = s.subject_key AND x.ended_at >= $1
-                      ORDER BY x.started_at DESC, x.session_id DESC LIMIT 1) AS attributes
-   FROM subjects s JOIN trackers t ON t.id = s.tracker_id
+  `SELECT ${asSeen('$1')}, ${attributesAsSeen('$1')} FROM subjects s JOIN trackers t ON t.id = s.tracker_id
    WHERE s.subject_key = $2 AND s.last_seen_at >= $1 AND t.organisation_id = $3`,
+)
+const readSeveral = statement(
+  `SELECT ${asSeen('asked.since')}, ${attributesAsSeen('asked.since')}, asked.number
+   FROM unnest($1::bigint[], $2::uuid[], $3::text[]) WITH ORDINALITY AS asked (since, subject_key, organisation_id, number)
+   JOIN subjects s USING (subject_key) JOIN trackers t ON t.id = s.tracker_id
+   WHERE s.last_seen_at >= asked.since AND t.organisation_id = asked.organisation_id`,
 )
 const count = statement(
   `SELECT count(*) AS count FROM (
@@ -59,8 +70,35 @@ const deleteAgedSessions = statement('DELETE FROM sessions WHERE subject_key = $
 const deleteSessions = statement('DELETE FROM sessions WHERE subject_key = $1')
 const deleteSubject = statement('DELETE FROM subjects WHERE subject_key = $1')
 
+/** A subject that somebody asks for. */
+interface Sought {
+  key: string
+  organisationId: string
+  since: Instant
+}
+
+const mostReadTogether = 64
+
 export function subjectStore(connections: Connections): SubjectStore {
   const lists = new Map<string, Statement>()
+  // On a cluster each subject is on a shard of its own.
+  const readTogether = askedTogether(connections.isDistributed ? 1 : mostReadTogether, readAll)
+
+  async function readAll(sought: readonly Sought[]): Promise<(SubjectRecord | null)[]> {
+    const [first] = sought
+    if (first && sought.length === 1) {
+      const [row] = await connections.readValues(read, [first.since, first.key, first.organisationId])
+      return [row ? toRecord(toSummary(row), row[5]) : null]
+    }
+    const found = sought.map((): SubjectRecord | null => null)
+    const rows = await connections.readValues(readSeveral, [
+      sought.map(({ since }) => since),
+      sought.map(({ key }) => key),
+      sought.map(({ organisationId }) => organisationId),
+    ])
+    for (const row of rows) found[asInteger(row[6], 'number') - 1] = toRecord(toSummary(row), row[5])
+    return found
+  }
 
   async function stretch(
     view: TrackerView,
@@ -68,7 +106,7 @@ export function subjectStore(connections: Connections): SubjectStore {
     count: number,
   ): Promise<Stretch<SubjectSummary> | null> {
     const { conditions, values, order } = subjectRange(view, query)
-    const text = `SELECT ${asSeen} FROM subjects s WHERE ${numbered(conditions, 4)} AND EXISTS
+    const text = `SELECT ${asSeen('$1')} FROM subjects s WHERE ${numbered(conditions, 4)} AND EXISTS
       (SELECT 1 FROM trackers t WHERE t.id = $2 AND t.organisation_id = $3)
       ORDER BY ${order} LIMIT ${numbered('?', 4 + values.length)}`
     const list = lists.get(text) ?? statement(text)
@@ -92,11 +130,8 @@ export function subjectStore(connections: Connections): SubjectStore {
     async list(view, query): Promise<Page<SubjectSummary, SubjectPosition> | null> {
       return readPage(query, (after, count) => stretch(view, { ...query, after }, count), subjectPosition)
     },
-    async read({ trackerId, organisationId, since }, subjectId) {
-      const key = subjectKeyText(trackerId, subjectId)
-      const [row] = await connections.readValues(read, [since, key, organisationId])
-      return row ? toRecord(toSummary(row), row.at(-1)) : null
-    },
+    read: ({ trackerId, organisationId, since }, subjectId) =>
+      readTogether({ key: subjectKeyText(trackerId, subjectId), organisationId, since }),
     async count(view, atMost) {
       const [row] = await connections.read(count, [view.trackerId, view.since, atMost, view.organisationId])
       const counted = integer(row ?? {}, 'count')

@@ -67,6 +67,41 @@ export function subjectContract(bench: Bench): void {
       assert.deepEqual((await bench.store.subjects.read(tracker, 'anna'))?.attributes, { from: '🦦' })
     })
 
+    it('tells everybody who asks at one moment of what they asked for', async () => {
+      const [mine, theirs] = [await bench.createTracker(), await bench.createTracker()]
+      const names = Array.from({ length: 150 }, (_, number) => `visitor-${number}`)
+      await bench.store.ingest.ingest(
+        [mine, theirs].flatMap(({ trackerId }) =>
+          names.flatMap((subjectId, number) => [
+            sessionRow({
+              trackerId,
+              subjectId,
+              sessionId: 's',
+              startedAt: start + number,
+              endedAt: start + number,
+              attributes: { of: trackerId },
+            }),
+            eventRow({ trackerId, subjectId, sessionId: 's', eventId: 'e', occurredAt: start + number }),
+          ]),
+        ),
+      )
+      const later = { ...mine, since: start + 75 }
+      const foreign = { ...mine, organisationId: theirs.organisationId }
+      const asked = [...names, 'nobody'].flatMap((subjectId) =>
+        [mine, later, foreign, theirs].map((view) => ({ view, subjectId })),
+      )
+      const told = await Promise.all(
+        asked.map(({ view, subjectId }) => bench.store.subjects.read(view, subjectId)),
+      )
+      for (const [place, { view, subjectId }] of asked.entries()) {
+        assert.deepEqual(told[place], await bench.store.subjects.read(view, subjectId))
+        const number = names.indexOf(subjectId)
+        const isThere = number >= 0 && view !== foreign && (view !== later || number >= 75)
+        assert.equal(told[place]?.subjectId, isThere ? subjectId : undefined)
+        if (isThere) assert.deepEqual(told[place]?.attributes, { of: view.trackerId })
+      }
+    })
+
     it('is null when there is no such subject, tracker, or right to see it', async () => {
       const tracker = await bench.createTracker()
       const empty = await bench.createTracker(tracker.organisationId)

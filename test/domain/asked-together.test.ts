@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { askedTogether } from '../../src/domain/asked-together.ts'
+
+describe('asking together', () => {
+  function doubling(atMost: number) {
+    const groups: number[][] = []
+    const ask = askedTogether<number, number>(atMost, async (questions) => {
+      groups.push([...questions])
+      return questions.map((question) => question * 2)
+    })
+    return { ask, groups }
+  }
+
+  it('answers each with its own answer, and goes out once for all of a moment', async () => {
+    const { ask, groups } = doubling(10)
+    assert.deepEqual(await Promise.all([ask(3), ask(1), ask(2)]), [6, 2, 4])
+    assert.deepEqual(groups, [[3, 1, 2]])
+  })
+
+  it('begins anew with the next moment', async () => {
+    const { ask, groups } = doubling(10)
+    assert.equal(await ask(1), 2)
+    assert.equal(await ask(2), 4)
+    assert.deepEqual(groups, [[1], [2]])
+  })
+
+  it('asks for no more at once than it was told', async () => {
+    const { ask, groups } = doubling(2)
+    assert.deepEqual(await Promise.all([1, 2, 3, 4, 5].map(ask)), [2, 4, 6, 8, 10])
+    assert.deepEqual(groups, [[1, 2], [3, 4], [5]])
+  })
+
+  it('fails for everybody when it fails, and is good for the next', async () => {
+    let isBroken = true
+    const ask = askedTogether<number, number>(10, async (questions) => {
+      if (isBroken) throw new Error('away')
+      return questions
+    })
+    const failed = await Promise.allSettled([ask(1), ask(2)])
+    assert.deepEqual(
+      failed.map(({ status }) => status),
+      ['rejected', 'rejected'],
+    )
+    isBroken = false
+    assert.equal(await ask(3), 3)
+  })
+
+  it('fails for whoever gets no answer', async () => {
+    const ask = askedTogether<number, number>(10, async (questions) => questions.slice(1))
+    const [first, second] = await Promise.allSettled([ask(1), ask(2)])
+    assert.equal(first?.status, 'fulfilled')
+    assert.equal(second?.status, 'rejected')
+  })
+})
