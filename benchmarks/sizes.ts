@@ -90,8 +90,8 @@ export interface PostgresSize {
 }
 
 const routes = [
-  ...['node:http', 'read', 'page of 50', 'page of 200', 'erase', '401', '404'],
-  ...['429 by address', '429 by key'],
+  ...['node:http', 'least read', 'read', 'least page of 50', 'page of 50', 'page of 200', 'erase'],
+  ...['401', '404', '429 by address', '429 by key'],
 ]
 
 /** What the results page is made from. */
@@ -149,22 +149,29 @@ const quick: Sizes = {
   http: {
     ...full.http,
     stores: ['SQLite'],
-    routes: ['read', 'page of 50', '401', '429 by address'],
+    routes: ['least read', 'read', 'page of 50', '401'],
     subjects: 2_000,
     erasures: 0,
     rounds: 2,
   },
-  growth: { ...full.growth, events: [10_000, 100_000], sorts: ['-lastSeenAt'], rounds: 1, erasures: 10 },
+  growth: {
+    ...full.growth,
+    events: [10_000, 100_000],
+    sorts: ['-lastSeenAt'],
+    warmUps: 0,
+    rounds: 1,
+    erasures: 10,
+  },
   erase: { events: [100_000], subjects: [1], rounds: 3, otherSubjects: 2_000, quietSeconds: 0 },
   import: { orders: ['by time'], lines: 100_000, rounds: 1 },
-  start: { warmUps: 1, rounds: 3, memoryRounds: 1, loadSeconds: 1, connections: 64 },
+  start: { warmUps: 1, rounds: 2, memoryRounds: 1, loadSeconds: 1, connections: 64 },
 }
 
 /** Everything once, for the test that the benchmarks work. What it measures means nothing. */
 const toy: Sizes = {
   http: {
     stores: ['SQLite'],
-    routes: ['node:http', 'read', 'erase', '429 by key'],
+    routes: ['node:http', 'least read', 'read', 'least page of 50', 'erase', '429 by key'],
     subjects: 300,
     erasures: 2_000,
     warmUps: 0,

@@ -1,6 +1,6 @@
 import type { Bench } from '../bench.ts'
 import { allAddresses } from '../load/load.ts'
-import { type RunningProcess, startLethe } from '../processes/start-process.ts'
+import { type RunningProcess, startLethe, startProcess } from '../processes/start-process.ts'
 import type { HttpSize } from '../sizes.ts'
 import { subjectsPath } from '../stores/empty-store.ts'
 import { somePaths, subjectPath } from '../stores/fill-store.ts'
@@ -39,9 +39,12 @@ export async function startRoutes(
   const get = { method: 'GET', status: 200, headers: key, server: open, isBare: false, ...endless } as const
   const reads = somePaths(pathsAtHand, size.subjects)
   const page = (limit: number) => [`${subjectsPath}?limit=${limit}`]
+  const least = await startProcess(lifetime, 'benchmarks/floors/least-server.ts', [], store.env)
   const kinds = [
     { ...get, name: 'node:http', isBare: true, nextPaths: () => reads },
+    { ...get, name: 'least read', server: least, nextPaths: () => reads },
     { ...get, name: 'read', nextPaths: () => reads },
+    { ...get, name: 'least page of 50', server: least, nextPaths: () => page(50) },
     { ...get, name: 'page of 50', nextPaths: () => page(50) },
     { ...get, name: 'page of 200', nextPaths: () => page(200) },
     { ...get, name: 'erase', method: 'DELETE', ...toBeErased(size) } as const,
@@ -63,7 +66,8 @@ export async function startRoutes(
     const { status, text } = await ask(kind.server.url, kind.nextPaths()[0], sampleHeaders(kind), kind.method)
     if (status !== kind.status) throw new Error(`${status} instead of ${kind.status} for ${kind.name}`)
     kind.used(1)
-    const isCounted = async () => (await ask(kind.server.url, reads[0], kind.headers)).isCounted
+    const isCounted = async () =>
+      kind.server === least || (await ask(kind.server.url, reads[0], kind.headers)).isCounted
     routes.push({ ...kind, place: kind.name.replaceAll(/\W+/g, '-'), sample: text, isCounted })
   }
   return routes

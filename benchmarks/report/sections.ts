@@ -26,7 +26,9 @@ export const sections: Section[] = [
 the same size and does nothing else. Budgets are out of the way but counted: requests come from a thousand addresses. A
 ratio is Lethe's requests per second by those of the bare route just before it in the same round. CPU is what the server's
 process worked for a request; its ratio tells the same without the load generator, which shares the machine. Node's own
-server stands first, with the body of a read; the 401 is a request without a key.`,
+server stands first, with the body of a read; the 401 is a request without a key. The least read and the least page are what
+such a route costs at least on its store: Fastify that asks for the same rows, and Redis once where it counts, without a key, a
+budget, a log or anything else.`,
     charts: ({ groups }) =>
       groups.map(({ name, rows }) =>
         chart(`http-${slug(name)}`, {

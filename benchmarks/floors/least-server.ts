@@ -1,0 +1,35 @@
+// The least that a route can be on its store: Fastify asks for the same rows, and Redis once where it counts, and answers. No key, no
+// budget that could run out, no log, no parameters but the path's.
+import fastify from 'fastify'
+import { readConfig } from '../../src/config.ts'
+import { Problems } from '../../src/domain/problems.ts'
+import { presentSummary } from '../../src/http/routes/subjects.ts'
+import { openLimiter } from '../../src/limiter/open-limiter.ts'
+import { planSubjectList } from '../../src/operations/list-subjects.ts'
+import { openStore } from '../../src/storage/open-store.ts'
+import { organisation, subjectsPath } from '../stores/empty-store.ts'
+import { tracker } from '../stores/visits.ts'
+
+const config = readConfig(process.env)
+const store = await openStore(config.store)
+const limiter = await openLimiter(config.limiter, Date.now, { onLost() {}, onFound() {} })
+const view = { organisationId: organisation, trackerId: tracker, since: 0 }
+const budget = { name: 'ip', limit: 999_999_999, windowMs: 60_000 } as const
+const isShared = config.limiter.engine !== 'memory'
+const meta = { requestId: '00000000-0000-4000-8000-000000000000', timestamp: new Date().toISOString() }
+
+const app = fastify()
+app.get<{ Params: { subjectId: string } }>(`${subjectsPath}/:subjectId`, async ({ params }) => {
+  if (isShared) await limiter.take(budget, 'everybody')
+  const record = await store.subjects.read(view, params.subjectId)
+  if (record === null) throw new Error('There is no such subject.')
+  return { data: { trackerId: tracker, ...presentSummary(record), attributes: record.attributes }, meta }
+})
+app.get<{ Querystring: { limit: string } }>(subjectsPath, async ({ query }) => {
+  if (isShared) await limiter.take(budget, 'everybody')
+  const asked = planSubjectList(tracker, { limit: Number(query.limit) }, new Problems())
+  const page = await store.subjects.list(view, asked)
+  return { data: { subjects: page?.rows.map(presentSummary), nextCursor: page?.next?.subjectId }, meta }
+})
+app.get('/healthz', () => ({}))
+await app.listen({ host: '127.0.0.1', port: Number(process.env.LETHE_PORT) })
