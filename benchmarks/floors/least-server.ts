@@ -1,5 +1,6 @@
-// The least that a route can be on its store: Fastify asks for the same rows, and Redis once where it counts, and answers. No key, no
-// budget that could run out, no log, no parameters but the path's.
+// The least that a route can be: Fastify asks the store for the same rows, and Redis once where it counts, and answers. No key, no
+// budget that could run out, no log, no parameters but the path's. The least 401 is the contract's headers, and its body.
+import { randomUUID } from 'node:crypto'
 import fastify from 'fastify'
 import { readConfig } from '../../src/config.ts'
 import { Problems } from '../../src/domain/problems.ts'
@@ -19,8 +20,15 @@ const isShared = config.limiter.engine !== 'memory'
 const meta = { requestId: '00000000-0000-4000-8000-000000000000', timestamp: new Date().toISOString() }
 
 const app = fastify()
-app.get<{ Params: { subjectId: string } }>(`${subjectsPath}/:subjectId`, async ({ params }) => {
+const unauthorized = { code: 'unauthorized', message: 'No API key was sent.'.padEnd(76, '.') }
+
+app.get<{ Params: { subjectId: string } }>(`${subjectsPath}/:subjectId`, async (request, reply) => {
+  const { params, headers } = request
   if (isShared) await limiter.take(budget, 'everybody')
+  if (headers.authorization === undefined) {
+    reply.code(401).headers(contractHeaders())
+    return { error: unauthorized, meta }
+  }
   const record = await store.subjects.read(view, params.subjectId)
   if (record === null) throw new Error('There is no such subject.')
   return { data: { trackerId: tracker, ...presentSummary(record), attributes: record.attributes }, meta }
@@ -33,3 +41,16 @@ app.get<{ Querystring: { limit: string } }>(subjectsPath, async ({ query }) => {
 })
 app.get('/healthz', () => ({}))
 await app.listen({ host: '127.0.0.1', port: Number(process.env.LETHE_PORT) })
+
+/** What every answer must carry, and a 401 besides. */
+function contractHeaders() {
+  return {
+    'X-Request-Id': randomUUID(),
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'X-RateLimit-Limit': '60',
+    'X-RateLimit-Remaining': '59',
+    'X-RateLimit-Reset': String(Math.ceil(Date.now() / 1_000)),
+    'WWW-Authenticate': 'Bearer realm="lethe"',
+  }
+}

@@ -48,6 +48,7 @@ export async function startRoutes(
     { ...get, name: 'page of 50', nextPaths: () => page(50) },
     { ...get, name: 'page of 200', nextPaths: () => page(200) },
     { ...get, name: 'erase', method: 'DELETE', ...toBeErased(size) } as const,
+    { ...get, name: 'least 401', server: least, status: 401, headers: {}, nextPaths: () => reads },
     { ...get, name: '401', status: 401, headers: {}, nextPaths: () => reads },
     { ...get, name: '404', status: 404, nextPaths: () => [`${subjectsPath}/${nobody}`] },
   ]
