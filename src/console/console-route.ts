@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import { Compile } from 'typebox/schema'
 import type { Origin } from '../domain/activity.ts'
@@ -135,11 +136,15 @@ function reading<Query extends TProperties, Body extends TProperties>({
 
 /** The fields of a JSON object in a request's body; none without a body. */
 async function readJson({ request }: Visit): Promise<Record<string, unknown>> {
-  const text = await readBody(request)
-  if (text === '' || request.method === 'GET' || request.method === 'HEAD') return {}
-  const fields = /^application\/json\b/i.test(request.headers['content-type'] ?? '') ? parse(text) : null
+  const bytes = await readBody(request)
+  if (bytes.length === 0 || request.method === 'GET' || request.method === 'HEAD') return {}
+  const isJson = /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')
+  const fields = isJson && isUtf8(bytes) ? parse(bytes.toString()) : null
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
-    throw new LetheError('invalid_request', 'The body must be a JSON object, sent as application/json.')
+    throw new LetheError(
+      'invalid_request',
+      'The body must be a JSON object in UTF-8, sent as application/json.',
+    )
   }
   return { ...fields }
 }
