@@ -50,6 +50,9 @@ export interface ConsoleRoute {
   method: 'GET' | 'POST' | 'DELETE'
   path: string
   access: 'open' | 'member'
+  /** What its query may hold, and the JSON object in its body, by name. */
+  query: TProperties
+  body: TProperties
   /** Reads the parameters, all problems at once, and does the work. What it hands back is the data of the answer. */
   answer(visit: Visit, services: ConsoleServices, signedIn: SignedIn | null): Promise<unknown>
 }
@@ -69,9 +72,9 @@ export function openRoute<Query extends TProperties, Body extends TProperties>(
   declaration: Declaration<Query, Body, Call<Values<Query>, Values<Body>>>,
 ): ConsoleRoute {
   const read = reading(declaration)
-  const { method, path } = declaration
+  const { method, path, query = {}, body = {} } = declaration
   return {
-    ...{ method, path, access: 'open' },
+    ...{ method, path, access: 'open', query, body },
     answer: async (visit, services) => declaration.run(await read(visit, services)),
   }
 }
@@ -81,9 +84,9 @@ export function memberRoute<Query extends TProperties, Body extends TProperties>
   declaration: Declaration<Query, Body, MemberCall<Values<Query>, Values<Body>>>,
 ): ConsoleRoute {
   const read = reading(declaration)
-  const { method, path } = declaration
+  const { method, path, query = {}, body = {} } = declaration
   return {
-    ...{ method, path, access: 'member' },
+    ...{ method, path, access: 'member', query, body },
     async answer(visit, services, signedIn) {
       if (!signedIn) throw new Error('A request came to a member’s route without one.')
       const call = await read(visit, services)
