@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import { Compile } from 'typebox/schema'
 import type { Origin } from '../domain/activity.ts'
@@ -49,6 +50,9 @@ export interface ConsoleRoute {
   method: 'GET' | 'POST' | 'DELETE'
   path: string
   access: 'open' | 'member'
+  /** What its query may hold, and the JSON object in its body, by name. */
+  query: TProperties
+  body: TProperties
   /** Reads the parameters, all problems at once, and does the work. What it hands back is the data of the answer. */
   answer(visit: Visit, services: ConsoleServices, signedIn: SignedIn | null): Promise<unknown>
 }
@@ -68,9 +72,9 @@ export function openRoute<Query extends TProperties, Body extends TProperties>(
   declaration: Declaration<Query, Body, Call<Values<Query>, Values<Body>>>,
 ): ConsoleRoute {
   const read = reading(declaration)
-  const { method, path } = declaration
+  const { method, path, query = {}, body = {} } = declaration
   return {
-    ...{ method, path, access: 'open' },
+    ...{ method, path, access: 'open', query, body },
     answer: async (visit, services) => declaration.run(await read(visit, services)),
   }
 }
@@ -80,9 +84,9 @@ export function memberRoute<Query extends TProperties, Body extends TProperties>
   declaration: Declaration<Query, Body, MemberCall<Values<Query>, Values<Body>>>,
 ): ConsoleRoute {
   const read = reading(declaration)
-  const { method, path } = declaration
+  const { method, path, query = {}, body = {} } = declaration
   return {
-    ...{ method, path, access: 'member' },
+    ...{ method, path, access: 'member', query, body },
     async answer(visit, services, signedIn) {
       if (!signedIn) throw new Error('A request came to a member’s route without one.')
       const call = await read(visit, services)
@@ -135,11 +139,15 @@ function reading<Query extends TProperties, Body extends TProperties>({
 
 /** The fields of a JSON object in a request's body; none without a body. */
 async function readJson({ request }: Visit): Promise<Record<string, unknown>> {
-  const text = await readBody(request)
-  if (text === '' || request.method === 'GET' || request.method === 'HEAD') return {}
-  const fields = /^application\/json\b/i.test(request.headers['content-type'] ?? '') ? parse(text) : null
+  const bytes = await readBody(request)
+  if (bytes.length === 0 || request.method === 'GET' || request.method === 'HEAD') return {}
+  const isJson = /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')
+  const fields = isJson && isUtf8(bytes) ? parse(bytes.toString()) : null
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
-    throw new LetheError('invalid_request', 'The body must be a JSON object, sent as application/json.')
+    throw new LetheError(
+      'invalid_request',
+      'The body must be a JSON object in UTF-8, sent as application/json.',
+    )
   }
   return { ...fields }
 }

@@ -19,7 +19,15 @@ export const pathParameters = { ...api.pathParameters, keyId: identifier, member
 /** Whatever somebody typed; what it may be is the operation's to say. */
 export const typed = Type.String({ maxLength: 1_000, 'x-rule': 'a text of at most 1000 characters' })
 
-export const email = Type.String({ minLength: 1, maxLength: maxEmailLength, 'x-rule': emailRule })
+/** PostgreSQL cannot even look for NUL. */
+const noControlCharacters = '^[^\\u0000-\\u001f\\u007f-\\u009f]+$'
+
+export const email = Type.String({
+  minLength: 1,
+  maxLength: maxEmailLength,
+  pattern: noControlCharacters,
+  'x-rule': emailRule,
+})
 
 export const password = Type.String({
   minLength: 1,
@@ -46,5 +54,12 @@ export const days = Type.Optional(
 
 export const activityListParameters = {
   ...api.sessionListParameters,
-  requestId: Type.Optional(Type.String({ minLength: 1, maxLength: 200, 'x-rule': '1 to 200 characters' })),
+  requestId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: noControlCharacters,
+      'x-rule': '1 to 200 characters, no control characters',
+    }),
+  ),
 }

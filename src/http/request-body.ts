@@ -21,11 +21,11 @@ export function discardBody(request: IncomingMessage): Eventually<void> {
   if (hasBody(request)) return receive(request, () => {})
 }
 
-/** The text of a request's body, `''` without one. Refuses what `receive` refuses. */
-export async function readBody(request: IncomingMessage): Promise<string> {
+/** A request's body, empty without one. Refuses what `receive` refuses. */
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   if (hasBody(request)) await receive(request, (chunk) => chunks.push(chunk))
-  return Buffer.concat(chunks).toString()
+  return Buffer.concat(chunks)
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

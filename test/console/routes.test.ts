@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { consoleRoutes } from '../../src/console/routes/index.ts'
 import { publicPaths } from '../../src/http/public-routes.ts'
-import { dataOf, errorOf } from '../support/answers.ts'
+import { dataOf, errorOf, listIn, problemFields, textIn } from '../support/answers.ts'
 import { openConsole, visitor } from '../support/console.ts'
 import { startShop, subjectsPath } from '../support/shop.ts'
 
@@ -96,7 +96,14 @@ describe('a change', () => {
   })
 
   test('must be JSON: a form of another site cannot write that', async () => {
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', null]) {
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data',
+      'application/json-seq',
+      'application/json garbage',
+      null,
+    ]) {
       const answer = await client.ask('/trackers', {
         method: 'POST',
         body: '{"name":"Form"}',
@@ -104,6 +111,25 @@ describe('a change', () => {
       })
       errorOf(answer, 'invalid_request')
     }
+    for (const type of ['application/json', 'Application/JSON; charset=utf-8', 'application/json ;']) {
+      const headers = { 'content-type': type }
+      dataOf(await client.ask('/trackers', { method: 'POST', body: '{"name":"Page"}', headers }))
+    }
+  })
+
+  test('must be UTF-8: a name is stored as it was written, or not at all', async () => {
+    const body = Buffer.from('{"name":"caf\u00e9"}', 'latin1')
+    errorOf(await client.ask('/trackers', { method: 'POST', body }), 'invalid_request')
+    const names = listIn(dataOf(await client.ask('/trackers')), 'trackers').map((each) =>
+      textIn(each, 'name'),
+    )
+    assert.ok(!names.some((name) => name.startsWith('caf')))
+  })
+
+  test('has no control characters where they would come to the store', async () => {
+    const body = { email: 'a\u0000@acme.example', password: 'any password' }
+    assert.deepEqual(problemFields(await client.ask('/sign-in', { method: 'POST', body })), ['email'])
+    assert.deepEqual(problemFields(await client.ask('/activity?requestId=a%00')), ['requestId'])
   })
 })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { scryptSync } from 'node:crypto'
 import type { ActivityKind, ActivityNote } from '../../src/domain/activity.ts'
+import type { Instant } from '../../src/domain/instant.ts'
 import type { Member } from '../../src/domain/member.ts'
 import { hashToken } from '../../src/domain/token.ts'
 import type { Answer } from './documented.ts'
@@ -39,7 +40,7 @@ export function visitor({ url }: Pick<TestService, 'url'>): Omit<ConsoleClient, 
       const response = await fetch(`${url}/console/api${path}`, {
         method,
         headers: Object.entries(sent).filter((header): header is [string, string] => header[1] !== null),
-        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        ...(body !== undefined && { body: isRaw(body) ? body : JSON.stringify(body) }),
       })
       const [pair = ''] = response.headers.get('set-cookie')?.split(';') ?? []
       if (pair !== '') client.cookie = pair.endsWith('=') ? null : pair
@@ -54,9 +55,15 @@ export function visitor({ url }: Pick<TestService, 'url'>): Omit<ConsoleClient, 
   return client
 }
 
+/** What is sent as it stands, where everything else is written as JSON. */
+function isRaw(body: unknown): body is string | Buffer<ArrayBuffer> {
+  return typeof body === 'string' || body instanceof Buffer
+}
+
 let count = 0
 
-function note({ workplace }: TestService, organisationId: string, kind: ActivityKind): ActivityNote {
+/** What a change by the command line would leave behind. */
+export function note({ workplace }: TestService, organisationId: string, kind: ActivityKind): ActivityNote {
   const actor = { kind: 'command-line' } as const
   const id = workplace.randomness.uuid()
   return { id, organisationId, at: workplace.clock(), actor, kind, target: null, requestId: null }
@@ -85,16 +92,28 @@ export async function addMember(
   return member
 }
 
-/** A browser with a sign-in of a member's, as if the password had been typed. */
-export async function signedIn(service: TestService, member: Member): Promise<ConsoleClient> {
+/** The token of a new sign-in of a member's, as if the password had been typed: now, or at another time. */
+export async function signInToken(
+  service: TestService,
+  member: Member,
+  times: { startedAt?: Instant; lastSeenAt?: Instant } = {},
+): Promise<string> {
   const { signIns, clock, randomness } = service.workplace
   const token = randomness.base62(43)
   const now = clock()
-  const signIn = { tokenHash: hashToken(token), memberId: member.id, startedAt: now, lastSeenAt: now }
+  const signIn = {
+    ...{ tokenHash: hashToken(token), memberId: member.id, startedAt: now, lastSeenAt: now },
+    ...times,
+  }
   const begun = note(service, member.organisationId, 'member.signed-in')
   assert.ok(await signIns.begin(signIn, member.passwordSetAt ?? 0, begun))
+  return token
+}
+
+/** A browser with a sign-in of a member's. */
+export async function signedIn(service: TestService, member: Member): Promise<ConsoleClient> {
   const client = visitor(service)
-  client.cookie = `lethe-console=${token}`
+  client.cookie = `lethe-console=${await signInToken(service, member)}`
   return Object.assign(client, { member })
 }
 

@@ -154,8 +154,23 @@ async function readAnswer(incoming: Incoming, method: string): Promise<Answer> {
     headers.append(line.slice(0, colon), line.slice(colon + 1).trim())
   }
   const hasBody = method !== 'HEAD' && Number(status) >= 200
-  if (hasBody) assert.ok(headers.has('content-length'), 'an answer of unknown length')
-  const body = (await incoming.take(hasBody ? Number(headers.get('content-length')) : 0)).toString('utf8')
+  const body = hasBody ? (await readAnswerBody(incoming, headers)).toString('utf8') : ''
   const isJson = headers.get('content-type')?.startsWith('application/json') ?? true
   return { status: Number(status), headers, body: body === '' ? null : isJson ? JSON.parse(body) : body }
+}
+
+/** A body of a length that was told, or, where the connection closes behind it, in pieces or up to its end. */
+async function readAnswerBody(incoming: Incoming, headers: Headers): Promise<Buffer> {
+  const length = headers.get('content-length')
+  if (length !== null) return incoming.take(Number(length))
+  assert.equal(headers.get('connection'), 'close', 'an answer of unknown length')
+  if (headers.get('transfer-encoding') !== 'chunked')
+    return Buffer.from(await incoming.untilClosed(), 'latin1')
+  const chunks: Buffer[] = []
+  for (;;) {
+    const size = Number.parseInt(await incoming.takeThrough('\r\n'), 16)
+    chunks.push(await incoming.take(size))
+    await incoming.take(2)
+    if (size === 0) return Buffer.concat(chunks)
+  }
 }

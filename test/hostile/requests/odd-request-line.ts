@@ -21,6 +21,10 @@ export const oddMethod = fc.oneof(
   ),
 )
 
+const any = fc
+  .string({ unit: 'binary-ascii', maxLength: 60 })
+  .map((text) => `/${text.replaceAll(/[\r\n]/g, '')}`)
+
 /** A target that leads elsewhere, nowhere, or that is hardly one. */
 export function oddTarget(usual: string): fc.Arbitrary<string> {
   const nowhere = fc.constantFrom(
@@ -77,8 +81,5 @@ export function oddTarget(usual: string): fc.Arbitrary<string> {
       ),
     )
     .map(([at, piece]) => usual.slice(0, at) + piece + usual.slice(at))
-  const any = fc
-    .string({ unit: 'binary-ascii', maxLength: 60 })
-    .map((text) => `/${text.replaceAll(/[\r\n]/g, '')}`)
   return fc.oneof(nowhere, broken, broken, any)
 }

@@ -11,7 +11,10 @@ export interface Known {
 }
 
 /** Good values of a parameter, values beside them, and any text at all. */
-export function parameterValue({ name, schema }: Parameter, known: Known): fc.Arbitrary<string> {
+export function parameterValue(
+  { name, schema }: Pick<Parameter, 'name' | 'schema'>,
+  known: Known,
+): fc.Arbitrary<string> {
   const near = fc.oneof(...nearly(schema))
   return fc.oneof(
     { arbitrary: good(name, schema, known), weight: 12 },

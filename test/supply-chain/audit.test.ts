@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { after, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const script = fileURLToPath(new URL('../../scripts/audit.ts', import.meta.url))
+const noNpm = spawnSync('npm', ['--version']).error ? 'npm is not on the PATH' : false
+
+const advisory = {
+  id: 1,
+  url: 'https://example.com/advisory',
+  title: 'Loggers that listen',
+  severity: 'low',
+  vulnerable_versions: '*',
+}
+
+describe('npm run audit', { skip: noNpm }, () => {
+  it('fails when the registry knows of something, and says what', async () => {
+    const { code, output } = await auditAt((request, response) => {
+      const isQuestion = request.method === 'POST'
+      response.end(JSON.stringify(isQuestion ? { pino: [advisory] } : packageOf(request.url ?? '')))
+    })
+    assert.equal(code, 1, output)
+    assert.match(output, /^audit: [1-9]\d* of \d+ packages have known vulnerabilities$/m)
+    assert.match(output, /Loggers that listen/)
+  })
+
+  it('passes when the registry knows of nothing', async () => {
+    const { code, output } = await auditAt((_, response) => response.end('{}'))
+    assert.equal(code, 0, output)
+    assert.match(output, /^audit: 0 of \d\d+ packages have known vulnerabilities\n$/)
+  })
+
+  it('says so, and passes, when the registry cannot be asked', async () => {
+    const { code, output } = await auditAt((_, response) => response.writeHead(405, { allow: 'GET' }).end())
+    assert.equal(output, 'audit: could not be asked, this registry offers no advisories (405)\n')
+    assert.equal(code, 0)
+  })
+
+  it('fails when the registry does', async () => {
+    const { code, output } = await auditAt((_, response) => response.writeHead(503).end())
+    assert.match(output, /^audit: failed: 503 /)
+    assert.equal(code, 1)
+  })
+})
+
+/** What a registry says of a package: here, that another version of it needs nothing. */
+function packageOf(url: string): object {
+  const name = decodeURIComponent(url.slice(1))
+  const version = '1.0.0'
+  return { name, 'dist-tags': { latest: version }, versions: { [version]: { name, version, dist: {} } } }
+}
+
+/** Runs the audit with a registry that answers like this. */
+async function auditAt(answer: RequestListener): Promise<{ code: unknown; output: string }> {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address)
+  const env = {
+    ...process.env,
+    npm_config_registry: `http://127.0.0.1:${address.port}/`,
+    npm_config_cache: temporaryFolder({ after }),
+    npm_config_fetch_retries: '0',
+  }
+  const child = spawn(process.execPath, [script], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ])
+  server.close()
+  server.closeAllConnections()
+  return { code, output: stdout + stderr }
+}
