@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parts } from '../../benchmarks/parts/index.ts'
+import { readResults } from '../../benchmarks/report/results.ts'
 import { sections } from '../../benchmarks/report/sections.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runSuite } from './run-suite.ts'
@@ -13,4 +14,30 @@ test('every part of the benchmarks runs, and has its section in the page', async
   assert.deepEqual(Object.keys(results), Object.keys(parts))
   const page = readFileSync(join(folder, 'benchmarks.md'), 'utf8')
   for (const { title } of sections) assert.ok(page.includes(`\n## ${title}\n`), title)
+})
+
+test('parts are measured one by one, and the page holds all that were', async (t) => {
+  const folder = temporaryFolder(t)
+  const first = await runSuite(folder, '--only', 'erase', '--set', 'erase.quietSeconds=0')
+  assert.deepEqual(Object.keys(first), ['erase'])
+  assert.deepEqual(
+    first.erase?.groups[0]?.rows.map(({ name, figures }) => [name, figures.eraseMs?.length]),
+    [
+      ['10 events', 2],
+      ['1,000 events', 1],
+    ],
+  )
+
+  const second = await runSuite(folder, '--only', 'import')
+  assert.deepEqual(Object.keys(second), ['import'], 'printed is what was measured now')
+  const kept = readResults(folder)
+  assert.deepEqual(kept, { ...first, ...second }, 'kept is what was measured before as well')
+
+  const page = readFileSync(join(folder, 'benchmarks.md'), 'utf8')
+  for (const heading of ['## Erasure', '## Import', '| processor', '| plain batched inserts']) {
+    assert.ok(page.includes(heading), heading)
+  }
+  for (const [, chart = ''] of page.matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)) {
+    assert.ok(existsSync(join(folder, chart)), chart)
+  }
 })
