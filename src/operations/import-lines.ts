@@ -59,6 +59,8 @@ interface Batch {
   rows: IncomingRow[]
   /** How many characters the lines of the rows have. */
   text: number
+  /** Whether a tick found it open. */
+  wasSeen: boolean
   /** Where the window of each tracker begins. Looked up anew for each batch: a plan can change while a pipe runs. */
   windows: Map<string, Instant>
 }
@@ -105,11 +107,10 @@ export async function importLines(
     return windowStart(parts.retentionDays, owner.plan, parts.clock())
   }
 
-  let seen: Batch | null = null
   for await (const block of withTicks(blocks, tickMs)) {
     if (block === null) {
-      if (batch === seen) await handOver()
-      seen = batch
+      if (batch.wasSeen) await handOver()
+      else batch.wasSeen = true
       continue
     }
     let number = block.firstNumber - 1
@@ -148,7 +149,7 @@ export async function importLines(
 }
 
 function openBatch(): Batch {
-  return { rows: [], text: 0, windows: new Map() }
+  return { rows: [], text: 0, wasSeen: false, windows: new Map() }
 }
 
 function isBlank(line: string): boolean {

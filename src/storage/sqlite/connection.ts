@@ -18,7 +18,7 @@ export function openWriter(path: string): DatabaseSync {
   db.exec('PRAGMA secure_delete = ON')
   db.exec('PRAGMA journal_mode = WAL')
   db.exec('PRAGMA synchronous = FULL')
-  db.exec('PRAGMA cache_size = -16384')
+  db.exec('PRAGMA cache_size = -8192')
   // Pages that one batch after the other changes are then written back once for several of them.
   db.exec('PRAGMA wal_autocheckpoint = 4000')
   return db

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { IncomingRow, IngestCounts } from '../../domain/ingest.ts'
+import type { IngestCounts } from '../../domain/ingest.ts'
 import { DailyChanges } from '../daily-changes.ts'
 import {
   bySubject,
@@ -12,6 +12,7 @@ import {
 import { integer, integerOrNull, text } from '../rows/row.ts'
 import { transaction } from './connection.ts'
 import { dailyTotalWriting } from './daily-total.ts'
+import { unpackRows } from './packed-rows.ts'
 
 export function ingestCommands(db: DatabaseSync) {
   const insertEvent = db.prepare(
@@ -41,11 +42,11 @@ export function ingestCommands(db: DatabaseSync) {
   }
 
   return {
-    ingest: (batch: readonly IncomingRow[]): IngestCounts =>
+    ingest: (batch: readonly ArrayBuffer[]): IngestCounts =>
       transaction(db, () => {
         const added = { subjects: 0, sessions: 0, events: 0 }
         const totals = new DailyChanges()
-        const changes = bySubject(batch)
+        const changes = bySubject(unpackRows(batch))
           .map((subject) => ingestSubject(subject, totals))
           .filter((change) => change !== null)
         for (const change of changes.sort(bySubjectId)) {

@@ -13,6 +13,7 @@ import { eventQueries } from './event.ts'
 import { memberQueries } from './member.ts'
 import { ForeignStore, migrate, refuseForeign } from './migrate.ts'
 import { organisationQueries } from './organisation.ts'
+import { packRows } from './packed-rows.ts'
 import { recallUntilWritten } from './recall.ts'
 import { retentionQueries } from './retention.ts'
 import { scrubQueries } from './scrub.ts'
@@ -75,7 +76,12 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
     },
     sessions,
     events,
-    ingest: { ingest: (batch) => writer.run('ingest', batch) },
+    ingest: {
+      async ingest(batch) {
+        const pieces = packRows(batch)
+        return writer.runMoving(pieces, 'ingest', pieces)
+      },
+    },
     dailyTotals: { list: async (tracker, from, to) => dailyTotals.list(tracker, from, to) },
     retention: {
       // Mostly there is nothing, and then the writer is not disturbed.

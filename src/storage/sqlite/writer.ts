@@ -38,6 +38,15 @@ export class Writer {
     name: Name,
     ...args: Parameters<Commands[Name]>
   ): Promise<ReturnType<Commands[Name]>> {
+    return this.runMoving([], name, ...args)
+  }
+
+  /** As `run`; what is in `moved` as well as in the arguments is not copied to the thread, and no longer here afterwards. */
+  runMoving<Name extends keyof Commands>(
+    moved: readonly ArrayBuffer[],
+    name: Name,
+    ...args: Parameters<Commands[Name]>
+  ): Promise<ReturnType<Commands[Name]>> {
     if (this.#isClosed) return Promise.reject(new Error('The store is closed.'))
     if (this.#waiting.size >= mostWaiting) return Promise.reject(tooBusy())
     const worker = this.#worker ?? this.#start()
@@ -46,7 +55,7 @@ export class Writer {
     this.#waiting.set(id, { resolve: (result) => resolve(result as ReturnType<Commands[Name]>), reject })
     const call: Call = { id, name, args }
     try {
-      worker.postMessage(call)
+      worker.postMessage(call, moved)
     } catch (error) {
       // What cannot be copied to another thread never got there, so no reply will come.
       this.#waiting.delete(id)

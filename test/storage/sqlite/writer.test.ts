@@ -43,13 +43,13 @@ describe('the writer', () => {
 
   it('rejects what cannot be handed to its thread, and goes on', async (t) => {
     const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'))
-    await store.organisations.create(acme)
-    const impossible = eventRow({ subjectId: 'anna', eventId: 'e', properties: { run: () => {} } })
-    // No `async` here: what a port hands back is a promise, whatever happens.
-    const attempt = () => store.ingest.ingest([impossible])
+    const withFunction = { ...acme, run: () => {} }
+    const withBigInteger = eventRow({ subjectId: 'anna', eventId: 'e', properties: { count: 1n } })
     try {
-      await assert.rejects(attempt)
-      assert.equal(await store.organisations.create(acme), false)
+      // No `async` here: what a port hands back is a promise, whatever happens.
+      await assert.rejects(() => store.organisations.create(withFunction), { name: 'DataCloneError' })
+      await assert.rejects(() => store.ingest.ingest([withBigInteger]), TypeError)
+      assert.equal(await store.organisations.create(acme), true)
     } finally {
       await store.close()
     }
