@@ -57,14 +57,18 @@ export function tightest(a: BudgetState | null, b: BudgetState): BudgetState {
 
 /** What whoever has spent a budget is told. */
 export function budgetSpent({ name }: Budget): LetheError {
-  return new LetheError('rate_limited', `${spent[name]} Wait as many seconds as Retry-After says.`)
+  return spent[name]
 }
 
-const spent: Record<Budget['name'], string> = {
-  ip: 'This address has used up its requests.',
-  key: 'This API key has used up its requests.',
-  erasure: 'This API key has used up its erasures, which are best spread across the hour.',
-  console: 'This address has used up its requests to the console.',
-  'sign-in': 'There were too many attempts to sign in.',
-  account: 'There were too many attempts to sign in.',
+const spent: Record<Budget['name'], LetheError> = {
+  ip: refusal('This address has used up its requests.'),
+  key: refusal('This API key has used up its requests.'),
+  erasure: refusal('This API key has used up its erasures, which are best spread across the hour.'),
+  console: refusal('This address has used up its requests to the console.'),
+  'sign-in': refusal('There were too many attempts to sign in.'),
+  account: refusal('There were too many attempts to sign in.'),
+}
+
+function refusal(what: string): LetheError {
+  return new LetheError('rate_limited', `${what} Wait as many seconds as Retry-After says.`)
 }

@@ -120,14 +120,9 @@ export function requestWay({ services, limiter, budgets, addressOf, noteKeyUse }
 
   function authenticate(visit: Visit): Eventually<void> {
     const { authorization } = visit.request.headers
-    if (authorization === undefined) {
-      throw new LetheError(
-        'unauthorized',
-        'No API key was sent. Send it in the header Authorization: Bearer <API_KEY>.',
-      )
-    }
+    if (authorization === undefined) throw noKey
     return then(findCaller(authorization, visit.moment), (caller) => {
-      if (caller === null) throw new LetheError('unauthorized', 'This is not a valid API key.')
+      if (caller === null) throw invalidKey
       noteKeyUse(caller.key.id)
       visit.caller = caller
     })
@@ -142,6 +137,13 @@ export function requestWay({ services, limiter, budgets, addressOf, noteKeyUse }
     return caller
   }
 }
+
+// A flood is refused over and over for the same reason, so the reason is made once.
+const noKey = new LetheError(
+  'unauthorized',
+  'No API key was sent. Send it in the header Authorization: Bearer <API_KEY>.',
+)
+const invalidKey = new LetheError('unauthorized', 'This is not a valid API key.')
 
 /** Takes a request out of a holder's budget, or ends its way. */
 export function spending(limiter: Pick<Limiter, 'take'>) {
