@@ -23,8 +23,10 @@ export function consoleEntries(parts: ConsoleParts, answer: AnswerWriter): Entry
     ...parts.services,
     passwords,
     async countAttempt(visit, account) {
-      await spend(consoleBudgets['sign-in'], addressOf(visit.request), visit)
-      if (account !== null) await spend(consoleBudgets.account, account, visit)
+      const refusal =
+        (await spend(consoleBudgets['sign-in'], addressOf(visit.request), visit)) ??
+        (account === null ? null : await spend(consoleBudgets.account, account, visit))
+      if (refusal) throw refusal
     },
     setToken: (visit, token) => setSignInCookie(visit.response, surroundings.isSecure(visit.request), token),
   }

@@ -36,20 +36,21 @@ export function consoleWays({ services, limiter, addressOf, surroundings }: Cons
   // 4. The member. What is left, body and parameters, is the route's.
   return { open, members: [...open, requireMember], signedIn }
 
-  function requireOwnOrigin({ request }: Visit): void {
-    if (request.method === 'GET' || request.method === 'HEAD') return
+  function requireOwnOrigin({ request }: Visit): LetheError | null {
+    if (request.method === 'GET' || request.method === 'HEAD') return null
     const { origin, 'sec-fetch-site': site } = request.headers
-    if (site !== undefined && site !== 'same-origin') throw foreignOrigin()
-    if (origin === undefined || !surroundings.isOurs(origin, request)) throw foreignOrigin()
+    if (site !== undefined && site !== 'same-origin') return foreignOrigin()
+    return origin !== undefined && surroundings.isOurs(origin, request) ? null : foreignOrigin()
   }
 
-  function requireMember(visit: Visit): Eventually<void> {
+  function requireMember(visit: Visit): Eventually<LetheError | null> {
     const token = readSignInCookie(visit.request, surroundings.isSecure(visit.request))
-    if (token === null) throw signedOut()
+    if (token === null) return signedOut()
     return authenticateMember(services, token).then((found) => {
-      if (found === null) throw signedOut()
+      if (found === null) return signedOut()
       visit.memberId = found.member.id
       members.set(visit, found)
+      return null
     })
   }
 

@@ -12,14 +12,19 @@ export function then<Value, Result>(
   return value instanceof Promise ? value.then(next) : next(value)
 }
 
-/** Takes one step after the other with `subject`: at once to the end when no step has to wait for something. */
-export function walk<Subject>(
-  steps: readonly ((subject: Subject) => Eventually<void>)[],
+/**
+ * Takes one step after the other with `subject`, until one finds an obstacle, which is handed back: at once, when no step has to wait
+ * for something. An obstacle that is expected is better found than thrown: V8 leaves a function that always throws to its interpreter.
+ */
+export function walk<Subject, Obstacle>(
+  steps: readonly ((subject: Subject) => Eventually<Obstacle | null>)[],
   subject: Subject,
   from = 0,
-): Eventually<void> {
+): Eventually<Obstacle | null> {
   for (let next = from; next < steps.length; next++) {
-    const step = steps[next]?.(subject)
-    if (step instanceof Promise) return step.then(() => walk(steps, subject, next + 1))
+    const found = steps[next]?.(subject) ?? null
+    if (found instanceof Promise) return found.then((obstacle) => obstacle ?? walk(steps, subject, next + 1))
+    if (found !== null) return found
   }
+  return null
 }

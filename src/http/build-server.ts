@@ -154,7 +154,9 @@ export function buildServer(parts: ServerParts): LetheServer {
 
   function go(visit: Visit): void {
     try {
-      const answered = then(walkWay(visit), () => visit.destination.respond?.(visit))
+      const answered = then(walkWay(visit), (refusal) =>
+        refusal === null ? visit.destination.respond?.(visit) : answer.fail(visit, refusal),
+      )
       if (answered instanceof Promise) answered.catch((error) => answer.fail(visit, error))
     } catch (error) {
       answer.fail(visit, error)

@@ -88,7 +88,8 @@ export interface WayParts {
   noteKeyUse(keyId: string): void
 }
 
-export type Step = (visit: Visit) => Eventually<void>
+/** Hands back why a request may go no further, or `null`. */
+export type Step = (visit: Visit) => Eventually<LetheError | null>
 
 /** The way of every request, from its id to its operation. Each step can end it; the steps after it then have not happened. */
 export function requestWay({ services, limiter, budgets, addressOf, noteKeyUse }: WayParts) {
@@ -107,7 +108,7 @@ export function requestWay({ services, limiter, budgets, addressOf, noteKeyUse }
     requireScope,
     // 7. The erasure budget.
     (visit) =>
-      visit.destination.route?.isErasure ? spend(budgets.erasure, callerOf(visit).key.id, visit) : undefined,
+      visit.destination.route?.isErasure ? spend(budgets.erasure, callerOf(visit).key.id, visit) : null,
     // 8. The parameters.
     ignoreBody,
     readParameters,
@@ -115,16 +116,17 @@ export function requestWay({ services, limiter, budgets, addressOf, noteKeyUse }
   ]
   const publicWay: Step[] = [requireSoundRequest, ignoreBody]
   const spend = spending(limiter)
-  return (visit: Visit): Eventually<void> =>
+  return (visit: Visit): Eventually<LetheError | null> =>
     walk(visit.destination.way ?? (visit.destination.isPublic ? publicWay : way), visit)
 
-  function authenticate(visit: Visit): Eventually<void> {
+  function authenticate(visit: Visit): Eventually<LetheError | null> {
     const { authorization } = visit.request.headers
-    if (authorization === undefined) throw noKey
+    if (authorization === undefined) return noKey
     return then(findCaller(authorization, visit.moment), (caller) => {
-      if (caller === null) throw invalidKey
+      if (caller === null) return invalidKey
       noteKeyUse(caller.key.id)
       visit.caller = caller
+      return null
     })
   }
 
@@ -145,12 +147,12 @@ const noKey = new LetheError(
 )
 const invalidKey = new LetheError('unauthorized', 'This is not a valid API key.')
 
-/** Takes a request out of a holder's budget, or ends its way. */
+/** Takes a request out of a holder's budget, or says that it is spent. */
 export function spending(limiter: Pick<Limiter, 'take'>) {
-  return (budget: Budget, holder: string, visit: Visit): Eventually<void> =>
+  return (budget: Budget, holder: string, visit: Visit): Eventually<LetheError | null> =>
     then(limiter.take(budget, holder, visit), (state) => {
       visit.budget = state.granted ? tightest(visit.budget, state) : state
-      if (!state.granted) throw budgetSpent(budget)
+      return state.granted ? null : budgetSpent(budget)
     })
 }
 
@@ -161,58 +163,56 @@ export function callerOf({ caller }: Visit): Caller {
 }
 
 /** What no client may send, whatever it asks for. */
-export function requireSoundRequest({ request, chosenId }: Visit): void {
+export function requireSoundRequest({ request, chosenId }: Visit): LetheError | null {
   if (chosenId === 'unusable') {
-    throw new LetheError('invalid_request', 'X-Request-Id must be 1 to 200 printable ASCII characters.')
+    return new LetheError('invalid_request', 'X-Request-Id must be 1 to 200 printable ASCII characters.')
   }
   const { httpVersion } = request
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
-    throw new LetheError('invalid_request', 'This server speaks HTTP/1.1 and HTTP/1.0.')
+    return new LetheError('invalid_request', 'This server speaks HTTP/1.1 and HTTP/1.0.')
   }
   if (request.headers.expect !== undefined && request.headers.expect.toLowerCase() !== '100-continue') {
-    throw new LetheError('invalid_request', 'The only expectation that can be met is 100-continue.')
+    return new LetheError('invalid_request', 'The only expectation that can be met is 100-continue.')
   }
   if (httpVersion === '1.1' && request.headers.host === undefined) {
-    throw new LetheError('invalid_request', 'An HTTP/1.1 request needs a Host header.')
+    return new LetheError('invalid_request', 'An HTTP/1.1 request needs a Host header.')
   }
+  return null
 }
 
 /** Visible ASCII, but for the hash: a fragment is never sent, and taking it for one would cut an id short. */
 const soundUrl = /^[\x21\x22\x24-\x7e]+$/
 
-export function requireRoute(visit: Visit): void {
+export function requireRoute(visit: Visit): LetheError | null {
   const { respond, allow, isBroken } = visit.destination
   const { request } = visit
   if (isBroken || !soundUrl.test(request.url ?? '')) {
-    throw new LetheError('invalid_request', 'The percent-encoding of the path is broken.')
+    return new LetheError('invalid_request', 'The percent-encoding of the path is broken.')
   }
-  if (respond) return
+  if (respond) return null
   if (allow) {
     visit.allow = allow
-    throw new LetheError('invalid_request', `This path does not take ${request.method}; it takes ${allow}.`)
+    return new LetheError('invalid_request', `This path does not take ${request.method}; it takes ${allow}.`)
   }
-  throw new LetheError(
+  return new LetheError(
     'not_found',
     'There is nothing at this path. See /v1/analytics/openapi.json for what there is.',
   )
 }
 
-function requireScope(visit: Visit): void {
+function requireScope(visit: Visit): LetheError | null {
   const { route } = visit.destination
-  if (route && !callerOf(visit).key.scopes.includes(route.scope)) {
-    throw new LetheError(
-      'forbidden',
-      `This API key lacks the scope ${route.scope}, which this request needs.`,
-    )
-  }
+  if (!route || callerOf(visit).key.scopes.includes(route.scope)) return null
+  return new LetheError('forbidden', `This API key lacks the scope ${route.scope}, which this request needs.`)
 }
 
-function ignoreBody({ request }: Visit): Eventually<void> {
-  return discardBody(request)
+function ignoreBody({ request }: Visit): Eventually<null> {
+  return then(discardBody(request), () => null)
 }
 
-function readParameters(visit: Visit): void {
+function readParameters(visit: Visit): null {
   const { request, destination } = visit
   const query = parseQueryString(queryOf(request.url))
   visit.operation = destination.route?.prepare(visit.params, query) ?? null
+  return null
 }

@@ -18,22 +18,24 @@ describe('going on with a value', () => {
 })
 
 describe('walking through steps', () => {
-  type Step = (log: string[]) => Eventually<void>
+  type Step = (log: string[]) => Eventually<string | null>
   const atOnce =
     (name: string): Step =>
     (log) => {
       log.push(name)
+      return null
     }
   const later =
     (name: string): Step =>
     async (log) => {
       await Promise.resolve()
       log.push(name)
+      return null
     }
 
   it('ends at once when nothing has to be waited for', () => {
     const log: string[] = []
-    assert.equal(walk([atOnce('a'), atOnce('b')], log), undefined)
+    assert.equal(walk([atOnce('a'), atOnce('b')], log), null)
     assert.deepEqual(log, ['a', 'b'])
   })
 
@@ -42,8 +44,27 @@ describe('walking through steps', () => {
     const result = walk([atOnce('a'), later('b'), atOnce('c'), later('d'), atOnce('e')], log)
     assert.ok(result instanceof Promise)
     assert.deepEqual(log, ['a'])
-    await result
+    assert.equal(await result, null)
     assert.deepEqual(log, ['a', 'b', 'c', 'd', 'e'])
+  })
+
+  it('ends at an obstacle, which it hands back at once when nothing was waited for', () => {
+    const log: string[] = []
+    assert.equal(walk([atOnce('a'), () => 'a wall', atOnce('b')], log), 'a wall')
+    assert.deepEqual(log, ['a'])
+  })
+
+  it('ends at an obstacle that is found later, or behind a step that was waited for', async () => {
+    for (const steps of [
+      [atOnce('a'), async () => 'a wall', atOnce('b')],
+      [later('a'), () => 'a wall', atOnce('b')],
+    ]) {
+      const log: string[] = []
+      const result = walk(steps, log)
+      assert.ok(result instanceof Promise)
+      assert.equal(await result, 'a wall')
+      assert.deepEqual(log, ['a'])
+    }
   })
 
   it('throws at once what a step throws before anything was waited for, and takes no step after it', () => {
