@@ -1,12 +1,12 @@
 import type { Logger } from 'pino'
 import type { Service } from '../start.ts'
 import { onStopSignal } from './on-stop-signal.ts'
-import { letYoungGenerationGrow } from './young-generation.ts'
+import { expectShortLived } from './young-generation.ts'
 
 /** Waits for the first signal, then stops the service gracefully. A second signal ends the process at once. */
 export async function untilStopped(service: Service, logger: Logger): Promise<void> {
-  // Everything is loaded; requests make much that is short-lived.
-  letYoungGenerationGrow()
+  // Everything is loaded.
+  expectShortLived()
   const first = Promise.withResolvers<void>()
   const stopping = onStopSignal({
     onFirst(signal) {

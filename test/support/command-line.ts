@@ -54,8 +54,8 @@ export interface CommandLine {
     args: readonly string[],
     options?: { input?: string | Uint8Array; env?: Environment },
   ): Promise<Outcome>
-  /** Starts the program as a process; it ends with the test at the latest. */
-  startProgram(args: readonly string[], env?: Environment): RunningProgram
+  /** Starts the program as a process, which Node runs with these flags; it ends with the test at the latest. */
+  startProgram(args: readonly string[], env?: Environment, flags?: readonly string[]): RunningProgram
   /** Whether these bytes stand in any file of the folder. */
   holdsBytes(text: string): boolean
 }
@@ -76,8 +76,12 @@ export function commandLine(t: Lifetime, store?: string): CommandLine {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  function start(args: readonly string[], env: Environment = {}): ChildProcessWithoutNullStreams {
-    const child = spawn(process.execPath, [programPath, ...args], {
+  function start(
+    args: readonly string[],
+    env: Environment = {},
+    flags: readonly string[] = [],
+  ): ChildProcessWithoutNullStreams {
+    const child = spawn(process.execPath, [...flags, programPath, ...args], {
       cwd: folder,
       env: { ...outerEnvironment(), ...settings, ...env },
     })
@@ -122,7 +126,7 @@ export function commandLine(t: Lifetime, store?: string): CommandLine {
       child.stdin.end(input)
       return watched.ended
     },
-    startProgram: (args, env) => watch(start(args, env)),
+    startProgram: (args, env, flags) => watch(start(args, env, flags)),
     holdsBytes(text) {
       const files = readdirSync(folder).map((file) => readFileSync(join(folder, file)))
       return files.some((bytes) => bytes.includes(text))
