@@ -1,7 +1,9 @@
 // The least that a route can be: Fastify asks the store for the same rows, and Redis once where it counts, and answers. No key, no
-// budget that could run out, no log, no parameters but the path's. The least 401 is the contract's headers, and its body.
+// budget that could run out, no log, no parameters but the path's. The least 401 is the contract's headers, and its body. V8 is told
+// to expect what Lethe's service lets it expect.
 import { randomUUID } from 'node:crypto'
 import fastify from 'fastify'
+import { expectShortLived } from '../../src/cli/young-generation.ts'
 import { readConfig } from '../../src/config.ts'
 import { Problems } from '../../src/domain/problems.ts'
 import { presentSummary } from '../../src/http/routes/subjects.ts'
@@ -40,6 +42,7 @@ app.get<{ Querystring: { limit: string } }>(subjectsPath, async ({ query }) => {
   return { data: { subjects: page?.rows.map(presentSummary), nextCursor: page?.next?.subjectId }, meta }
 })
 app.get('/healthz', () => ({}))
+expectShortLived()
 await app.listen({ host: '127.0.0.1', port: Number(process.env.LETHE_PORT) })
 
 /** What every answer must carry, and a 401 besides. */
