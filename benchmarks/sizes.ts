@@ -101,8 +101,8 @@ const full: Sizes = {
     routes,
     subjects: 20_000,
     erasures: 60_000,
-    warmUps: 1,
-    rounds: 7,
+    warmUps: 2,
+    rounds: 9,
     seconds: 1,
     connections: 64,
   },
@@ -152,6 +152,7 @@ const quick: Sizes = {
     routes: ['least read', 'read', 'page of 50', '401'],
     subjects: 2_000,
     erasures: 0,
+    warmUps: 1,
     rounds: 2,
   },
   growth: {
