@@ -13,7 +13,7 @@ interface Goal {
   figure: string
   least?: number
   most?: number
-  /** The row of the least that could be measured in its place: no server can be quicker that does the same. */
+  /** The row of the least that could be measured in its place: Fastify that does the part which cannot be left out. */
   floor?: string
   /** What stands in the way, and how that is known; told where the goal is not reached. */
   limit?: string
@@ -24,7 +24,7 @@ const sqlite = { ...http, group: 'SQLite' }
 const refusal = {
   floor: 'least 401',
   limit:
-    'It is a bare Fastify that sends nine headers and not two, each of which Node checks, and a request id of its own; the columns of CPU tell how little Lethe adds to find the address behind a proxy, count it, refuse, and write a line to the log.',
+    'That is a bare Fastify with a request id of its own and nine headers, where bare Fastify sends two and Node checks each; by CPU it stood at 0.69 to 0.85 in three runs, at the goal or short of it. To find the address behind a proxy, count it, notice when the answer is out and write a line to the log takes Lethe 4 µs more, half of it for the line.',
 }
 
 const goals: Goal[] = [
@@ -35,7 +35,7 @@ const goals: Goal[] = [
     least: 0.8,
     floor: 'least read',
     limit:
-      'A subject and its newest session are three places in the file. In a loop SQLite finds them in 3.4 µs; between requests they are in no cache of the processor. In turns of a second the least CPU of a read was 36 µs, without its session 29, without SQLite 23, and 13 for bare Fastify; what is left are the key, two budgets, six more headers and the log. To keep the newest session beside its subject would save those 7 µs, and cost every import and every page.',
+      'That is Fastify which asks the store for the same rows and does nothing else; Lethe keeps up with it because requests that came together read together. A subject and its newest session are three places in the file. In a loop SQLite finds them in 3.4 µs; between requests they are in no cache of the processor. In turns of a second the least CPU of a read was 36 µs, without its session 29, without SQLite 23, and 13 for bare Fastify. To keep the newest session beside its subject would save those 7 µs, and cost every import and every page.',
   },
   {
     ...sqlite,
