@@ -42,8 +42,9 @@ test('the commands for one machine, and for its upgrade, do what the guides show
   assert.equal(await shell.run(`stat -c %U /proc/$(${running})`), 'lethe\n')
   await runAsRoot(`${copySite}\n${reload}`)
   const trust = '--cacert /etc/ssl/lethe/fullchain.pem --resolve lethe.example:443:127.0.0.1'
+  // nginx is told to reload, and opens its new port when it comes to it.
   const refused = await shell.run(
-    `curl -s ${trust} https://lethe.example/v1/analytics/trackers/acme-shop/subjects`,
+    `curl -s --retry 10 --retry-delay 1 --retry-connrefused ${trust} https://lethe.example/v1/analytics/trackers/acme-shop/subjects`,
   )
   assert.equal(JSON.parse(refused).error.code, 'unauthorized')
 
