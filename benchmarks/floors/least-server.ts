@@ -1,6 +1,6 @@
 // The least that a route can be: Fastify asks the store for the same rows, and Redis once where it counts, and answers. No key, no
-// budget that could run out, no log, no parameters but the path's. The least 401 is the contract's headers, and its body. V8 is told
-// to expect what Lethe's service lets it expect.
+// budget that could run out, no log, no parameters but the path's. The least 401 is the contract's headers, and its body. V8 is
+// set as in Lethe's service.
 import { randomUUID } from 'node:crypto'
 import fastify from 'fastify'
 import { expectShortLived } from '../../src/cli/young-generation.ts'
