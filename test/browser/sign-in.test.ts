@@ -4,7 +4,7 @@ import { after, describe, test } from 'node:test'
 import { idleMs } from '../../src/domain/sign-in.ts'
 import { addMember, openConsole, password } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
-import { Keyboard, noBrowser, openBrowser, sitDown } from './browser.ts'
+import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
 
 describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -63,9 +63,8 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     const { page } = await sitDown(browser, own, client)
     const hands = new Keyboard(page)
     await page.goto('/console/trackers')
-    await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
     // The charts come behind the page; one that came later would find the sign-in over before the keyboard does.
-    await page.waitForLoadState('networkidle')
+    await settled(page)
     own.passTime(idleMs)
     await hands.press('API keys')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
