@@ -1,7 +1,5 @@
 // The least that a route can be: Fastify asks the store for the same rows, and Redis once where it counts, and answers. No key, no
-// budget that could run out, no log, no parameters but the path's. The least 401 is the contract's headers, and its body. V8 is
-// set as in Lethe's service.
-import { randomUUID } from 'node:crypto'
+// budget that could run out, no log, no parameters but the path's. V8 is set as in Lethe's service.
 import fastify from 'fastify'
 import { expectShortLived } from '../../src/cli/young-generation.ts'
 import { readConfig } from '../../src/config.ts'
@@ -22,15 +20,9 @@ const isShared = config.limiter.engine !== 'memory'
 const meta = { requestId: '00000000-0000-4000-8000-000000000000', timestamp: new Date().toISOString() }
 
 const app = fastify()
-const unauthorized = { code: 'unauthorized', message: 'No API key was sent.'.padEnd(76, '.') }
 
-app.get<{ Params: { subjectId: string } }>(`${subjectsPath}/:subjectId`, async (request, reply) => {
-  const { params, headers } = request
+app.get<{ Params: { subjectId: string } }>(`${subjectsPath}/:subjectId`, async ({ params }) => {
   if (isShared) await limiter.take(budget, 'everybody')
-  if (headers.authorization === undefined) {
-    reply.code(401).headers(contractHeaders())
-    return { error: unauthorized, meta }
-  }
   const record = await store.subjects.read(view, params.subjectId)
   if (record === null) throw new Error('There is no such subject.')
   return { data: { trackerId: tracker, ...presentSummary(record), attributes: record.attributes }, meta }
@@ -44,16 +36,3 @@ app.get<{ Querystring: { limit: string } }>(subjectsPath, async ({ query }) => {
 app.get('/healthz', () => ({}))
 expectShortLived()
 await app.listen({ host: '127.0.0.1', port: Number(process.env.LETHE_PORT) })
-
-/** What every answer must carry, and a 401 besides. */
-function contractHeaders() {
-  return {
-    'X-Request-Id': randomUUID(),
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-    'X-RateLimit-Limit': '60',
-    'X-RateLimit-Remaining': '59',
-    'X-RateLimit-Reset': String(Math.ceil(Date.now() / 1_000)),
-    'WWW-Authenticate': 'Bearer realm="lethe"',
-  }
-}

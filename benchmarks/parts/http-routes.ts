@@ -40,6 +40,7 @@ export async function startRoutes(
   const reads = somePaths(pathsAtHand, size.subjects)
   const page = (limit: number) => [`${subjectsPath}?limit=${limit}`]
   const least = await startProcess(lifetime, 'benchmarks/floors/least-server.ts', [], store.env)
+  const leastRefusal = await startProcess(lifetime, 'benchmarks/floors/least-refusal.ts', [], store.env)
   const kinds = [
     { ...get, name: 'node:http', isBare: true, nextPaths: () => reads },
     { ...get, name: 'least read', server: least, nextPaths: () => reads },
@@ -48,7 +49,7 @@ export async function startRoutes(
     { ...get, name: 'page of 50', nextPaths: () => page(50) },
     { ...get, name: 'page of 200', nextPaths: () => page(200) },
     { ...get, name: 'erase', method: 'DELETE', ...toBeErased(size) } as const,
-    { ...get, name: 'least 401', server: least, status: 401, headers: {}, nextPaths: () => reads },
+    { ...get, name: 'least 401', server: leastRefusal, status: 401, headers: {}, nextPaths: () => reads },
     { ...get, name: '401', status: 401, headers: {}, nextPaths: () => reads },
     { ...get, name: '404', status: 404, nextPaths: () => [`${subjectsPath}/${nobody}`] },
   ]

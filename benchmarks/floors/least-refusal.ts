@@ -1,0 +1,44 @@
+// The least that a 401 can be: Node's own server, with nothing between it and what a refusal must do. It takes the client's id or
+// makes one, counts the address behind the proxy, writes the headers and the body that tell of it, and a line to the log when the
+// answer is out, all with Lethe's own means. No path is looked up, no key, no connection is watched over, nothing can fail. V8 is
+// set as in Lethe's service.
+import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import { expectShortLived } from '../../src/cli/young-generation.ts'
+import { readConfig } from '../../src/config.ts'
+import { LetheError } from '../../src/domain/errors.ts'
+import { then } from '../../src/domain/eventually.ts'
+import { clientAddress } from '../../src/http/client-address.ts'
+import { answerFailure } from '../../src/http/failure.ts'
+import { chosenRequestId } from '../../src/http/request-id.ts'
+import { requestLog } from '../../src/http/request-log.ts'
+import { Moment, Visit } from '../../src/http/request-way.ts'
+import { openLimiter } from '../../src/limiter/open-limiter.ts'
+import { createLogger } from '../../src/logger.ts'
+
+const config = readConfig(process.env)
+const limiter = await openLimiter(config.limiter, Date.now, { onLost() {}, onFound() {} })
+const addressOf = clientAddress(config.trustedProxies)
+const logRequest = requestLog(await createLogger(config, { json: true }), Date.now)
+const budget = { name: 'ip', limit: 999_999_999, windowMs: 60_000 } as const
+const noKey = new LetheError('unauthorized', 'No API key was sent.'.padEnd(76, '.'))
+const moment = new Moment()
+const destination = { path: '/v1/analytics/trackers/{trackerId}/subjects/{subjectId}' }
+
+const server = createServer((request, response) => {
+  if (request.url === '/healthz') return response.end()
+  const chosen = chosenRequestId(request)
+  const id = chosen === null || chosen === 'unusable' ? randomUUID() : chosen.id
+  const visit = new Visit(id, chosen, request, response, destination, {}, moment)
+  response.on('close', () => logRequest(visit))
+  return then(limiter.take(budget, addressOf(request)), (state) => {
+    const context = { requestId: id, now: Date.now(), budget: state, hasCredential: false }
+    const { status, headers, body } = answerFailure(noKey, context)
+    const text = JSON.stringify(body)
+    headers.push('Content-Length', text.length)
+    response.writeHead(status, headers)
+    response.end(text, 'latin1')
+  })
+})
+expectShortLived()
+server.listen({ host: '127.0.0.1', port: Number(process.env.LETHE_PORT) })
