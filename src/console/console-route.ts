@@ -1,6 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import { type Static, type TObject, type TProperties, Type } from 'typebox'
-import { Compile } from 'typebox/schema'
 import type { Origin } from '../domain/activity.ts'
 import { LetheError } from '../domain/errors.ts'
 import type { Passwords } from '../domain/password.ts'
@@ -12,6 +10,8 @@ import { parseQueryString, queryOf } from '../http/query-string.ts'
 import { readBody } from '../http/request-body.ts'
 import type { Visit } from '../http/request-way.ts'
 import { check, readQuery, type Services, validators } from '../http/route.ts'
+import { fitting } from '../http/schemas/fitting.ts'
+import { type Fields, isOptional, object, type ValuesOf } from '../http/schemas/schema.ts'
 import { pathParameters } from './schemas.ts'
 
 /** What the console's routes work with. */
@@ -51,13 +51,13 @@ export interface ConsoleRoute {
   path: string
   access: 'open' | 'member'
   /** What its query may hold, and the JSON object in its body, by name. */
-  query: TProperties
-  body: TProperties
+  query: Fields
+  body: Fields
   /** Reads the parameters, all problems at once, and does the work. What it hands back is the data of the answer. */
   answer(visit: Visit, services: ConsoleServices, signedIn: SignedIn | null): Promise<unknown>
 }
 
-interface Declaration<Query extends TProperties, Body extends TProperties, TheCall> {
+interface Declaration<Query extends Fields, Body extends Fields, TheCall> {
   method: ConsoleRoute['method']
   path: string
   query?: Query
@@ -65,11 +65,9 @@ interface Declaration<Query extends TProperties, Body extends TProperties, TheCa
   run(call: TheCall): Promise<unknown>
 }
 
-type Values<Fields extends TProperties> = Static<TObject<Fields>>
-
 /** A route for whoever comes. It must stand on the list of public paths. */
-export function openRoute<Query extends TProperties, Body extends TProperties>(
-  declaration: Declaration<Query, Body, Call<Values<Query>, Values<Body>>>,
+export function openRoute<Query extends Fields, Body extends Fields>(
+  declaration: Declaration<Query, Body, Call<ValuesOf<Query>, ValuesOf<Body>>>,
 ): ConsoleRoute {
   const read = reading(declaration)
   const { method, path, query = {}, body = {} } = declaration
@@ -80,8 +78,8 @@ export function openRoute<Query extends TProperties, Body extends TProperties>(
 }
 
 /** A route for members who are signed in. */
-export function memberRoute<Query extends TProperties, Body extends TProperties>(
-  declaration: Declaration<Query, Body, MemberCall<Values<Query>, Values<Body>>>,
+export function memberRoute<Query extends Fields, Body extends Fields>(
+  declaration: Declaration<Query, Body, MemberCall<ValuesOf<Query>, ValuesOf<Body>>>,
 ): ConsoleRoute {
   const read = reading(declaration)
   const { method, path, query = {}, body = {} } = declaration
@@ -108,7 +106,7 @@ export function memberRoute<Query extends TProperties, Body extends TProperties>
 const pathFields = validators(pathParameters)
 
 /** Reads path, query and body of a route's requests, and refuses what is wrong with them at once. */
-function reading<Query extends TProperties, Body extends TProperties>({
+function reading<Query extends Fields, Body extends Fields>({
   path,
   query = {} as Query,
   body = {} as Body,
@@ -116,11 +114,11 @@ function reading<Query extends TProperties, Body extends TProperties>({
   const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name)
   const queryFields = validators(query)
   const bodyFields = validators(body)
-  const isQuery = Compile(Type.Object(query))
-  const isBody = Compile(Type.Object(body))
-  const needed = Object.keys(body).filter((name) => !Type.IsOptional(body[name]))
+  const isQuery = fitting(object(query))
+  const isBody = fitting(object(body))
+  const needed = Object.keys(body).filter((name) => !isOptional(body[name]))
 
-  return async (visit: Visit, services: ConsoleServices): Promise<Call<Values<Query>, Values<Body>>> => {
+  return async (visit: Visit, services: ConsoleServices): Promise<Call<ValuesOf<Query>, ValuesOf<Body>>> => {
     const sent = await readJson(visit)
     const problems = new Problems()
     const { trackerId = '', subjectId = '', keyId = '', memberId = '' } = visit.params
@@ -130,7 +128,7 @@ function reading<Query extends TProperties, Body extends TProperties>({
     for (const name of new Set([...needed, ...Object.keys(sent)]))
       check(name, sent[name], bodyFields, problems)
     problems.throwIfAny()
-    if (!isQuery.Check(queryValues) || !isBody.Check(sent)) {
+    if (!isQuery(queryValues) || !isBody(sent)) {
       throw new Error('A request that passed field by field fails as a whole.')
     }
     return { visit, services, path: values, query: queryValues, body: sent, problems }

@@ -1,13 +1,13 @@
-import { Type } from 'typebox'
 import { identifierPattern, identifierRule, maxIdentifierLength } from '../domain/identifier.ts'
 import { instantRule } from '../domain/instant.ts'
 import { emailRule, maxEmailLength } from '../domain/member.ts'
 import { maxPasswordLength, minPasswordLength } from '../domain/password.ts'
 import * as api from '../http/schemas/parameters.ts'
+import { list, optional, orNull, text, wholeNumber } from '../http/schemas/schema.ts'
 
 // As in the API, `x-rule` says in words what the schema says in keywords. Names and scopes are checked by the operations.
 
-const identifier = Type.String({
+const identifier = text({
   minLength: 1,
   maxLength: maxIdentifierLength,
   pattern: identifierPattern,
@@ -17,45 +17,43 @@ const identifier = Type.String({
 export const pathParameters = { ...api.pathParameters, keyId: identifier, memberId: identifier }
 
 /** Whatever somebody typed; what it may be is the operation's to say. */
-export const typed = Type.String({ maxLength: 1_000, 'x-rule': 'a text of at most 1000 characters' })
+export const typed = text({ maxLength: 1_000, 'x-rule': 'a text of at most 1000 characters' })
 
 /** PostgreSQL cannot even look for NUL. */
 const noControlCharacters = '^[^\\u0000-\\u001f\\u007f-\\u009f]+$'
 
-export const email = Type.String({
+export const email = text({
   minLength: 1,
   maxLength: maxEmailLength,
   pattern: noControlCharacters,
   'x-rule': emailRule,
 })
 
-export const password = Type.String({
+export const password = text({
   minLength: 1,
   maxLength: 4 * maxPasswordLength,
   'x-rule': `${minPasswordLength} to ${maxPasswordLength} characters`,
 })
 
-export const token = Type.String({ minLength: 1, maxLength: 200, 'x-rule': 'what stands in the link' })
+export const token = text({ minLength: 1, maxLength: 200, 'x-rule': 'what stands in the link' })
 
-export const organisation = Type.Optional(identifier)
+export const organisation = optional(identifier)
 
-export const scopeList = Type.Array(Type.String({ maxLength: 100 }), {
+export const scopeList = list(text({ maxLength: 100 }), {
   maxItems: 50,
   'x-rule': 'a list of scopes',
 })
 
-export const expiry = Type.Optional(
-  Type.Union([Type.String({ maxLength: 100 }), Type.Null()], { 'x-rule': `${instantRule}, or null` }),
-)
+export const expiry = optional(orNull(text({ maxLength: 100 }), { 'x-rule': `${instantRule}, or null` }))
 
-export const days = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: 40_000, 'x-rule': 'a whole number from 1 to 40000' }),
+export const days = optional(
+  wholeNumber({ minimum: 1, maximum: 40_000, 'x-rule': 'a whole number from 1 to 40000' }),
 )
 
 export const activityListParameters = {
   ...api.sessionListParameters,
-  requestId: Type.Optional(
-    Type.String({
+  requestId: optional(
+    text({
       minLength: 1,
       maxLength: 200,
       pattern: noControlCharacters,

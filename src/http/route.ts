@@ -1,5 +1,3 @@
-import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
-import { Compile, type Validator } from 'typebox/schema'
 import type { Caller } from '../domain/api-key.ts'
 import { LetheError } from '../domain/errors.ts'
 import type { Eventually } from '../domain/eventually.ts'
@@ -12,7 +10,9 @@ import type { Store } from '../domain/store.ts'
 import type { TrackerView } from '../domain/tracker.ts'
 import type { Query } from './query-string.ts'
 import type { PathParameters } from './router.ts'
+import { fitting } from './schemas/fitting.ts'
 import { pathParameters } from './schemas/parameters.ts'
+import { type Fields, object, type Schema, type ValueOf, type ValuesOf } from './schemas/schema.ts'
 
 /** What operations work with. */
 export interface Services extends Store {
@@ -48,36 +48,36 @@ export interface ApiRoute {
   isErasure: boolean
   summary: string
   description: string
-  query: TProperties
-  data: TSchema
+  query: Fields
+  data: Schema
   example: unknown
   /** Reads a request's parameters, all problems at once (`validation_error`), and hands back what is left to do. */
   prepare(path: PathParameters, query: Query): Operation
 }
 
 /** A route as its file declares it, with its types tied together. */
-interface RouteDeclaration<Parameters extends TProperties, Input, Data extends TSchema>
+interface RouteDeclaration<Parameters extends Fields, Input, Data extends Schema>
   extends Omit<ApiRoute, 'query' | 'data' | 'example' | 'prepare' | 'isErasure'> {
   isErasure?: boolean
   query: Parameters
   data: Data
-  example: Static<Data>
+  example: ValueOf<Data>
   /** What the parameters ask for; adds a problem for whatever does not fit together. */
-  plan(path: PathValues, query: Static<TObject<Parameters>>, problems: Problems): Input
+  plan(path: PathValues, query: ValuesOf<Parameters>, problems: Problems): Input
   run(
     services: Services,
     caller: Caller,
     path: PathValues,
     input: Input,
     requestId: string,
-  ): Eventually<Static<Data>>
+  ): Eventually<ValueOf<Data>>
 }
 
-export function defineRoute<Parameters extends TProperties, Input, Data extends TSchema>(
+export function defineRoute<Parameters extends Fields, Input, Data extends Schema>(
   declaration: RouteDeclaration<Parameters, Input, Data>,
 ): ApiRoute {
   const { plan, run, ...route } = declaration
-  const isQuery = Compile(Type.Object(declaration.query))
+  const isQuery = fitting(object(declaration.query))
   const fields = validators(declaration.query)
   const hasTracker = declaration.path.includes('{trackerId}')
   const hasSubject = declaration.path.includes('{subjectId}')
@@ -89,7 +89,7 @@ export function defineRoute<Parameters extends TProperties, Input, Data extends 
       if (hasTracker) check('trackerId', trackerId, idValidators, problems)
       if (hasSubject) check('subjectId', subjectId, idValidators, problems)
       const values = readQuery(fields, query, problems)
-      if (!isQuery.Check(values)) throw new Error('A query that passed field by field fails as a whole.')
+      if (!isQuery(values)) throw new Error('A query that passed field by field fails as a whole.')
       const input = plan({ trackerId, subjectId }, values, problems)
       problems.throwIfAny()
       return (services, caller, requestId) =>
@@ -98,14 +98,14 @@ export function defineRoute<Parameters extends TProperties, Input, Data extends 
   }
 }
 
-export type Validators = Map<string, { validator: Validator; rule: string; isInteger: boolean }>
+export type Validators = Map<string, { isFit(value: unknown): boolean; rule: string; isInteger: boolean }>
 
-export function validators(schemas: TProperties): Validators {
+export function validators(schemas: Fields): Validators {
   return new Map(
     Object.entries(schemas).map(([name, schema]) => {
-      const { 'x-rule': rule, type }: { 'x-rule'?: unknown; type?: unknown } = schema
+      const { 'x-rule': rule, type } = schema
       if (typeof rule !== 'string') throw new Error(`The parameter ${name} has no x-rule.`)
-      return [name, { validator: Compile(schema), rule, isInteger: type === 'integer' }]
+      return [name, { isFit: fitting(schema), rule, isInteger: type === 'integer' }]
     }),
   )
 }
@@ -114,7 +114,7 @@ const idValidators = validators(pathParameters)
 
 export function check(field: string, value: unknown, fields: Validators, problems: Problems): boolean {
   const known = fields.get(field)
-  if (known?.validator.Check(value)) return true
+  if (known?.isFit(value)) return true
   problems.add(
     field,
     known ? `${field} must be ${known.rule}` : `${field} is not a parameter of this request`,

@@ -1,4 +1,3 @@
-import type { TSchema } from 'typebox'
 import { errorCodes } from '../../domain/errors.ts'
 import { scopes } from '../../domain/scope.ts'
 import { errorStatus } from '../error-status.ts'
@@ -6,6 +5,7 @@ import type { ApiRoute } from '../route.ts'
 import { apiRoutes } from '../routes/index.ts'
 import { Failure, success } from '../schemas/envelope.ts'
 import { pathParameters } from '../schemas/parameters.ts'
+import type { Schema } from '../schemas/schema.ts'
 import { hoistComponents } from './components.ts'
 import { budgetHeaders, errorExamples, exampleMeta, headers, requestIdParameter } from './descriptions.ts'
 import { publicOperations } from './public-operations.ts'
@@ -92,11 +92,7 @@ function parameters(route: ApiRoute): Json[] {
   return [...inPath, ...inQuery, { $ref: '#/components/parameters/X-Request-Id' }]
 }
 
-function parameter(
-  name: string,
-  place: 'path' | 'query',
-  { description, ...schema }: TSchema & { description?: string },
-): Json {
+function parameter(name: string, place: 'path' | 'query', { description, ...schema }: Schema): Json {
   return { name, in: place, required: place === 'path', description, schema }
 }
 

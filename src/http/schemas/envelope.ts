@@ -1,12 +1,12 @@
-import { type TSchema, Type } from 'typebox'
 import { type ErrorCode, errorCodes } from '../../domain/errors.ts'
+import { list, object, oneOf, optional, type Schema, text } from './schema.ts'
 
-export const Meta = Type.Object(
+export const Meta = object(
   {
-    requestId: Type.String({
+    requestId: text({
       description: 'The same value as the X-Request-Id header; a UUID unless the client chose its own.',
     }),
-    timestamp: Type.String({
+    timestamp: text({
       format: 'date-time',
       description: 'When the answer was made: ISO 8601 in UTC with milliseconds.',
     }),
@@ -15,23 +15,23 @@ export const Meta = Type.Object(
 )
 
 /** The envelope of a success. */
-export function success(data: TSchema) {
-  return Type.Object({ data, meta: Meta })
+export function success(data: Schema) {
+  return object({ data, meta: Meta })
 }
 
-const FieldProblem = Type.Object(
-  { field: Type.String(), message: Type.String() },
+const FieldProblem = object(
+  { field: text(), message: text() },
   { title: 'FieldProblem', description: 'What is wrong with one parameter.' },
 )
 
 /** The envelope of a failure. `details` is there only when fields are to blame. */
-export const Failure = Type.Object(
+export const Failure = object(
   {
-    error: Type.Object({
-      code: Type.Enum([...errorCodes], { type: 'string', description: 'What went wrong, for programs.' }),
-      message: Type.String({ description: 'What went wrong, for people.' }),
-      details: Type.Optional(
-        Type.Array(FieldProblem, {
+    error: object({
+      code: oneOf(errorCodes, { description: 'What went wrong, for programs.' }),
+      message: text({ description: 'What went wrong, for people.' }),
+      details: optional(
+        list(FieldProblem, {
           minItems: 1,
           description: 'One entry per field; only with validation_error.',
         }),

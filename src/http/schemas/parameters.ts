@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import { identifierPattern, identifierRule, maxIdentifierLength } from '../../domain/identifier.ts'
 import { instantRule } from '../../domain/instant.ts'
 import { defaultPageSize, maxPageSize } from '../../domain/page.ts'
 import { subjectSorts } from '../../domain/subject.ts'
+import { oneOf, optional, text, wholeNumber } from './schema.ts'
 
 // `x-rule` says in words what the schema says in keywords; the 422 of a parameter quotes it.
 
@@ -14,17 +14,17 @@ const identifier = {
 }
 
 export const pathParameters = {
-  trackerId: Type.String({
+  trackerId: text({
     ...identifier,
     description: 'The tracker, as an opaque string; percent-encode it in the path.',
   }),
-  subjectId: Type.String({
+  subjectId: text({
     ...identifier,
     description: 'The data subject, as an opaque string; percent-encode it in the path.',
   }),
 }
 
-const cursor = Type.String({
+const cursor = text({
   minLength: 1,
   maxLength: 4096,
   description:
@@ -32,7 +32,7 @@ const cursor = Type.String({
   'x-rule': 'the nextCursor of the page before, of the same list, sort and filters',
 })
 
-const limit = Type.Integer({
+const limit = wholeNumber({
   minimum: 1,
   maximum: maxPageSize,
   default: defaultPageSize,
@@ -43,42 +43,41 @@ const limit = Type.Integer({
 const instant = { type: 'string', format: 'date-time', 'x-rule': instantRule }
 
 export const subjectListParameters = {
-  limit: Type.Optional(limit),
-  cursor: Type.Optional(cursor),
-  sort: Type.Optional(
-    Type.Enum([...subjectSorts], {
-      type: 'string',
+  limit: optional(limit),
+  cursor: optional(cursor),
+  sort: optional(
+    oneOf(subjectSorts, {
       description:
         'The order. `subjectId`, the default, walks a tracker completely whatever happens meanwhile. With a `lastSeen…` filter the default is `lastSeenAt`.',
       'x-rule': `one of ${subjectSorts.join(', ')}`,
     }),
   ),
-  subjectIdPrefix: Type.Optional(
-    Type.String({
+  subjectIdPrefix: optional(
+    text({
       ...identifier,
       pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
       description: 'Only ids that start with this. Goes with `sort=subjectId`.',
       'x-rule': `1 to ${maxIdentifierLength} characters, no control characters`,
     }),
   ),
-  lastSeenAfter: Type.Optional(
-    Type.String({
+  lastSeenAfter: optional(
+    text({
       ...instant,
       description: 'Only subjects last seen at this instant or later. Goes with a `lastSeenAt` sort.',
     }),
   ),
-  lastSeenBefore: Type.Optional(
-    Type.String({
+  lastSeenBefore: optional(
+    text({
       ...instant,
       description: 'Only subjects last seen before this instant. Goes with a `lastSeenAt` sort.',
     }),
   ),
 }
 
-export const sessionListParameters = { limit: Type.Optional(limit), cursor: Type.Optional(cursor) }
+export const sessionListParameters = { limit: optional(limit), cursor: optional(cursor) }
 
 export const eventListParameters = {
-  limit: Type.Optional(limit),
-  cursor: Type.Optional(cursor),
-  sessionId: Type.Optional(Type.String({ ...identifier, description: 'Only the events of this session.' })),
+  limit: optional(limit),
+  cursor: optional(cursor),
+  sessionId: optional(text({ ...identifier, description: 'Only the events of this session.' })),
 }

@@ -1,77 +1,71 @@
-import { type Static, Type } from 'typebox'
+import { anyObject, list, object, orNull, text, truth, type ValueOf, wholeNumber } from './schema.ts'
 
-const instant = (description: string) => Type.String({ format: 'date-time', description })
-const count = (description: string) => Type.Integer({ minimum: 0, description })
-const freeForm = (description: string) => Type.Object({}, { additionalProperties: true, description })
-const nextCursor = Type.Union([Type.String(), Type.Null()], {
+const instant = (description: string) => text({ format: 'date-time', description })
+const count = (description: string) => wholeNumber({ minimum: 0, description })
+const freeForm = (description: string) => anyObject({ description })
+const nextCursor = orNull(text(), {
   description: 'Hand it back as `cursor` for the next page; `null` on the last one.',
 })
 
-const Counts = Type.Object(
+const Counts = object(
   { sessions: count('How many sessions.'), events: count('How many events.') },
   { title: 'Counts' },
 )
 
 const summaryFields = {
-  subjectId: Type.String(),
+  subjectId: text(),
   firstSeenAt: instant('The start of the oldest session stored.'),
   lastSeenAt: instant('The end of the newest activity stored.'),
   counts: Counts,
 }
 
-export const SubjectSummary = Type.Object(summaryFields, {
+export const SubjectSummary = object(summaryFields, {
   title: 'SubjectSummary',
   description: 'A data subject as lists show it.',
 })
 
-export const Subject = Type.Object(
+export const Subject = object(
   {
-    trackerId: Type.String(),
+    trackerId: text(),
     ...summaryFields,
     attributes: freeForm('What is known of the subject as of its newest session.'),
   },
   { title: 'Subject', description: 'What is stored about one data subject.' },
 )
 
-export const SubjectList = Type.Object(
-  { subjects: Type.Array(SubjectSummary), nextCursor },
-  { title: 'SubjectList' },
-)
+export const SubjectList = object({ subjects: list(SubjectSummary), nextCursor }, { title: 'SubjectList' })
 
-export const Session = Type.Object(
+export const Session = object(
   {
-    sessionId: Type.String(),
+    sessionId: text(),
     startedAt: instant('When it began.'),
     endedAt: instant('When it ended, as far as is known.'),
-    counts: Type.Object({ events: count('How many events.') }),
+    counts: object({ events: count('How many events.') }),
     attributes: freeForm('What was collected with the session.'),
   },
   { title: 'Session' },
 )
 
-export const SessionList = Type.Object(
-  { sessions: Type.Array(Session), nextCursor },
-  { title: 'SessionList' },
-)
+export const SessionList = object({ sessions: list(Session), nextCursor }, { title: 'SessionList' })
 
-export const Event = Type.Object(
+export const Event = object(
   {
-    eventId: Type.String(),
-    sessionId: Type.String(),
-    name: Type.String(),
+    eventId: text(),
+    sessionId: text(),
+    name: text(),
     occurredAt: instant('When it happened.'),
     properties: freeForm('What was collected with the event.'),
   },
   { title: 'Event' },
 )
 
-export const EventList = Type.Object({ events: Type.Array(Event), nextCursor }, { title: 'EventList' })
+export const EventList = object({ events: list(Event), nextCursor }, { title: 'EventList' })
 
-export const Erasure = Type.Object(
+export const Erasure = object(
   {
-    trackerId: Type.String(),
-    subjectId: Type.String(),
-    alreadyErased: Type.Boolean({
+    trackerId: text(),
+    subjectId: text(),
+    alreadyErased: truth({
       description: 'The subject held no data: erased before, aged out, or never seen.',
     }),
     counts: Counts,
@@ -80,4 +74,4 @@ export const Erasure = Type.Object(
   { title: 'Erasure', description: 'What this very request deleted.' },
 )
 
-export type SubjectSummaryBody = Static<typeof SubjectSummary>
+export type SubjectSummaryBody = ValueOf<typeof SubjectSummary>

@@ -1,0 +1,13 @@
+import { Ajv } from 'ajv'
+import { parseInstant } from '../../domain/instant.ts'
+import { once } from '../once.ts'
+import type { Schema } from './schema.ts'
+
+const ajv = new Ajv({ formats: { 'date-time': (text: string) => parseInstant(text) !== null } })
+ajv.addVocabulary(['x-rule'])
+
+/** Tells whether a value fits a schema, which is compiled when that is first asked. */
+export function fitting<Value>(schema: Schema<Value>): (value: unknown) => value is Value {
+  const compiled = once(() => ajv.compile<Value>(schema))
+  return (value): value is Value => compiled()(value)
+}
