@@ -24,7 +24,7 @@ const sqlite = { ...http, group: 'SQLite' }
 const refusal = {
   floor: 'least 401',
   limit:
-    'That is Fastify with a request id of its own and nine headers, where bare Fastify sends two and Node checks each. By CPU it stood at 0.69, 0.80 and 0.85 in three runs, so the headers alone use up about what the goal leaves. Lethe takes 4 µs more to find the address behind a proxy, count it, notice when the answer is out and write a line to the log, half of it for the line; whether that can be had for less is not known.',
+    'That is Node’s own server which does nothing but what a refusal must: it takes or makes the request’s id, counts the address behind the proxy, sends nine headers, each of which Node checks, where bare Fastify sends two, and writes a line to the log when the answer is out. Asked in memory, without a network, bare Fastify took 4.9 µs of CPU for its answer, the least 401 8.6 and Lethe’s 9.1; of these the headers are 1.2, the line and the notice that the answer is out 1.3, the body’s JSON 0.5.',
 }
 
 const goals: Goal[] = [
@@ -109,10 +109,11 @@ export function goalTable(results: Results): string {
     const bound = least === undefined ? `at most ${most}` : `at least ${showNumber(least, 2)}`
     return [what, bound, measured, verdict]
   })
-  const limits = judged.flatMap(({ goal, verdict }) =>
-    goal.limit !== undefined && verdict === missed
-      ? [`- ${goal.what}: ${floorOf(goal, results)}${goal.limit}\n`]
-      : [],
+  const missedOnes = judged.flatMap(({ goal, verdict }) => (goal.limit && verdict === missed ? [goal] : []))
+  const byLimit = Map.groupBy(missedOnes, (goal) => `${floorOf(goal, results)}${goal.limit}`)
+  const limits = Array.from(
+    byLimit,
+    ([limit, same]) => `- ${same.map(({ what }) => what).join('; ')}: ${limit}\n`,
   )
   return (
     table(['', 'goal', 'measured', ''], rows, () => false) + (limits.length > 0 ? `\n${limits.join('')}` : '')
