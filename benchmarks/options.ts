@@ -6,7 +6,7 @@ import { type PartName, type Sizes, sizes } from './sizes.ts'
 
 export const usage = `Usage: npm run bench -- [options]
 
-Measures Lethe beside the limit and writes docs/benchmarks.md. Without options everything, in about 35 minutes.
+Measures Lethe beside the limit and writes docs/benchmarks.md. Without options everything, in about 40 minutes.
 
   --only <parts>    these parts alone: ${Object.keys(parts).join(', ')}
   --size <size>     ${Object.keys(sizes).join(', ')}; only full writes the page unless --out says where

@@ -110,7 +110,7 @@ const full: Sizes = {
     events: [10_000, 100_000, 1_000_000, 10_000_000],
     sorts: ['subjectId', 'lastSeenAt', '-lastSeenAt'],
     warmUps: 1,
-    rounds: 5,
+    rounds: 9,
     seconds: 1,
     connections: 64,
     erasures: 25,

@@ -73,7 +73,7 @@ const goals: Goal[] = [
     figure: 'ratio',
     least: 0.85,
     limit:
-      'An erasure is answered when the write-ahead log has been emptied, which a bare DELETE leaves undone; beside a DELETE that does the same it is the last column. Of 1,000,000 events it is quicker than both.',
+      'An erasure is answered when the write-ahead log has been emptied, which a bare DELETE leaves undone; beside a DELETE that does the same it is the last column.',
   },
   {
     what: 'import, of plain batched inserts',
