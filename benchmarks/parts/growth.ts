@@ -1,7 +1,7 @@
 // What reads, pages and small erasures cost in stores of all sizes, over HTTP, in interleaved rounds.
 import type { Bench } from '../bench.ts'
 import { measureRound } from '../load/load.ts'
-import { type RunningProcess, startLethe } from '../processes/start-process.ts'
+import { type RunningProcess, startLethe, startProcess } from '../processes/start-process.ts'
 import { Figures } from '../report/figures.ts'
 import type { Group } from '../report/results.ts'
 import type { GrowthSize } from '../sizes.ts'
@@ -11,12 +11,19 @@ import { fillStore, somePaths, subjectPath } from '../stores/fill-store.ts'
 const eventsEach = 10
 const pathsAtHand = 10_000
 
+/** What is asked of a store, and who answers. */
+interface Probe {
+  name: string
+  server: RunningProcess
+  paths: string[]
+}
+
 interface SizedStore {
   name: string
   server: RunningProcess
   headers: Record<string, string>
   subjects: number
-  probes: { name: string; paths: string[] }[]
+  probes: Probe[]
 }
 
 export async function measureGrowth(bench: Bench<GrowthSize>): Promise<Group[]> {
@@ -28,11 +35,11 @@ export async function measureGrowth(bench: Bench<GrowthSize>): Promise<Group[]> 
     tell(round < 0 ? 'warming up' : `round ${round + 1} of ${size.rounds}`)
     for (const index of stores[0]?.probes.keys() ?? []) {
       let smallest: number | null = null
-      for (const { name, server, headers, probes } of stores) {
+      for (const { name, headers, probes } of stores) {
         const probe = probes[index]
         if (!probe) continue
         const load = { ...size, method: 'GET', headers, paths: probe.paths } as const
-        const { requests: _, ...measured } = await measureRound(bench.load, server, load)
+        const { requests: _, ...measured } = await measureRound(bench.load, probe.server, load)
         if (round < 0) continue
         smallest ??= measured.requestsPerSecond
         const group = figures.get(probe.name) ?? new Figures()
@@ -54,12 +61,17 @@ async function openStore({ size, lifetime, tell }: Bench<GrowthSize>, events: nu
   tell(`${events} events stored in ${seconds.toFixed(0)} s, ${Math.round(events / seconds)} a second`)
   const server = await startLethe(lifetime, store.env)
   const headers = { authorization: `Bearer ${store.key}` }
-  const probes = [{ name: 'read', paths: somePaths(pathsAtHand, subjects) }]
+  const least = await startProcess(lifetime, 'benchmarks/floors/least-server.ts', [], store.env)
+  const reads = somePaths(pathsAtHand, subjects)
+  const probes: Probe[] = [
+    { name: 'read', server, paths: reads },
+    { name: 'least read', server: least, paths: reads },
+  ]
   for (const sort of size.sorts) {
     const first = `${subjectsPath}?sort=${sort}&limit=50`
     const last = `${first}&cursor=${await cursorOfLastPage(server.url, sort, headers)}`
-    probes.push({ name: `first page by ${sort}`, paths: [first] })
-    probes.push({ name: `last page by ${sort}`, paths: [last] })
+    probes.push({ name: `first page by ${sort}`, server, paths: [first] })
+    probes.push({ name: `last page by ${sort}`, server, paths: [last] })
   }
   if (subjects < size.rounds * size.erasures) throw new Error(`${events} events are too few to erase from`)
   return { name: `${events.toLocaleString('en')} events`, server, headers, subjects, probes }

@@ -48,7 +48,8 @@ what a refusal must, and no more: an id, the count of the address, the headers, 
     part: 'growth',
     title: 'Growth',
     text: `The same requests in stores of all sizes, on SQLite. A ratio compares with the smallest store in the same round: where
-the bars of a row are equally long, what is stored does not matter. The last page is the one at the end of the whole list.`,
+the bars of a row are equally long, what is stored does not matter. The last page is the one at the end of the whole list.
+The least read is Fastify that asks the store for the same rows and does nothing else.`,
     charts: ({ groups }) => [
       chart('growth', {
         title: 'Speed in stores of all sizes, of that in the smallest',

@@ -3,7 +3,7 @@ import { parseInstant } from '../../domain/instant.ts'
 import { once } from '../once.ts'
 import type { Schema } from './schema.ts'
 
-const ajv = new Ajv({ formats: { 'date-time': (text: string) => parseInstant(text) !== null } })
+const ajv = new Ajv({ strict: true, formats: { 'date-time': (text: string) => parseInstant(text) !== null } })
 ajv.addVocabulary(['x-rule'])
 
 /** Tells whether a value fits a schema, which is compiled when that is first asked. */
