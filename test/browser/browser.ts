@@ -7,6 +7,8 @@ import type { ConsoleClient } from '../support/console.ts'
 import type { Lifetime, TestService } from '../support/service.ts'
 
 const usualPlaces = [
+  // Chromium without the windows nobody looks at; half the work.
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
