@@ -149,7 +149,7 @@ const quick: Sizes = {
   http: {
     ...full.http,
     stores: ['SQLite'],
-    routes: ['least read', 'read', 'page of 50', '401'],
+    routes: ['read', 'page of 50', '401'],
     subjects: 2_000,
     erasures: 0,
     warmUps: 1,
