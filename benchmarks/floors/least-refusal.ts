@@ -13,6 +13,7 @@ import { answerFailure } from '../../src/http/failure.ts'
 import { chosenRequestId } from '../../src/http/request-id.ts'
 import { requestLog } from '../../src/http/request-log.ts'
 import { Moment, Visit } from '../../src/http/request-way.ts'
+import { subjectPath } from '../../src/http/routes/subjects.ts'
 import { openLimiter } from '../../src/limiter/open-limiter.ts'
 import { createLogger } from '../../src/logger.ts'
 
@@ -23,7 +24,7 @@ const logRequest = requestLog(await createLogger(config, { json: true }), Date.n
 const budget = { name: 'ip', limit: 999_999_999, windowMs: 60_000 } as const
 const noKey = new LetheError('unauthorized', 'No API key was sent.'.padEnd(76, '.'))
 const moment = new Moment()
-const destination = { path: '/v1/analytics/trackers/{trackerId}/subjects/{subjectId}' }
+const destination = { path: subjectPath }
 
 const server = createServer((request, response) => {
   if (request.url === '/healthz') return response.end()
