@@ -56,7 +56,7 @@ export async function bootMachine(lifetime: Lifetime, ...folders: string[]): Pro
     if (childOf(child.pid) === null) return false
     const [program = '', ...args] = [...within(), 'systemctl', 'is-system-running']
     return /running|degraded/.test(spawnSync(program, args, { encoding: 'utf8' }).stdout)
-  })
+  }, 60_000)
   return { within }
 }
 
@@ -80,6 +80,8 @@ mkdir dev/pts dev/shm
 mount -t devpts -o newinstance,ptmxmode=0666 devpts dev/pts
 ln -s pts/ptmx dev/ptmx
 ln -s /proc/self/fd dev/fd
+# Its own, or its boot would empty this machine's, file by file, in the copy.
+mount -t tmpfs -o mode=1777 tmpfs tmp
 ${folders.map((folder) => `mkdir -p '.${folder}'; mount --bind '${folder}' '.${folder}'`).join('\n')}
 touch usr/bin/node
 mount --bind '${process.execPath}' usr/bin/node
