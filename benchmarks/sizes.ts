@@ -100,7 +100,7 @@ const full: Sizes = {
     stores: ['SQLite', 'PostgreSQL with Redis'],
     routes,
     subjects: 20_000,
-    erasures: 60_000,
+    erasures: 100_000,
     warmUps: 2,
     rounds: 9,
     seconds: 1,

@@ -8,7 +8,7 @@ import { organisationCommands } from './organisation.ts'
 import { retentionCommands } from './retention.ts'
 import { scrubCommands } from './scrub.ts'
 import { signInCommands } from './sign-in.ts'
-import { subjectCommands } from './subject.ts'
+import { type ErasureOutcome, type SubjectErasure, subjectCommands } from './subject.ts'
 import { trackerCommands } from './tracker.ts'
 import { transferCommands } from './transfer.ts'
 import { logTruncation } from './write-ahead-log.ts'
@@ -19,7 +19,7 @@ const courtesyMs = 2
 /** Everything that writes, on one connection. Each command is one transaction. */
 export function commands(db: DatabaseSync) {
   const truncateLog = logTruncation(db)
-  const { eraseSubject } = subjectCommands(db)
+  const { eraseSubjects } = subjectCommands(db)
   return {
     ...organisationCommands(db),
     ...trackerCommands(db),
@@ -32,11 +32,14 @@ export function commands(db: DatabaseSync) {
     // These two come one after the other for as long as there is work.
     ingest: courteous(ingestCommands(db).ingest),
     sweep: courteous(retentionCommands(db).sweep),
-    /** Also when nothing was there any more: an erasure that was cut off after its commit has left its pages in the log. */
-    eraseSubject(...args: Parameters<typeof eraseSubject>): ReturnType<typeof eraseSubject> {
-      const counts = eraseSubject(...args)
-      if (counts !== null) truncateLog()
-      return counts
+    /**
+     * Empties the log once for all of them; also when nothing was there any more: an erasure that was cut off after its commit has
+     * left its pages in the log.
+     */
+    eraseSubjects(erasures: readonly SubjectErasure[]): ErasureOutcome[] {
+      const outcomes = eraseSubjects(erasures)
+      if (outcomes.some((outcome) => outcome !== null && !(outcome instanceof Error))) truncateLog()
+      return outcomes
     },
   }
 }

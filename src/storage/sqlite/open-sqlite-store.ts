@@ -72,7 +72,11 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
       list: subjects.list,
       read: subjects.read,
       count: async (view, atMost) => subjects.count(view, atMost),
-      erase: (view, subjectId, note) => writer.run('eraseSubject', view, subjectId, note),
+      async erase(view, subjectId, note) {
+        const [outcome = null] = await writer.run('eraseSubjects', [{ view, subjectId, note }])
+        if (outcome instanceof Error) throw outcome
+        return outcome
+      },
     },
     sessions,
     events,

@@ -109,6 +109,15 @@ function ageing(db: DatabaseSync) {
     }
 }
 
+export interface SubjectErasure {
+  view: TrackerView
+  subjectId: string
+  note?: ActivityNote | undefined
+}
+
+/** What was deleted, `null` where the tracker cannot be seen, or why it was not done. */
+export type ErasureOutcome = SubjectCounts | null | Error
+
 export function subjectCommands(db: DatabaseSync) {
   const isVisible = trackerVisibility(db)
   const deleteAgedEvents = db.prepare('DELETE FROM events WHERE subject_key = ? AND occurred_at < ?')
@@ -118,21 +127,36 @@ export function subjectCommands(db: DatabaseSync) {
   const deleteSubject = db.prepare('DELETE FROM subjects WHERE tracker_id = ? AND subject_id = ?')
   const noteDeletion = deletionNote(db)
   const leaveNote = activityNotes(db)
-  return {
-    eraseSubject: (view: TrackerView, subjectId: string, note?: ActivityNote): SubjectCounts | null =>
-      transaction(db, () => {
-        if (!isVisible(view)) return null
-        const key = subjectKey(view.trackerId, subjectId)
-        // What has aged out goes first, and uncounted: nobody could see it any more.
-        deleteAgedEvents.run(key, view.since)
-        deleteAgedSessions.run(key, view.since)
-        const events = Number(deleteEvents.run(key).changes)
-        const sessions = Number(deleteSessions.run(key).changes)
-        if (deleteSubject.run(view.trackerId, subjectId).changes !== 0) noteDeletion()
-        leaveNote(note, { sessions, events })
-        return { sessions, events }
-      }),
+
+  function erase({ view, subjectId, note }: SubjectErasure): SubjectCounts | null {
+    if (!isVisible(view)) return null
+    const key = subjectKey(view.trackerId, subjectId)
+    // What has aged out goes first, and uncounted: nobody could see it any more.
+    deleteAgedEvents.run(key, view.since)
+    deleteAgedSessions.run(key, view.since)
+    const events = Number(deleteEvents.run(key).changes)
+    const sessions = Number(deleteSessions.run(key).changes)
+    if (deleteSubject.run(view.trackerId, subjectId).changes !== 0) noteDeletion()
+    leaveNote(note, { sessions, events })
+    return { sessions, events }
   }
+
+  /** In one transaction. Should it fail, each in one of its own, so that an erasure that cannot be done takes no other with it. */
+  function eraseSubjects(erasures: readonly SubjectErasure[]): ErasureOutcome[] {
+    let hasBegun = false
+    try {
+      return transaction(db, () => {
+        hasBegun = true
+        return erasures.map(erase)
+      })
+    } catch (error) {
+      // One that was never let in has waited long enough.
+      if (hasBegun && erasures.length > 1) return erasures.flatMap((erasure) => eraseSubjects([erasure]))
+      return erasures.map(() => (error instanceof Error ? error : new Error(String(error))))
+    }
+  }
+
+  return { eraseSubjects }
 }
 
 /** Tells whether a subject holds data that has not aged out. */

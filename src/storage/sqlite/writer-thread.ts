@@ -1,7 +1,7 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { commands } from './commands.ts'
 import { openWriter } from './connection.ts'
-import type { Call, Reply } from './writer.ts'
+import type { Call, Erasing, Message, Reply } from './writer.ts'
 
 // The thread that does all of a process's writing, one call after the other, away from the event loop that answers requests.
 const port = parentPort
@@ -9,16 +9,40 @@ if (!port) throw new Error('writer-thread.ts runs as a worker thread')
 const db = openWriter(workerData)
 const run = commands(db)
 
-port.on('message', (call: Call | 'close') => {
-  if (call === 'close') {
-    db.close()
-    port.close()
-    return
+port.on('message', (first: Message) => {
+  const messages = [first, ...alsoThere(port)]
+  const erasing = messages.filter(isErasing)
+  if (erasing.length > 0) for (const reply of eraseTogether(erasing)) port.postMessage(reply)
+  for (const message of messages) {
+    if (message === 'close') {
+      db.close()
+      port.close()
+    } else if (!isErasing(message)) {
+      port.postMessage(answer(message))
+      // Each batch of an import leaves much garbage behind, and an import lets it be collected before the next one comes.
+      if (message.name === 'ingest') setImmediate(() => globalThis.gc?.())
+    }
   }
-  port.postMessage(answer(call))
-  // Each batch of an import leaves much garbage behind, and an import lets it be collected before the next one comes.
-  if (call.name === 'ingest') setImmediate(() => globalThis.gc?.())
 })
+
+/** What else has come while the thread was at work. */
+function* alsoThere(port: MessagePort): Generator<Message> {
+  for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) yield next.message
+}
+
+function isErasing(message: Message): message is Erasing {
+  return message !== 'close' && message.name === 'eraseSubjects'
+}
+
+/** Erasures that waited together share a transaction and the emptying of the log, which cost far more than a small one itself. */
+function eraseTogether(calls: readonly Erasing[]): Reply[] {
+  try {
+    const outcomes = run.eraseSubjects(calls.flatMap(({ args: [erasures] }) => erasures))
+    return calls.map(({ id, args: [erasures] }) => ({ id, result: outcomes.splice(0, erasures.length) }))
+  } catch (error) {
+    return calls.map(({ id }) => failed(id, error))
+  }
+}
 
 function answer({ id, name, args }: Call): Reply {
   try {
@@ -26,6 +50,10 @@ function answer({ id, name, args }: Call): Reply {
     const command: (...args: never[]) => unknown = run[name]
     return { id, result: command(...(args as never[])) }
   } catch (error) {
-    return { id, error: error instanceof Error ? error : new Error(String(error)) }
+    return failed(id, error)
   }
+}
+
+function failed(id: number, error: unknown): Reply {
+  return { id, error: error instanceof Error ? error : new Error(String(error)) }
 }

@@ -8,6 +8,15 @@ export interface Call {
   args: unknown[]
 }
 
+/** A call to erase. */
+export interface Erasing extends Call {
+  name: 'eraseSubjects'
+  args: Parameters<Commands['eraseSubjects']>
+}
+
+/** What the thread is sent. */
+export type Message = Call | 'close'
+
 export interface Reply {
   id: number
   result?: unknown

@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { openWriter } from '../../../src/storage/sqlite/connection.ts'
+import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { logTruncation } from '../../../src/storage/sqlite/write-ahead-log.ts'
 import { always, at, eventRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
@@ -192,5 +193,93 @@ describe('a large erasure', () => {
     // Were the loop held up, it would turn once or twice and the gap would be as long as the erasure. Under load both suffer.
     assert.ok(turns >= 20, `${turns} turns in ${took} ms`)
     assert.ok(longest < Math.max(50, took / 2), `a gap of ${longest} ms in ${took} ms`)
+  })
+})
+
+describe('erasures that wait at once', () => {
+  /** Lets nobody write until it is called. */
+  function lock(path: string): () => void {
+    const other = openWriter(path)
+    other.exec('BEGIN IMMEDIATE')
+    return () => other.close()
+  }
+
+  it('are done together, and each is told what was its own', async (t) => {
+    const { store, path } = await openShop(t)
+    const names = Array.from({ length: 60 }, (_, i) => `visitor-${i}`)
+    for (const [i, name] of names.entries()) await store.ingest.ingest(eventsOf(name, i + 1))
+    const stranger = { ...tracker, organisationId: 'other' }
+    const other = new DatabaseSync(path)
+    t.after(() => other.close())
+    const subjects = other.prepare('SELECT count(*) AS count FROM subjects')
+
+    const unlock = lock(path)
+    const erasures = names.map((name) => store.subjects.erase(tracker, name))
+    const again = store.subjects.erase(tracker, 'visitor-59')
+    const unseen = store.subjects.erase(stranger, 'visitor-7')
+    unlock()
+    let isDone = false
+    const all = Promise.all(erasures).finally(() => {
+      isDone = true
+    })
+    const seen = new Set<unknown>()
+    for (; !isDone; await nextTurn()) seen.add(subjects.get()?.count)
+    seen.add(subjects.get()?.count)
+
+    assert.deepEqual(
+      (await all).map((counts) => counts?.events),
+      names.map((_, i) => i + 1),
+    )
+    assert.deepEqual(await again, { sessions: 0, events: 0 })
+    assert.equal(await unseen, null)
+    assert.equal(logSize(path), 0)
+    // The thread may have taken up the first ones before the others were there.
+    assert.ok(seen.size <= 3 && seen.has(0), `${[...seen]} were seen, one after the other`)
+  })
+
+  it('fail alone', async (t) => {
+    const { store, path } = await openShop(t)
+    const names = ['anna', 'ben', 'carl', 'dora']
+    for (const name of names) await store.ingest.ingest(eventsOf(name, 3))
+    const other = new DatabaseSync(path)
+    other.exec(`CREATE TRIGGER refusal BEFORE DELETE ON subjects WHEN old.subject_id = 'carl'
+                BEGIN SELECT RAISE(ABORT, 'carl stays'); END`)
+    other.close()
+    const unlock = lock(path)
+    const erasures = Promise.allSettled(names.map((name) => store.subjects.erase(tracker, name)))
+    unlock()
+    const erased = { status: 'fulfilled', value: { sessions: 3, events: 3 } }
+    const [anna, ben, carl, dora] = await erasures
+    assert.deepEqual([anna, ben, dora], [erased, erased, erased])
+    assert.match(carl?.status === 'rejected' ? carl.reason.message : '', /carl stays/)
+    assert.deepEqual((await store.subjects.read(tracker, 'carl'))?.counts, { sessions: 3, events: 3 })
+    for (const name of ['anna', 'ben', 'dora']) assert.equal(await store.subjects.read(tracker, name), null)
+  })
+
+  it('come before other writes that wait', async (t) => {
+    const { store, path } = await openShop(t)
+    await store.ingest.ingest([...eventsOf('anna', 1), ...eventsOf('ben', 1)])
+    const order: string[] = []
+    const unlock = lock(path)
+    const writes = [
+      store.subjects.erase(tracker, 'anna'),
+      store.ingest.ingest(eventsOf('carl', 1)).then(() => order.push('import')),
+      store.subjects.erase(tracker, 'ben').then(() => order.push('erasure')),
+    ]
+    unlock()
+    await Promise.all(writes)
+    assert.deepEqual(order, ['erasure', 'import'])
+  })
+
+  it('are all done when the store is closed meanwhile', async (t) => {
+    const { store: shop, path } = await openShop(t)
+    for (const name of ['anna', 'ben', 'carl']) await shop.ingest.ingest(eventsOf(name, 2))
+    const store = await openSqliteStore(path)
+    const unlock = lock(path)
+    const erasures = ['anna', 'ben', 'carl'].map((name) => store.subjects.erase(tracker, name))
+    const closed = store.close()
+    unlock()
+    for (const counts of await Promise.all(erasures)) assert.deepEqual(counts, { sessions: 2, events: 2 })
+    await closed
   })
 })

@@ -146,11 +146,13 @@ describe('what is deleted while a scrub runs', () => {
   it('is left to the next one', async (t) => {
     const { store, path } = await openUsedShop(t)
     const [db, other] = [openWriter(path), openWriter(path)]
-    const { eraseSubject } = subjectCommands(other)
+    const { eraseSubjects } = subjectCommands(other)
     const run = db.exec.bind(db)
     t.mock.method(db, 'exec', (sql: string) => {
       run(sql)
-      if (sql === 'VACUUM') assert.deepEqual(eraseSubject(tracker, 'anna'), { sessions: 50, events: 3_000 })
+      if (sql !== 'VACUUM') return
+      const counts = eraseSubjects([{ view: tracker, subjectId: 'anna' }])
+      assert.deepEqual(counts, [{ sessions: 50, events: 3_000 }])
     })
     scrubCommands(db).scrub(now)
     for (const connection of [db, other]) connection.close()
