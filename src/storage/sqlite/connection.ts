@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 /** How long a write waits for another process's write, which may be a scrub of a large store, before it gives up. */
 export const writeTimeoutMs = 600_000
-/** How often it looks. SQLite's own waiting looks ever more seldom, and starves beside a process that writes batch after batch. */
+/** How often it looks. */
 const lookAgainMs = 1
 /** How long anything else waits for another process. */
 const busyTimeoutMs = 15_000
@@ -71,12 +71,23 @@ export function snapshot<Result>(db: DatabaseSync, work: () => Result): Result {
 }
 
 function beginWriting(db: DatabaseSync): void {
-  const deadline = performance.now() + writeTimeoutMs
-  withBusyTimeout(db, 0, () => {
-    while (!didBegin(db)) {
-      if (performance.now() > deadline) throw new Error('Another process has been writing for ten minutes.')
+  if (!didWithin(db, writeTimeoutMs, () => didBegin(db))) {
+    throw new Error('Another process has been writing for ten minutes.')
+  }
+}
+
+/**
+ * Tries what needs locks that others may have until it did; `false` when that takes longer than `timeoutMs`. SQLite's own waiting
+ * looks ever more seldom, so that it starves beside a process that writes batch after batch; and it does not wait for a checkpoint.
+ */
+export function didWithin(db: DatabaseSync, timeoutMs: number, did: () => boolean): boolean {
+  const deadline = performance.now() + timeoutMs
+  return withBusyTimeout(db, 0, () => {
+    while (!did()) {
+      if (performance.now() > deadline) return false
       pause(lookAgainMs)
     }
+    return true
   })
 }
 

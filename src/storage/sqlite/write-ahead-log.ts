@@ -1,14 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { withBusyTimeout } from './connection.ts'
+import { didWithin } from './connection.ts'
 
 const retryAfterMs = 1_000
 
 /**
- * Empties the write-ahead log, where deleted rows still stand in older copies of their pages. Waits up to `timeoutMs` for readers and
- * writers of other processes; `false` when they hold it longer.
+ * Empties the write-ahead log, where deleted rows still stand in older copies of their pages. Waits up to `timeoutMs` for others that
+ * read, write or put the log back into the file; `false` when they hold it longer.
  */
 export function truncateLog(db: DatabaseSync, timeoutMs: number): boolean {
-  return withBusyTimeout(db, timeoutMs, () => db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0)
+  const truncate = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
+  return didWithin(db, timeoutMs, () => truncate.get()?.busy === 0)
 }
 
 /** Empties the log now or, where others hold it longer than can be waited for, as soon as they let go: tries every second. */
