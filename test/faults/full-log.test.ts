@@ -137,7 +137,7 @@ describe('a log that cannot be written', { concurrency: true }, () => {
   it('because nobody reads it does not keep the process from its end', async (t) => {
     const service = await startMuted(t, commandLine(t), 'pipe')
     readingEnd(service.child).pause()
-    await service.makeLines(500)
+    await service.makeLines(1_500)
     const ended = once(service.child, 'exit')
     service.child.kill('SIGTERM')
     assert.deepEqual(await ended, [0, null])
