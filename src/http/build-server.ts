@@ -143,12 +143,18 @@ export function buildServer(parts: ServerParts): LetheServer {
     const together = arrived
     arrived = []
     if (together.length === 0) return
+    let begun = 0
     try {
       services.together(() => {
-        for (const visit of together) go(visit)
+        for (const visit of together) {
+          begun += 1
+          go(visit)
+        }
       })
     } catch (error) {
-      for (const visit of together) if (!visit.response.headersSent) answer.fail(visit, error)
+      // Whoever has begun answers for itself: an erasure among them may have been committed.
+      logger.error({ err: error }, 'reading for requests that came together failed')
+      for (const visit of together.slice(begun)) answer.fail(visit, error)
     }
   }
 
