@@ -8,6 +8,7 @@ import { buildServer, serverTimeouts } from './http/build-server.ts'
 import { clientAddress } from './http/client-address.ts'
 import { connectionsWithin } from './http/connections.ts'
 import { hostAndPort, type LimiterAddress, type LimiterReports, openLimiter } from './limiter/open-limiter.ts'
+import type { Log } from './logger.ts'
 import { keepHouse } from './operations/keep-house.ts'
 import { keyUse } from './operations/note-key-use.ts'
 import { passwordQueue } from './operations/password-queue.ts'
@@ -23,13 +24,14 @@ export interface Service {
 }
 
 /** The composition root: puts every part together and listens. Tests call it too. */
-export async function startService(config: Config, workplace: Workplace, logger: Logger): Promise<Service> {
+export async function startService(config: Config, workplace: Workplace, log: Log): Promise<Service> {
+  const { logger } = log
   const { clock, randomness } = workplace
   const use = keyUse(workplace, (error) =>
     logger.warn({ err: error }, 'noting when keys were last used failed'),
   )
   const limiter = await openLimiter(config.limiter, clock, limiterReports(config.limiter, logger))
-  const metrics = await startMetrics(config, workplace, limiter, logger).catch(giveUp)
+  const metrics = await startMetrics(config, workplace, limiter, log).catch(giveUp)
   const shared = {
     services: metrics ? { ...workplace, subjects: metrics.subjects } : workplace,
     limiter: metrics?.limiter ?? limiter,
@@ -45,7 +47,7 @@ export async function startService(config: Config, workplace: Workplace, logger:
     budgets: config.budgets,
     maxConnections: connectionsWithin(config.maxConnections),
     noteKeyUse: use.note,
-    logger,
+    log,
     annex: (answer) => consoleEntries(consoleParts, answer),
     ...(metrics && { onAnswered: metrics.onAnswered }),
   })
@@ -100,12 +102,16 @@ async function startMetrics(
   { metricsHost: host, metricsPort: port }: Config,
   store: Workplace,
   limiter: Limiter,
-  logger: Logger,
+  { logger, droppedLines }: Log,
 ) {
   if (port === 'off') return null
   const { openMetrics } = await import('./metrics/open-metrics.ts')
   const { openMetricsListener } = await import('./metrics/metrics-listener.ts')
-  const metrics = openMetrics({ store, limiter, clock: store.clock, version: manifest.version })
+  const metrics = openMetrics({
+    ...{ store, limiter, droppedLines },
+    clock: store.clock,
+    version: manifest.version,
+  })
   const listener = await openMetricsListener({
     host,
     port,

@@ -15,12 +15,12 @@ import { requestLog } from '../../src/http/request-log.ts'
 import { Moment, Visit } from '../../src/http/request-way.ts'
 import { subjectPath } from '../../src/http/routes/subjects.ts'
 import { openLimiter } from '../../src/limiter/open-limiter.ts'
-import { createLogger } from '../../src/logger.ts'
+import { createLog } from '../../src/logger.ts'
 
 const config = readConfig(process.env)
 const limiter = await openLimiter(config.limiter, Date.now, { onLost() {}, onFound() {} })
 const addressOf = clientAddress(config.trustedProxies)
-const logRequest = requestLog(await createLogger(config, { json: true }), Date.now)
+const logRequest = requestLog(await createLog(config, { json: true }), Date.now)
 const budget = { name: 'ip', limit: 999_999_999, windowMs: 60_000 } as const
 const noKey = new LetheError('unauthorized', 'No API key was sent.'.padEnd(76, '.'))
 const moment = new Moment()

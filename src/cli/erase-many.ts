@@ -103,9 +103,11 @@ function planInWords(
 }
 
 function batchProgress({ done, failed, total, leftMs }: BatchProgress): ProgressView {
-  const share = (done + failed) / total
-  const facts = [`${Math.floor(share * 100)}%`, `${grouped(done + failed)} of ${grouped(total)} subjects`]
-  return { share, facts: [...facts, ...(failed > 0 ? [`${failed} failed`] : []), `${duration(leftMs)} left`] }
+  const ended = done + failed
+  const share = ended / total
+  const facts = [`${Math.floor(share * 100)}%`, `${grouped(ended)} of ${grouped(total)} subjects`]
+  if (failed > 0) facts.push(`${failed} failed`)
+  return { share, done: ended, facts: [...facts, `${duration(leftMs)} left`] }
 }
 
 function summaryInWords({

@@ -5,6 +5,8 @@ import type { Terminal } from './terminal.ts'
 export interface ProgressView {
   /** From 0 to 1; `null` where the end is not known. */
   share: number | null
+  /** How many lines, rows or whatever it is are done. */
+  done: number
   facts: string[]
 }
 
@@ -29,7 +31,7 @@ interface ProgressOptions {
   tellEveryMs?: number
 }
 
-/** Shows how far something has come: on a screen as one line drawn over and over, elsewhere as a line now and then. */
+/** Shows how far something has come: on a screen as one line drawn over and over, elsewhere as a line now and then, if it went on. */
 export class Progress {
   readonly #terminal: Terminal
   readonly #clock: Clock
@@ -37,6 +39,7 @@ export class Progress {
   readonly #tellEveryMs: number
   readonly #startedAt: Instant
   #toldAt: Instant
+  #toldDone = 0
 
   constructor(terminal: Terminal, clock: Clock, options: ProgressOptions) {
     this.#terminal = terminal
@@ -55,8 +58,9 @@ export class Progress {
     const columns = this.#terminal.columns()
     if (columns !== null) {
       if (elapsedMs >= quietMs) this.#terminal.draw(progressBar(view, columns))
-    } else if (now - this.#toldAt >= this.#tellEveryMs) {
+    } else if (now - this.#toldAt >= this.#tellEveryMs && view.done !== this.#toldDone) {
       this.#toldAt = now
+      this.#toldDone = view.done
       this.#terminal.tell(view.facts.join(', '))
     }
   }
@@ -85,7 +89,7 @@ export function workProgress(state: () => ProgressState): ProgressOptions['view'
     const now = state()
     if (now.step !== step) stepAtMs = elapsedMs
     step = now.step
-    return { share: now.share, facts: progressFacts(now, elapsedMs - stepAtMs) }
+    return { share: now.share, done: now.count, facts: progressFacts(now, elapsedMs - stepAtMs) }
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { createLogger } from '../logger.ts'
+import { createLog } from '../logger.ts'
 import { createSample } from '../operations/create-sample.ts'
 import { openWorkplace, type Workplace } from '../workplace.ts'
 import type { CommandKit } from './command-kit.ts'
@@ -14,14 +14,14 @@ export function addQuickstartCommand(program: Command, { terminal, config }: Com
     .option('--json', 'log JSON lines even on a terminal')
     .action(async (options: { json?: true }) => {
       const settings = config()
-      const logger = await createLogger(settings, options)
+      const log = await createLog(settings, options)
       const workplace = await openWorkplace(settings)
       const { startService } = await import('../start.ts')
-      const service = await startService(settings, workplace, logger)
+      const service = await startService(settings, workplace, log)
       const url = reachable(service.url)
       const lines = await introduce(workplace, url, settings.publicUrl ?? url)
       for (const line of lines) terminal.tell(line)
-      await untilStopped(service, logger)
+      await untilStopped(service, log.logger)
     })
 }
 

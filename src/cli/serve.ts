@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { createLogger } from '../logger.ts'
+import { createLog } from '../logger.ts'
 import { openWorkplace } from '../workplace.ts'
 import type { CommandKit } from './command-kit.ts'
 import { untilStopped } from './until-stopped.ts'
@@ -11,15 +11,15 @@ export function addServeCommand(program: Command, { config }: CommandKit): void 
     .option('--json', 'log JSON lines even on a terminal')
     .action(async (options: { json?: true }) => {
       const settings = config()
-      const logger = await createLogger(settings, options)
+      const log = await createLog(settings, options)
       const workplace = await openWorkplace(settings)
       if ((await workplace.organisations.list()).length === 0) {
-        logger.warn('the store is empty: create an organisation with "lethe orgs create"')
+        log.logger.warn('the store is empty: create an organisation with "lethe orgs create"')
       }
       const { startService } = await import('../start.ts')
-      const service = await startService(settings, workplace, logger)
+      const service = await startService(settings, workplace, log)
       const { url, metricsUrl } = service
-      logger.info({ url, ...(metricsUrl !== null && { metricsUrl }) }, 'listening')
-      await untilStopped(service, logger)
+      log.logger.info({ url, ...(metricsUrl !== null && { metricsUrl }) }, 'listening')
+      await untilStopped(service, log.logger)
     })
 }

@@ -23,11 +23,9 @@ const usualColumns = 80
 
 /** The terminal the process runs in. Questions go to standard error, so that standard output holds results alone. */
 export function processTerminal(): Terminal {
-  // Whoever reads only the first lines, as head does, has had enough.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0)
-    throw error
-  })
+  process.stdout.on('error', onUnprintable)
+  // What is only for people is nothing to fail for.
+  process.stderr.on('error', () => {})
   let isDrawn = false
   function draw(line: string): void {
     if (isDrawn || line !== '') process.stderr.write(`\r\x1b[K${line}`)
@@ -61,6 +59,13 @@ export function processTerminal(): Terminal {
       }
     },
   }
+}
+
+/** Results that nobody gets: the command has failed, unless its reader, such as head, had enough. */
+function onUnprintable({ code, message }: NodeJS.ErrnoException): never {
+  if (code === 'EPIPE') process.exit(0)
+  process.stderr.write(`error: Cannot write to standard output: ${message}.\n`)
+  process.exit(1)
 }
 
 /**

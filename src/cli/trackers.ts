@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { type Day, dayOf, formatDay } from '../domain/daily-total.ts'
+import { type DailyTotal, type Day, dayOf, formatDay } from '../domain/daily-total.ts'
 import { LetheError } from '../domain/errors.ts'
 import { parseInstant } from '../domain/instant.ts'
 import type { Tracker } from '../domain/tracker.ts'
@@ -67,17 +67,16 @@ export function addTrackersCommand(program: Command, { terminal, withStore }: Co
           ? days.map((total) => JSON.stringify({ ...total, day: formatDay(total.day) }))
           : table(
               ['DAY', 'SESSIONS', 'EVENTS'],
-              days.map(({ day, sessions, events }) => [formatDay(day), String(sessions), eventList(events)]),
+              days.map((total) => [formatDay(total.day), String(total.sessions), eventList(total)]),
             )
         for (const line of lines) terminal.print(line)
       }),
     )
 }
 
-function eventList(events: Record<string, number>): string {
-  return Object.entries(events)
-    .map(([name, count]) => `${name} ${count}`)
-    .join(', ')
+function eventList({ events, otherEvents }: DailyTotal): string {
+  const named = Object.entries(events).map(([name, count]) => `${name} ${count}`)
+  return [...named, ...(otherEvents > 0 ? [`others ${otherEvents}`] : [])].join(', ')
 }
 
 function readDay(text: string): Day {

@@ -15,8 +15,13 @@ export async function untilStopped(service: Service, logger: Logger): Promise<vo
     },
     onSecond: (signal) => logger.warn({ signal }, 'stopping at once'),
   })
+  // What one request forgot to wait for must not end the service for all others. After an exception that nobody caught, no state can
+  // be relied on: that one ends the process, as Node does by itself.
+  const onStray = (reason: unknown) => logger.error({ err: reason }, 'a rejected promise was left unhandled')
+  process.on('unhandledRejection', onStray)
   await first.promise
   await service.stop()
+  process.removeListener('unhandledRejection', onStray)
   stopping.release()
   logger.info('stopped')
 }

@@ -20,11 +20,25 @@ export interface DailyTotal {
   day: Day
   /** Sessions that started on it. */
   sessions: number
-  /** Events by their name. */
+  /** Events by their name: the names that had most of them, at most `mostNames`. */
   events: Record<string, number>
+  /** Events of all other names together. */
+  otherEvents: number
+}
+
+/** How many names of events a day is told with: nobody reads more, and a client can make up as many as it likes. */
+export const mostNames = 1_000
+
+/** The same, of events only how many there were. */
+export interface DailySum {
+  day: Day
+  sessions: number
+  events: number
 }
 
 export interface DailyTotalStore {
   /** The days from `from` to `to`, both included, on which something happened, in their order. `null` when the tracker is not visible. */
   list(tracker: TrackerRef, from: Day, to: Day): Promise<DailyTotal[] | null>
+  /** The same days, added up by the engine. However many names there are, nobody else waits for it. */
+  sum(tracker: TrackerRef, from: Day, to: Day): Promise<DailySum[] | null>
 }

@@ -15,14 +15,17 @@ export interface AnswerParts {
 
 export type AnswerWriter = ReturnType<typeof answerWriter>
 
-/** Writes every answer of the API, straight to Node: all its headers are known at once, which is when that costs least. */
+/**
+ * Writes every answer of the API, straight to Node: all its headers are known at once, which is when that costs least. A request has one
+ * answer, the first: another is dropped and logged, whoever makes it.
+ */
 export function answerWriter({ clock, logger, isClosing }: AnswerParts) {
-  function write(
-    { id, request, response, budget }: Visit,
-    status: number,
-    body: string | Buffer,
-    headers?: HeaderList,
-  ): void {
+  function write(visit: Visit, status: number, body: string | Buffer, headers?: HeaderList): void {
+    const { id, request, response, budget } = visit
+    if (response.headersSent) {
+      logger.error({ requestId: loggableId(visit), status }, 'a second answer to a request was dropped')
+      return
+    }
     const list = headers ?? commonHeaders(id, budget)
     const isText = typeof body === 'string'
     const bytes = isText ? Buffer.byteLength(body) : body.length
@@ -41,19 +44,29 @@ export function answerWriter({ clock, logger, isClosing }: AnswerParts) {
     succeed(visit: Visit, data: unknown): void {
       write(visit, 200, JSON.stringify({ data, meta: metaOf(visit.id, clock()) }))
     },
+    /** The last resort, which never throws: a client that cannot even be told of a failure sees its connection end. */
     fail(visit: Visit, error: unknown): void {
-      const { request, destination } = visit
-      const { status, headers, body } = answerFailure(error, {
-        requestId: visit.id,
-        now: clock(),
-        budget: visit.budget,
-        hasCredential: request.headers.authorization !== undefined,
-        isConsole: destination.way !== undefined,
-        scope: destination.route?.scope,
-        allow: visit.allow,
-      })
-      if (status === 500) logger.error({ requestId: loggableId(visit), err: error }, 'request failed')
-      write(visit, status, JSON.stringify(body), headers)
+      try {
+        tellFailure(visit, error)
+      } catch (cause) {
+        logger.error({ requestId: loggableId(visit), err: cause }, 'a failure could not be answered')
+        visit.response.destroy()
+      }
     },
+  }
+
+  function tellFailure(visit: Visit, error: unknown): void {
+    const { request, destination } = visit
+    const { status, headers, body } = answerFailure(error, {
+      requestId: visit.id,
+      now: clock(),
+      budget: visit.budget,
+      hasCredential: request.headers.authorization !== undefined,
+      isConsole: destination.way !== undefined,
+      scope: destination.route?.scope,
+      allow: visit.allow,
+    })
+    if (status === 500) logger.error({ requestId: loggableId(visit), err: error }, 'request failed')
+    write(visit, status, JSON.stringify(body), headers)
   }
 }

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Logger } from 'pino'
 import { type Eventually, then } from '../domain/eventually.ts'
 import { type AnswerWriter, answerWriter } from './answer.ts'
 import { Connections } from './connections.ts'
@@ -7,13 +6,13 @@ import { createServer } from './node-http.ts'
 import { parserErrors } from './parser-errors.ts'
 import { publicRoutes } from './public-routes.ts'
 import { chosenRequestId } from './request-id.ts'
-import { requestLog } from './request-log.ts'
+import { requestLog, type ServerLog } from './request-log.ts'
 import { callerOf, Moment, requestWay, Visit, type WayParts } from './request-way.ts'
 import { buildRouter, type Entry, withHead } from './router.ts'
 import { apiRoutes } from './routes/index.ts'
 
 export interface ServerParts extends WayParts {
-  logger: Logger
+  log: ServerLog
   /** Beyond so many connections, one on which nothing is done gives way to the next. */
   maxConnections: number
   /** Told of every request that is over: the pattern of its path, its method, its status (0 when its client left without an answer). */
@@ -45,13 +44,14 @@ const mostTogether = 16
 
 /** Builds the HTTP side of the service, ready to listen. */
 export function buildServer(parts: ServerParts): LetheServer {
-  const { services, logger, onAnswered } = parts
+  const { services, log, onAnswered } = parts
+  const { logger } = log
   const { clock, randomness } = services
   let isClosing = false
   let arrived: Visit[] = []
   let moment = new Moment()
   const walkWay = requestWay(parts)
-  const logRequest = requestLog(logger, clock)
+  const logRequest = requestLog(log, clock)
   const answer = answerWriter({ clock, logger, isClosing: () => isClosing })
   const findDestination = buildRouter(entries(), maxHeaderBytes)
 
@@ -61,7 +61,7 @@ export function buildServer(parts: ServerParts): LetheServer {
     ...serverTimeouts,
   })
   const connections = new Connections(server, parts.maxConnections)
-  const { onClientError, onConnect } = parserErrors({ ...parts, clock, randomness, connections })
+  const { onClientError, onConnect } = parserErrors({ ...parts, logger, clock, randomness, connections })
   server.on('request', enter)
   // Node would answer these itself, without an envelope.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
@@ -143,12 +143,18 @@ export function buildServer(parts: ServerParts): LetheServer {
     const together = arrived
     arrived = []
     if (together.length === 0) return
+    let begun = 0
     try {
       services.together(() => {
-        for (const visit of together) go(visit)
+        for (const visit of together) {
+          begun += 1
+          go(visit)
+        }
       })
     } catch (error) {
-      for (const visit of together) if (!visit.response.headersSent) answer.fail(visit, error)
+      // Whoever has begun answers for itself: an erasure among them may have been committed.
+      logger.error({ err: error }, 'reading for requests that came together failed')
+      for (const visit of together.slice(begun)) answer.fail(visit, error)
     }
   }
 

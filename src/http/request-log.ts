@@ -1,8 +1,14 @@
-import { type DestinationStream, type Logger, symbols } from 'pino'
+import type { Logger } from 'pino'
 import type { Clock } from '../domain/instant.ts'
 import { withoutKeys } from '../domain/key-string.ts'
 import { withoutSubject } from '../domain/without-subject.ts'
 import type { Visit } from './request-way.ts'
+
+/** Where the lines go: those that pino makes, and whole lines in its form. */
+export interface ServerLog {
+  logger: Logger
+  write(lines: string): void
+}
 
 /** The id of a request as the log may have it. */
 export function loggableId({ id, chosenId, params: { subjectId } }: Visit): string {
@@ -12,17 +18,10 @@ export function loggableId({ id, chosenId, params: { subjectId } }: Visit): stri
 }
 
 /**
- * One line for each request, of what may be kept: never a URL, for ids stand in it, and never a header, for keys do. It goes where
- * pino writes, in pino's form; written by hand, because a line that always has the same fields need not be looked at field by field.
+ * One line for each request, of what may be kept: never a URL, for ids stand in it, and never a header, for keys do. It has
+ * pino's form, and is written by hand, because a line that always has the same fields need not be looked at field by field.
  */
-export function requestLog(logger: Logger, clock: Clock) {
-  const stream: DestinationStream = Reflect.get(logger, symbols.streamSym)
-  let lines = ''
-  // With every piece it is handed, the stream measures all it has waiting; so it gets one for each turn of the event loop.
-  function handOver(): void {
-    stream.write(lines)
-    lines = ''
-  }
+export function requestLog({ logger, write }: ServerLog, clock: Clock) {
   return (visit: Visit): void => {
     if (!logger.isLevelEnabled('info')) return
     const { request, response, destination, caller, memberId, startedAt } = visit
@@ -33,7 +32,8 @@ export function requestLog(logger: Logger, clock: Clock) {
     const member = memberId === null ? '' : `,"memberId":"${memberId}"`
     // A client that hung up did not get its answer.
     const hungUp = response.writableFinished ? '' : ',"hungUp":true'
-    if (lines === '') setImmediate(handOver)
-    lines += `{"level":30,"time":${clock()},"requestId":${JSON.stringify(loggableId(visit))},"method":"${request.method}","route":${route},"status":${response.statusCode},"durationMs":${durationMs},"keyId":${keyId}${member}${hungUp},"msg":"request"}\n`
+    write(
+      `{"level":30,"time":${clock()},"requestId":${JSON.stringify(loggableId(visit))},"method":"${request.method}","route":${route},"status":${response.statusCode},"durationMs":${durationMs},"keyId":${keyId}${member}${hungUp},"msg":"request"}\n`,
+    )
   }
 }

@@ -5,6 +5,7 @@ import type { Store } from '../domain/store.ts'
 import type { SubjectStore } from '../domain/subject.ts'
 import type { HouseReports } from '../operations/keep-house.ts'
 import { limiterMetrics } from './limiter-metrics.ts'
+import { logMetrics } from './log-metrics.ts'
 import { processMetrics } from './process-metrics.ts'
 import { RequestDurations } from './request-durations.ts'
 import { storeMetrics } from './store-metrics.ts'
@@ -13,6 +14,8 @@ import { upkeepMetrics } from './upkeep-metrics.ts'
 export interface MeteredParts {
   store: Pick<Store, 'ping' | 'subjects' | 'connections'>
   limiter: Pick<Limiter, 'take' | 'isReachable'>
+  /** How many lines of the log were dropped. */
+  droppedLines(): number
   clock: Clock
   /** Of the program. */
   version: string
@@ -31,12 +34,13 @@ export interface Metrics {
   stop(): void
 }
 
-export function openMetrics({ store, limiter, clock, version }: MeteredParts): Metrics {
+export function openMetrics({ store, limiter, droppedLines, clock, version }: MeteredParts): Metrics {
   const registry = new Registry()
   const durations = new RequestDurations()
   const watchedLimiter = limiterMetrics(registry, limiter)
   const subjects = storeMetrics(registry, store, limiter)
   const house = upkeepMetrics(registry, clock)
+  logMetrics(registry, droppedLines)
   const { stop } = processMetrics(registry, clock, version)
   return {
     limiter: watchedLimiter,

@@ -4,27 +4,57 @@ export async function* withTicks<Item>(
   everyMs: number,
 ): AsyncGenerator<Item | null> {
   const iterator = items[Symbol.asyncIterator]()
-  let next = iterator.next()
+  let wake = () => {}
+  let arrived: Promise<IteratorResult<Item>> | null = null
+  let isDue = false
   let timer: NodeJS.Timeout | undefined
-  let tick = nextTick()
 
-  function nextTick(): Promise<null> {
-    const { promise, resolve } = Promise.withResolvers<null>()
-    timer = setTimeout(() => resolve(null), everyMs)
+  /** Waits for each item once: what would wait for it anew with each tick could not be let go of before it comes. */
+  function ask(): void {
+    const next = iterator.next()
+    const onArrived = () => {
+      arrived = next
+      wake()
+    }
+    next.then(onArrived, onArrived)
+  }
+
+  /** What has arrived. It is handed out once, and the next one asked for by whoever took it. */
+  function take(): Promise<IteratorResult<Item>> | null {
+    const taken = arrived
+    arrived = null
+    return taken
+  }
+
+  function tickLater(): void {
+    isDue = false
+    timer = setTimeout(() => {
+      isDue = true
+      wake()
+    }, everyMs)
+  }
+
+  function somethingHappens(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    wake = resolve
+    if (arrived !== null || isDue) resolve()
     return promise
   }
 
   try {
+    ask()
+    tickLater()
     for (;;) {
-      const result = await Promise.race([next, tick])
+      await somethingHappens()
+      const result = await take()
       if (result === null) {
-        tick = nextTick()
+        tickLater()
         yield null
       } else if (result.done) {
         return
       } else {
         yield result.value
-        next = iterator.next()
+        ask()
       }
     }
   } finally {

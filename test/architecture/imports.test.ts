@@ -31,7 +31,8 @@ const allowed: Record<string, readonly string[]> = {
     'node:*',
     'npm',
   ],
-  'logger.ts': ['config.ts', 'npm'],
+  'logger.ts': ['config.ts', 'log-output.ts', 'npm'],
+  'log-output.ts': ['node:fs', 'node:net'],
   // Reads the addresses of the store and of the limiter with the words of whoever opens them.
   'config.ts': ['domain', 'storage/open-store.ts', 'limiter/open-limiter.ts', 'node:net', 'npm'],
   'start.ts': [
@@ -42,6 +43,7 @@ const allowed: Record<string, readonly string[]> = {
     'console',
     'limiter',
     'metrics',
+    'logger.ts',
     'workplace.ts',
     '../package.json',
     'npm',

@@ -14,6 +14,7 @@ const pipe: ProgressState = { ...half, share: shareOf(500, null) }
 
 const viewOf = (state: ProgressState, elapsedMs: number) => ({
   share: state.share,
+  done: state.count,
   facts: progressFacts(state, elapsedMs),
 })
 
@@ -113,12 +114,25 @@ describe('progress', () => {
   })
 
   it('is told every ten seconds where there is no screen', () => {
-    const { said, passTime } = watched(null)
+    let count = 1_234_567
+    const { said, passTime } = watched(null, () => ({ ...half, count: count++ }))
     for (let ms = 0; ms < 25_000; ms += 250) passTime(250)
     assert.deepEqual(said, [
-      '50%, 1,234,567 lines, 123,457 lines/s, 0:10 left',
-      '50%, 1,234,567 lines, 61,728 lines/s, 0:20 left',
+      '50%, 1,234,606 lines, 123,461 lines/s, 0:10 left',
+      '50%, 1,234,646 lines, 61,732 lines/s, 0:20 left',
     ])
+  })
+
+  it('is told there only when it has come further', () => {
+    let state = { ...pipe, count: 0 }
+    const { said, passTime } = watched(null, () => state)
+    const anHour = 3_600_000
+    passTime(anHour)
+    assert.deepEqual(said, [])
+    state = { ...pipe, count: 36_000 }
+    passTime(250)
+    for (let ms = 0; ms < anHour; ms += 60_000) passTime(60_000)
+    assert.deepEqual(said, ['36,000 lines, 10 lines/s, 1:00:00'])
   })
 
   it('measures the rate and the time left of each step by itself', () => {

@@ -34,9 +34,9 @@ describe('lethe trackers totals', { concurrency: true }, () => {
     assert.equal(
       scripts.stdout,
       [
-        '{"day":"2026-01-30","sessions":1,"events":{"pageview":1}}\n',
-        '{"day":"2026-01-31","sessions":3,"events":{"pageview":2,"purchase":1}}\n',
-        '{"day":"2026-02-02","sessions":1,"events":{}}\n',
+        '{"day":"2026-01-30","sessions":1,"events":{"pageview":1},"otherEvents":0}\n',
+        '{"day":"2026-01-31","sessions":3,"events":{"pageview":2,"purchase":1},"otherEvents":0}\n',
+        '{"day":"2026-02-02","sessions":1,"events":{},"otherEvents":0}\n',
       ].join(''),
     )
     const people = await cli.run(args)

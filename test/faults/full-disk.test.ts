@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { createKey, startRoomyServer, stopServer } from '../kill/server.ts'
@@ -10,7 +10,7 @@ import { dataOf, errorOf } from '../support/answers.ts'
 import { commandLine } from '../support/command-line.ts'
 import { askRaw } from '../support/raw-http.ts'
 import { subjectPath, visit } from '../support/shop.ts'
-import { noMounts, smallDisk } from './small-disk.ts'
+import { fill, noMounts, smallDisk } from './small-disk.ts'
 
 const noLimits = spawnSync('prlimit', ['--version']).status === 0 ? false : 'prlimit is not on the PATH'
 const rows = ids('keeper', 200).flatMap((id) => visit(id, { events: 20 }))
@@ -78,14 +78,3 @@ describe('a full disk', () => {
     assert.ok(readdirSync(folder).includes('lethe.db'))
   })
 })
-
-/** Takes up all the room there is. */
-function fill(path: string): void {
-  for (let size = 4 * 2 ** 20; size > 0; size = Math.floor(size / 2)) {
-    try {
-      writeFileSync(path, Buffer.alloc(size), { flag: 'a' })
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
-    }
-  }
-}

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Lifetime } from '../support/service.ts'
@@ -16,6 +16,17 @@ export function smallDisk(t: Lifetime, megabytes: number): string {
     rmSync(folder, { recursive: true, force: true })
   })
   return folder
+}
+
+/** Takes up all the room there is. */
+export function fill(path: string): void {
+  for (let size = 4 * 2 ** 20; size > 0; size = Math.floor(size / 2)) {
+    try {
+      writeFileSync(path, Buffer.alloc(size), { flag: 'a' })
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
+    }
+  }
 }
 
 function canMount(): boolean {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { dataOf, errorOf, isObject, uuidPattern } from '../support/answers.ts'
+import { openRawConnection, requestText } from '../support/raw-http.ts'
 import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
@@ -105,5 +106,43 @@ describe('an unexpected failure', () => {
 test('the health of the process does not depend on the store', async () => {
   await whileBroken(async () => {
     assert.deepEqual(dataOf(await shop.ask('/healthz')), { status: 'ok' })
+  })
+})
+
+describe('requests that came together', () => {
+  /** Sends a read and an erasure at once, to a store whose batched reads go as `together` says. */
+  async function askTogether(subjectId: string, together: (reads: () => void) => void) {
+    await shop.ingest(visit(subjectId))
+    const { together: sound } = workplace
+    workplace.together = together
+    const connection = await openRawConnection(shop.url)
+    try {
+      const methods = ['GET', 'DELETE']
+      connection.send(methods.map((method) => requestText(subjectPath(subjectId), { method, key })).join(''))
+      return [await connection.answer(), await connection.answer()] as const
+    } finally {
+      workplace.together = sound
+      connection.hangUp()
+    }
+  }
+
+  test('each have their own answer when what they share fails at its end', async () => {
+    const [read, erased] = await askTogether('ben', (reads) => {
+      reads()
+      throw new Error('cannot commit - no transaction is active')
+    })
+    dataOf(read)
+    assert.equal(dataOf(erased).alreadyErased, false)
+    errorOf(await shop.ask(subjectPath('ben'), { key }), 'not_found')
+    assert.match(shop.logged.join('\n'), /no transaction is active/)
+  })
+
+  test('all fail when what they share fails before they begin', async () => {
+    const [read, erased] = await askTogether('carl', () => {
+      throw new Error('disk I/O error')
+    })
+    errorOf(read, 'internal_error')
+    errorOf(erased, 'internal_error')
+    dataOf(await shop.ask(subjectPath('carl'), { key }))
   })
 })

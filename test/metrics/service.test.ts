@@ -39,7 +39,10 @@ describe('an erasure that fails', () => {
   test('is counted as such, and fails for its caller', async (t) => {
     const broken = { ping: async () => {}, subjects: { ...shop.workplace.subjects } }
     broken.subjects.erase = () => Promise.reject(new Error('the disk is full'))
-    const metrics = openMetrics({ ...shop.workplace, store: broken, limiter, version: '0.0.0' })
+    const metrics = openMetrics({
+      ...{ ...shop.workplace, store: broken, limiter },
+      ...{ droppedLines: () => 0, version: '0.0.0' },
+    })
     t.after(() => metrics.stop())
     const tracker = { organisationId: shop.organisationId, trackerId: 'shop', since: 0 }
     await assert.rejects(metrics.subjects.erase(tracker, 'anna'), /the disk is full/)

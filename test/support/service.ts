@@ -60,11 +60,11 @@ export async function startTestService(t: Lifetime, env: Record<string, string> 
   let shift = 0
   const workplace = { ...(await openWorkplace(config)), clock: () => Date.now() + shift }
   const logged: string[] = []
-  const logger = pino(
-    { level: config.logLevel, base: null },
-    { write: (lines) => logged.push(...lines.trimEnd().split('\n')) },
-  )
-  const service = await startService(config, workplace, logger)
+  const write = (lines: string) => {
+    logged.push(...lines.trimEnd().split('\n'))
+  }
+  const logger = pino({ level: config.logLevel, base: null }, { write })
+  const service = await startService(config, workplace, { logger, write, droppedLines: () => 0 })
   let isStopped = false
   async function stop(): Promise<void> {
     if (isStopped) return

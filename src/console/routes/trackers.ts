@@ -1,9 +1,9 @@
 import { dayOf, formatDay } from '../../domain/daily-total.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import { createTracker } from '../../operations/create-tracker.ts'
-import { listTotals } from '../../operations/list-totals.ts'
 import { countedSubjects, listTrackers } from '../../operations/list-trackers.ts'
 import { renameTracker } from '../../operations/rename-tracker.ts'
+import { sumTotals } from '../../operations/sum-totals.ts'
 import { memberRoute } from '../console-route.ts'
 import { days, typed } from '../schemas.ts'
 
@@ -46,14 +46,10 @@ export const trackerRoutes = [
     query: { days },
     async run({ services, tracker, query }) {
       const today = dayOf(services.clock())
-      const totals = await listTotals(services, tracker, today - (query.days ?? 30) + 1, today)
+      const totals = await sumTotals(services, tracker, today - (query.days ?? 30) + 1, today)
       return {
         today: formatDay(today),
-        days: totals.map(({ day, sessions, events }) => ({
-          day: formatDay(day),
-          sessions,
-          events: Object.values(events).reduce((sum, count) => sum + count, 0),
-        })),
+        days: totals.map((total) => ({ ...total, day: formatDay(total.day) })),
       }
     },
   }),

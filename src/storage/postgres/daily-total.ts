@@ -1,6 +1,6 @@
-import type { DailyTotalStore } from '../../domain/daily-total.ts'
+import { type DailyTotalStore, mostNames } from '../../domain/daily-total.ts'
 import type { DailyChanges } from '../daily-changes.ts'
-import { toDailyTotals } from '../rows/daily-total.ts'
+import { eventsOfDays, toDailySums, toDailyTotals } from '../rows/daily-total.ts'
 import type { Connections } from './connections.ts'
 import { statement } from './statement.ts'
 import { isVisible } from './tracker.ts'
@@ -8,7 +8,8 @@ import type { Run } from './transact.ts'
 
 const range = 'WHERE tracker_id = $1 AND day >= $2 AND day <= $3'
 const sessionsByDay = statement(`SELECT day, count FROM daily_sessions ${range}`)
-const eventsByDay = statement(`SELECT day, name, count FROM daily_events ${range} ORDER BY day, name`)
+const eventsByDay = statement(eventsOfDays(range, '$4'))
+const eventSums = statement(`SELECT day, sum(count)::bigint AS count FROM daily_events ${range} GROUP BY day`)
 // In one order, so that two loads of the same days do not wait for each other in a circle.
 const addEvents = statement(
   `INSERT INTO daily_events AS d (tracker_id, day, name, count)
@@ -34,9 +35,18 @@ export function dailyTotalStore(connections: Connections): DailyTotalStore {
       const [isThere, sessions, events] = await Promise.all([
         isVisible(connections, tracker),
         connections.read(sessionsByDay, values),
-        connections.read(eventsByDay, values),
+        connections.read(eventsByDay, [...values, mostNames]),
       ])
       return isThere ? toDailyTotals(sessions, events) : null
+    },
+    async sum(tracker, from, to) {
+      const values = [tracker.trackerId, from, to]
+      const [isThere, sessions, events] = await Promise.all([
+        isVisible(connections, tracker),
+        connections.read(sessionsByDay, values),
+        connections.read(eventSums, values),
+      ])
+      return isThere ? toDailySums(sessions, events) : null
     },
   }
 }

@@ -66,7 +66,16 @@ export function snapshot<Result>(db: DatabaseSync, work: () => Result): Result {
   try {
     return work()
   } finally {
-    db.exec('COMMIT')
+    endReading(db)
+  }
+}
+
+/** Ends a transaction that only read. After a failed read SQLite has ended it already; one left open would show the past for ever. */
+function endReading(db: DatabaseSync): void {
+  try {
+    if (db.isTransaction) db.exec('COMMIT')
+  } finally {
+    if (db.isTransaction) db.exec('ROLLBACK')
   }
 }
 

@@ -1,19 +1,47 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { DailyTotal, Day } from '../../domain/daily-total.ts'
-import type { TrackerRef } from '../../domain/tracker.ts'
+import { setImmediate } from 'node:timers/promises'
+import { type DailyTotalStore, mostNames } from '../../domain/daily-total.ts'
 import type { DailyChanges } from '../daily-changes.ts'
-import { toDailyTotals } from '../rows/daily-total.ts'
+import { eventsOfDays, toDailySums, toDailyTotals } from '../rows/daily-total.ts'
+import { integer, type Row, text } from '../rows/row.ts'
 import type { TrackerVisibility } from './tracker.ts'
 
-export function dailyTotalQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
+/** How many names are added up before other requests have their turn: a millisecond's work. */
+const namesAtOnce = 5_000
+
+export function dailyTotalQueries(db: DatabaseSync, isVisible: TrackerVisibility): DailyTotalStore {
   const range = 'WHERE tracker_id = ? AND day >= ? AND day <= ?'
   const sessions = db.prepare(`SELECT day, count FROM daily_sessions ${range}`)
-  const events = db.prepare(`SELECT day, name, count FROM daily_events ${range} ORDER BY day, name`)
+  const events = db.prepare(eventsOfDays(range, '?'))
+  // The names behind the last that was added up, each day's sum with the last of its names and how many they are.
+  const nextEvents = db.prepare(
+    `SELECT day, sum(count) AS count, max(name) AS name, count(*) AS names
+     FROM (SELECT day, name, count FROM daily_events
+       WHERE tracker_id = ? AND (day, name) > (?, ?) AND day <= ? ORDER BY day, name LIMIT ${namesAtOnce})
+     GROUP BY day ORDER BY day`,
+  )
   return {
-    list(tracker: TrackerRef, from: Day, to: Day): DailyTotal[] | null {
+    async list(tracker, from, to) {
       if (!isVisible(tracker)) return null
       const { trackerId } = tracker
-      return toDailyTotals(sessions.all(trackerId, from, to), events.all(trackerId, from, to))
+      return toDailyTotals(sessions.all(trackerId, from, to), events.all(trackerId, from, to, mostNames))
+    },
+    async sum(tracker, from, to) {
+      if (!isVisible(tracker)) return null
+      const { trackerId } = tracker
+      const sums: Row[] = []
+      let [day, name] = [from, '']
+      for (;;) {
+        const added = nextEvents.all(trackerId, day, name, to)
+        sums.push(...added)
+        const last = added.at(-1)
+        const names = added.reduce((sum, row) => sum + integer(row, 'names'), 0)
+        if (!last || names < namesAtOnce) break
+        day = integer(last, 'day')
+        name = text(last, 'name')
+        await setImmediate()
+      }
+      return toDailySums(sessions.all(trackerId, from, to), sums)
     },
   }
 }

@@ -86,7 +86,7 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
         return writer.runMoving(pieces, 'ingest', pieces)
       },
     },
-    dailyTotals: { list: async (tracker, from, to) => dailyTotals.list(tracker, from, to) },
+    dailyTotals,
     retention: {
       // Mostly there is nothing, and then the writer is not disturbed.
       sweep: async (trackerId, since, maxRows) =>

@@ -26,7 +26,11 @@ export async function startFrozenService(t: Lifetime): Promise<FrozenService> {
   })
   let now = 0
   const workplace = { ...(await openWorkplace(config)), clock: () => now }
-  const service = await startService(config, workplace, pino({ level: 'silent' }))
+  const service = await startService(config, workplace, {
+    logger: pino({ level: 'silent' }),
+    write() {},
+    droppedLines: () => 0,
+  })
   lifetime.after(() => service.stop())
   return {
     url: service.url,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type DailyTotal, dayOf } from '../../../src/domain/daily-total.ts'
+import { type DailySum, type DailyTotal, dayOf, mostNames } from '../../../src/domain/daily-total.ts'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
@@ -12,10 +12,23 @@ const today = dayOf(midnight)
 const day = 86_400_000
 
 export function dailyTotalContract(bench: Bench): void {
-  async function totals(tracker: TrackerView, from = -1e6, to = 1e6): Promise<DailyTotal[]> {
+  /** What happened day by day, of few names of events; added up it must be the same. */
+  async function totals(
+    tracker: TrackerView,
+    from = -1e6,
+    to = 1e6,
+  ): Promise<Omit<DailyTotal, 'otherEvents'>[]> {
     const days = await bench.store.dailyTotals.list(tracker, from, to)
     assert.ok(days, 'the tracker is there')
-    return days
+    assert.deepEqual(await bench.store.dailyTotals.sum(tracker, from, to), days.map(addedUp))
+    return days.map(({ otherEvents, ...total }) => {
+      assert.equal(otherEvents, 0)
+      return total
+    })
+  }
+
+  function addedUp({ day, sessions, events, otherEvents }: DailyTotal): DailySum {
+    return { day, sessions, events: Object.values(events).reduce((sum, count) => sum + count, otherEvents) }
   }
 
   describe('daily totals', () => {
@@ -88,6 +101,36 @@ export function dailyTotalContract(bench: Bench): void {
       assert.deepEqual(new Map(Object.entries(total?.events ?? {})), new Map(names.map((name) => [name, 1])))
     })
 
+    it('name the events that happened most, and add up all others', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      const nameOf = (number: number) => `name-${String(number).padStart(5, '0')}`
+      const event = (eventId: string, number: number, occurredAt: number) =>
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId, name: nameOf(number), occurredAt })
+      // More than the embedded store adds up at once. The last of them happened twice, and of the others the first are told.
+      const count = 6_000
+      const numbers = Array.from({ length: count }, (_, number) => number)
+      await bench.store.ingest.ingest([
+        ...numbers.map((number) => event(`${number}`, number, midnight)),
+        event('once more', count - 1, midnight + 1),
+        event('tomorrow', 7, midnight + day),
+      ])
+      const days = await bench.store.dailyTotals.list(tracker, -1e6, 1e6)
+      assert.ok(days)
+      const told = [
+        ...numbers.slice(0, mostNames - 1).map((number) => [nameOf(number), 1]),
+        [nameOf(count - 1), 2],
+      ]
+      assert.deepEqual(days, [
+        { day: today, sessions: 1, events: Object.fromEntries(told), otherEvents: count - mostNames },
+        { day: today + 1, sessions: 0, events: { [nameOf(7)]: 1 }, otherEvents: 0 },
+      ])
+      assert.deepEqual(await bench.store.dailyTotals.sum(tracker, -1e6, 1e6), [
+        { day: today, sessions: 1, events: count + 1 },
+        { day: today + 1, sessions: 0, events: 1 },
+      ])
+    })
+
     it('are empty for a tracker without data, and null for one that is not visible', async () => {
       const tracker = await bench.createTracker()
       const { trackerId } = tracker
@@ -100,6 +143,7 @@ export function dailyTotalContract(bench: Bench): void {
         { ...tracker, trackerId: 'no-such-tracker' },
       ]) {
         assert.equal(await bench.store.dailyTotals.list(foreign, -1e6, 1e6), null)
+        assert.equal(await bench.store.dailyTotals.sum(foreign, -1e6, 1e6), null)
       }
     })
 

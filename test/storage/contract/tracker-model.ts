@@ -91,7 +91,12 @@ export class TrackerModel {
   totals(): DailyTotal[] {
     return [...this.#totals]
       .filter(([, { sessions, events }]) => sessions > 0 || events.size > 0)
-      .map(([day, { sessions, events }]) => ({ day, sessions, events: Object.fromEntries(events) }))
+      .map(([day, { sessions, events }]) => ({
+        day,
+        sessions,
+        events: Object.fromEntries(events),
+        otherEvents: 0,
+      }))
       .sort((a, b) => a.day - b.day)
   }
 

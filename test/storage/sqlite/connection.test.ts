@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
-import { openReader, openWriter, transaction } from '../../../src/storage/sqlite/connection.ts'
+import { openReader, openWriter, snapshot, transaction } from '../../../src/storage/sqlite/connection.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 function pragma(db: DatabaseSync, name: string): unknown {
@@ -79,5 +79,27 @@ describe('a transaction', () => {
     transaction(db, () => db.exec('INSERT INTO numbers VALUES (2)'))
     assert.equal(count(db), 1)
     db.close()
+  })
+})
+
+describe('a snapshot', () => {
+  it('of which SQLite has ended the transaction, as it does after a failed read, fails with that and nothing else', (t) => {
+    const path = join(temporaryFolder(t), 'lethe.db')
+    openWriter(path).close()
+    const db = openReader(path)
+    t.after(() => db.close())
+    const failedRead = () => {
+      db.exec('ROLLBACK')
+      throw new Error('disk I/O error')
+    }
+    assert.throws(() => snapshot(db, failedRead), /^Error: disk I\/O error$/)
+    assert.equal(
+      snapshot(db, () => {
+        assert.throws(failedRead, /disk I\/O error/)
+        return 'the next read'
+      }),
+      'the next read',
+    )
+    assert.equal(db.isTransaction, false)
   })
 })
