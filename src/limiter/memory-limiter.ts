@@ -60,7 +60,9 @@ export class MemoryLimiter implements Limiter {
     const running = this.#running(budget, bucketKey, now).filter(
       (window) => window.sharedResetsAt === null || window.sharedResetsAt > countedAt,
     )
-    for (const window of running) window.isAheadOfRedis ||= window.sharedResetsAt !== sharedResetsAt
+    for (const window of running) {
+      window.isAheadOfRedis ||= window.sharedResetsAt !== sharedResetsAt || window.count >= shared.count
+    }
     if (isSpent(budget, running)) return stateOf(budget, false, running, now)
     if (!running.some((window) => window.sharedResetsAt === sharedResetsAt)) {
       // Not later than by Redis's clock: whoever has waited for its reset must be let through.

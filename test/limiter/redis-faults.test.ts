@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Budget, type BudgetState, type Limiter, requestPatienceMs } from '../../src/domain/budget.ts'
 import { askRedis, noRedisOfOurOwn, slowProxy, startRedis } from '../support/redis.ts'
 import { openRedisLimiter, patient } from '../support/redis-limiter.ts'
+import type { Lifetime } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { watchTimers } from '../support/watch-timers.ts'
 import { takeMany } from './contract.ts'
@@ -46,6 +49,16 @@ function load(limiter: Limiter, patienceMs?: number) {
       await done
     },
   }
+}
+
+/** Twice as many endless loops as there are cores, until the test ends. */
+function keepCoresBusy(lifetime: Lifetime): void {
+  const loops = Array.from({ length: 2 * availableParallelism() }, () =>
+    spawn('sh', ['-c', 'while :; do :; done']),
+  )
+  lifetime.after(() => {
+    for (const loop of loops) loop.kill('SIGKILL')
+  })
 }
 
 /** What requests usually lose, and never by far. */
@@ -254,6 +267,22 @@ describe('one process, however Redis comes and goes', { skip }, () => {
       told,
       Array.from({ length: 20 }, (_, i) => 19 - i),
     )
+  })
+
+  it('grants exactly the budget to a burst while more than all cores are busy', async (t) => {
+    const redis = await startRedis(t)
+    const { limiter } = await openRedisLimiter(t, redis.url)
+    keepCoresBusy(t)
+    for (let round = 0; round < 10; round++) {
+      const states = await Promise.all(
+        Array.from({ length: 200 }, async () => {
+          const asker = { patienceMs: requestPatienceMs }
+          await limiter.take({ ...perKey, name: 'ip', limit: 1_000 }, `${round}`, asker)
+          return limiter.take(perKey, `${round}`, asker)
+        }),
+      )
+      assert.equal(granted(states), 120)
+    }
   })
 
   it('grants no more through a Redis that is killed and comes back empty, again and again', async (t) => {
