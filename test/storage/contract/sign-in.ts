@@ -97,7 +97,9 @@ export function signInContract(bench: Bench): void {
     it('begins or not, and is gone in the end, when its member is removed at the same moment', async () => {
       const { member: stays } = await addMember(bench)
       const { organisationId } = stays
-      const leavers = await Promise.all(Array.from({ length: 12 }, () => addJoined(bench, { organisationId })))
+      const leavers = await Promise.all(
+        Array.from({ length: 12 }, () => addJoined(bench, { organisationId })),
+      )
       await Promise.all(
         leavers.map(async (member) => {
           const signIns = Array.from({ length: 4 }, () => ({
