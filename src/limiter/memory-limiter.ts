@@ -90,8 +90,8 @@ export class MemoryLimiter implements Limiter {
   }
 
   #begin({ name, windowMs }: Budget, bucketKey: string, windows: Window[], now: Instant): void {
-    let buckets = this.#buckets.get(name)
-    if (!buckets) this.#buckets.set(name, (buckets = new Map()))
+    const buckets = this.#buckets.get(name) ?? new Map<string, Window[]>()
+    this.#buckets.set(name, buckets)
     buckets.delete(bucketKey)
     for (const [oldest, others] of buckets) {
       const isNeeded = others.some((window) => isRunning(window, windowMs, now))
