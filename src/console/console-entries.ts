@@ -1,4 +1,6 @@
+import { knownBrowserMs } from '../domain/known-browser.ts'
 import type { Passwords } from '../domain/password.ts'
+import { longestMs } from '../domain/sign-in.ts'
 import type { AnswerWriter } from '../http/answer.ts'
 import { spending, type Visit } from '../http/request-way.ts'
 import { type Entry, withHead } from '../http/router.ts'
@@ -7,7 +9,7 @@ import type { ConsoleServices } from './console-route.ts'
 import { type ConsoleWayParts, consoleWays } from './console-way.ts'
 import { pages } from './pages.ts'
 import { consoleRoutes } from './routes/index.ts'
-import { setSignInCookie } from './sign-in-cookie.ts'
+import { dropFormerCookie, readCookie, setCookie } from './sign-in-cookie.ts'
 
 export interface ConsoleParts extends ConsoleWayParts {
   passwords: Passwords
@@ -22,13 +24,28 @@ export function consoleEntries(parts: ConsoleParts, answer: AnswerWriter): Entry
   const services: ConsoleServices = {
     ...parts.services,
     passwords,
-    async countAttempt(visit, account) {
-      const refusal =
-        (await spend(consoleBudgets['sign-in'], addressOf(visit.request), visit)) ??
-        (account === null ? null : await spend(consoleBudgets.account, account, visit))
+    async countAttempt(visit) {
+      const refusal = await spend(consoleBudgets['sign-in'], addressOf(visit.request), visit)
       if (refusal) throw refusal
     },
-    setToken: (visit, token) => setSignInCookie(visit.response, surroundings.isSecure(visit.request), token),
+    async countGuess(visit, account, browserId) {
+      const from = browserId ?? addressOf(visit.request)
+      const refusal =
+        (await spend(consoleBudgets.account, `${account} ${from}`, visit)) ??
+        (browserId === null ? await spend(consoleBudgets.strangers, account, visit) : null)
+      if (refusal) throw refusal
+    },
+    browserMark: ({ request }) => readCookie(request, 'browser', surroundings.isSecure(request)),
+    welcome({ request, response }, { token, mark }) {
+      const isSecure = surroundings.isSecure(request)
+      setCookie(response, 'console', isSecure, token, longestMs)
+      setCookie(response, 'browser', isSecure, mark, knownBrowserMs)
+      dropFormerCookie(request, response)
+    },
+    forgetToken({ request, response }) {
+      setCookie(response, 'console', surroundings.isSecure(request), '', 0)
+      dropFormerCookie(request, response)
+    },
   }
   return [
     page('/', redirect),

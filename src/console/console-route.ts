@@ -4,7 +4,7 @@ import { LetheError } from '../domain/errors.ts'
 import type { Passwords } from '../domain/password.ts'
 import { windowStart } from '../domain/plan.ts'
 import { Problems } from '../domain/problems.ts'
-import type { SignedIn } from '../domain/sign-in.ts'
+import type { SignedIn, SignedInBrowser } from '../domain/sign-in.ts'
 import type { TrackerView } from '../domain/tracker.ts'
 import { parseQueryString, queryOf } from '../http/query-string.ts'
 import { readBody } from '../http/request-body.ts'
@@ -17,10 +17,16 @@ import { pathParameters } from './schemas.ts'
 /** What the console's routes work with. */
 export interface ConsoleServices extends Services {
   passwords: Passwords
-  /** Counts an attempt to sign in: from its address, and on the account it is about. Ends the request when there were too many. */
-  countAttempt(visit: Visit, account: string | null): Promise<void>
-  /** Hands the browser a token, or takes it away. */
-  setToken(visit: Visit, token: string | null): void
+  /** Counts an attempt to sign in from its address. Ends the request when there were too many. */
+  countAttempt(visit: Visit): Promise<void>
+  /** The same for its account: from a browser that the member is known to use, or else from its address and from all strangers. */
+  countGuess(visit: Visit, account: string, browserId: string | null): Promise<void>
+  /** What its browser shows of an earlier sign-in. */
+  browserMark(visit: Visit): string | null
+  /** Hands the browser what a sign-in has made for it. */
+  welcome(visit: Visit, browser: SignedInBrowser): void
+  /** Takes the token away from the browser, which stays known. */
+  forgetToken(visit: Visit): void
 }
 
 /** A request whose parameters have been read. */

@@ -12,7 +12,7 @@ import {
 import type { Services } from '../http/route.ts'
 import { authenticateMember } from '../operations/authenticate-member.ts'
 import { consoleBudgets } from './budgets.ts'
-import { readSignInCookie } from './sign-in-cookie.ts'
+import { readCookie } from './sign-in-cookie.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export interface ConsoleWayParts extends Pick<WayParts, 'limiter' | 'addressOf'> {
@@ -44,7 +44,7 @@ export function consoleWays({ services, limiter, addressOf, surroundings }: Cons
   }
 
   function requireMember(visit: Visit): Eventually<LetheError | null> {
-    const token = readSignInCookie(visit.request, surroundings.isSecure(visit.request))
+    const token = readCookie(visit.request, 'console', surroundings.isSecure(visit.request))
     if (token === null) return signedOut()
     return authenticateMember(services, token).then((found) => {
       if (found === null) return signedOut()

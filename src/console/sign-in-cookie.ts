@@ -1,27 +1,49 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { longestMs } from '../domain/sign-in.ts'
 
-/** Scripts cannot read it, other sites cannot send it, and it goes nowhere but to the console. */
-const attributes = 'Path=/console; HttpOnly; SameSite=Strict'
+/** The token of a sign-in, and the mark of a browser that a member has signed in from. */
+type CookieName = 'console' | 'browser'
 
-/** A browser takes the prefixed name only over TLS, so that nobody in between can plant one. */
-function nameOf(isSecure: boolean): string {
-  return isSecure ? '__Secure-lethe-console' : 'lethe-console'
+/** Scripts cannot read them, and other sites cannot send them. */
+const attributes = 'HttpOnly; SameSite=Strict'
+
+/** What the first one was called before it was the host's alone. */
+const formerName = '__Secure-lethe-console'
+
+/**
+ * A browser takes the prefixed name only over TLS, for the whole host and for no other, so that nobody in between and no neighbour
+ * under the same domain can plant one. Without TLS it goes nowhere but to the console.
+ */
+function nameOf(name: CookieName, isSecure: boolean): string {
+  return isSecure ? `__Host-lethe-${name}` : `lethe-${name}`
 }
 
-/** The token in a request's cookie; `null` without one. */
-export function readSignInCookie({ headers }: IncomingMessage, isSecure: boolean): string | null {
-  const name = `${nameOf(isSecure)}=`
-  const found = headers.cookie?.split(/; */).find((pair) => pair.startsWith(name))
-  return found?.slice(name.length) || null
+/** The value of a request's cookie; `null` without one. */
+export function readCookie(request: IncomingMessage, name: CookieName, isSecure: boolean): string | null {
+  return find(request, nameOf(name, isSecure))
 }
 
-/** Hands the browser a token; `null` takes it away. */
-export function setSignInCookie(response: ServerResponse, isSecure: boolean, token: string | null): void {
-  const maxAge = token === null ? 0 : longestMs / 1_000
-  const secure = isSecure ? '; Secure' : ''
-  response.setHeader(
+/** Hands the browser a value; an empty one with no time to live takes it away. */
+export function setCookie(
+  response: ServerResponse,
+  name: CookieName,
+  isSecure: boolean,
+  value: string,
+  livesMs: number,
+): void {
+  const where = isSecure ? `Path=/; ${attributes}; Secure` : `Path=/console; ${attributes}`
+  response.appendHeader(
     'Set-Cookie',
-    `${nameOf(isSecure)}=${token ?? ''}; Max-Age=${maxAge}; ${attributes}${secure}`,
+    `${nameOf(name, isSecure)}=${value}; Max-Age=${livesMs / 1_000}; ${where}`,
   )
+}
+
+/** Takes away what a former version left; it has stood for nobody since. */
+export function dropFormerCookie(request: IncomingMessage, response: ServerResponse): void {
+  if (find(request, formerName) === null) return
+  response.appendHeader('Set-Cookie', `${formerName}=; Max-Age=0; Path=/console; ${attributes}; Secure`)
+}
+
+function find({ headers }: IncomingMessage, name: string): string | null {
+  const found = headers.cookie?.split(/; */).find((pair) => pair.startsWith(`${name}=`))
+  return found?.slice(name.length + 1) || null
 }

@@ -8,10 +8,13 @@ export const activityKinds = [
   'key.rotated',
   'key.revoked',
   'subject.erased',
+  'subject.exported',
+  'tracker.created',
   'member.invited',
   'member.joined',
   'member.removed',
   'member.signed-in',
+  'member.sign-in-failed',
   'member.signed-out',
   'member.signed-out-everywhere',
 ] as const
@@ -61,6 +64,8 @@ export interface ActivityQuery {
 }
 
 export interface ActivityStore {
+  /** Stores an entry of what changes nothing in the store. Does nothing when the organisation is gone. */
+  add(note: ActivityNote): Promise<void>
   /** An organisation's activity, newest first, and by id among equals, last first. Empty for an organisation without any. */
   list(organisationId: string, query: ActivityQuery): Promise<Page<ActivityEntry, ActivityPosition>>
 }

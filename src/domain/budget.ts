@@ -5,8 +5,11 @@ import type { Instant } from './instant.ts'
 /** The budgets of the API's requests. */
 export type ApiBudgetName = 'ip' | 'key' | 'erasure'
 
-/** Those of the console: an address's requests and its attempts to sign in, and the attempts on one account, wherever from. */
-export type ConsoleBudgetName = 'console' | 'sign-in' | 'account'
+/**
+ * Those of the console: an address's requests and its attempts to sign in; the attempts on one account, of each address or browser that
+ * the member knows; and those of all strangers together.
+ */
+export type ConsoleBudgetName = 'console' | 'sign-in' | 'account' | 'strangers'
 
 /** How many requests a holder (an address, a key) may make in a window that starts with its first one. */
 export interface Budget {
@@ -67,6 +70,7 @@ const spent: Record<Budget['name'], LetheError> = {
   console: refusal('This address has used up its requests to the console.'),
   'sign-in': refusal('There were too many attempts to sign in.'),
   account: refusal('There were too many attempts to sign in.'),
+  strangers: refusal('There were too many attempts to sign in.'),
 }
 
 function refusal(what: string): LetheError {

@@ -21,12 +21,14 @@ export interface FieldProblem {
 export class LetheError extends Error {
   readonly code: ErrorCode
   readonly details: readonly FieldProblem[]
+  /** How long to wait before another try, where that is not for a budget to say. */
+  readonly retryAfterSeconds: number | null
 
   constructor(
     code: ErrorCode,
     message: string,
     details: readonly FieldProblem[] = [],
-    options: ErrorOptions = {},
+    options: ErrorOptions & { retryAfterSeconds?: number } = {},
   ) {
     // Nobody asks where an answer was decided, and to note it costs as much as all the rest of a refusal.
     const { stackTraceLimit } = Error
@@ -36,6 +38,7 @@ export class LetheError extends Error {
     this.name = 'LetheError'
     this.code = code
     this.details = details
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null
   }
 }
 

@@ -20,6 +20,12 @@ export function isOver({ startedAt, lastSeenAt }: SignIn, now: Instant): boolean
   return now >= lastSeenAt + idleMs || now >= startedAt + longestMs
 }
 
+/** What a browser keeps of a sign-in: its token, and a mark by which it is known later. */
+export interface SignedInBrowser {
+  token: string
+  mark: string
+}
+
 /** Who is at the console. */
 export interface SignedIn {
   signIn: SignIn

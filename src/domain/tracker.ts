@@ -1,3 +1,4 @@
+import type { ActivityNote } from './activity.ts'
 import type { Instant } from './instant.ts'
 
 /** A website or app whose visitors are recorded. Its id is unique in the whole store. */
@@ -21,7 +22,7 @@ export interface TrackerView extends TrackerRef {
 
 export interface TrackerStore {
   /** Stores a new tracker. `false`, with nothing stored, when the id is taken. The organisation must exist. */
-  create(tracker: Tracker): Promise<boolean>
+  create(tracker: Tracker, note?: ActivityNote): Promise<boolean>
   /** Whichever organisation owns it; `null` when there is none. For operators, who see every organisation. */
   find(id: string): Promise<Tracker | null>
   /** An organisation's trackers, oldest first. */

@@ -41,7 +41,8 @@ export function answerFailure(error: unknown, context: FailureContext): FailureA
   if (code === 'forbidden' && !isConsole) {
     headers.push('WWW-Authenticate', `Bearer error="insufficient_scope", scope="${scope}"`)
   }
-  if (code === 'rate_limited' && budget) headers.push('Retry-After', retryAfter(budget))
+  const wait = known?.retryAfterSeconds ?? (budget && retryAfter(budget))
+  if (code === 'rate_limited' && wait !== null) headers.push('Retry-After', wait)
   if (allow) headers.push('Allow', allow)
   return {
     status: errorStatus[code],

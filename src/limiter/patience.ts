@@ -1,10 +1,8 @@
 import type { Asker } from '../domain/budget.ts'
 import { NoAnswer } from './no-answer.ts'
 
+/** How often it is looked, and the most that counts each time: what a tick comes later was held up by a busy machine, not by Redis. */
 const tickMs = 5
-
-/** A tick that comes later than this was held up by this process, or by others on its machine. */
-const latestTickMs = 2 * tickMs
 
 interface Waiting {
   asker: Asker
@@ -15,7 +13,8 @@ interface Waiting {
 
 /**
  * Waits for answers, but not for longer than whoever asks has patience. Only silence tries it: time in which nobody was answered. So
- * a burst that keeps Redis busy for a while is still counted exactly, and one that keeps this process busy is not blamed on Redis.
+ * a burst that keeps Redis busy for a while is still counted exactly. And only while this process runs: a machine whose cores are all
+ * busy keeps both from running, and Redis is not blamed for it.
  */
 export class Patience {
   readonly #waiting = new Set<Waiting>()
@@ -63,7 +62,7 @@ export class Patience {
 
   #try(waiting: Waiting, now: number): void {
     const silentMs = now - Math.max(waiting.triedAt, this.#answeredAt)
-    waiting.asker.patienceMs -= Math.min(silentMs, latestTickMs)
+    waiting.asker.patienceMs -= Math.min(silentMs, tickMs)
     waiting.triedAt = now
   }
 }

@@ -30,7 +30,9 @@ const probePatienceMs = 1_000
  */
 export class RedisLimiter implements Limiter {
   readonly #address: RedisAddress
-  readonly #standIn: MemoryLimiter
+  readonly #clock: Clock
+  /** What this process has granted, with Redis and without it. */
+  readonly #ownCount: MemoryLimiter
   readonly #reports: LimiterReports
   readonly #patience = new Patience()
   #connection: RedisConnection | null = null
@@ -41,7 +43,8 @@ export class RedisLimiter implements Limiter {
 
   private constructor(address: RedisAddress, clock: Clock, reports: LimiterReports) {
     this.#address = address
-    this.#standIn = new MemoryLimiter(clock)
+    this.#clock = clock
+    this.#ownCount = new MemoryLimiter(clock)
     this.#reports = reports
   }
 
@@ -54,23 +57,30 @@ export class RedisLimiter implements Limiter {
 
   take(
     budget: Budget,
-    holder: string,
+    bucketKey: string,
     asker: Asker = { patienceMs: requestPatienceMs },
   ): Eventually<BudgetState> {
     const connection = this.#connection
-    if (!connection || asker.patienceMs <= 0) return this.#countAlone(budget, holder)
+    if (!connection || asker.patienceMs <= 0) return this.#takeAlone(budget, bucketKey)
+    const refusal = this.#ownCount.refusal(budget, bucketKey)
+    if (refusal) return refusal
     const { name, limit, windowMs } = budget
+    const askedAt = this.#clock()
     return this.#patience
-      .wait(connection.take({ key: `${prefix}${name}:${holder}`, limit, windowMs }), asker)
+      .wait(connection.take({ key: `${prefix}${name}:${bucketKey}`, limit, windowMs }), asker)
       .then(
-        ({ granted, count, resetsAt, countedAt }) => {
+        (shared) => {
           // The count may have come from a process that grants more.
-          const remaining = Math.max(0, limit - count)
-          return { granted, limit, remaining, resetsAt, countedAt, isStandIn: false }
+          const remaining = Math.max(0, limit - shared.count)
+          const { granted, resetsAt, countedAt } = shared
+          const state = { granted, limit, remaining, resetsAt, countedAt, isStandIn: false }
+          return granted
+            ? tighter(state, this.#ownCount.countShared(budget, bucketKey, shared, askedAt))
+            : state
         },
         (error) => {
           this.#lose(connection, error)
-          return this.#countAlone(budget, holder)
+          return this.#takeAlone(budget, bucketKey)
         },
       )
   }
@@ -86,8 +96,8 @@ export class RedisLimiter implements Limiter {
     this.#connection = null
   }
 
-  #countAlone(budget: Budget, holder: string): BudgetState {
-    return { ...this.#standIn.take(budget, holder), isStandIn: true }
+  #takeAlone(budget: Budget, bucketKey: string): BudgetState {
+    return { ...this.#ownCount.take(budget, bucketKey), isStandIn: true }
   }
 
   async #find(): Promise<void> {
@@ -165,6 +175,13 @@ export class RedisLimiter implements Limiter {
     if (this.#timer) clearTimeout(this.#timer)
     if (!this.#isClosed) this.#timer = setTimeout(work, ms)
   }
+}
+
+/** Of what Redis and this process have counted, what leaves the client less; their clocks may differ, the time until the reset does not. */
+function tighter(shared: BudgetState, own: BudgetState): BudgetState {
+  if (!own.granted || own.remaining < shared.remaining) return own
+  const waitMs = ({ resetsAt, countedAt }: BudgetState) => resetsAt - countedAt
+  return own.remaining === shared.remaining && waitMs(own) > waitMs(shared) ? own : shared
 }
 
 /** What may be told of an error. Never its message: Redis repeats what it did not understand, were it a password. */

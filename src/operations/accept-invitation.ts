@@ -3,15 +3,15 @@ import type { MemberStore } from '../domain/member.ts'
 import { checkPassword, type Passwords } from '../domain/password.ts'
 import { Problems } from '../domain/problems.ts'
 import type { Randomness } from '../domain/randomness.ts'
-import type { SignInStore } from '../domain/sign-in.ts'
+import type { SignedInBrowser, SignInStore } from '../domain/sign-in.ts'
 import { hashToken } from '../domain/token.ts'
 import { activityNote } from './activity-note.ts'
 import { beginSignIn } from './begin-sign-in.ts'
 import { linkNoGood, requireInvited } from './require-invited.ts'
 
 /**
- * Sets a password with a link, which is used up, ends every other sign-in of the member and signs in. Hands back the token for the
- * browser. `not_found` for a link that is no good, `validation_error` for a password that will not do.
+ * Sets a password with a link, which is used up, ends every other sign-in of the member and signs in. Hands back what the browser
+ * is given. `not_found` for a link that is no good, `validation_error` for a password that will not do.
  */
 export async function acceptInvitation(
   parts: {
@@ -23,7 +23,7 @@ export async function acceptInvitation(
   },
   { token, password }: { token: string; password: string },
   requestId: string,
-): Promise<string> {
+): Promise<SignedInBrowser> {
   const member = await requireInvited(parts, token)
   const problems = new Problems()
   checkPassword(password, problems)
@@ -33,7 +33,7 @@ export async function acceptInvitation(
   const origin = { actor: { kind: 'member', id, name: email }, requestId, organisationId } as const
   const note = activityNote(parts, origin, { organisationId, kind: 'member.joined', target: null })
   if (!(await parts.members.setPassword(hashToken(token), hash, note.at, note))) throw linkNoGood()
-  const browserToken = await beginSignIn(parts, member, note.at, requestId)
-  if (browserToken === null) throw linkNoGood()
-  return browserToken
+  const browser = await beginSignIn(parts, { member, passwordHash: hash }, note.at, null, requestId)
+  if (browser === null) throw linkNoGood()
+  return browser
 }

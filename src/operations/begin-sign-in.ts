@@ -1,22 +1,28 @@
 import type { Origin } from '../domain/activity.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
-import type { Member } from '../domain/member.ts'
+import { type MemberWithPassword, markBrowser } from '../domain/known-browser.ts'
 import type { Randomness } from '../domain/randomness.ts'
-import type { SignInStore } from '../domain/sign-in.ts'
+import type { SignedInBrowser, SignInStore } from '../domain/sign-in.ts'
 import { createToken, hashToken } from '../domain/token.ts'
 import { activityNote } from './activity-note.ts'
 
-/** The token for the browser of a member who has proved to be one; `null` when the password has changed or the member gone since. */
+/**
+ * What the browser of a member who has proved to be one is given; one that is known stays the same. `null` when the password has
+ * changed or the member gone since.
+ */
 export async function beginSignIn(
   parts: { signIns: SignInStore; clock: Clock; randomness: Randomness },
-  { id, organisationId, email }: Member,
+  known: MemberWithPassword,
   passwordSetAt: Instant,
+  browserId: string | null,
   requestId: string,
-): Promise<string | null> {
+): Promise<SignedInBrowser | null> {
+  const { id, organisationId, email } = known.member
   const now = parts.clock()
   const token = createToken(parts.randomness)
   const origin: Origin = { actor: { kind: 'member', id, name: email }, requestId, organisationId }
   const note = activityNote(parts, origin, { organisationId, kind: 'member.signed-in', target: null })
   const signIn = { tokenHash: hashToken(token), memberId: id, startedAt: now, lastSeenAt: now }
-  return (await parts.signIns.begin(signIn, passwordSetAt, note)) ? token : null
+  if (!(await parts.signIns.begin(signIn, passwordSetAt, note))) return null
+  return { token, mark: markBrowser(browserId ?? parts.randomness.base62(22), known) }
 }

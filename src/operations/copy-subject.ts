@@ -1,10 +1,15 @@
+import type { ActivityStore, Origin } from '../domain/activity.ts'
 import { notFound } from '../domain/errors.ts'
 import type { Event, EventPosition, EventStore } from '../domain/event.ts'
 import type { Eventually } from '../domain/eventually.ts'
+import type { Clock } from '../domain/instant.ts'
 import { maxPageSize, type Page } from '../domain/page.ts'
+import type { Randomness } from '../domain/randomness.ts'
 import type { Session, SessionPosition, SessionStore } from '../domain/session.ts'
 import type { SubjectRecord, SubjectStore } from '../domain/subject.ts'
 import type { TrackerView } from '../domain/tracker.ts'
+import { withoutSubject } from '../domain/without-subject.ts'
+import { activityNote } from './activity-note.ts'
 import { readSubject } from './read-subject.ts'
 
 /** All that is stored about a subject, the long parts page by page. */
@@ -15,17 +20,31 @@ export interface SubjectCopy {
 }
 
 /**
- * The complete copy of a subject. `not_found` when it is not there for the organisation; also later, while the pages are read, when it
+ * The complete copy of a subject, which is noted in the activity. `not_found` when it is not there for the organisation; also later, while the pages are read, when it
  * is erased meanwhile: a copy is complete or it is none.
  */
 export async function copySubject(
-  parts: { subjects: SubjectStore; sessions: SessionStore; events: EventStore },
+  parts: {
+    subjects: SubjectStore
+    sessions: SessionStore
+    events: EventStore
+    activity: ActivityStore
+    clock: Clock
+    randomness: Randomness
+  },
   tracker: TrackerView,
   subjectId: string,
+  origin: Origin,
 ): Promise<SubjectCopy> {
   const limit = maxPageSize
+  const record = await readSubject(parts, tracker, subjectId)
+  const requestId = origin.requestId && withoutSubject(origin.requestId, subjectId)
+  const { organisationId, trackerId } = tracker
+  const what = { organisationId, kind: 'subject.exported', target: trackerId } as const
+  // Before anything is handed out: what cannot be noted is not exported.
+  await parts.activity.add(activityNote(parts, { ...origin, requestId }, what))
   return {
-    record: await readSubject(parts, tracker, subjectId),
+    record,
     sessions: pages<Session, SessionPosition>((after) =>
       parts.sessions.list(tracker, subjectId, { limit, after }),
     ),

@@ -1,3 +1,4 @@
+import { commandLine, type Origin } from '../domain/activity.ts'
 import { checkIdentifier } from '../domain/identifier.ts'
 import type { Clock } from '../domain/instant.ts'
 import { checkName } from '../domain/name.ts'
@@ -5,6 +6,7 @@ import type { OrganisationStore } from '../domain/organisation.ts'
 import { Problems } from '../domain/problems.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import type { Tracker, TrackerStore } from '../domain/tracker.ts'
+import { activityNote } from './activity-note.ts'
 import { maxNameLength } from './create-organisation.ts'
 import { requireOrganisation } from './require-organisation.ts'
 
@@ -16,6 +18,7 @@ export async function createTracker(
     name,
     id = `trk_${parts.randomness.base62(16)}`,
   }: { organisationId: string; name: string; id?: string },
+  origin: Origin = commandLine,
 ): Promise<Tracker> {
   const problems = new Problems()
   checkName(name, maxNameLength, problems)
@@ -23,7 +26,8 @@ export async function createTracker(
   problems.throwIfAny()
   await requireOrganisation(parts, organisationId)
   const tracker: Tracker = { id, organisationId, name, createdAt: parts.clock() }
-  if (!(await parts.trackers.create(tracker))) problems.add('id', `there is a tracker "${id}" already`)
+  const note = activityNote(parts, origin, { organisationId, kind: 'tracker.created', target: id })
+  if (!(await parts.trackers.create(tracker, note))) problems.add('id', `there is a tracker "${id}" already`)
   problems.throwIfAny()
   return tracker
 }

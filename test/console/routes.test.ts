@@ -34,7 +34,7 @@ describe('a route of the console', () => {
         null,
         'lethe-console=',
         'lethe-console=nonsense',
-        '__Secure-lethe-console=x',
+        '__Host-lethe-console=x',
         'x=y',
       ]) {
         const answer = await Object.assign(visitor(shop), { cookie }).ask(path, {

@@ -7,7 +7,7 @@ import { inviteMember } from '../../src/operations/invite-member.ts'
 import { issueLink } from '../../src/operations/issue-link.ts'
 import { dataOf, errorOf, objectIn, problemFields, textIn } from '../support/answers.ts'
 import { addMember, openConsole, password, signedIn, visitor } from '../support/console.ts'
-import { startTestService } from '../support/service.ts'
+import { type Lifetime, startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 const service = await startTestService({ after })
@@ -121,9 +121,14 @@ describe('signing in', () => {
       method: 'POST',
       body: { email: 'cookie@acme.example', password },
     })
+    const [token = '', mark = ''] = answer.headers.getSetCookie()
     assert.match(
-      answer.headers.get('set-cookie') ?? '',
+      token,
       /^lethe-console=[0-9A-Za-z]{43}; Max-Age=604800; Path=\/console; HttpOnly; SameSite=Strict$/,
+    )
+    assert.match(
+      mark,
+      /^lethe-browser=[0-9A-Za-z]{22}\.[\w-]{43}; Max-Age=15552000; Path=\/console; HttpOnly; SameSite=Strict$/,
     )
   })
 
@@ -145,7 +150,7 @@ describe('signing in', () => {
 })
 
 describe('behind a proxy with TLS', () => {
-  test('the cookie is Secure, has the prefix, and counts only so', async (t) => {
+  test('the cookies are Secure, are the host’s alone, and count only so', async (t) => {
     const proxied = await startTestService(t, { LETHE_TRUSTED_PROXIES: '127.0.0.1' })
     await proxied.createOrganisation('acme')
     await addMember(proxied, 'acme', 'tls@acme.example')
@@ -158,12 +163,25 @@ describe('behind a proxy with TLS', () => {
     const body = { email: 'tls@acme.example', password }
     const answer = await browser.ask('/sign-in', { method: 'POST', body, headers })
     dataOf(answer)
-    assert.match(
-      answer.headers.get('set-cookie') ?? '',
-      /^__Secure-lethe-console=.*; SameSite=Strict; Secure$/,
-    )
+    const cookies = answer.headers.getSetCookie()
+    assert.equal(cookies.length, 2)
+    for (const cookie of cookies) {
+      assert.match(
+        cookie,
+        /^__Host-lethe-(console|browser)=[\w.-]+; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
+      )
+    }
     dataOf(await browser.ask('/session', { headers }))
     errorOf(await browser.ask('/session'), 'unauthorized')
+    // What a former version gave out stands for nobody any more, and is taken away.
+    const token = browser.cookie?.split('=')[1] ?? ''
+    const former = { ...headers, cookie: `__Secure-lethe-console=${token}` }
+    errorOf(await visitor(proxied).ask('/session', { headers: former }), 'unauthorized')
+    const upgraded = await visitor(proxied).ask('/sign-in', { method: 'POST', body, headers: former })
+    assert.match(
+      upgraded.headers.getSetCookie()[2] ?? '',
+      /^__Secure-lethe-console=; Max-Age=0; Path=\/console; HttpOnly; SameSite=Strict; Secure$/,
+    )
   })
 
   test('that is not trusted, what it forwards counts for nothing', async () => {
@@ -186,7 +204,7 @@ describe('behind a proxy with TLS', () => {
     const body = { email: 'pub@acme.example', password }
     const headers = { origin: 'https://lethe.example' }
     const answer = await visitor(published).ask('/sign-in', { method: 'POST', body, headers })
-    assert.match(answer.headers.get('set-cookie') ?? '', /^__Secure-.*; Secure$/)
+    assert.match(answer.headers.getSetCookie()[0] ?? '', /^__Host-.*; Secure$/)
   })
 })
 
@@ -240,8 +258,23 @@ describe('a sign-in', () => {
   })
 })
 
+/** A service behind a proxy, with a member whose password is guessed from many addresses. */
+async function guardedService(t: Lifetime) {
+  const guarded = await startTestService(t, { LETHE_TRUSTED_PROXIES: '127.0.0.1' })
+  await guarded.createOrganisation('acme')
+  await addMember(guarded, 'acme', 'ada@acme.example')
+  const client = () => visitor(guarded)
+  const attempt = (address: string, guess: string, from = client()) =>
+    from.ask('/sign-in', {
+      method: 'POST',
+      body: { email: 'ada@acme.example', password: guess },
+      headers: { 'x-forwarded-for': address },
+    })
+  return { guarded, attempt, client }
+}
+
 describe('attempts to sign in', () => {
-  test('on one account are refused after ten, right or wrong, there or not, until the window ends', async (t) => {
+  test('on one account from one address are refused after ten, right or wrong, there or not, until the window ends', async (t) => {
     const guarded = await startTestService(t)
     await guarded.createOrganisation('acme')
     await addMember(guarded, 'acme', 'ada@acme.example')
@@ -258,6 +291,42 @@ describe('attempts to sign in', () => {
     }
     guarded.passTime(15 * 60_000)
     dataOf(await attempt('ada@acme.example', password))
+  })
+
+  test('of strangers elsewhere do not keep a member out', async (t) => {
+    const { attempt } = await guardedService(t)
+    for (let address = 1; address <= 9; address++) {
+      for (let i = 0; i < 10; i++) errorOf(await attempt(`198.51.100.${address}`, 'wrong'), 'unauthorized')
+      errorOf(await attempt(`198.51.100.${address}`, password), 'rate_limited')
+    }
+    dataOf(await attempt('203.0.113.7', password))
+  })
+
+  test('from however many addresses are at most a hundred an hour, but for browsers that are known', async (t) => {
+    const { guarded, attempt, client } = await guardedService(t)
+    const known = client()
+    dataOf(await attempt('203.0.113.7', password, known))
+    for (let i = 1; i < 100; i++) errorOf(await attempt(`198.51.100.${i}`, 'wrong'), 'unauthorized')
+    const refused = await attempt('198.51.100.200', password)
+    errorOf(refused, 'rate_limited')
+    assert.ok(Number(refused.headers.get('retry-after')) > 3_500)
+    // The browser of before signs in from anywhere, within a budget of its own.
+    dataOf(await attempt('198.51.100.201', password, known))
+    for (let i = 0; i < 9; i++) errorOf(await attempt('198.51.100.202', 'wrong', known), 'unauthorized')
+    errorOf(await attempt('198.51.100.203', password, known), 'rate_limited')
+    // A mark that was made up, or is another member's, makes nobody known.
+    const forger = client()
+    for (const mark of [
+      'lethe-browser=x.y',
+      'lethe-browser=.',
+      `${known.mark}x`,
+      known.mark?.replace('.', 'x.'),
+    ]) {
+      forger.mark = mark ?? null
+      errorOf(await attempt('198.51.100.204', password, forger), 'rate_limited')
+    }
+    guarded.passTime(60 * 60_000)
+    dataOf(await attempt('198.51.100.205', password))
   })
 
   test('from one address are refused after thirty, whichever the account', async (t) => {

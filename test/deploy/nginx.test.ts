@@ -107,7 +107,7 @@ describe('the example for nginx', () => {
       })
     const answer = await signIn('https://lethe.example', { 'X-Forwarded-Proto': 'http' })
     dataOf(answer)
-    assert.match(answer.headers.get('set-cookie') ?? '', /^__Secure-lethe-console=.*; Secure$/)
+    assert.match(answer.headers.getSetCookie()[0] ?? '', /^__Host-lethe-console=.*; Path=\/; .*; Secure$/)
     errorOf(await signIn('https://evil.example', { 'X-Forwarded-Host': 'evil.example' }), 'forbidden')
   })
 

@@ -22,10 +22,11 @@ test('the console page gives the bounds of passwords, links and sign-ins', () =>
 })
 
 test('the console page gives its budgets', () => {
-  const { account, console, 'sign-in': signIn } = consoleBudgets
-  assert.deepEqual([account.limit, signIn.limit], [10, 30])
-  assert.deepEqual([account.windowMs, signIn.windowMs], [hourMs / 4, hourMs / 4])
-  assert.match(text, /Ten attempts on one account, or thirty from one address, in a quarter of an hour/)
+  const { account, console, 'sign-in': signIn, strangers } = consoleBudgets
+  assert.deepEqual([account.limit, signIn.limit, strangers.limit], [10, 30, 100])
+  assert.deepEqual([account.windowMs, signIn.windowMs, strangers.windowMs], [hourMs / 4, hourMs / 4, hourMs])
+  assert.match(text, /Thirty attempts from one address in a quarter of an hour, ten of them on one account/)
+  assert.match(text, /a hundred attempts an hour on one account: 2,400 a day/)
   assert.equal(console.windowMs, 60_000)
   assert.match(text, new RegExp(`one of ${console.limit} a minute for each address`))
 })
@@ -38,7 +39,7 @@ test('the console page speaks of every kind of activity', () => {
   const activity = flat(section(page, 'Activity'))
   for (const kind of activityKinds) {
     const word = kind.startsWith('member.signed') ? 'sign-ins and their ends' : (kind.split('.')[1] ?? '')
-    assert.ok(activity.includes(word), kind)
+    assert.ok(activity.includes(word.replace('sign-in-failed', 'sign in as a member that failed')), kind)
   }
 })
 

@@ -53,7 +53,8 @@ describe('patience', () => {
       while (performance.now() < end);
       await setImmediate()
     }
-    assert.ok(asker.patienceMs > 0)
+    // Two ticks more may have come before and after.
+    assert.ok(asker.patienceMs >= 40 - 5 * 5, `${asker.patienceMs} ms are left`)
   })
 
   it('reads an answer that came while this process was busy, before it ends', async () => {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Budget, type BudgetState, type Limiter, requestPatienceMs } from '../../src/domain/budget.ts'
 import { askRedis, noRedisOfOurOwn, slowProxy, startRedis } from '../support/redis.ts'
 import { openRedisLimiter, patient } from '../support/redis-limiter.ts'
+import type { Lifetime } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { watchTimers } from '../support/watch-timers.ts'
 import { takeMany } from './contract.ts'
@@ -48,6 +51,16 @@ function load(limiter: Limiter, patienceMs?: number) {
   }
 }
 
+/** Twice as many endless loops as there are cores, until the test ends. */
+function keepCoresBusy(lifetime: Lifetime): void {
+  const loops = Array.from({ length: 2 * availableParallelism() }, () =>
+    spawn('sh', ['-c', 'while :; do :; done']),
+  )
+  lifetime.after(() => {
+    for (const loop of loops) loop.kill('SIGKILL')
+  })
+}
+
 /** What requests usually lose, and never by far. */
 function assertAtMost50Ms(losses: readonly number[]): void {
   const sorted = losses.toSorted((a, b) => a - b)
@@ -56,6 +69,7 @@ function assertAtMost50Ms(losses: readonly number[]): void {
   assert.ok((sorted.at(-1) ?? 0) < 200, `${losses.map(Math.round).join(', ')} ms`)
 }
 
+const granted = (states: BudgetState[]) => states.filter((state) => state.granted).length
 const last = (states: BudgetState[]) => states.at(-1)?.isStandIn
 
 describe('a limiter whose Redis is killed under load', { skip }, () => {
@@ -122,14 +136,14 @@ describe('a limiter whose Redis hangs', { skip }, () => {
     redis.pause()
     // Nobody asks: the limiter notices without them.
     await until(() => !limiter.isReachable())
-    assert.equal((await limiter.take(perKey, 'a')).remaining, 119)
+    assert.equal((await limiter.take(perKey, 'a')).remaining, 19)
     // Long enough for several attempts, none of which may be reported.
     await sleep(2_500)
     assert.deepEqual(reports, ['lost: no answer'])
     redis.resume()
     await until(() => limiter.isReachable())
     assert.deepEqual(reports, ['lost: no answer', 'found'])
-    assert.equal((await patient(limiter).take(perKey, 'a')).remaining, 19)
+    assert.equal((await patient(limiter).take(perKey, 'a')).remaining, 18)
   })
 
   it('keeps nothing for later while nobody answers', async (t) => {
@@ -140,7 +154,7 @@ describe('a limiter whose Redis hangs', { skip }, () => {
     for (let i = 0; i < 10_000; i++) await limiter.take(perKey, `holder ${i}`)
     redis.resume()
     await until(() => limiter.isReachable())
-    assert.equal((await patient(limiter).take(perKey, 'holder 9999')).remaining, 119)
+    assert.equal((await patient(limiter).take(perKey, 'holder 9999')).remaining, 118)
     const keys = await redis.ask('KEYS', 'lethe:key:holder*')
     assert.deepEqual(keys, ['lethe:key:holder 9999'])
   })
@@ -187,8 +201,7 @@ describe('while Redis cannot be reached', { skip }, () => {
     const { limiter } = await openRedisLimiter(t, redis.url)
     await redis.kill()
     const states = await takeMany(limiter, perKey, 'a', 1_000)
-    const granted = states.filter((state) => state.granted)
-    assert.equal(granted.length, 120)
+    assert.equal(granted(states), 120)
     for (const state of states) assert.equal(state.isStandIn, true)
   })
 
@@ -202,7 +215,7 @@ describe('while Redis cannot be reached', { skip }, () => {
     await redis.start()
     await until(() => limiter.isReachable())
     assert.deepEqual(reports, ['lost: ECONNREFUSED', 'found'])
-    assert.equal((await patient(limiter).take(perKey, 'a')).remaining, 119)
+    assert.equal((await patient(limiter).take(perKey, 'a')).remaining, 118)
   })
 
   it('a limiter opens all the same when somebody listens and says nothing', async (t) => {
@@ -228,6 +241,65 @@ describe('while Redis cannot be reached', { skip }, () => {
   })
 })
 
+describe('one process, however Redis comes and goes', { skip }, () => {
+  it('grants no more than the budget when Redis falls silent in the middle of a burst', async (t) => {
+    const redis = await startRedis(t)
+    const { limiter } = await openRedisLimiter(t, redis.url)
+    const before = await takeMany(patient(limiter), perKey, 'a', 100)
+    redis.pause()
+    const states = [...before, ...(await takeMany(limiter, perKey, 'a', 200))]
+    assert.equal(granted(states), 120)
+  })
+
+  it('counts what it granted alone when Redis is back', async (t) => {
+    const redis = await startRedis(t)
+    const { limiter } = await openRedisLimiter(t, redis.url)
+    redis.pause()
+    await limiter.take(perKey, 'the one that notices')
+    const states = await takeMany(limiter, perKey, 'a', 100)
+    assert.ok(states.every(({ isStandIn }) => isStandIn))
+    redis.resume()
+    await until(() => limiter.isReachable())
+    const later = await takeMany(patient(limiter), perKey, 'a', 200)
+    assert.equal(granted([...states, ...later]), 120)
+    const told = later.filter((state) => state.granted).map(({ remaining }) => remaining)
+    assert.deepEqual(
+      told,
+      Array.from({ length: 20 }, (_, i) => 19 - i),
+    )
+  })
+
+  it('grants exactly the budget to a burst while more than all cores are busy', async (t) => {
+    const redis = await startRedis(t)
+    const { limiter } = await openRedisLimiter(t, redis.url)
+    keepCoresBusy(t)
+    for (let round = 0; round < 10; round++) {
+      const states = await Promise.all(
+        Array.from({ length: 200 }, async () => {
+          const asker = { patienceMs: requestPatienceMs }
+          await limiter.take({ ...perKey, name: 'ip', limit: 1_000 }, `${round}`, asker)
+          return limiter.take(perKey, `${round}`, asker)
+        }),
+      )
+      assert.equal(granted(states), 120)
+    }
+  })
+
+  it('grants no more through a Redis that is killed and comes back empty, again and again', async (t) => {
+    const redis = await startRedis(t)
+    const { limiter } = await openRedisLimiter(t, redis.url)
+    const states: BudgetState[] = []
+    for (let round = 0; round < 4; round++) {
+      states.push(...(await takeMany(patient(limiter), perKey, 'a', 25)))
+      await redis.kill()
+      states.push(...(await takeMany(limiter, perKey, 'a', 25)))
+      await redis.start()
+      await until(() => limiter.isReachable())
+    }
+    assert.equal(granted(states), 120)
+  })
+})
+
 describe('a Redis that forgets', { skip }, () => {
   it('its scripts, is given them again', async (t) => {
     const redis = await startRedis(t)
@@ -240,13 +312,17 @@ describe('a Redis that forgets', { skip }, () => {
     assert.deepEqual(reports, [])
   })
 
-  it('all its keys, starts all windows anew', async (t) => {
+  it('all its keys, is reminded by each process of what that one has granted', async (t) => {
     const redis = await startRedis(t)
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
-    await takeMany(patient(limiter), perKey, 'a', 200)
+    const other = await openRedisLimiter(t, redis.url)
+    const first = await takeMany(patient(limiter), perKey, 'a', 110)
     await redis.ask('FLUSHALL')
-    const state = await patient(limiter).take(perKey, 'a')
-    assert.deepEqual([state.granted, state.remaining, state.isStandIn], [true, 119, false])
+    const [next] = await takeMany(patient(limiter), perKey, 'a', 1)
+    assert.deepEqual([next?.granted, next?.remaining, next?.isStandIn], [true, 9, false])
+    assert.equal(granted([...first, ...(await takeMany(patient(limiter), perKey, 'a', 50))]), 119)
+    const fresh = await patient(other.limiter).take(perKey, 'a')
+    assert.deepEqual([fresh.granted, fresh.isStandIn], [true, false])
     assert.deepEqual(reports, [])
   })
 })

@@ -84,7 +84,8 @@ describe('limiters on one Redis', { skip }, () => {
     const holder = randomUUID()
     assert.equal((await limiter.take(perKey, holder, { patienceMs: 0 })).isStandIn, true)
     assert.equal(limiter.isReachable(), true)
-    assert.equal((await patient(limiter).take(perKey, holder)).remaining, 119)
+    // What was granted without them counts on.
+    assert.equal((await patient(limiter).take(perKey, holder)).remaining, 118)
     assert.deepEqual(reports, [])
   })
 

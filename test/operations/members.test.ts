@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { commandLine, type Origin } from '../../src/domain/activity.ts'
 import { hashPassword, isPassword, type Passwords } from '../../src/domain/password.ts'
+import { answerFailure } from '../../src/http/failure.ts'
 import { acceptInvitation } from '../../src/operations/accept-invitation.ts'
 import { authenticateMember } from '../../src/operations/authenticate-member.ts'
 import { createKey } from '../../src/operations/create-key.ts'
@@ -31,6 +32,8 @@ function plainPasswords(): Passwords & { tries: number } {
   return plain
 }
 
+const countGuess = async () => {}
+
 async function addOrganisation(parts: Parts): Promise<string> {
   const id = fresh('organisation')
   await parts.organisations.create({ id, name: 'Acme', plan: 'free', createdAt: parts.clock() })
@@ -39,8 +42,7 @@ async function addOrganisation(parts: Parts): Promise<string> {
 
 describe('a member', () => {
   it('is invited, sets a password, signs in, and is known by the token alone', async () => {
-    const passwords = plainPasswords()
-    const parts = { ...store(), passwords }
+    const parts = { ...store(), passwords: plainPasswords(), countGuess }
     const organisationId = await addOrganisation(parts)
     const { token, member } = await inviteMember(
       parts,
@@ -51,26 +53,26 @@ describe('a member', () => {
     await failure('validation_error', acceptInvitation(parts, { token, password: 'short' }, 'r'))
     const first = await acceptInvitation(parts, { token, password }, 'r')
     await failure('not_found', acceptInvitation(parts, { token, password }, 'r'))
-    const credentials = { email: 'ada@acme.example', password, organisationId: null }
+    const credentials = { email: 'ada@acme.example', password, organisationId: null, browserMark: null }
     const second = await signIn(parts, credentials, 'r')
     for (const each of [first, second])
-      assert.equal((await authenticateMember(parts, each))?.member.id, member.id)
+      assert.equal((await authenticateMember(parts, each.token))?.member.id, member.id)
     assert.equal(await authenticateMember(parts, 'another'), null)
-    for (const secret of [token, first, second]) {
+    for (const secret of [token, first.token, second.token]) {
       assert.equal(await parts.signIns.find(secret), null, 'the store knows hashes only')
     }
   })
 
   it('costs the same to refuse, there or not, with a password or without', async () => {
     const passwords = plainPasswords()
-    const parts = { ...store(), passwords }
+    const parts = { ...store(), passwords, countGuess }
     const organisationId = await addOrganisation(parts)
     await inviteMember(parts, { organisationId, email: 'invited@acme.example' }, commandLine)
     for (const email of ['nobody@acme.example', 'invited@acme.example']) {
       const before = passwords.tries
       const { message } = await failure(
         'unauthorized',
-        signIn(parts, { email, password, organisationId: null }, 'r'),
+        signIn(parts, { email, password, organisationId: null, browserMark: null }, 'r'),
       )
       assert.equal(message, 'The e-mail address or the password is not right.')
       assert.equal(passwords.tries, before + 1)
@@ -82,7 +84,7 @@ describe('a member', () => {
     const organisationId = await addOrganisation(parts)
     const { token } = await inviteMember(parts, { organisationId, email: 'a@b' }, commandLine)
     const browser = await acceptInvitation(parts, { token, password }, 'r')
-    const seenAt = async () => (await authenticateMember(parts, browser))?.signIn.lastSeenAt
+    const seenAt = async () => (await authenticateMember(parts, browser.token))?.signIn.lastSeenAt
     const start = await seenAt()
     passTime(59_000)
     await seenAt()
@@ -142,5 +144,26 @@ describe('passwords', () => {
     await failure('rate_limited', queue.matches('c', cheap))
     assert.deepEqual(await Promise.all([first, second]), [false, false])
     assert.equal(await queue.matches('d', cheap), false)
+  })
+
+  it('say after how long those who wait will have had their turn, not when some budget is full again', async () => {
+    let now = 0
+    const queue = passwordQueue(chance, { atOnce: 2, waiting: 6, now: () => (now += 900) })
+    const cheap = 'scrypt$4$8$1$salt$AAAA'
+    // By that clock a hash takes 0.9 s.
+    await queue.matches('a', cheap)
+    const all = Array.from({ length: 8 }, () => queue.matches('b', cheap))
+    const error: unknown = await queue.matches('c', cheap).catch((thrown: unknown) => thrown)
+    const budget = {
+      granted: true,
+      limit: 30,
+      remaining: 29,
+      resetsAt: 900_000,
+      countedAt: 0,
+      isStandIn: false,
+    }
+    const { headers } = answerFailure(error, { requestId: 'r', now, budget, hasCredential: false })
+    assert.equal(headers[headers.indexOf('Retry-After') + 1], 3)
+    await Promise.all(all)
   })
 })

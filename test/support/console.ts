@@ -23,17 +23,20 @@ export interface ConsoleAsk {
 export interface ConsoleClient {
   member: Member
   ask(path: string, ask?: ConsoleAsk): Promise<Answer>
-  /** The cookie it sends, `name=value`. */
+  /** The cookie of its sign-in that it sends, `name=value`. */
   cookie: string | null
+  /** The one by which it is known from an earlier sign-in. */
+  mark: string | null
 }
 
 /** A browser that nobody has signed in from. */
 export function visitor({ url }: Pick<TestService, 'url'>): Omit<ConsoleClient, 'member'> {
   const client = {
     cookie: null as string | null,
+    mark: null as string | null,
     async ask(path: string, { method = 'GET', body, headers = {} }: ConsoleAsk = {}): Promise<Answer> {
       const sent = {
-        ...(client.cookie !== null && { cookie: client.cookie }),
+        cookie: [client.cookie, client.mark].filter((pair) => pair !== null).join('; ') || null,
         ...(method !== 'GET' && { origin: url, 'content-type': 'application/json' }),
         ...headers,
       }
@@ -42,8 +45,10 @@ export function visitor({ url }: Pick<TestService, 'url'>): Omit<ConsoleClient, 
         headers: Object.entries(sent).filter((header): header is [string, string] => header[1] !== null),
         ...(body !== undefined && { body: isRaw(body) ? body : JSON.stringify(body) }),
       })
-      const [pair = ''] = response.headers.get('set-cookie')?.split(';') ?? []
-      if (pair !== '') client.cookie = pair.endsWith('=') ? null : pair
+      for (const [pair = ''] of response.headers.getSetCookie().map((cookie) => cookie.split(';'))) {
+        if (pair.includes('lethe-browser=')) client.mark = pair
+        else client.cookie = pair.endsWith('=') ? null : pair
+      }
       const text = await response.text()
       return {
         status: response.status,

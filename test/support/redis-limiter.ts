@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { createClient } from '@redis/client'
 import type { Limiter } from '../../src/domain/budget.ts'
+import type { Clock } from '../../src/domain/instant.ts'
 import { parseLimiterAddress } from '../../src/limiter/open-limiter.ts'
 import { RedisLimiter } from '../../src/limiter/redis-limiter.ts'
 import type { TimedLimiter } from '../limiter/contract.ts'
 import type { Lifetime } from './service.ts'
 
 /** A limiter on Redis that goes when the test does, and what it has reported: the reason of each loss, and each recovery. */
-export async function openRedisLimiter(lifetime: Lifetime, url: string) {
+export async function openRedisLimiter(lifetime: Lifetime, url: string, clock: Clock = Date.now) {
   const address = parseLimiterAddress(url)
   if (address?.engine !== 'redis') throw new Error('not the address of a Redis')
   const reports: string[] = []
-  const limiter = await RedisLimiter.open(address, Date.now, {
+  const limiter = await RedisLimiter.open(address, clock, {
     onLost: (reason) => reports.push(`lost: ${reason}`),
     onFound: () => reports.push('found'),
   })
@@ -34,14 +35,14 @@ redis.call('SET', KEYS[1], string.format('%s %.0f', count, resetsAt - ARGV[1]), 
  * the past instead, and what they tell is moved back by as much.
  */
 export async function timedRedisLimiter(lifetime: Lifetime, url: string): Promise<TimedLimiter> {
-  const { limiter } = await openRedisLimiter(lifetime, url)
+  let passedMs = 0
+  const { limiter } = await openRedisLimiter(lifetime, url, () => Date.now() + passedMs)
   const client = await createClient({ url, RESP: 2 })
     .on('error', () => {})
     .connect()
   lifetime.after(() => client.destroy())
   const own = randomUUID()
   const keys = new Set<string>()
-  let passedMs = 0
   return {
     limiter: {
       async take(budget, holder) {

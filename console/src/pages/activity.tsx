@@ -129,10 +129,13 @@ const titles: Record<string, string> = {
   'key.rotated': 'Key rotated',
   'key.revoked': 'Key revoked',
   'subject.erased': 'Data subject erased',
+  'subject.exported': 'Data subject exported',
+  'tracker.created': 'Tracker created',
   'member.invited': 'Member invited',
   'member.joined': 'Password set',
   'member.removed': 'Member removed',
   'member.signed-in': 'Signed in',
+  'member.sign-in-failed': 'Sign-in failed',
   'member.signed-out': 'Signed out',
   'member.signed-out-everywhere': 'Signed out everywhere',
 }

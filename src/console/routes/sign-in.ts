@@ -15,10 +15,13 @@ export const signInRoutes = [
     path: '/console/api/sign-in',
     body: { email, password, organisationId: organisation },
     async run({ visit, services, body }) {
+      await services.countAttempt(visit)
       // The limiter may be another machine: it need not learn anybody's address.
-      await services.countAttempt(visit, hash('sha256', normaliseEmail(body.email)))
+      const account = hash('sha256', normaliseEmail(body.email))
+      const countGuess = (browserId: string | null) => services.countGuess(visit, account, browserId)
       const { organisationId = null } = body
-      services.setToken(visit, await signIn(services, { ...body, organisationId }, visit.id))
+      const credentials = { ...body, organisationId, browserMark: services.browserMark(visit) }
+      services.welcome(visit, await signIn({ ...services, countGuess }, credentials, visit.id))
       return {}
     },
   }),
@@ -27,7 +30,7 @@ export const signInRoutes = [
     path: '/console/api/invitation',
     body: { token },
     async run({ visit, services, body }) {
-      await services.countAttempt(visit, null)
+      await services.countAttempt(visit)
       const member = await requireInvited(services, body.token)
       const { name } = await requireOrganisation(services, member.organisationId)
       return { email: member.email, organisation: name, hasPassword: member.passwordSetAt !== null }
@@ -38,8 +41,8 @@ export const signInRoutes = [
     path: '/console/api/invitation/accept',
     body: { token, password },
     async run({ visit, services, body }) {
-      await services.countAttempt(visit, null)
-      services.setToken(visit, await acceptInvitation(services, body, visit.id))
+      await services.countAttempt(visit)
+      services.welcome(visit, await acceptInvitation(services, body, visit.id))
       return {}
     },
   }),
@@ -58,7 +61,7 @@ export const signInRoutes = [
       path: `/console/api/${which}`,
       async run({ visit, services, signedIn, origin }) {
         await signOut(services, signedIn, { everywhere: which === 'sign-out-everywhere' }, origin)
-        services.setToken(visit, null)
+        services.forgetToken(visit)
         return {}
       },
     }),

@@ -66,8 +66,8 @@ export const subjectRoutes = [
   memberRoute({
     method: 'GET',
     path: `${subjectPath}/copy`,
-    run: async ({ visit, services, tracker, path }) =>
-      sendCopy(visit, tracker.trackerId, await copySubject(services, tracker, path.subjectId)),
+    run: async ({ visit, services, tracker, path, origin }) =>
+      sendCopy(visit, tracker.trackerId, await copySubject(services, tracker, path.subjectId, origin)),
   }),
   memberRoute({
     method: 'POST',

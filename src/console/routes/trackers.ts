@@ -25,9 +25,9 @@ export const trackerRoutes = [
     method: 'POST',
     path: '/console/api/trackers',
     body: { name: typed },
-    async run({ services, organisationId, body }) {
+    async run({ services, organisationId, body, origin }) {
       // Its id is chance's: whoever could choose one would learn which ids other organisations have.
-      const { id, name } = await createTracker(services, { organisationId, name: body.name })
+      const { id, name } = await createTracker(services, { organisationId, name: body.name }, origin)
       return { id, name }
     },
   }),

@@ -15,9 +15,15 @@ const listOfRequest = statement(`SELECT ${columns} FROM activity WHERE ${range} 
 const insert = statement(
   `INSERT INTO activity (${columns}) VALUES (${noteColumns.map((_, index) => `$${index + 1}`).join(', ')})`,
 )
+// Keeps the organisation from being removed before the entry that refers to it is there.
+const lockOwner = statement('SELECT 1 FROM organisations WHERE id = $1 FOR KEY SHARE')
 
 export function activityStore(connections: Connections): ActivityStore {
   return {
+    add: (note) =>
+      connections.transaction(async (run) => {
+        if ((await run(lockOwner, [note.organisationId])).rowCount === 1) leaveNote(run, note)
+      }),
     async list(organisationId, { limit, after, requestId }) {
       const { at, id } = after ?? { at: behindAll, id: '' }
       const values = [organisationId, at, id, limit + 1]

@@ -23,8 +23,10 @@ const setPassword = statement(
   `UPDATE members SET password_hash = $1, password_set_at = $2, invitation_hash = NULL, invitation_expires_at = NULL
    WHERE invitation_hash = $3 AND invitation_expires_at > $2 RETURNING id`,
 )
-// Two members that remove each other at once wait here, so that one is left.
-const lockOwner = statement('SELECT 1 FROM organisations WHERE id = $1 FOR UPDATE')
+// Two members that remove each other at once wait here, so that one is left. Notes of others, which refer to the row, need not wait.
+const lockOwner = statement('SELECT 1 FROM organisations WHERE id = $1 FOR NO KEY UPDATE')
+// A sign-in that is beginning goes first, so that it is seen and ended.
+const lockMember = statement('SELECT 1 FROM members WHERE id = $1 AND organisation_id = $2 FOR UPDATE')
 const endSignIns = statement('DELETE FROM sign_ins WHERE member_id = $1')
 const remove = statement('DELETE FROM members WHERE id = $1')
 
@@ -68,9 +70,8 @@ export function memberStore(connections: Connections): MemberStore {
     remove: (organisationId, id, note) =>
       connections.transaction(async (run) => {
         await run(lockOwner, [organisationId])
-        const { rows } = await run(list, [organisationId])
-        if (!rows.some((row) => row.id === id)) return 'absent'
-        if (rows.length === 1) return 'last'
+        if ((await run(lockMember, [id, organisationId])).rowCount === 0) return 'absent'
+        if ((await run(list, [organisationId])).rowCount === 1) return 'last'
         await run(endSignIns, [id])
         await run(remove, [id])
         leaveNote(run, note)

@@ -1,5 +1,6 @@
 import type { TrackerRef, TrackerStore } from '../../domain/tracker.ts'
 import { toTracker } from '../rows/tracker.ts'
+import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
 import { statement } from './statement.ts'
 
@@ -12,10 +13,12 @@ export const visible = statement('SELECT 1 FROM trackers WHERE id = $1 AND organ
 
 export function trackerStore(connections: Connections): TrackerStore {
   return {
-    create: ({ id, organisationId, name, createdAt }) =>
-      connections.transaction(
-        async (run) => (await run(insert, [id, organisationId, name, createdAt])).rowCount === 1,
-      ),
+    create: ({ id, organisationId, name, createdAt }, note) =>
+      connections.transaction(async (run) => {
+        if ((await run(insert, [id, organisationId, name, createdAt])).rowCount === 0) return false
+        leaveNote(run, note)
+        return true
+      }),
     async find(id) {
       const [row] = await connections.read(find, [id])
       return row ? toTracker(row) : null

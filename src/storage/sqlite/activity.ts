@@ -5,6 +5,7 @@ import type { SubjectCounts } from '../../domain/subject.ts'
 import { toPage } from '../page.ts'
 import { noteColumns, noteValues, toEntry } from '../rows/activity.ts'
 import type { Row } from '../rows/row.ts'
+import { transaction } from './connection.ts'
 
 export function activityQueries(db: DatabaseSync) {
   const order = 'ORDER BY at DESC, id DESC LIMIT ?'
@@ -34,6 +35,17 @@ export function activityQueries(db: DatabaseSync) {
       const entries = find(organisationId, query).map(toEntry)
       return toPage(entries, query.limit, ({ at, id }) => ({ at, id }))
     },
+  }
+}
+
+export function activityCommands(db: DatabaseSync) {
+  const leaveNote = activityNotes(db)
+  const owner = db.prepare('SELECT 1 FROM organisations WHERE id = ?')
+  return {
+    addActivity: (note: ActivityNote): void =>
+      transaction(db, () => {
+        if (owner.get(note.organisationId)) leaveNote(note)
+      }),
   }
 }
 

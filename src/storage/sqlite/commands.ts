@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { activityCommands } from './activity.ts'
 import { apiKeyCommands } from './api-key.ts'
 import { backupCommands } from './backup.ts'
 import { pause } from './connection.ts'
@@ -26,6 +27,7 @@ export function commands(db: DatabaseSync) {
     ...apiKeyCommands(db),
     ...memberCommands(db),
     ...signInCommands(db),
+    ...activityCommands(db),
     ...scrubCommands(db),
     ...backupCommands(db),
     ...transferCommands(db),

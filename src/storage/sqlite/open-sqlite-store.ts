@@ -54,7 +54,7 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
       setPlan: (id, plan) => writer.run('setPlan', id, plan),
     },
     trackers: {
-      create: (tracker) => writer.run('createTracker', tracker),
+      create: (tracker, note) => writer.run('createTracker', tracker, note),
       find: async (id) => trackers.find(id),
       list: async (organisationId) => trackers.list(organisationId),
       rename: (tracker, name) => writer.run('renameTracker', tracker, name),
@@ -111,7 +111,10 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
       end: (tokenHash, note) => writer.run('endSignIn', tokenHash, note),
       endAll: (memberId, note) => writer.run('endAllSignIns', memberId, note),
     },
-    activity: { list: async (organisationId, query) => activity.list(organisationId, query) },
+    activity: {
+      add: (note) => writer.run('addActivity', note),
+      list: async (organisationId, query) => activity.list(organisationId, query),
+    },
     upkeep: {
       alone: (work) => alone(path, work),
       scrubState: async () => scrubs.scrubState(),

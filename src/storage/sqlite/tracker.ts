@@ -1,6 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { ActivityNote } from '../../domain/activity.ts'
 import type { Tracker, TrackerRef } from '../../domain/tracker.ts'
 import { toTracker } from '../rows/tracker.ts'
+import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
 
 export function trackerQueries(db: DatabaseSync) {
@@ -16,13 +18,18 @@ export function trackerQueries(db: DatabaseSync) {
 }
 
 export function trackerCommands(db: DatabaseSync) {
+  const leaveNote = activityNotes(db)
   const insert = db.prepare(
     'INSERT INTO trackers (id, organisation_id, name, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
   )
   const rename = db.prepare('UPDATE trackers SET name = ? WHERE id = ? AND organisation_id = ?')
   return {
-    createTracker: ({ id, organisationId, name, createdAt }: Tracker): boolean =>
-      transaction(db, () => insert.run(id, organisationId, name, createdAt).changes === 1),
+    createTracker: ({ id, organisationId, name, createdAt }: Tracker, note?: ActivityNote): boolean =>
+      transaction(db, () => {
+        const isCreated = insert.run(id, organisationId, name, createdAt).changes === 1
+        if (isCreated) leaveNote(note)
+        return isCreated
+      }),
     renameTracker: ({ trackerId, organisationId }: TrackerRef, name: string): boolean =>
       transaction(db, () => rename.run(name, trackerId, organisationId).changes === 1),
   }

@@ -23,7 +23,7 @@ export const cookies: Record<string, Cookie> = {
   'a pattern': { value: 'lethe-console=%', isMembers: false },
   endless: { value: `lethe-console=${'x'.repeat(9_000)}`, isMembers: false },
   'no text': { value: 'lethe-console=\u00ff\u0080', isMembers: false },
-  'a name for TLS': { value: '__Secure-lethe-console={{session}}', isMembers: null },
+  'a name for TLS': { value: '__Host-lethe-console={{session}}', isMembers: null },
   quoted: { value: 'lethe-console="{{session}}"', isMembers: null },
   'behind an empty one': { value: `lethe-console=; ${session}`, isMembers: null },
   'in bad company': { value: `;;=; =x; a; ${session};;`, isMembers: null },

@@ -39,12 +39,11 @@ function assertRefusal({ method }: ConsoleRequest, answer: Answer): void {
 }
 
 const signInCookie =
-  /^(__Secure-)?lethe-console=\w*; Max-Age=\d+; Path=\/console; HttpOnly; SameSite=Strict(; Secure)?$/
+  /^(lethe-(console|browser)=[\w.-]*; Max-Age=\d+; Path=\/console; HttpOnly; SameSite=Strict|__Host-lethe-(console|browser)=[\w.-]*; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Strict; Secure)$/
 
 function assertData({ method }: ConsoleRequest, answer: Answer): void {
   assert.equal(answer.headers.get('cache-control'), 'no-store')
-  const cookie = answer.headers.get('set-cookie')
-  if (cookie !== null) assert.match(cookie, signInCookie)
+  for (const cookie of answer.headers.getSetCookie()) assert.match(cookie, signInCookie)
   const isFile = answer.headers.get('content-disposition') === 'attachment; filename="data-subject.json"'
   if (method !== 'HEAD' && !isFile) assert.ok(isObject(answer.body) && 'data' in answer.body)
 }

@@ -38,6 +38,25 @@ export function activityContract(bench: Bench): void {
   }
 
   describe('activity', () => {
+    it('is added to by what changes nothing else, unless the organisation is not there', async () => {
+      const organisationId = await bench.createOrganisation()
+      const added = note(organisationId, { kind: 'subject.exported', target: 'shop' })
+      await bench.store.activity.add(added)
+      assert.deepEqual(await listed(organisationId), [{ ...added, counts: null }])
+      const gone = bench.fresh('gone')
+      await bench.store.activity.add(note(gone))
+      assert.deepEqual(await listed(gone), [])
+    })
+
+    it('is left behind by the creation of a tracker, once', async () => {
+      const organisationId = await bench.createOrganisation()
+      const tracker = { id: bench.fresh('tracker'), organisationId, name: 'Shop', createdAt: start }
+      const created = note(organisationId, { kind: 'tracker.created', target: tracker.id })
+      assert.equal(await bench.store.trackers.create(tracker, created), true)
+      assert.equal(await bench.store.trackers.create(tracker, note(organisationId)), false)
+      assert.deepEqual(await listed(organisationId), [{ ...created, counts: null }])
+    })
+
     it('is left behind by the creation of a key, as it was handed over', async () => {
       const organisationId = await bench.createOrganisation()
       for (const actor of [

@@ -94,6 +94,29 @@ export function signInContract(bench: Bench): void {
       assert.equal(await isThere(signIn), false)
     })
 
+    it('begins or not, and is gone in the end, when its member is removed at the same moment', async () => {
+      const { member: stays } = await addMember(bench)
+      const { organisationId } = stays
+      const leavers = await Promise.all(
+        Array.from({ length: 12 }, () => addJoined(bench, { organisationId })),
+      )
+      await Promise.all(
+        leavers.map(async (member) => {
+          const signIns = Array.from({ length: 4 }, () => ({
+            ...{ tokenHash: bench.fresh('token'), memberId: member.id, startedAt: now, lastSeenAt: now },
+          }))
+          const [outcome] = await Promise.all([
+            bench.store.members.remove(organisationId, member.id, noteOf(member)),
+            ...signIns.map((signIn) =>
+              bench.store.signIns.begin(signIn, member.passwordSetAt ?? -1, noteOf(member)),
+            ),
+          ])
+          assert.equal(outcome, 'removed')
+          for (const signIn of signIns) assert.equal(await isThere(signIn), false)
+        }),
+      )
+    })
+
     it('is deleted, once nothing came from it for too long, when another begins', async () => {
       const member = await addJoined(bench)
       const [idle, awake, touched] = [

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { createTracker } from '../../src/operations/create-tracker.ts'
+import { dataOf, errorOf, isObject, listIn, textIn } from '../support/answers.ts'
+import { addMember, openConsole, password, visitor } from '../support/console.ts'
+import { startShop, visit } from '../support/shop.ts'
+import { until } from '../support/until.ts'
+
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+const { organisationId } = shop
+await shop.ingest(visit('anna'))
+const client = await openConsole(shop, organisationId, 'ada@acme.example')
+
+/** The entries of a request, or the newest. */
+async function entries(requestId?: string): Promise<Record<string, unknown>[]> {
+  const filter = requestId === undefined ? '' : `&requestId=${encodeURIComponent(requestId)}`
+  return listIn(dataOf(await client.ask(`/activity?limit=200${filter}`)), 'entries').filter(isObject)
+}
+
+describe('the activity', () => {
+  test('has each sign-in that failed, of members alone, and none that a budget refused', async () => {
+    const { id, email } = await addMember(shop, organisationId)
+    const attempt = (email: string, guess: string, requestId: string) =>
+      visitor(shop).ask('/sign-in', {
+        method: 'POST',
+        body: { email, password: guess },
+        headers: { 'x-request-id': requestId },
+      })
+    for (let i = 0; i < 10; i++) errorOf(await attempt(email, 'wrong', `failed-${i}`), 'unauthorized')
+    errorOf(await attempt(email, password, 'refused'), 'rate_limited')
+    errorOf(await attempt('nobody@acme.example', 'wrong', 'nobody'), 'unauthorized')
+    // They are written behind the answers.
+    await until(async () => (await entries('failed-9')).length === 1)
+    const failed = (await entries()).filter(({ kind }) => kind === 'member.sign-in-failed')
+    assert.equal(failed.length, 10)
+    assert.partialDeepStrictEqual(failed[0], { actor: { kind: 'member', id, name: email }, target: null })
+    for (const requestId of ['refused', 'nobody']) assert.deepEqual(await entries(requestId), [])
+  })
+
+  test('has every export from the console, without the data subject', async () => {
+    const subject = '/trackers/shop/subjects/anna'
+    const headers = { 'x-request-id': 'export of anna' }
+    assert.equal((await client.ask(`${subject}/copy`, { headers })).status, 200)
+    errorOf(await client.ask(`${subject}-nobody/copy`), 'not_found')
+    const exported = (await entries()).filter(({ kind }) => kind === 'subject.exported')
+    assert.equal(exported.length, 1)
+    assert.partialDeepStrictEqual(exported[0], {
+      ...{ target: 'shop', counts: null },
+      actor: { kind: 'member', id: client.member.id, name: 'ada@acme.example' },
+    })
+    assert.doesNotMatch(JSON.stringify(exported), /anna/)
+  })
+
+  test('has every tracker that was created, from the console and the command line', async () => {
+    const answer = await client.ask('/trackers', { method: 'POST', body: { name: 'Blog' } })
+    const target = textIn(dataOf(answer), 'id')
+    const [created] = await entries(answer.headers.get('x-request-id') ?? '')
+    assert.partialDeepStrictEqual(created, { kind: 'tracker.created', target, actor: { kind: 'member' } })
+    await createTracker(shop.workplace, { organisationId, name: 'App', id: 'app' })
+    const found = (await entries()).find((entry) => entry.target === 'app')
+    assert.partialDeepStrictEqual(found, { kind: 'tracker.created', actor: { kind: 'command-line' } })
+  })
+})

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { markBrowser, readBrowserMark } from '../../src/domain/known-browser.ts'
+
+const member = {
+  id: 'mem_1',
+  organisationId: 'acme',
+  email: 'ada@acme.example',
+  createdAt: 1,
+  passwordSetAt: 1,
+}
+const known = { member, passwordHash: 'scrypt$15$8$3$salt$key' }
+
+describe('the mark of a browser', () => {
+  it('tells its member which browser it is', () => {
+    assert.equal(readBrowserMark(markBrowser('one', known), known), 'one')
+  })
+
+  it('is void once the password is another, and for any other member', () => {
+    const mark = markBrowser('one', known)
+    assert.equal(readBrowserMark(mark, { ...known, passwordHash: 'scrypt$15$8$3$salt$another' }), null)
+    assert.equal(readBrowserMark(mark, { ...known, member: { ...member, id: 'mem_2' } }), null)
+  })
+
+  it('cannot be made up', () => {
+    const [id, proof] = markBrowser('one', known).split('.')
+    for (const mark of ['', '.', 'one', 'one.', `two.${proof}`, `${id}.${proof}A`, `.${proof}`, 'é.é']) {
+      assert.equal(readBrowserMark(mark, known), null, mark)
+    }
+  })
+})
