@@ -58,7 +58,7 @@ export function memberStore(connections: Connections): MemberStore {
       return row ? toMember(row) : null
     },
     setPassword: (tokenHash, passwordHash, now, note) =>
-      connections.transaction(async (run) => {
+      connections.revocation(async (run) => {
         const [row] = (await run(setPassword, [passwordHash, now, tokenHash])).rows
         if (!row) return false
         await run(endSignIns, [text(row, 'id')])
@@ -66,7 +66,7 @@ export function memberStore(connections: Connections): MemberStore {
         return true
       }),
     remove: (organisationId, id, note) =>
-      connections.transaction(async (run) => {
+      connections.revocation(async (run) => {
         await run(lockOwner, [organisationId])
         const { rows } = await run(list, [organisationId])
         if (!rows.some((row) => row.id === id)) return 'absent'
