@@ -97,9 +97,10 @@ export class Readers {
   #fail(read: Read, error: unknown): void {
     read.reader = null
     read.losses += 1
-    if (!isConnectionLost(error) || read.losses > maxLosses) return read.reject(error)
-    this.#waiting.unshift(read)
-    this.#grow()
+    if (isConnectionLost(error) && read.losses <= maxLosses) {
+      this.#waiting.unshift(read)
+      this.#grow()
+    } else read.reject(error)
   }
 
   /** Opens another connection when all that are not held up are at work, and fewer than usual. */
