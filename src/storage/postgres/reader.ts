@@ -22,7 +22,7 @@ const stalledTicks = 3
 /** The server ends a read after 5 s; a reader that is silent for longer has lost it. */
 const silentTicks = 6_000 / tickMs
 /** How many reads are sent behind each other: enough to keep the server busy while answers are on their way. */
-const maxSent = 16
+const maxSent = 64
 /** A read that is sent again is work done twice. */
 const maxMoves = 3
 const setUpTimeoutMs = 5_000
