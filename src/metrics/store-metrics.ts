@@ -64,8 +64,8 @@ function countErasures(registry: Registry, subjects: SubjectStore): SubjectStore
   for (const kind of ['session', 'event']) rows.inc({ kind }, 0)
   return {
     ...subjects,
-    async erase(tracker, subjectId) {
-      const counts = await subjects.erase(tracker, subjectId).catch((error) => {
+    async erase(tracker, subjectId, note) {
+      const counts = await subjects.erase(tracker, subjectId, note).catch((error) => {
         erasures.inc({ outcome: 'failed' })
         throw error
       })

@@ -35,6 +35,15 @@ describe('erasures', () => {
   })
 })
 
+describe('an erasure that is counted', () => {
+  test('is in the activity as every other', async () => {
+    dataOf(await shop.ask(subjectPath('nobody'), { key, method: 'DELETE' }))
+    const query = { limit: 1, after: null, requestId: null }
+    const { rows } = await shop.workplace.activity.list(shop.organisationId, query)
+    assert.equal(rows[0]?.kind, 'subject.erased')
+  })
+})
+
 describe('an erasure that fails', () => {
   test('is counted as such, and fails for its caller', async (t) => {
     const broken = { ping: async () => {}, subjects: { ...shop.workplace.subjects } }

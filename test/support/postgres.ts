@@ -134,7 +134,7 @@ async function pauseAll(url: string, folder: string): Promise<{ client: Client; 
 }
 
 /** Makes the files of a server, and tells the password of its superuser. */
-async function createCluster(folder: string): Promise<string> {
+export async function createCluster(folder: string): Promise<string> {
   const user = postgresUser()
   const password = randomBytes(16).toString('hex')
   const passwordFile = join(folder, 'password')

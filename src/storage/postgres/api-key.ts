@@ -49,22 +49,22 @@ export function apiKeyStore(connections: Connections): ApiKeyStore {
         return true
       }),
     async find(id) {
-      const [row] = await connections.read(find, [id])
+      const [row] = await connections.readCredential(find, [id])
       return row ? toApiKey(row) : null
     },
     async findCaller(id) {
-      const [row] = await connections.read(findCaller, [id])
+      const [row] = await connections.readCredential(findCaller, [id])
       return row ? toCaller(row) : null
     },
     list: async (organisationId) => (await connections.read(list, [organisationId])).map(toApiKey),
     rotate: (id, { hash, lastFour }, now, note) =>
-      connections.transaction(async (run) => {
+      connections.revocation(async (run) => {
         if ((await run(rotate, [hash, lastFour, now, id])).rowCount === 0) return false
         leaveNote(run, note)
         return true
       }),
     revoke: (id, now, note) =>
-      connections.transaction(async (run) => {
+      connections.revocation(async (run) => {
         if ((await run(revoke, [now, id])).rowCount === 0) return false
         leaveNote(run, note)
         return true

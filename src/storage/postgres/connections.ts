@@ -1,18 +1,18 @@
-import { Client, type ClientBase, type ClientConfig, Pool, type PoolClient, type PoolConfig, types } from 'pg'
-import { tooBusy } from '../../domain/errors.ts'
+import { Client, type ClientBase, type ClientConfig, type PoolClient, types } from 'pg'
 import type { Row, Values } from '../rows/row.ts'
-import { isConnectionLost, toFailure } from './failures.ts'
+import { toFailure } from './failures.ts'
+import { Readers } from './readers.ts'
 import type { Statement, Value } from './statement.ts'
-import { type Run, transact } from './transact.ts'
+import type { Run } from './transact.ts'
+import { TransactionPool } from './transaction-pool.ts'
 
-/** How many connections requests read through. Each carries any number of reads at once, one behind the other. */
-const readerCount = 4
-/** How many erasures and other small writes run at a time; more wait for their turn. */
+/** The connections of a process, by what they are for: what uses up one kind holds up no other. */
+const readers = { usual: 4, most: 8 }
+const credentialReaders = { usual: 2, most: 4 }
+const readinessReaders = { usual: 1, most: 1 }
 const writerCount = 10
-/** How many bulk loads run at a time. */
+const credentialWriterCount = 2
 const loaderCount = 2
-/** How many reads may wait on a connection, and how many writes for one. */
-export const mostWaiting = 1_000
 
 const connectTimeoutMs = 5_000
 /** How soon a connection on which nothing comes is asked whether its other end is still there. */
@@ -33,11 +33,6 @@ const everyConnection = 'SET enable_seqscan = off; SET jit = off'
 const readConnection = 'SET enable_bitmapscan = off; SET enable_sort = off'
 /** On a cluster a plan depends on which shards the values lead to. */
 const oneMachine = 'SET plan_cache_mode = force_generic_plan'
-
-interface Reader {
-  client: Promise<Client> | null
-  waiting: number
-}
 
 function settings(url: string): ClientConfig {
   return {
@@ -73,10 +68,12 @@ export class Connections {
   readonly url: string
   /** Whether the tables are spread over the nodes of a cluster. */
   readonly isDistributed: boolean
-  readonly #forReading: string
-  readonly #readers: Reader[] = Array.from({ length: readerCount }, () => ({ client: null, waiting: 0 }))
-  readonly #writers: Pool
-  readonly #loaders: Pool
+  readonly #readers: Readers
+  readonly #credentialReaders: Readers
+  readonly #readinessReaders: Readers
+  readonly #writers: TransactionPool
+  readonly #credentialWriters: TransactionPool
+  readonly #loaders: TransactionPool
   #underWay = 0
   #isClosed = false
   #onQuiet: (() => void) | null = null
@@ -85,48 +82,61 @@ export class Connections {
     this.url = url
     this.isDistributed = isDistributed
     const planning = isDistributed ? everyConnection : `${everyConnection}; ${oneMachine}`
-    this.#forReading = `${planning}; ${readConnection}`
-    const writing = { ...settings(url), statement_timeout: writeTimeoutMs, lock_timeout: lockTimeoutMs }
+    const reading = { ...settings(url), statement_timeout: readTimeoutMs }
+    const forReading = `${planning}; ${readConnection}`
+    this.#readers = new Readers(reading, forReading, readers)
+    this.#credentialReaders = new Readers(reading, forReading, credentialReaders)
+    this.#readinessReaders = new Readers(reading, forReading, readinessReaders)
     const onConnect = (client: ClientBase) => client.query(planning)
-    this.#writers = pool({ ...writing, onConnect, pipeline: true, max: writerCount })
-    this.#loaders = pool({ ...writing, onConnect, max: loaderCount })
+    const writing = {
+      ...settings(url),
+      statement_timeout: writeTimeoutMs,
+      lock_timeout: lockTimeoutMs,
+      onConnect,
+    }
+    this.#writers = new TransactionPool({ ...writing, pipeline: true, max: writerCount })
+    this.#credentialWriters = new TransactionPool({ ...writing, pipeline: true, max: credentialWriterCount })
+    this.#loaders = new TransactionPool({ ...writing, max: loaderCount })
   }
 
-  /** Runs one statement that only reads; once more when its connection had broken, as after a restart of the server. */
+  /** Runs one statement that only reads; again when its connection had broken, as after a restart of the server. */
   read(statement: Statement, values: readonly Value[]): Promise<Row[]> {
-    return this.#whileOpen(() =>
-      this.#read(async (client) => {
-        const { rows } = await client.query<Row>({ ...statement, values: [...values] })
-        return rows
-      }),
-    )
+    return this.#whileOpen(() => rowsOf(this.#readers, statement, values))
   }
 
   /** Like `read`, with rows as their values. */
   readValues(statement: Statement, values: readonly Value[]): Promise<Values[]> {
     return this.#whileOpen(() =>
-      this.#read(async (client) => {
-        const { rows } = await client.query<unknown[]>({
-          ...statement,
-          values: [...values],
-          rowMode: 'array',
-        })
-        return rows
+      this.#readers.read(async (client) => {
+        const asked = { ...statement, values: [...values], rowMode: 'array' as const }
+        return (await client.query<unknown[]>(asked)).rows
       }),
     )
   }
 
+  /** Like `read`, for finding out who asks: waits for no other reads. */
+  readCredential(statement: Statement, values: readonly Value[]): Promise<Row[]> {
+    return this.#whileOpen(() => rowsOf(this.#credentialReaders, statement, values))
+  }
+
+  /** Like `read`, for finding out whether the server answers: waits for nothing else. */
+  async probe(statement: Statement): Promise<void> {
+    await this.#whileOpen(() => rowsOf(this.#readinessReaders, statement, []))
+  }
+
   /** Runs `work` in a transaction, rolled back when it throws. Statements may be sent without waiting for the one before. */
   transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    return this.#whileOpen(async () => {
-      if (this.#writers.waitingCount >= mostWaiting) throw tooBusy()
-      return transact(this.#writers, (_, run) => work(run))
-    })
+    return this.#whileOpen(() => this.#writers.run((_, run) => work(run)))
+  }
+
+  /** Like `transaction`, for taking a credential away: waits for no other writes. */
+  revocation<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
+    return this.#whileOpen(() => this.#credentialWriters.run((_, run) => work(run)))
   }
 
   /** Like `transaction`, on a connection that can be copied into. */
   load<Result>(work: (client: PoolClient, run: Run) => Promise<Result>): Promise<Result> {
-    return this.#whileOpen(() => transact(this.#loaders, work))
+    return this.#whileOpen(() => this.#loaders.run(work))
   }
 
   /** Does `work` while holding a lock that only one process can have; `null` when another has it. It dies with its connection. */
@@ -141,26 +151,27 @@ export class Connections {
 
   /** How the connections are used. */
   use(): { open: number; busy: number; waiting: number } {
-    const pools = [this.#writers, this.#loaders]
-    const sum = (count: (pool: Pool) => number) => pools.reduce((total, pool) => total + count(pool), 0)
-    const readers = this.#readers.filter(({ client }) => client !== null)
-    return {
-      open: readers.length + sum((pool) => pool.totalCount),
-      busy:
-        readers.filter(({ waiting }) => waiting > 0).length + sum((pool) => pool.totalCount - pool.idleCount),
-      waiting: sum((pool) => pool.waitingCount),
+    const total = { open: 0, busy: 0, waiting: 0 }
+    for (const { open, busy, waiting } of this.#all().map((group) => group.use())) {
+      total.open += open
+      total.busy += busy
+      total.waiting += waiting
     }
+    return total
   }
 
   /** Lets what is under way finish, then lets go of the server. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#underWay > 0) await new Promise<void>((resolve) => (this.#onQuiet = resolve))
-    await Promise.all([
-      this.#writers.end(),
-      this.#loaders.end(),
-      ...this.#readers.map(async ({ client }) => (await client?.catch(() => null))?.end()),
-    ])
+    await Promise.all(this.#all().map((group) => group.close()))
+  }
+
+  #all(): (Readers | TransactionPool)[] {
+    return [
+      ...[this.#readers, this.#credentialReaders, this.#readinessReaders],
+      ...[this.#writers, this.#credentialWriters, this.#loaders],
+    ]
   }
 
   async #whileOpen<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -175,62 +186,13 @@ export class Connections {
       if (this.#underWay === 0) this.#onQuiet?.()
     }
   }
-
-  async #read<Result>(ask: (client: Client) => Promise<Result>): Promise<Result> {
-    const reader = this.#readers.reduce((least, next) => (next.waiting < least.waiting ? next : least))
-    if (reader.waiting >= mostWaiting) throw tooBusy()
-    reader.waiting += 1
-    try {
-      return await this.#askWith(reader, ask)
-    } catch (error) {
-      if (!isConnectionLost(error)) throw error
-      return await this.#askWith(reader, ask)
-    } finally {
-      reader.waiting -= 1
-    }
-  }
-
-  async #askWith<Result>(reader: Reader, ask: (client: Client) => Promise<Result>): Promise<Result> {
-    const connected = reader.client ?? this.#connect(reader)
-    reader.client = connected
-    try {
-      return await ask(await connected)
-    } catch (error) {
-      if (isConnectionLost(error) && reader.client === connected) reader.client = null
-      throw error
-    }
-  }
-
-  #connect(reader: Reader): Promise<Client> {
-    const client = new Client({
-      ...settings(this.url),
-      pipeline: true,
-      statement_timeout: readTimeoutMs,
-      // For a server that no longer answers at all.
-      query_timeout: readTimeoutMs + 1_000,
-    })
-    const forget = () => {
-      if (reader.client === connected) reader.client = null
-    }
-    client.on('error', forget)
-    client.on('end', forget)
-    const connected = client.connect().then(async () => {
-      await client.query(this.#forReading)
-      return client
-    })
-    connected.catch(() => {
-      forget()
-      client.end().catch(() => {})
-    })
-    return connected
-  }
 }
 
-function pool(config: PoolConfig): Pool {
-  const made = new Pool({ ...config, idleTimeoutMillis: 60_000 })
-  // A connection that breaks while nobody uses it: the pool replaces it. Without a listener it would end the process.
-  made.on('error', () => {})
-  return made
+function rowsOf(readers: Readers, statement: Statement, values: readonly Value[]): Promise<Row[]> {
+  return readers.read(async (client) => {
+    const { rows } = await client.query<Row>({ ...statement, values: [...values] })
+    return rows
+  })
 }
 
 /** Instants and counts fit a JavaScript number; the driver hands big integers over as text unless told otherwise. */

@@ -33,6 +33,7 @@ const updateSessions = statement(
    SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[])
    ON CONFLICT (subject_key, session_id) DO UPDATE SET started_at = excluded.started_at, ended_at = excluded.ended_at,
      event_count = excluded.event_count, attributes = excluded.attributes, attributes_at = excluded.attributes_at`,
+  'any',
 )
 
 interface SessionChange {

@@ -30,11 +30,13 @@ const findEvents = statement(
   `SELECT e.subject_key, e.occurred_at, e.event_id
    FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS given (subject_key, occurred_at, event_id)
    JOIN events e USING (subject_key, occurred_at, event_id)`,
+  'any',
 )
 const findSessions = statement(
   `SELECT s.subject_key, s.session_id, started_at, ended_at, event_count, attributes, attributes_at
    FROM unnest($1::uuid[], $2::text[]) AS given (subject_key, session_id)
    JOIN sessions s USING (subject_key, session_id)`,
+  'any',
 )
 
 /** Looks up the events and sessions that these parts of a batch name. */

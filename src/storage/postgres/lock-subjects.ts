@@ -20,20 +20,24 @@ const columns =
 // In the order of their keys, so that two transactions do not wait for each other in a circle.
 const lock = statement(
   `SELECT ${columns} FROM subjects WHERE subject_key = ANY ($1) ORDER BY subject_key FOR UPDATE`,
+  'never',
 )
 // Rows of several shards cannot be locked like that; to write them as they are locks them too.
 const lockOnShards = statement(
   `UPDATE subjects SET oldest_at = oldest_at WHERE subject_key = ANY ($1) RETURNING ${columns}`,
+  'any',
 )
 const rows = `SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
   $7::bigint[], $8::bigint[]) AS given (${columns}) ORDER BY subject_key`
 const insert = statement(
   `INSERT INTO subjects (${columns}) ${rows} ON CONFLICT (subject_key) DO NOTHING RETURNING subject_key`,
+  'any',
 )
 const update = statement(
   `INSERT INTO subjects (${columns}) ${rows} ON CONFLICT (subject_key) DO UPDATE SET
      first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at, oldest_at = excluded.oldest_at,
      session_count = excluded.session_count, event_count = excluded.event_count`,
+  'any',
 )
 
 /** Keeps others from writing to these subjects until the transaction ends, and hands back their rows by key; not those not there. */

@@ -60,7 +60,7 @@ export function memberStore(connections: Connections): MemberStore {
       return row ? toMember(row) : null
     },
     setPassword: (tokenHash, passwordHash, now, note) =>
-      connections.transaction(async (run) => {
+      connections.revocation(async (run) => {
         const [row] = (await run(setPassword, [passwordHash, now, tokenHash])).rows
         if (!row) return false
         await run(endSignIns, [text(row, 'id')])
@@ -68,7 +68,7 @@ export function memberStore(connections: Connections): MemberStore {
         return true
       }),
     remove: (organisationId, id, note) =>
-      connections.transaction(async (run) => {
+      connections.revocation(async (run) => {
         await run(lockOwner, [organisationId])
         if ((await run(lockMember, [id, organisationId])).rowCount === 0) return 'absent'
         if ((await run(list, [organisationId])).rowCount === 1) return 'last'

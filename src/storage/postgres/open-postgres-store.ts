@@ -50,9 +50,7 @@ export async function openPostgresStore(url: string, { mustExist = false } = {})
     activity: activityStore(connections),
     together: (reads) => reads(),
     connections: () => connections.use(),
-    ping: async () => {
-      await connections.read(anything, [])
-    },
+    ping: () => connections.probe(anything),
     close: () => connections.close(),
   }
 }

@@ -15,20 +15,26 @@ const maxSubjects = 1_000
 const agedSubjects = statement(
   `SELECT subject_key, session_count + event_count AS rows FROM subjects WHERE tracker_id = $1 AND oldest_at < $2
    ORDER BY oldest_at LIMIT $3`,
+  'any',
 )
 const ofSubjects = 'WHERE subject_key = ANY ($1)'
-const deleteEvents = statement(`DELETE FROM events ${ofSubjects} AND occurred_at < $2 RETURNING subject_key`)
+const deleteEvents = statement(
+  `DELETE FROM events ${ofSubjects} AND occurred_at < $2 RETURNING subject_key`,
+  'any',
+)
 // What ended before the window began before it too: so the index by start leads there.
 const deleteSessions = statement(
   `DELETE FROM sessions ${ofSubjects} AND started_at < $2 AND ended_at < $2 RETURNING subject_key`,
+  'any',
 )
-const deleteSubjects = statement(`DELETE FROM subjects ${ofSubjects}`)
+const deleteSubjects = statement(`DELETE FROM subjects ${ofSubjects}`, 'any')
 // Only what reaches over the edge of the window is left of what began before it.
 const recountSessions = statement(
   `UPDATE sessions s SET event_count = (
      SELECT count(*) FROM events e WHERE e.subject_key = s.subject_key AND e.session_id = s.session_id
      AND e.occurred_at >= s.started_at AND e.occurred_at <= s.ended_at)
    ${ofSubjects} AND started_at < $2`,
+  'any',
 )
 // When the first of what is left ages out, or an instant before that: nothing ends before it starts. Of what began before the
 // window only what reaches over its edge is left, which is little; unless this step was but a part ($3 is false).
@@ -40,6 +46,7 @@ const whatIsLeft = statement(
            (SELECT min(started_at) FROM sessions x WHERE x.subject_key = s.subject_key AND x.started_at >= $2),
            (SELECT min(occurred_at) FROM events e WHERE e.subject_key = s.subject_key)) AS oldest
    FROM subjects s ${ofSubjects}`,
+  'any',
 )
 
 export function retentionStore(connections: Connections): RetentionStore {

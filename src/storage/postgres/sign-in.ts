@@ -31,19 +31,19 @@ export function signInStore(connections: Connections): SignInStore {
         return true
       }),
     async find(tokenHash) {
-      const [row] = await connections.read(find, [tokenHash])
+      const [row] = await connections.readCredential(find, [tokenHash])
       return row ? toSignedIn(row) : null
     },
     touch: (tokenHash, now) =>
       connections.transaction(async (run) => void (await run(touch, [now, tokenHash]))),
     end: (tokenHash, note) =>
-      connections.transaction(async (run) => {
+      connections.revocation(async (run) => {
         if ((await run(end, [tokenHash])).rowCount === 0) return false
         leaveNote(run, note)
         return true
       }),
     endAll: (memberId, note) =>
-      connections.transaction(async (run) => {
+      connections.revocation(async (run) => {
         await run(endAll, [memberId])
         leaveNote(run, note)
       }),

@@ -1,15 +1,31 @@
 import { hash } from 'node:crypto'
 
+/** On a cluster a statement runs on one shard at most, or on any number of them, or it is never run there. */
+export type Shards = 'one' | 'any' | 'never'
+
 /** SQL that each connection parses once and then knows by its name. */
 export interface Statement {
   name: string
   text: string
+  shards: Shards
 }
 
 export type Value = string | number | boolean | null | readonly (string | number | null)[]
 
-export function statement(text: string): Statement {
-  return { name: `lethe_${hash('sha1', text).slice(0, 16)}`, text }
+const made = new Map<string, Statement>()
+
+/** The statement with this text. One that names a single subject, or none, must not need more than one shard. */
+export function statement(text: string, shards: Shards = 'one'): Statement {
+  const known = made.get(text)
+  if (known) return known
+  const fresh = { name: `lethe_${hash('sha1', text).slice(0, 16)}`, text, shards }
+  made.set(text, fresh)
+  return fresh
+}
+
+/** Every statement that has been made so far: what is written down here cannot be forgotten by a test of them all. */
+export function statements(): readonly Statement[] {
+  return [...made.values()]
 }
 
 /** Replaces question marks by numbered parameters, from `first` on. */

@@ -18,45 +18,47 @@ import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
 import { subjectKeyText } from './key-text.ts'
 import { noteDeletion } from './scrub.ts'
-import { numbered, type Statement, statement } from './statement.ts'
+import { numbered, statement } from './statement.ts'
 import { isVisible, visible } from './tracker.ts'
 
 /**
  * A subject `s` as it is to be seen since an instant: as if what has aged out were swept already. One statement sees one
  * moment, and looks at sessions and events only where something has aged out that waits for the sweeper. In the order of
- * `summaryColumns`.
+ * `summaryColumns`. `key` is the subject's: for one subject the parameter, which tells a cluster the shard, as no column does.
  */
-const asSeen = (since: string) => `s.subject_id,
+const asSeen = (since: string, key: string) => `s.subject_id,
   CASE WHEN s.oldest_at >= ${since} OR s.last_seen_at < ${since} THEN s.first_seen_at
-    ELSE (SELECT min(x.started_at) FROM sessions x WHERE x.subject_key = s.subject_key AND x.ended_at >= ${since})
+    ELSE (SELECT min(x.started_at) FROM sessions x WHERE x.subject_key = ${key} AND x.ended_at >= ${since})
   END AS first_seen_at,
   s.last_seen_at,
   CASE WHEN s.oldest_at >= ${since} OR s.last_seen_at < ${since} THEN s.session_count
     ELSE s.session_count - (SELECT count(*) FROM sessions x
-                            WHERE x.subject_key = s.subject_key AND x.started_at < ${since} AND x.ended_at < ${since})
+                            WHERE x.subject_key = ${key} AND x.started_at < ${since} AND x.ended_at < ${since})
   END AS session_count,
   CASE WHEN s.oldest_at >= ${since} OR s.last_seen_at < ${since} THEN s.event_count
-    ELSE s.event_count - (SELECT count(*) FROM events e WHERE e.subject_key = s.subject_key AND e.occurred_at < ${since})
+    ELSE s.event_count - (SELECT count(*) FROM events e WHERE e.subject_key = ${key} AND e.occurred_at < ${since})
   END AS event_count`
 
-const attributesAsSeen = (since: string) =>
-  `(SELECT x.attributes FROM sessions x WHERE x.subject_key = s.subject_key AND x.ended_at >= ${since}
+const attributesAsSeen = (since: string, key: string) =>
+  `(SELECT x.attributes FROM sessions x WHERE x.subject_key = ${key} AND x.ended_at >= ${since}
     ORDER BY x.started_at DESC, x.session_id DESC LIMIT 1)`
 
 const read = statement(
-  `SELECT ${asSeen('$1')}, ${attributesAsSeen('$1')} FROM subjects s JOIN trackers t ON t.id = s.tracker_id
+  `SELECT ${asSeen('$1', '$2')}, ${attributesAsSeen('$1', '$2')} FROM subjects s JOIN trackers t ON t.id = s.tracker_id
    WHERE s.subject_key = $2 AND s.last_seen_at >= $1 AND t.organisation_id = $3`,
 )
 const readSeveral = statement(
-  `SELECT ${asSeen('asked.since')}, ${attributesAsSeen('asked.since')}, asked.number
+  `SELECT ${asSeen('asked.since', 's.subject_key')}, ${attributesAsSeen('asked.since', 's.subject_key')}, asked.number
    FROM unnest($1::bigint[], $2::uuid[], $3::text[]) WITH ORDINALITY AS asked (since, subject_key, organisation_id, number)
    JOIN subjects s USING (subject_key) JOIN trackers t ON t.id = s.tracker_id
    WHERE s.last_seen_at >= asked.since AND t.organisation_id = asked.organisation_id`,
+  'never',
 )
 const count = statement(
   `SELECT count(*) AS count FROM (
      SELECT 1 FROM subjects WHERE tracker_id = $1 AND last_seen_at >= $2
      AND EXISTS (SELECT 1 FROM trackers WHERE id = $1 AND organisation_id = $4) LIMIT $3) AS counted`,
+  'any',
 )
 // Whoever writes to a subject has its row to itself first, so nothing is added to it while it is erased. Others do not wait for the
 // row of a subject they cannot see: how long they wait would tell that it is there.
@@ -80,7 +82,6 @@ interface Sought {
 const mostReadTogether = 64
 
 export function subjectStore(connections: Connections): SubjectStore {
-  const lists = new Map<string, Statement>()
   // On a cluster each subject is on a shard of its own.
   const readTogether = askedTogether(connections.isDistributed ? 1 : mostReadTogether, readAll)
 
@@ -106,12 +107,10 @@ export function subjectStore(connections: Connections): SubjectStore {
     count: number,
   ): Promise<Stretch<SubjectSummary> | null> {
     const { conditions, values, order } = subjectRange(view, query)
-    const text = `SELECT ${asSeen('$1')} FROM subjects s WHERE ${numbered(conditions, 4)} AND EXISTS
+    const text = `SELECT ${asSeen('$1', 's.subject_key')} FROM subjects s WHERE ${numbered(conditions, 4)} AND EXISTS
       (SELECT 1 FROM trackers t WHERE t.id = $2 AND t.organisation_id = $3)
       ORDER BY ${order} LIMIT ${numbered('?', 4 + values.length)}`
-    const list = lists.get(text) ?? statement(text)
-    lists.set(text, list)
-    const rows = await connections.readValues(list, [
+    const rows = await connections.readValues(statement(text, 'any'), [
       view.since,
       view.trackerId,
       view.organisationId,

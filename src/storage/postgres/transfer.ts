@@ -12,7 +12,7 @@ export function transferStore(connections: Connections): TransferStore {
     // Not as a read, which may take only seconds.
     count: ({ name }) =>
       connections.transaction(async (run) => {
-        const { rows } = await run(statement(`SELECT count(*) AS count FROM ${name}`))
+        const { rows } = await run(statement(`SELECT count(*) AS count FROM ${name}`, 'any'))
         return integer(rows[0] ?? {}, 'count')
       }),
     async read(table, after, limit) {
@@ -31,7 +31,7 @@ export function transferStore(connections: Connections): TransferStore {
 function pageOf(table: TransferTable, after: TransferRow | null): Statement {
   const { all, key } = columnLists(table)
   const behind = after ? `WHERE (${key}) > (${after.map(() => '?').join(', ')})` : ''
-  return statement(numbered(`SELECT ${all} FROM ${table.name} ${behind} ORDER BY ${key} LIMIT ?`, 1))
+  return statement(numbered(`SELECT ${all} FROM ${table.name} ${behind} ORDER BY ${key} LIMIT ?`, 1), 'any')
 }
 
 function toTransferRow({ columns }: TransferTable, row: Row): TransferRow {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { tooBusy } from '../../../src/domain/errors.ts'
-import { Connections, mostWaiting } from '../../../src/storage/postgres/connections.ts'
+import { Connections } from '../../../src/storage/postgres/connections.ts'
+import { maxWaitingReads } from '../../../src/storage/postgres/readers.ts'
 import { statement } from '../../../src/storage/postgres/statement.ts'
+import { maxWaitingWrites } from '../../../src/storage/postgres/transaction-pool.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 
@@ -26,13 +28,13 @@ describe('connections to PostgreSQL', () => {
     })
   }
 
-  it('refuse at once what would have to wait behind a thousand others', async (t) => {
+  it('refuse immediately what would have to wait behind thousands of others', async (t) => {
     const lifetime = inReverse(t)
     const connections = new Connections(await freshDatabase(lifetime), false)
     lifetime.after(() => connections.close())
-    const [readers, writers] = [4, 10]
-    const reads = Array.from({ length: readers * mostWaiting + 1 }, () => connections.read(planning, []))
-    const writes = Array.from({ length: writers + mostWaiting + 1 }, () =>
+    const writers = 10
+    const reads = Array.from({ length: maxWaitingReads + 1 }, () => connections.read(planning, []))
+    const writes = Array.from({ length: writers + maxWaitingWrites + 1 }, () =>
       connections.transaction((run) => run(planning)),
     )
     const refusals = await Promise.all(

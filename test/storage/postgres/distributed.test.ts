@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
-import { Client } from 'pg'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
+import { freshDistributedStore, freshSchema, namedCluster, query } from '../../support/citus.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { always, eventRow } from '../../support/rows.ts'
 import { storeContract } from '../contract.ts'
-
-/** The address of a database on the coordinator of a Citus cluster, in which the tests make schemas of their own. */
-const cluster = process.env.LETHE_TEST_CITUS
 
 describe('spreading a store over a cluster', () => {
   it('is refused where the extension is not there, with what to do about it', async (t) => {
@@ -18,51 +14,26 @@ describe('spreading a store over a cluster', () => {
   })
 })
 
+const cluster = namedCluster
 if (!cluster) {
   it('the PostgreSQL store on a cluster', {
     skip: 'LETHE_TEST_CITUS names no database with the Citus extension',
   })
 } else {
-  const schemas = new Map<string, Promise<string>>()
-  const endings: (() => Promise<void>)[] = []
-
-  async function query(sql: string): Promise<Record<string, unknown>[]> {
-    const client = new Client(cluster)
-    await client.connect()
-    try {
-      return (await client.query(sql)).rows
-    } finally {
-      await client.end()
-    }
-  }
-
-  /** The address of an empty schema with the tables spread over the cluster. */
-  async function freshSchema(): Promise<string> {
-    const schema = `lethe_${randomUUID().replaceAll('-', '')}`
-    await query(`CREATE SCHEMA ${schema}`)
-    endings.push(async () => void (await query(`DROP SCHEMA ${schema} CASCADE`)))
-    const url = new URL(cluster ?? '')
-    url.searchParams.set('options', `-c search_path=${schema}`)
-    const store = await openPostgresStore(url.href)
-    await store.upkeep.distribute()
-    await store.close()
-    return url.href
-  }
+  const stores = new Map<string, Promise<string>>()
+  const endings: (() => void | Promise<void>)[] = []
+  const lifetime = { after: (work: () => void | Promise<void>) => void endings.push(work) }
 
   storeContract('the PostgreSQL store on a cluster', async (folder) => {
-    const url = schemas.get(folder) ?? freshSchema()
-    schemas.set(folder, url)
-    return openPostgresStore(await url)
+    const address = stores.get(folder) ?? freshDistributedStore(lifetime, cluster)
+    stores.set(folder, address)
+    return openPostgresStore(await address)
   })
 
   describe('a store on a cluster', () => {
     it('keeps what it held when it is spread, and nothing of it on the coordinator', async () => {
-      const schema = `lethe_${randomUUID().replaceAll('-', '')}`
-      await query(`CREATE SCHEMA ${schema}`)
-      endings.push(async () => void (await query(`DROP SCHEMA ${schema} CASCADE`)))
-      const url = new URL(cluster)
-      url.searchParams.set('options', `-c search_path=${schema}`)
-      const alone = await openPostgresStore(url.href)
+      const address = await freshSchema(lifetime, cluster)
+      const alone = await openPostgresStore(address)
       await alone.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
       await alone.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
       const rows = Array.from({ length: 500 }, (_, i) =>
@@ -72,18 +43,19 @@ if (!cluster) {
       await alone.upkeep.distribute()
       await alone.upkeep.distribute()
       await alone.close()
-      const spread = await openPostgresStore(url.href)
+      const spread = await openPostgresStore(address)
       const view = { organisationId: 'acme', trackerId: 'shop', since: always }
       assert.equal((await spread.subjects.read(view, 's123'))?.counts.events, 1)
       assert.deepEqual(await spread.subjects.erase(view, 's123'), { sessions: 1, events: 1 })
       assert.equal(await spread.subjects.read(view, 's123'), null)
       await spread.close()
       const kinds = await query(
-        `SELECT logicalrelid::regclass::text AS name, partmethod FROM pg_dist_partition
-         WHERE logicalrelid::regclass::text LIKE '${schema}.%' ORDER BY 1`,
+        address,
+        `SELECT relname, partmethod FROM pg_dist_partition JOIN pg_class ON oid = logicalrelid
+         WHERE relnamespace = current_schema()::regnamespace ORDER BY 1`,
       )
       assert.deepEqual(
-        kinds.map(({ name, partmethod }) => `${String(name).split('.')[1]} ${partmethod}`),
+        kinds.map(({ relname, partmethod }) => `${relname} ${partmethod}`),
         [
           'activity n',
           'api_keys n',
@@ -100,32 +72,11 @@ if (!cluster) {
         ],
       )
       const sizes = await query(
-        `SELECT sum(pg_relation_size(format('${schema}.%I', name)))::int AS bytes
+        address,
+        `SELECT sum(pg_relation_size(name::regclass))::int AS bytes
          FROM unnest(ARRAY['subjects', 'sessions', 'events']) AS name`,
       )
       assert.deepEqual(sizes, [{ bytes: 0 }])
-    })
-
-    it('reads and erases a subject on one shard, and merges pages of all', async () => {
-      const url = new URL(await freshSchema())
-      const client = new Client(url.href)
-      await client.connect()
-      const tasks = async (sql: string): Promise<number> => {
-        const { rows } = await client.query(`EXPLAIN ${sql}`)
-        const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
-        return Number(/Task Count: (\d+)/.exec(plan)?.[1])
-      }
-      const key = `'${randomUUID()}'`
-      for (const sql of [
-        `SELECT * FROM subjects JOIN trackers ON trackers.id = tracker_id WHERE subject_key = ${key}`,
-        ...['events', 'sessions', 'subjects'].map(
-          (table) => `DELETE FROM ${table} WHERE subject_key = ${key}`,
-        ),
-      ]) {
-        assert.equal(await tasks(sql), 1, sql)
-      }
-      assert.ok((await tasks('SELECT * FROM subjects ORDER BY subject_id LIMIT 51')) > 1)
-      await client.end()
     })
   })
 

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { Client } from 'pg'
+import { revokeKey } from '../../../src/operations/revoke-key.ts'
+import { rotateKey } from '../../../src/operations/rotate-key.ts'
+import { dataOf } from '../../support/answers.ts'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { inReverse } from '../../support/in-reverse.ts'
+import { type Shop, startShop, subjectPath, visit } from '../../support/shop.ts'
+import { until } from '../../support/until.ts'
+
+/** Longer than a connection may take to come about. */
+const longerThanConnectingMs = 5_500
+const [readers, writers] = [4, 10]
+
+describe('a service on PostgreSQL', () => {
+  const lifetime = inReverse({ after })
+  let shop: Shop
+  let blocker: Client
+  let observer: Client
+  before(async () => {
+    const address = await freshDatabase(lifetime)
+    const env = { LETHE_STORE: address }
+    shop = await startShop(lifetime, { scopes: ['analytics:view', 'analytics:delete-data'], env })
+    blocker = await connect(address)
+    observer = await connect(address)
+    await shop.ingest(['held', 'anna', 'ben'].flatMap((subject) => visit(subject)))
+  })
+
+  async function connect(address: string): Promise<Client> {
+    const client = new Client(address)
+    await client.connect()
+    lifetime.after(() => client.end())
+    return client
+  }
+
+  /** Does `work` while what is locked stays so. */
+  async function whileLocked(lock: string, work: () => Promise<void>): Promise<void> {
+    await blocker.query('BEGIN')
+    await blocker.query(lock)
+    try {
+      await work()
+    } finally {
+      await blocker.query('ROLLBACK')
+    }
+  }
+
+  /** Is done when so many connections wait for what is locked. */
+  const areWaiting = (count: number) =>
+    until(async () => {
+      const { rows } = await observer.query(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      )
+      return rows.length >= count
+    }, 60_000)
+
+  const erase = (subject: string) => shop.ask(subjectPath(subject), { method: 'DELETE', key: shop.key })
+  const read = (subject: string) => shop.ask(subjectPath(subject), { key: shop.key })
+  const activity = () =>
+    shop.workplace.activity.list(shop.organisationId, { limit: 1, after: null, requestId: null })
+
+  it('lets an erasure wait for its turn for longer than a connection may take, and does not fail it', async () => {
+    let erasures: ReturnType<typeof erase>[] = []
+    await whileLocked(`SELECT FROM subjects WHERE subject_id = 'held' FOR UPDATE`, async () => {
+      erasures = Array.from({ length: writers }, () => erase('held'))
+      await areWaiting(writers)
+      erasures.push(erase('ben'))
+      await until(() => shop.workplace.connections?.().waiting === 1)
+      await setTimeout(longerThanConnectingMs)
+    })
+    for (const erasure of erasures) dataOf(await erasure)
+    assert.equal((await read('ben')).status, 404)
+  })
+
+  it('rotates and revokes keys while every connection for writes is held up', async () => {
+    const { key } = await shop.createKey(shop.organisationId)
+    let erasures: Promise<unknown>[] = []
+    await whileLocked(`SELECT FROM subjects WHERE subject_id = 'anna' FOR UPDATE`, async () => {
+      erasures = Array.from({ length: writers }, () => erase('anna'))
+      await areWaiting(writers)
+      const { keyString } = await rotateKey(shop.workplace, key.id)
+      dataOf(await shop.ask('/v1/analytics/trackers/shop/subjects', { key: keyString }))
+      await revokeKey(shop.workplace, key.id, key.name)
+      assert.equal((await shop.ask(subjectPath('anna'), { key: keyString })).status, 401)
+    })
+    await Promise.all(erasures)
+  })
+
+  it('answers other reads while some wait for a lock, those that were sent behind them included', async () => {
+    await shop.ingest(visit('carl'))
+    let held: Promise<unknown>[] = []
+    await whileLocked('LOCK TABLE activity', async () => {
+      held = Array.from({ length: readers }, async () => activity().catch(() => null))
+      const behind = Array.from({ length: 10 * readers }, () => read('carl'))
+      await areWaiting(readers)
+      for (const answer of await Promise.all(behind)) dataOf(answer)
+      for (let count = 0; count < 10; count++) dataOf(await read('carl'))
+      dataOf(await shop.ask('/readyz'))
+      assert.equal((await shop.ask(subjectPath('carl'), { key: 'unknown' })).status, 401)
+    })
+    await Promise.all(held)
+  })
+
+  it('knows its callers and is ready while every connection for reads is held up', async () => {
+    const { key, keyString } = await shop.createKey(shop.organisationId)
+    let held: Promise<unknown>[] = []
+    await whileLocked('LOCK TABLE events', async () => {
+      const path = `${subjectPath('carl')}/sessions`
+      held = Array.from({ length: 10 * readers }, () => shop.ask(path, { key: shop.key }))
+      await areWaiting(readers)
+      dataOf(await shop.ask('/readyz'))
+      await rotateKey(shop.workplace, key.id)
+      assert.equal((await shop.ask(subjectPath('carl'), { key: keyString })).status, 401)
+    })
+    await Promise.all(held)
+  })
+})

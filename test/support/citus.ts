@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts'
+import { createCluster, startPostgres } from './postgres.ts'
+import type { Lifetime } from './service.ts'
+
+/** The address of a database on the coordinator of a Citus cluster, in which tests make schemas of their own. */
+export const namedCluster = process.env.LETHE_TEST_CITUS
+
+/** Where the programs of this machine's own PostgreSQL are, should it have the Citus extension. */
+export function citusPrograms(): string | null {
+  try {
+    const ask = (what: string) => execFileSync('pg_config', [what], { encoding: 'utf8' }).trim()
+    return existsSync(join(ask('--pkglibdir'), 'citus.so')) ? ask('--bindir') : null
+  } catch {
+    return null
+  }
+}
+
+/** Starts a cluster of one node that holds all shards, and tells its address. */
+export async function startCitus(lifetime: Lifetime, programs: string): Promise<string> {
+  const server = await startPostgres({ shared_preload_libraries: 'citus', fsync: 'off' }, async (folder) => {
+    mkdirSync(join(folder, 'native'))
+    symlinkSync(programs, join(folder, 'native', 'bin'))
+    const password = await createCluster(folder)
+    // A node also connects to itself, and knows no password.
+    writeFileSync(join(folder, 'data', 'pg_hba.conf'), 'host all all 127.0.0.1/32 trust\n')
+    return password
+  })
+  lifetime.after(() => server.remove())
+  const { port } = new URL(server.url)
+  await query(server.url, 'CREATE EXTENSION citus')
+  await query(server.url, `SELECT citus_set_coordinator_host('127.0.0.1', ${port})`)
+  await query(server.url, `SELECT citus_set_node_property('127.0.0.1', ${port}, 'shouldhaveshards', true)`)
+  return server.url
+}
+
+/** The address of an empty schema on a cluster. */
+export async function freshSchema(lifetime: Lifetime, cluster: string): Promise<string> {
+  const schema = `lethe_${randomUUID().replaceAll('-', '')}`
+  await query(cluster, `CREATE SCHEMA ${schema}`)
+  lifetime.after(async () => void (await query(cluster, `DROP SCHEMA ${schema} CASCADE`)))
+  const url = new URL(cluster)
+  url.searchParams.set('options', `-c search_path=${schema}`)
+  return url.href
+}
+
+/** The address of an empty store that is spread over a cluster. */
+export async function freshDistributedStore(lifetime: Lifetime, cluster: string): Promise<string> {
+  const address = await freshSchema(lifetime, cluster)
+  const store = await openPostgresStore(address)
+  await store.upkeep.distribute()
+  await store.close()
+  return address
+}
+
+export async function query(address: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new Client(address)
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
