@@ -7,6 +7,7 @@ import { memberCommands } from './member.ts'
 import { organisationCommands } from './organisation.ts'
 import { retentionCommands } from './retention.ts'
 import { scrubCommands } from './scrub.ts'
+import { scrubPages } from './scrub-pages.ts'
 import { signInCommands } from './sign-in.ts'
 import { type ErasureOutcome, type SubjectErasure, subjectCommands } from './subject.ts'
 import { trackerCommands } from './tracker.ts'
@@ -29,7 +30,8 @@ export function commands(db: DatabaseSync) {
     ...scrubCommands(db),
     ...backupCommands(db),
     ...transferCommands(db),
-    // These two come one after the other for as long as there is work.
+    // These come one after the other for as long as there is work.
+    scrubPages: courteous(scrubPages),
     ingest: courteous(ingestCommands(db).ingest),
     sweep: courteous(retentionCommands(db).sweep),
     /**

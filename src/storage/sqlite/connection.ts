@@ -91,7 +91,8 @@ export function didWithin(db: DatabaseSync, timeoutMs: number, did: () => boolea
   })
 }
 
-function didBegin(db: DatabaseSync): boolean {
+/** Begins a transaction with the right to write; `false` where another connection has it. */
+export function didBegin(db: DatabaseSync): boolean {
   try {
     db.exec('BEGIN IMMEDIATE')
     return true

@@ -16,7 +16,7 @@ import { organisationQueries } from './organisation.ts'
 import { packRows } from './packed-rows.ts'
 import { recallUntilWritten } from './recall.ts'
 import { retentionQueries } from './retention.ts'
-import { scrubQueries } from './scrub.ts'
+import { scrubInPieces, scrubQueries } from './scrub.ts'
 import { sessionQueries } from './session.ts'
 import { signInQueries } from './sign-in.ts'
 import { subjectQueries } from './subject.ts'
@@ -116,7 +116,7 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
       alone: (work) => alone(path, work),
       scrubState: async () => scrubs.scrubState(),
       scrubsEveryByte: true,
-      scrub: (now) => writer.run('scrub', now),
+      scrub: (now, options) => scrubInPieces(path, writer, scrubs.scrubScope(), now, options),
       backup: (file) => writer.run('backup', file),
       async distribute() {
         throw new LetheError(
