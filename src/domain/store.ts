@@ -35,6 +35,11 @@ export interface Store {
   ping(): Promise<void>
   /** How an engine's connections are used, for one that has several: open, of those at work, and how many calls wait for one. */
   connections?(): { open: number; busy: number; waiting: number }
+  /**
+   * For how long readers of other processes have kept what was erased in the write-ahead log, where that is longer than an erasure
+   * waits for them; 0 where not. Of an engine whose log is its own affair, nothing.
+   */
+  logHeldMs?(): number
   /** Finishes what is under way, then lets go of the engine. */
   close(): Promise<void>
 }

@@ -9,24 +9,22 @@ import { retentionCommands } from './retention.ts'
 import { scrubCommands } from './scrub.ts'
 import { scrubPages } from './scrub-pages.ts'
 import { signInCommands } from './sign-in.ts'
-import { type ErasureOutcome, type SubjectErasure, subjectCommands } from './subject.ts'
+import { subjectCommands } from './subject.ts'
 import { trackerCommands } from './tracker.ts'
 import { transferCommands } from './transfer.ts'
-import { logTruncation } from './write-ahead-log.ts'
 
 /** Long enough for a writer of another process, who looks every millisecond, to find the store free. */
 const courtesyMs = 2
 
 /** Everything that writes, on one connection. Each command is one transaction. */
 export function commands(db: DatabaseSync) {
-  const truncateLog = logTruncation(db)
-  const { eraseSubjects } = subjectCommands(db)
   return {
     ...organisationCommands(db),
     ...trackerCommands(db),
     ...apiKeyCommands(db),
     ...memberCommands(db),
     ...signInCommands(db),
+    ...subjectCommands(db),
     ...scrubCommands(db),
     ...backupCommands(db),
     ...transferCommands(db),
@@ -34,15 +32,6 @@ export function commands(db: DatabaseSync) {
     scrubPages: courteous(scrubPages),
     ingest: courteous(ingestCommands(db).ingest),
     sweep: courteous(retentionCommands(db).sweep),
-    /**
-     * Empties the log once for all of them; also when nothing was there any more: an erasure that was cut off after its commit has
-     * left its pages in the log.
-     */
-    eraseSubjects(erasures: readonly SubjectErasure[]): ErasureOutcome[] {
-      const outcomes = eraseSubjects(erasures)
-      if (outcomes.some((outcome) => outcome !== null && !(outcome instanceof Error))) truncateLog()
-      return outcomes
-    },
   }
 }
 

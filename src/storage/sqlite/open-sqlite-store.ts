@@ -136,6 +136,7 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
     ping: async () => {
       anything.get()
     },
+    logHeldMs: () => writer.logHeldMs(),
     async close() {
       await writer.close()
       db.close()

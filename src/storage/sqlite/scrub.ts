@@ -87,7 +87,7 @@ export function scrubCommands(db: DatabaseSync) {
         note.run(deletions, now)
       }),
     /** Empties the log where nobody holds it; `null` where somebody does. */
-    truncateLog: (): true | null => (truncateLog(db, 0) ? true : null),
+    truncateLog: (): true | null => (truncateLog(db) ? true : null),
     adoptScrubState: ({ lastAt, isDue }: ScrubState): void =>
       transaction(db, () => {
         adopt.run(lastAt, isDue ? 1 : 0)

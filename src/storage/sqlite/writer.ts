@@ -23,6 +23,11 @@ export interface Reply {
   error?: Error
 }
 
+/** What the thread tells of itself: how long others have held the log, longer than it waits for them; `null` when they let go. */
+export interface Report {
+  logHeldMs: number | null
+}
+
 interface Waiting {
   resolve(result: unknown): void
   reject(error: Error): void
@@ -38,6 +43,7 @@ export class Writer {
   #worker: Worker | null = null
   #lastId = 0
   #isClosed = false
+  #logHeldSince: number | null = null
 
   constructor(path: string) {
     this.#path = path
@@ -73,6 +79,11 @@ export class Writer {
     return promise
   }
 
+  /** For how long others have kept the log from being emptied, where that is longer than an erasure waits for them; 0 where not. */
+  logHeldMs(): number {
+    return this.#logHeldSince === null ? 0 : performance.now() - this.#logHeldSince
+  }
+
   /** Lets every write that was handed over finish, then ends the thread. Later writes are refused. */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -91,7 +102,12 @@ export class Writer {
       resourceLimits: { maxYoungGenerationSizeMb: 12 },
     })
     let cause = new Error('The writer thread ended.')
-    worker.on('message', ({ id, result, error }: Reply) => {
+    worker.on('message', (message: Reply | Report) => {
+      if ('logHeldMs' in message) {
+        this.#logHeldSince = message.logHeldMs === null ? null : performance.now() - message.logHeldMs
+        return
+      }
+      const { id, result, error } = message
       const waiting = this.#waiting.get(id)
       this.#waiting.delete(id)
       if (error) waiting?.reject(error)
@@ -102,6 +118,7 @@ export class Writer {
     })
     worker.on('exit', () => {
       this.#worker = null
+      this.#logHeldSince = null
       for (const waiting of this.#waiting.values()) waiting.reject(cause)
       this.#waiting.clear()
     })
