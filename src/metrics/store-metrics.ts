@@ -14,7 +14,7 @@ export function storeMetrics(
 ): SubjectStore {
   new Gauge({
     name: 'lethe_store_reachable',
-    help: 'Whether the store answered within two seconds when the metrics were read (1) or not (0).',
+    help: 'Whether the store answered within two seconds when the metrics were read, and can be written to (1), or not (0).',
     registers: [registry],
     async collect() {
       this.set(

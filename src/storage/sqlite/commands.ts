@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { apiKeyCommands } from './api-key.ts'
 import { backupCommands } from './backup.ts'
-import { pause } from './connection.ts'
+import { pause, touch, transaction } from './connection.ts'
 import { ingestCommands } from './ingest.ts'
 import { memberCommands } from './member.ts'
 import { organisationCommands } from './organisation.ts'
@@ -19,6 +19,12 @@ const courtesyMs = 2
 /** Everything that writes, on one connection. Each command is one transaction. */
 export function commands(db: DatabaseSync) {
   return {
+    /** Nothing: who asks for it learns that the thread is ready. */
+    getReady(): void {},
+    /** Finds out whether the disk can be written to. */
+    tryToWrite(): void {
+      transaction(db, () => db.exec(touch))
+    },
     ...organisationCommands(db),
     ...trackerCommands(db),
     ...apiKeyCommands(db),

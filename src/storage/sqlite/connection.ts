@@ -109,6 +109,18 @@ export function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && error.errcode === busy
 }
 
+const diskFailures = new Set([/* READONLY */ 8, /* IOERR */ 10, /* FULL */ 13])
+
+/** Whether a statement failed because the disk is full, broken or may not be written to. */
+export function isDiskFailure(error: unknown): boolean {
+  if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number')) return false
+  // The lowest byte says what it is; the others, more exactly where.
+  return diskFailures.has(error.errcode & 0xff)
+}
+
+/** A write that changes nothing anybody reads. One that changed nothing at all SQLite would leave out. */
+export const touch = 'UPDATE scrubs SET rowid = rowid % 2 + 1'
+
 /** Lets `work` wait this long, not longer, for locks of others. */
 export function withBusyTimeout<Result>(db: DatabaseSync, timeoutMs: number, work: () => Result): Result {
   db.exec(`PRAGMA busy_timeout = ${timeoutMs}`)

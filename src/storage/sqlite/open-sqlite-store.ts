@@ -15,6 +15,7 @@ import { ForeignStore, migrate, refuseForeign } from './migrate.ts'
 import { organisationQueries } from './organisation.ts'
 import { packRows } from './packed-rows.ts'
 import { recallUntilWritten } from './recall.ts'
+import { requireRoom } from './require-room.ts'
 import { retentionQueries } from './retention.ts'
 import { scrubInPieces, scrubQueries } from './scrub.ts'
 import { sessionQueries } from './session.ts'
@@ -133,9 +134,12 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
       adoptScrubState: (state) => writer.run('adoptScrubState', state),
     },
     together: (reads) => snapshot(db, reads),
-    ping: async () => {
+    async ping() {
       anything.get()
+      await requireRoom(path)
+      await writer.requireWritable()
     },
+    prepareToWrite: () => writer.run('getReady'),
     logHeldMs: () => writer.logHeldMs(),
     async close() {
       await writer.close()

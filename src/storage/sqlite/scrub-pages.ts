@@ -1,6 +1,6 @@
 import { fdatasyncSync, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { didBegin, didWithin, openWriter } from './connection.ts'
+import { didBegin, didWithin, openWriter, touch } from './connection.ts'
 import { isHandleOf, readAt, writeAt } from './raw-file.ts'
 import { DamagedPage, unusedBytes } from './unused-bytes.ts'
 
@@ -31,7 +31,7 @@ export function scrubPages(path: string, handle: number, first: number, last: nu
     if (!didWithin(db, patienceMs, () => didBeginWithEmptyLog(db, path))) return null
     try {
       const next = zeroPages(handle, first, last)
-      db.exec('UPDATE scrubs SET rowid = rowid % 2 + 1')
+      db.exec(touch)
       db.exec('COMMIT')
       return next
     } finally {

@@ -1,15 +1,16 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { commands } from './commands.ts'
-import { openWriter } from './connection.ts'
+import { isDiskFailure, openWriter } from './connection.ts'
 import { LogTruncation } from './write-ahead-log.ts'
-import type { Call, Erasing, Message, Reply } from './writer.ts'
+import type { Call, Erasing, Message, Reply, Report } from './writer.ts'
 
 // The thread that does all of a process's writing, one call after the other, away from the event loop that answers requests.
 const port = parentPort
 if (!port) throw new Error('writer-thread.ts runs as a worker thread')
 const db = openWriter(workerData)
 const run = commands(db)
-const log = new LogTruncation(db, { onHeld: (logHeldMs) => port.postMessage({ logHeldMs }) })
+const report = (message: Report) => port.postMessage(message)
+const log = new LogTruncation(db, { onHeld: (logHeldMs) => report({ logHeldMs }) })
 
 port.on('message', (first: Message) => {
   const messages = [first, ...alsoThere(port)]
@@ -45,6 +46,7 @@ function isErasing(message: Message): message is Erasing {
 function eraseTogether(calls: readonly Erasing[], post: (reply: Reply) => void): void {
   const outcomes = run.eraseSubjects(calls.flatMap(({ args: [erasures] }) => erasures))
   const hasErased = outcomes.some((outcome) => outcome !== null && !(outcome instanceof Error))
+  if (outcomes.some(isDiskFailure)) report({ hasDiskFailed: true })
   function answerAll(error?: unknown): void {
     for (const { id, args } of calls) {
       post(error === undefined ? { id, result: outcomes.splice(0, args[0].length) } : failed(id, error))
@@ -60,6 +62,8 @@ function answer({ id, name, args }: Call): Reply {
     const command: (...args: never[]) => unknown = run[name]
     return { id, result: command(...(args as never[])) }
   } catch (error) {
+    // A backup may be written to another disk.
+    if (name !== 'backup' && isDiskFailure(error)) report({ hasDiskFailed: true })
     return failed(id, error)
   }
 }

@@ -23,10 +23,12 @@ export interface Reply {
   error?: Error
 }
 
-/** What the thread tells of itself: how long others have held the log, longer than it waits for them; `null` when they let go. */
-export interface Report {
-  logHeldMs: number | null
-}
+/** What the thread tells of itself. */
+export type Report =
+  /** How long others have held the log, longer than it waits for them; `null` when they let go. */
+  | { logHeldMs: number | null }
+  /** The disk is full, broken or may not be written to. */
+  | { hasDiskFailed: true }
 
 interface Waiting {
   resolve(result: unknown): void
@@ -36,7 +38,7 @@ interface Waiting {
 /** How many writes may wait for the thread: those before a request take a second or two, unless one of them is very large. */
 export const mostWaiting = 1_000
 
-/** Hands writes to the writer thread, which starts with the first one. Should the thread die, the next write starts another. */
+/** Hands writes to the writer thread, which starts with the first one at the latest. Should the thread die, the next write starts another. */
 export class Writer {
   readonly #path: string
   readonly #waiting = new Map<number, Waiting>()
@@ -44,6 +46,8 @@ export class Writer {
   #lastId = 0
   #isClosed = false
   #logHeldSince: number | null = null
+  #hasDiskFailed = false
+  #trial: Promise<void> | null = null
 
   constructor(path: string) {
     this.#path = path
@@ -79,6 +83,16 @@ export class Writer {
     return promise
   }
 
+  /** Rejects when a write has failed because of the disk, and another one does so now. */
+  async requireWritable(): Promise<void> {
+    if (!this.#hasDiskFailed) return
+    this.#trial ??= this.run('tryToWrite').finally(() => {
+      this.#trial = null
+    })
+    await this.#trial
+    this.#hasDiskFailed = false
+  }
+
   /** For how long others have kept the log from being emptied, where that is longer than an erasure waits for them; 0 where not. */
   logHeldMs(): number {
     return this.#logHeldSince === null ? 0 : performance.now() - this.#logHeldSince
@@ -95,6 +109,11 @@ export class Writer {
     await promise
   }
 
+  #note(report: Report): void {
+    if ('hasDiskFailed' in report) this.#hasDiskFailed = true
+    else this.#logHeldSince = report.logHeldMs === null ? null : performance.now() - report.logHeldMs
+  }
+
   #start(): Worker {
     const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), {
       workerData: this.#path,
@@ -103,8 +122,8 @@ export class Writer {
     })
     let cause = new Error('The writer thread ended.')
     worker.on('message', (message: Reply | Report) => {
-      if ('logHeldMs' in message) {
-        this.#logHeldSince = message.logHeldMs === null ? null : performance.now() - message.logHeldMs
+      if (!('id' in message)) {
+        this.#note(message)
         return
       }
       const { id, result, error } = message
