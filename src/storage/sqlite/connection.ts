@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-/** How long a write waits for another process's write, which may be a scrub of a large store, before it gives up. */
+/** How long a write waits for another process's write, which may be an upgrade of a large store, before it gives up. */
 export const writeTimeoutMs = 600_000
 /** How often it looks. */
 const lookAgainMs = 1
