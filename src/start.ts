@@ -27,6 +27,9 @@ export interface Service {
 export async function startService(config: Config, workplace: Workplace, log: Log): Promise<Service> {
   const { logger } = log
   const { clock, randomness } = workplace
+  // A thread may have to start for it, which goes on beside all that follows.
+  const readyToWrite = workplace.prepareToWrite?.()
+  readyToWrite?.catch(() => {})
   const use = keyUse(workplace, (error) =>
     logger.warn({ err: error }, 'noting when keys were last used failed'),
   )
@@ -54,6 +57,11 @@ export async function startService(config: Config, workplace: Workplace, log: Lo
   const port = await server.listen(config.host, config.port).catch(async (error) => {
     await metrics?.close()
     return giveUp(portTaken(error, 'LETHE_PORT', config.host, config.port))
+  })
+  await readyToWrite?.catch(async (error) => {
+    await server.close()
+    await metrics?.close()
+    return giveUp(error)
   })
   const house = keepHouse({ ...workplace, passedMs: () => performance.now() }, config, {
     onSwept(pass) {

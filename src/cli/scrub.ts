@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { formatInstant } from '../domain/instant.ts'
 import type { CommandKit } from './command-kit.ts'
+import { Progress } from './progress.ts'
 import { whenAlone } from './when-alone.ts'
 
 const everyByte = 'what was deleted is gone from every file of the store.'
@@ -16,8 +17,17 @@ export function addScrubCommand(program: Command, { terminal, withStore }: Comma
       withStore(async ({ upkeep, clock }) => {
         const startedAt = performance.now()
         await whenAlone(terminal, upkeep, () => {
-          if (terminal.columns() !== null) terminal.draw('Scrubbing: reads go on, writes wait')
-          return upkeep.scrub(clock())
+          let share = 0
+          const view = () => ({ share, facts: [`Scrubbing: ${Math.floor(share * 100)}%`] })
+          const progress = new Progress(terminal, clock, { view })
+          return upkeep
+            .scrub(clock(), {
+              onProgress(done) {
+                share = done
+                progress.tick()
+              },
+            })
+            .finally(() => progress.end())
         })
         const durationMs = Math.round(performance.now() - startedAt)
         const { lastAt } = await upkeep.scrubState()

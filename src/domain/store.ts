@@ -31,10 +31,17 @@ export interface Store {
   transfer: TransferStore
   /** Runs reads that came together. An engine may let them share what each would do alone; they then see the same moment. */
   together(reads: () => void): void
-  /** Rejects when the store does not answer. */
+  /** Rejects when the store does not answer, or is known to be unable to write. */
   ping(): Promise<void>
+  /** Gets ready to write, where the first write would otherwise have to. Rejects when that is not possible. */
+  prepareToWrite?(): Promise<void>
   /** How an engine's connections are used, for one that has several: open, of those at work, and how many calls wait for one. */
   connections?(): { open: number; busy: number; waiting: number }
+  /**
+   * For how long readers of other processes have kept what was erased in the write-ahead log, where that is longer than an erasure
+   * waits for them; 0 where not. Of an engine whose log is its own affair, nothing.
+   */
+  logHeldMs?(): number
   /** Finishes what is under way, then lets go of the engine. */
   close(): Promise<void>
 }

@@ -8,6 +8,13 @@ export interface ScrubState {
   isDue: boolean
 }
 
+export interface ScrubOptions {
+  /** Ends it early, between two pieces; it then rejects with the signal's reason, and is still due. */
+  signal?: AbortSignal
+  /** Told how much is done, from 0 to 1, after each piece. */
+  onProgress?(share: number): void
+}
+
 /** Work on the store as a whole. */
 export interface UpkeepStore {
   /** Does `work` unless another process is at such work; `null` then. A process that dies has let go of it. */
@@ -16,10 +23,10 @@ export interface UpkeepStore {
   /** Whether a scrub leaves not one byte of what was deleted; an engine that only frees its room leaves some until it is used again. */
   readonly scrubsEveryByte: boolean
   /**
-   * Removes what is left of what was deleted from the store's files, and notes `now` as its time. Reads go on meanwhile, writes may
-   * wait. Rejects, to be run again, when others held on to old pages for too long.
+   * Removes what is left of what was deleted before it began from the store's files, and notes `now` as its time. Reads and writes go
+   * on meanwhile, in between its pieces. Rejects, to be run again, when others held on to old pages for too long.
    */
-  scrub(now: Instant): Promise<void>
+  scrub(now: Instant, options?: ScrubOptions): Promise<void>
   /**
    * Writes a consistent copy of what the store holds now, and nothing it held before, to a file that must not exist. Rejects with an
    * `invalid_request` where the engine has tools of its own for that.

@@ -12,7 +12,7 @@ import { storeMetrics } from './store-metrics.ts'
 import { upkeepMetrics } from './upkeep-metrics.ts'
 
 export interface MeteredParts {
-  store: Pick<Store, 'ping' | 'subjects' | 'connections'>
+  store: Pick<Store, 'ping' | 'subjects' | 'connections' | 'logHeldMs'>
   limiter: Pick<Limiter, 'take' | 'isReachable'>
   /** How many lines of the log were dropped. */
   droppedLines(): number

@@ -4,7 +4,7 @@ import type { Store } from '../domain/store.ts'
 import type { SubjectStore } from '../domain/subject.ts'
 import { checkReadiness } from '../operations/check-readiness.ts'
 
-type Watched = Pick<Store, 'ping' | 'subjects' | 'connections'>
+type Watched = Pick<Store, 'ping' | 'subjects' | 'connections' | 'logHeldMs'>
 
 /** Measures a store. The subjects it hands back are the same ones, and their erasures are counted. */
 export function storeMetrics(
@@ -14,7 +14,7 @@ export function storeMetrics(
 ): SubjectStore {
   new Gauge({
     name: 'lethe_store_reachable',
-    help: 'Whether the store answered within two seconds when the metrics were read (1) or not (0).',
+    help: 'Whether the store answered within two seconds when the metrics were read, and can be written to (1), or not (0).',
     registers: [registry],
     async collect() {
       this.set(
@@ -26,6 +26,7 @@ export function storeMetrics(
     },
   })
   if (store.connections) connectionMetrics(registry, store.connections)
+  if (store.logHeldMs) logMetrics(registry, store.logHeldMs)
   return countErasures(registry, store.subjects)
 }
 
@@ -45,6 +46,17 @@ function connectionMetrics(registry: Registry, connections: NonNullable<Store['c
       },
     })
   }
+}
+
+function logMetrics(registry: Registry, logHeldMs: NonNullable<Store['logHeldMs']>): void {
+  new Gauge({
+    name: 'lethe_log_truncation_pending_seconds',
+    help: 'For how long readers of other processes have kept what was erased in the write-ahead log, where that is longer than an erasure waits for them; 0 where not.',
+    registers: [registry],
+    collect() {
+      this.set(logHeldMs() / 1000)
+    },
+  })
 }
 
 function countErasures(registry: Registry, subjects: SubjectStore): SubjectStore {

@@ -39,6 +39,7 @@ export function keepHouse(
   const { upkeep, clock, passedMs } = parts
   const isClockDoubtful = clockDoubt(clock, passedMs, onClockJumped)
   const stopping = new AbortController()
+  const scrubRetry = retryInRounds(Math.ceil(daySeconds / sweepSeconds))
   let timer: NodeJS.Timeout | null = null
   let round = keep()
 
@@ -78,10 +79,19 @@ export function keepHouse(
   }
 
   async function scrub(): Promise<void> {
-    if (scrubHour === 'off' || stopping.signal.aborted) return
-    if (!isScrubDue(await upkeep.scrubState(), scrubHour, clock())) return
+    const { signal } = stopping
+    if (scrubHour === 'off' || signal.aborted) return
+    if (!isScrubDue(await upkeep.scrubState(), scrubHour, clock()) || scrubRetry.isTooEarly()) return
     const startedAt = performance.now()
-    await upkeep.scrub(clock())
+    try {
+      await upkeep.scrub(clock(), { signal })
+    } catch (error) {
+      // One that was stopped is still due.
+      if (signal.aborted) return
+      scrubRetry.noteFailure()
+      throw error
+    }
+    scrubRetry.noteSuccess()
     onScrubbed(performance.now() - startedAt)
   }
 
@@ -94,8 +104,25 @@ export function keepHouse(
   }
 }
 
-const dayMs = 86_400_000
+const daySeconds = 86_400
+const dayMs = daySeconds * 1_000
 const hourMs = 3_600_000
+
+/** Tries what has failed in the next round, then after two, four and so on, never less often than after `most`. */
+function retryInRounds(most: number) {
+  let failures = 0
+  let toWait = 0
+  return {
+    isTooEarly: (): boolean => toWait-- > 0,
+    noteFailure(): void {
+      toWait = Math.min(2 ** failures++, most) - 1
+    },
+    noteSuccess(): void {
+      failures = 0
+      toWait = 0
+    },
+  }
+}
 
 /**
  * Tells whether the clock has run ahead of the time that has really passed by more than an hour. What is swept on the word of such a

@@ -31,6 +31,8 @@ async function liveThrough(t: TestContext, store: string | undefined, shortage: 
   const ask = (id: string, method = 'GET') => askRaw(server.url, subjectPath(id), { key, method })
   const erased = 'keeper-0-keeper'
   assert.equal(dataOf(await ask(erased, 'DELETE')).alreadyErased, false)
+  const isReady = async () => (await askRaw(server.url, '/readyz')).status === 200
+  assert.equal(await isReady(), true)
 
   const { begin, end } = shortage(server.pid)
   begin()
@@ -41,8 +43,15 @@ async function liveThrough(t: TestContext, store: string | undefined, shortage: 
   const line = await server.waitFor('stdout', /.*"level":50.*request failed.*\n/)
   assert.match(line[0], /disk I\/O error|database or disk is full/)
   assert.ok(line[0].includes(refused.headers.get('x-request-id') ?? '-'))
+  const unready = await askRaw(server.url, '/readyz')
+  assert.equal(errorOf(unready, 'internal_error').message, 'The store does not answer.')
+  const id = unready.headers.get('x-request-id') ?? '-'
+  const reason = await server.waitFor('stdout', new RegExp(`.*${id}.*request failed.*\\n`))
+  assert.match(reason[0], /disk I\/O error|database or disk is full|The disk of the store is full/)
 
   end()
+  // Nothing else has to be written before it is.
+  assert.equal(await isReady(), true)
   assert.equal(dataOf(await ask('keeper-1-keeper', 'DELETE')).alreadyErased, false)
   errorOf(await ask('keeper-1-keeper'), 'not_found')
   errorOf(await ask(erased), 'not_found')
@@ -64,7 +73,7 @@ describe('a full disk', () => {
   it('does the same where a real one is full, and an import says so and ends with 1', {
     skip: noMounts,
   }, async (t) => {
-    const folder = smallDisk(t, 3)
+    const folder = smallDisk(t, 4)
     const filler = join(folder, 'filler')
     const store = join(folder, 'lethe.db')
     const cli = await liveThrough(t, store, () => ({

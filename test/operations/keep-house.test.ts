@@ -324,4 +324,44 @@ describe('the nightly scrub', () => {
     assert.deepEqual(house.errors, [reader])
     assert.deepEqual(await store.upkeep.scrubState(), { lastAt: three, isDue: false })
   })
+
+  it('that fails again and again is tried ever more seldom, at least once a day, and sweeps go on', async (t) => {
+    const { keep, addAged, moveClock, store } = await openHouse(t)
+    await store.upkeep.scrub(noon)
+    await addAged('anna')
+    moveClock(three)
+    let tries = 0
+    const scrub: Store['upkeep']['scrub'] = async () => {
+      tries++
+      throw new Error('database or disk is full')
+    }
+    const upkeep = { ...store.upkeep, scrub }
+    const house = keep({ ...store, upkeep }, { scrubHour: 3, sweepSeconds: 6 * 3_600 })
+    const triesAfter = []
+    for (let round = 1; round <= 16; round++) {
+      await house.ended(round)
+      triesAfter.push(tries)
+      t.mock.timers.tick(6 * hour)
+    }
+    assert.deepEqual(triesAfter, [1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 6])
+    assert.equal(house.errors.length, 6)
+    assert.equal(house.passes.length, 16)
+  })
+
+  it('is stopped with the service, without an error', async (t) => {
+    const { keep, addAged, moveClock, store } = await openHouse(t)
+    await store.upkeep.scrub(noon)
+    await addAged('anna')
+    moveClock(three)
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+    const scrub: Store['upkeep']['scrub'] = async (_, { signal } = {}) => {
+      begin()
+      await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+    }
+    const house = keep({ ...store, upkeep: { ...store.upkeep, scrub } }, { scrubHour: 3 })
+    await begun
+    await house.stop()
+    assert.deepEqual(house.errors, [])
+    assert.equal((await store.upkeep.scrubState()).isDue, true)
+  })
 })

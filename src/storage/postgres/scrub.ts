@@ -33,13 +33,17 @@ export function scrubStore(
      * Frees the room of deleted rows in tables and indexes. What PostgreSQL does with it, and until when bytes stand in it, in its
      * log and elsewhere, is in docs/reference/postgres.md.
      */
-    async scrub(now) {
+    async scrub(now, { signal, onProgress } = {}) {
       const round = await connections.transaction(async (run) => {
         await run(awaitDeletions)
         return integer((await run(openRound)).rows[0] ?? {}, 'round')
       })
       await withClient(connections.url, async (client) => {
-        for (const table of tablesOfSubjects) await client.query(`VACUUM (INDEX_CLEANUP ON) ${table}`)
+        for (const [i, table] of tablesOfSubjects.entries()) {
+          signal?.throwIfAborted()
+          await client.query(`VACUUM (INDEX_CLEANUP ON) ${table}`)
+          onProgress?.((i + 1) / tablesOfSubjects.length)
+        }
       })
       await connections.transaction(async (run) => run(noteScrubbed, [round - 1, now]))
     },

@@ -2,47 +2,44 @@ import type { DatabaseSync } from 'node:sqlite'
 import { activityCommands } from './activity.ts'
 import { apiKeyCommands } from './api-key.ts'
 import { backupCommands } from './backup.ts'
-import { pause } from './connection.ts'
+import { pause, touch, transaction } from './connection.ts'
 import { ingestCommands } from './ingest.ts'
 import { memberCommands } from './member.ts'
 import { organisationCommands } from './organisation.ts'
 import { retentionCommands } from './retention.ts'
 import { scrubCommands } from './scrub.ts'
+import { scrubPages } from './scrub-pages.ts'
 import { signInCommands } from './sign-in.ts'
-import { type ErasureOutcome, type SubjectErasure, subjectCommands } from './subject.ts'
+import { subjectCommands } from './subject.ts'
 import { trackerCommands } from './tracker.ts'
 import { transferCommands } from './transfer.ts'
-import { logTruncation } from './write-ahead-log.ts'
 
 /** Long enough for a writer of another process, who looks every millisecond, to find the store free. */
 const courtesyMs = 2
 
 /** Everything that writes, on one connection. Each command is one transaction. */
 export function commands(db: DatabaseSync) {
-  const truncateLog = logTruncation(db)
-  const { eraseSubjects } = subjectCommands(db)
   return {
+    /** Nothing: who asks for it learns that the thread is ready. */
+    getReady(): void {},
+    /** Finds out whether the disk can be written to. */
+    tryToWrite(): void {
+      transaction(db, () => db.exec(touch))
+    },
     ...organisationCommands(db),
     ...trackerCommands(db),
     ...apiKeyCommands(db),
     ...memberCommands(db),
     ...signInCommands(db),
     ...activityCommands(db),
+    ...subjectCommands(db),
     ...scrubCommands(db),
     ...backupCommands(db),
     ...transferCommands(db),
-    // These two come one after the other for as long as there is work.
+    // These come one after the other for as long as there is work.
+    scrubPages: courteous(scrubPages),
     ingest: courteous(ingestCommands(db).ingest),
     sweep: courteous(retentionCommands(db).sweep),
-    /**
-     * Empties the log once for all of them; also when nothing was there any more: an erasure that was cut off after its commit has
-     * left its pages in the log.
-     */
-    eraseSubjects(erasures: readonly SubjectErasure[]): ErasureOutcome[] {
-      const outcomes = eraseSubjects(erasures)
-      if (outcomes.some((outcome) => outcome !== null && !(outcome instanceof Error))) truncateLog()
-      return outcomes
-    },
   }
 }
 

@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-/** How long a write waits for another process's write, which may be a scrub of a large store, before it gives up. */
+/** How long a write waits for another process's write, which may be an upgrade of a large store, before it gives up. */
 export const writeTimeoutMs = 600_000
 /** How often it looks. */
 const lookAgainMs = 1
@@ -100,7 +100,8 @@ export function didWithin(db: DatabaseSync, timeoutMs: number, did: () => boolea
   })
 }
 
-function didBegin(db: DatabaseSync): boolean {
+/** Begins a transaction with the right to write; `false` where another connection has it. */
+export function didBegin(db: DatabaseSync): boolean {
   try {
     db.exec('BEGIN IMMEDIATE')
     return true
@@ -116,6 +117,18 @@ const busy = 5
 export function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && error.errcode === busy
 }
+
+const diskFailures = new Set([/* READONLY */ 8, /* IOERR */ 10, /* FULL */ 13])
+
+/** Whether a statement failed because the disk is full, broken or may not be written to. */
+export function isDiskFailure(error: unknown): boolean {
+  if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number')) return false
+  // The lowest byte says what it is; the others, more exactly where.
+  return diskFailures.has(error.errcode & 0xff)
+}
+
+/** A write that changes nothing anybody reads. One that changed nothing at all SQLite would leave out. */
+export const touch = 'UPDATE scrubs SET rowid = rowid % 2 + 1'
 
 /** Lets `work` wait this long, not longer, for locks of others. */
 export function withBusyTimeout<Result>(db: DatabaseSync, timeoutMs: number, work: () => Result): Result {

@@ -15,8 +15,9 @@ import { ForeignStore, migrate, refuseForeign } from './migrate.ts'
 import { organisationQueries } from './organisation.ts'
 import { packRows } from './packed-rows.ts'
 import { recallUntilWritten } from './recall.ts'
+import { requireRoom } from './require-room.ts'
 import { retentionQueries } from './retention.ts'
-import { scrubQueries } from './scrub.ts'
+import { scrubInPieces, scrubQueries } from './scrub.ts'
 import { sessionQueries } from './session.ts'
 import { signInQueries } from './sign-in.ts'
 import { subjectQueries } from './subject.ts'
@@ -119,7 +120,7 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
       alone: (work) => alone(path, work),
       scrubState: async () => scrubs.scrubState(),
       scrubsEveryByte: true,
-      scrub: (now) => writer.run('scrub', now),
+      scrub: (now, options) => scrubInPieces(path, writer, scrubs.scrubScope(), now, options),
       backup: (file) => writer.run('backup', file),
       async distribute() {
         throw new LetheError(
@@ -136,9 +137,13 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
       adoptScrubState: (state) => writer.run('adoptScrubState', state),
     },
     together: (reads) => snapshot(db, reads),
-    ping: async () => {
+    async ping() {
       anything.get()
+      await requireRoom(path)
+      await writer.requireWritable()
     },
+    prepareToWrite: () => writer.run('getReady'),
+    logHeldMs: () => writer.logHeldMs(),
     async close() {
       await writer.close()
       db.close()

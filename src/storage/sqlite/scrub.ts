@@ -1,15 +1,20 @@
+import { realpathSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Instant } from '../../domain/instant.ts'
-import type { ScrubState } from '../../domain/upkeep.ts'
+import type { ScrubOptions, ScrubState } from '../../domain/upkeep.ts'
 import { integer } from '../rows/row.ts'
-import { transaction, withBusyTimeout, writeTimeoutMs } from './connection.ts'
+import { transaction } from './connection.ts'
+import { rawHandle } from './raw-file.ts'
 import { truncateLog } from './write-ahead-log.ts'
+import type { Writer } from './writer.ts'
 
-/** How long a scrub waits at its end for reads that began before it. */
-const readersTimeoutMs = 60_000
+/** How long it leaves the store alone before it looks whether they have ended. */
+const lookAgainMs = 50
 
 export function scrubQueries(db: DatabaseSync) {
   const state = db.prepare('SELECT * FROM scrubs')
+  const pageCount = db.prepare('PRAGMA page_count')
   return {
     scrubState(): ScrubState {
       const row = state.get() ?? {}
@@ -18,31 +23,71 @@ export function scrubQueries(db: DatabaseSync) {
         isDue: integer(row, 'deletions') !== integer(row, 'scrubbed_deletions'),
       }
     },
+    /** What a scrub that begins now has to see to: so many deletions, and the pages there are. */
+    scrubScope: () => ({
+      deletions: integer(state.get() ?? {}, 'deletions'),
+      pages: integer(pageCount.get() ?? {}, 'page_count'),
+    }),
+  }
+}
+
+/**
+ * Scrubs in small pieces, each a write of its own: whatever else waits to be written comes between two of them. What is deleted after
+ * it began is left to the next one. Rejects when reads keep it from going on for longer than `readersTimeoutMs`.
+ */
+export async function scrubInPieces(
+  path: string,
+  writer: Pick<Writer, 'run'>,
+  { deletions, pages }: { deletions: number; pages: number },
+  now: Instant,
+  { signal, onProgress, readersTimeoutMs = 60_000 }: ScrubOptions & { readersTimeoutMs?: number } = {},
+): Promise<void> {
+  // SQLite puts the log beside the file itself, not beside a link to it.
+  const file = realpathSync(path)
+  const handle = rawHandle(file)
+  for (let next = 1; next <= pages; ) {
+    next = await untilFree(
+      () => writer.run('scrubPages', file, handle, next, pages),
+      readersTimeoutMs,
+      signal,
+    )
+    onProgress?.((next - 1) / pages)
+  }
+  await writer.run('noteScrub', deletions, now)
+  await untilFree(() => writer.run('truncateLog'), readersTimeoutMs, signal)
+}
+
+/** Tries until readers let go of the log, without keeping the writer. Rejects when they hold it too long. */
+async function untilFree<Result>(
+  attempt: () => Promise<Result | null>,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    signal?.throwIfAborted()
+    const result = await attempt()
+    if (result !== null) return result
+    if (performance.now() > deadline) {
+      throw new Error('Another process has been using old pages for a minute; scrub again when it has ended.')
+    }
+    await delay(lookAgainMs)
   }
 }
 
 export function scrubCommands(db: DatabaseSync) {
-  const state = db.prepare('SELECT deletions FROM scrubs')
   const note = db.prepare('UPDATE scrubs SET scrubbed_deletions = ?, scrubbed_at = ?')
   const adopt = db.prepare(
     'UPDATE scrubs SET scrubbed_at = ?, deletions = max(deletions, scrubbed_deletions + ?)',
   )
   return {
-    /**
-     * Deleting overwrites the rows themselves, but when SQLite moves rows from page to page it leaves copies in the gaps. Only
-     * writing every page anew rids the file of them; emptying the log then puts the new pages in the place of the old.
-     */
-    scrub(now: Instant): void {
-      const deletions = integer(state.get() ?? {}, 'deletions')
-      withBusyTimeout(db, writeTimeoutMs, () => db.exec('VACUUM'))
-      if (!truncateLog(db, readersTimeoutMs)) {
-        throw new Error(
-          'Another process has been using old pages for a minute; scrub again when it has ended.',
-        )
-      }
-      transaction(db, () => note.run(deletions, now))
-      truncateLog(db, readersTimeoutMs)
-    },
+    /** Notes that every page was seen to. */
+    noteScrub: (deletions: number, now: Instant): void =>
+      transaction(db, () => {
+        note.run(deletions, now)
+      }),
+    /** Empties the log where nobody holds it; `null` where somebody does. */
+    truncateLog: (): true | null => (truncateLog(db) ? true : null),
     adoptScrubState: ({ lastAt, isDue }: ScrubState): void =>
       transaction(db, () => {
         adopt.run(lastAt, isDue ? 1 : 0)

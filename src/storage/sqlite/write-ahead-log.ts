@@ -1,22 +1,95 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { didWithin } from './connection.ts'
+import { withBusyTimeout } from './connection.ts'
 
-const retryAfterMs = 1_000
+/** How long an answer waits for others to let go of the log. */
+const patienceMs = 5_000
+/** How often it is tried meanwhile. */
+const oftenMs = 1
+/** How often it is tried to empty a log that others have held that long. */
+const seldomMs = 250
 
 /**
- * Empties the write-ahead log, where deleted rows still stand in older copies of their pages. Waits up to `timeoutMs` for others that
- * read, write or put the log back into the file; `false` when they hold it longer.
+ * Empties the write-ahead log, where deleted rows still stand in older copies of their pages. Waits for nobody: `false` when others
+ * read, write or put the log back into the file just now.
  */
-export function truncateLog(db: DatabaseSync, timeoutMs: number): boolean {
+export function truncateLog(db: DatabaseSync): boolean {
   const truncate = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
-  return didWithin(db, timeoutMs, () => truncate.get()?.busy === 0)
+  return withBusyTimeout(db, 0, () => truncate.get()?.busy === 0)
 }
 
-/** Empties the log now or, where others hold it longer than can be waited for, as soon as they let go: tries every second. */
-export function logTruncation(db: DatabaseSync, timeoutMs = 5_000): () => void {
-  let retry: NodeJS.Timeout | null = null
-  return function truncate() {
-    if (retry) clearTimeout(retry)
-    retry = truncateLog(db, timeoutMs) ? null : setTimeout(truncate, retryAfterMs).unref()
+interface TruncationOptions {
+  /** Told how long others have held the log once that is longer than can be waited for, and `null` when it is empty again. */
+  onHeld(heldMs: number | null): void
+  patienceMs?: number
+}
+
+/** With an error when the log could not be emptied at all. */
+type Done = (error?: unknown) => void
+
+/**
+ * Empties the log for whoever has deleted something, or as soon as others let go of it. Between two tries the thread is free, so that
+ * whatever else is to be written does not wait.
+ */
+export class LogTruncation {
+  readonly #db: DatabaseSync
+  readonly #options: TruncationOptions
+  #waiting: Done[] = []
+  #heldSince: number | null = null
+  #isToldHeld = false
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(db: DatabaseSync, options: TruncationOptions) {
+    this.#db = db
+    this.#options = options
+  }
+
+  /** Calls `done` when the log is empty; when others have held it too long already, at once. */
+  request(done: Done): void {
+    this.#waiting.push(done)
+    this.#try()
+  }
+
+  /** Calls `done` when nobody waits any more. Nothing is tried after that. */
+  end(done: () => void): void {
+    const stop = () => {
+      clearTimeout(this.#timer)
+      done()
+    }
+    if (this.#waiting.length === 0) stop()
+    else this.#waiting.push(stop)
+  }
+
+  #try(): void {
+    clearTimeout(this.#timer)
+    try {
+      if (truncateLog(this.#db)) this.#note(null)
+      else this.#tryAgain(performance.now())
+    } catch (error) {
+      this.#timer = setTimeout(() => this.#try(), seldomMs).unref()
+      this.#answer(error)
+    }
+  }
+
+  #tryAgain(now: number): void {
+    this.#heldSince ??= now
+    const heldMs = now - this.#heldSince
+    const isTooLong = heldMs >= (this.#options.patienceMs ?? patienceMs)
+    // Whoever writes batch after batch lets go of it for no more than a moment.
+    this.#timer = setTimeout(() => this.#try(), isTooLong ? seldomMs : oftenMs).unref()
+    if (isTooLong) this.#note(heldMs)
+  }
+
+  /** Nobody has to wait any longer. */
+  #note(heldMs: number | null): void {
+    if (heldMs === null) this.#heldSince = null
+    if (this.#isToldHeld !== (heldMs !== null)) this.#options.onHeld(heldMs)
+    this.#isToldHeld = heldMs !== null
+    this.#answer()
+  }
+
+  #answer(error?: unknown): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const done of waiting) done(error)
   }
 }

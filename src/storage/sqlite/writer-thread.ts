@@ -1,22 +1,27 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { commands } from './commands.ts'
-import { openWriter } from './connection.ts'
-import type { Call, Erasing, Message, Reply } from './writer.ts'
+import { isDiskFailure, openWriter } from './connection.ts'
+import { LogTruncation } from './write-ahead-log.ts'
+import type { Call, Erasing, Message, Reply, Report } from './writer.ts'
 
 // The thread that does all of a process's writing, one call after the other, away from the event loop that answers requests.
 const port = parentPort
 if (!port) throw new Error('writer-thread.ts runs as a worker thread')
 const db = openWriter(workerData)
 const run = commands(db)
+const report = (message: Report) => port.postMessage(message)
+const log = new LogTruncation(db, { onHeld: (logHeldMs) => report({ logHeldMs }) })
 
 port.on('message', (first: Message) => {
   const messages = [first, ...alsoThere(port)]
   const erasing = messages.filter(isErasing)
-  if (erasing.length > 0) for (const reply of eraseTogether(erasing)) port.postMessage(reply)
+  if (erasing.length > 0) eraseTogether(erasing, (reply) => port.postMessage(reply))
   for (const message of messages) {
     if (message === 'close') {
-      db.close()
-      port.close()
+      log.end(() => {
+        db.close()
+        port.close()
+      })
     } else if (!isErasing(message)) {
       port.postMessage(answer(message))
       // Each batch of an import leaves much garbage behind, and an import lets it be collected before the next one comes.
@@ -34,14 +39,21 @@ function isErasing(message: Message): message is Erasing {
   return message !== 'close' && message.name === 'eraseSubjects'
 }
 
-/** Erasures that waited together share a transaction and the emptying of the log, which cost far more than a small one itself. */
-function eraseTogether(calls: readonly Erasing[]): Reply[] {
-  try {
-    const outcomes = run.eraseSubjects(calls.flatMap(({ args: [erasures] }) => erasures))
-    return calls.map(({ id, args: [erasures] }) => ({ id, result: outcomes.splice(0, erasures.length) }))
-  } catch (error) {
-    return calls.map(({ id }) => failed(id, error))
+/**
+ * Erasures that waited together share a transaction and the emptying of the log, which cost far more than a small one itself. The log
+ * is emptied also when nothing was there any more: an erasure that was cut off after its commit has left its pages in it.
+ */
+function eraseTogether(calls: readonly Erasing[], post: (reply: Reply) => void): void {
+  const outcomes = run.eraseSubjects(calls.flatMap(({ args: [erasures] }) => erasures))
+  const hasErased = outcomes.some((outcome) => outcome !== null && !(outcome instanceof Error))
+  if (outcomes.some(isDiskFailure)) report({ hasDiskFailed: true })
+  function answerAll(error?: unknown): void {
+    for (const { id, args } of calls) {
+      post(error === undefined ? { id, result: outcomes.splice(0, args[0].length) } : failed(id, error))
+    }
   }
+  if (hasErased) log.request(answerAll)
+  else answerAll()
 }
 
 function answer({ id, name, args }: Call): Reply {
@@ -50,6 +62,8 @@ function answer({ id, name, args }: Call): Reply {
     const command: (...args: never[]) => unknown = run[name]
     return { id, result: command(...(args as never[])) }
   } catch (error) {
+    // A backup may be written to another disk.
+    if (name !== 'backup' && isDiskFailure(error)) report({ hasDiskFailed: true })
     return failed(id, error)
   }
 }

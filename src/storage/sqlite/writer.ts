@@ -23,6 +23,13 @@ export interface Reply {
   error?: Error
 }
 
+/** What the thread tells of itself. */
+export type Report =
+  /** How long others have held the log, longer than it waits for them; `null` when they let go. */
+  | { logHeldMs: number | null }
+  /** The disk is full, broken or may not be written to. */
+  | { hasDiskFailed: true }
+
 interface Waiting {
   resolve(result: unknown): void
   reject(error: Error): void
@@ -31,13 +38,16 @@ interface Waiting {
 /** How many writes may wait for the thread: those before a request take a second or two, unless one of them is very large. */
 export const mostWaiting = 1_000
 
-/** Hands writes to the writer thread, which starts with the first one. Should the thread die, the next write starts another. */
+/** Hands writes to the writer thread, which starts with the first one at the latest. Should the thread die, the next write starts another. */
 export class Writer {
   readonly #path: string
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | null = null
   #lastId = 0
   #isClosed = false
+  #logHeldSince: number | null = null
+  #hasDiskFailed = false
+  #trial: Promise<void> | null = null
 
   constructor(path: string) {
     this.#path = path
@@ -73,6 +83,21 @@ export class Writer {
     return promise
   }
 
+  /** Rejects when a write has failed because of the disk, and another one does so now. */
+  async requireWritable(): Promise<void> {
+    if (!this.#hasDiskFailed) return
+    this.#trial ??= this.run('tryToWrite').finally(() => {
+      this.#trial = null
+    })
+    await this.#trial
+    this.#hasDiskFailed = false
+  }
+
+  /** For how long others have kept the log from being emptied, where that is longer than an erasure waits for them; 0 where not. */
+  logHeldMs(): number {
+    return this.#logHeldSince === null ? 0 : performance.now() - this.#logHeldSince
+  }
+
   /** Lets every write that was handed over finish, then ends the thread. Later writes are refused. */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -84,6 +109,11 @@ export class Writer {
     await promise
   }
 
+  #note(report: Report): void {
+    if ('hasDiskFailed' in report) this.#hasDiskFailed = true
+    else this.#logHeldSince = report.logHeldMs === null ? null : performance.now() - report.logHeldMs
+  }
+
   #start(): Worker {
     const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), {
       workerData: this.#path,
@@ -91,7 +121,12 @@ export class Writer {
       resourceLimits: { maxYoungGenerationSizeMb: 12 },
     })
     let cause = new Error('The writer thread ended.')
-    worker.on('message', ({ id, result, error }: Reply) => {
+    worker.on('message', (message: Reply | Report) => {
+      if (!('id' in message)) {
+        this.#note(message)
+        return
+      }
+      const { id, result, error } = message
       const waiting = this.#waiting.get(id)
       this.#waiting.delete(id)
       if (error) waiting?.reject(error)
@@ -102,6 +137,7 @@ export class Writer {
     })
     worker.on('exit', () => {
       this.#worker = null
+      this.#logHeldSince = null
       for (const waiting of this.#waiting.values()) waiting.reject(cause)
       this.#waiting.clear()
     })

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
-import { logTruncation } from '../../../src/storage/sqlite/write-ahead-log.ts'
+import { LogTruncation } from '../../../src/storage/sqlite/write-ahead-log.ts'
 import { always, at, eventRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -36,6 +36,22 @@ function eventsOf(subjectId: string, count: number): IncomingRow[] {
       properties: { url: `https://shop.example/products/${i}` },
     }),
   )
+}
+
+/** Another process in the middle of a read. */
+function beginReading(path: string, table = 'events'): DatabaseSync {
+  const other = new DatabaseSync(path)
+  other.exec('BEGIN')
+  other.prepare(`SELECT count(*) FROM ${table}`).get()
+  return other
+}
+
+function openNumbers(t: TestContext): { path: string; db: DatabaseSync } {
+  const path = join(temporaryFolder(t), 'lethe.db')
+  const db = openWriter(path)
+  t.after(() => db.close())
+  db.exec('CREATE TABLE numbers (number INTEGER) STRICT')
+  return { path, db }
 }
 
 describe('the write-ahead log', () => {
@@ -99,26 +115,83 @@ describe('the write-ahead log', () => {
     }
   })
 
-  it('is tried again every second while another process holds it longer than can be waited for', (t) => {
+  it('that another process holds keeps the answer waiting, and no other write', async (t) => {
+    const { store, path } = await openShop(t)
+    await ingest(store, eventsOf('anna', 100), 100)
+    const other = beginReading(path)
+    let isAnswered = false
+    const erasure = store.subjects.erase(tracker, 'anna').finally(() => {
+      isAnswered = true
+    })
+    // What the erasure waits for ends only afterwards.
+    for (const plan of ['pro', 'free'] as const) await store.organisations.setPlan('acme', plan)
+    assert.equal(isAnswered, false)
+    other.close()
+    assert.deepEqual(await erasure, { sessions: 100, events: 100 })
+    assert.equal(logSize(path), 0)
+  })
+
+  it('that another process holds too long is emptied within a second of its end, and told of until then', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
-    const path = join(temporaryFolder(t), 'lethe.db')
-    const db = openWriter(path)
-    db.exec('CREATE TABLE numbers (number INTEGER) STRICT')
-    const other = new DatabaseSync(path)
-    other.exec('BEGIN')
-    other.prepare('SELECT * FROM numbers').all()
+    const { path, db } = openNumbers(t)
+    const other = beginReading(path, 'numbers')
     db.exec('INSERT INTO numbers VALUES (1)')
-    const truncate = logTruncation(db, 0)
-    truncate()
+    const told: (number | null)[] = []
+    const log = new LogTruncation(db, { patienceMs: 0, onHeld: (heldMs) => told.push(heldMs) })
+    let answers = 0
+    const done = (error?: unknown) => {
+      assert.equal(error, undefined)
+      answers++
+    }
+    log.request(done)
+    assert.deepEqual([answers, told], [1, [0]])
     assert.notEqual(logSize(path), 0)
+    log.request(done)
+    assert.equal(answers, 2, 'one that comes when the log has been held too long already does not wait')
     t.mock.timers.tick(1_000)
     assert.notEqual(logSize(path), 0)
     other.close()
     t.mock.timers.tick(999)
-    assert.notEqual(logSize(path), 0)
-    t.mock.timers.tick(1)
     assert.equal(logSize(path), 0)
-    db.close()
+    assert.deepEqual(told, [0, null])
+    db.exec('INSERT INTO numbers VALUES (2)')
+    t.mock.timers.tick(10_000)
+    assert.notEqual(logSize(path), 0, 'once it is empty nothing more is tried')
+    log.request(done)
+    assert.deepEqual([answers, told, logSize(path)], [3, [0, null], 0])
+  })
+
+  it('is not waited for by an end unless somebody else does', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const { path, db } = openNumbers(t)
+    const other = beginReading(path, 'numbers')
+    db.exec('INSERT INTO numbers VALUES (1)')
+    const log = new LogTruncation(db, { onHeld: () => assert.fail('it is not held for long') })
+    const order: string[] = []
+    log.end(() => order.push('nobody waits'))
+    log.request(() => order.push('answered'))
+    log.end(() => order.push('ended'))
+    assert.deepEqual(order, ['nobody waits'])
+    other.close()
+    t.mock.timers.tick(999)
+    assert.deepEqual(order, ['nobody waits', 'answered', 'ended'])
+  })
+
+  it('that cannot be emptied at all fails the answers, and is tried again', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const { path, db } = openNumbers(t)
+    db.exec('INSERT INTO numbers VALUES (1)')
+    const log = new LogTruncation(db, { onHeld: () => assert.fail('nobody holds it') })
+    const broken = new Error('disk I/O error')
+    const mock = t.mock.method(db, 'prepare', () => {
+      throw broken
+    })
+    const errors: unknown[] = []
+    log.request((error) => errors.push(error))
+    assert.deepEqual(errors, [broken])
+    mock.mock.restore()
+    t.mock.timers.tick(1_000)
+    assert.equal(logSize(path), 0)
   })
 })
 

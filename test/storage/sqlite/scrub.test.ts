@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { ApiKey } from '../../../src/domain/api-key.ts'
 import type { Store } from '../../../src/domain/store.ts'
-import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
-import { scrubCommands } from '../../../src/storage/sqlite/scrub.ts'
-import { subjectCommands } from '../../../src/storage/sqlite/subject.ts'
+import { scrubInPieces } from '../../../src/storage/sqlite/scrub.ts'
+import { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { always, at, eventRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
-import { until } from '../../support/until.ts'
 import { logSize, value } from './database-file.ts'
 import { openShop } from './open-shop.ts'
+import { runChild } from './run-child.ts'
 import { numbersBeside, tellTale } from './tell-tale.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -82,10 +83,8 @@ describe('the files after a scrub', () => {
 
   it('are their owner’s alone, and the log is as good as empty', async (t) => {
     const { store, path } = await openUsedShop(t)
-    const { size } = statSync(path)
     await store.upkeep.alone(() => store.upkeep.scrub(now))
     assert.equal(logSize(path), 0)
-    assert.ok(statSync(path).size < size, 'what was deleted takes no room any more')
     const folder = dirname(path)
     assert.deepEqual(readdirSync(folder).sort(), [
       ...['lethe.db', 'lethe.db-shm', 'lethe.db-upkeep', 'lethe.db-wal'],
@@ -96,76 +95,111 @@ describe('the files after a scrub', () => {
   })
 })
 
+/** A store of several pieces, of which something was deleted, and which has a key. */
+async function openLargeShop(t: TestContext): Promise<{ store: Store; path: string }> {
+  const shop = await openUsedShop(t)
+  for (let batch = 0; batch < 8; batch++) {
+    const events = Array.from({ length: 10 }, (_, i) =>
+      eventRow({
+        ...{ subjectId: 'large', eventId: `e${batch}-${i}`, occurredAt: start + batch * 10 + i },
+        properties: { text: String(i).repeat(200_000) },
+      }),
+    )
+    await shop.store.ingest.ingest(events)
+  }
+  await shop.store.apiKeys.create(key, '01'.repeat(32))
+  return shop
+}
+
+const key: ApiKey = {
+  ...{ id: 'key', organisationId: 'acme', name: 'Key', scopes: ['analytics:view'], lastFour: '1111' },
+  ...{ createdAt: 1, rotatedAt: null, expiresAt: null, revokedAt: null, lastUsedAt: null },
+}
+
 describe('while a scrub runs', () => {
-  it('reads go on, and a write waits for it and is kept', async (t) => {
-    const { store, path } = await openUsedShop(t, 20_000)
+  it('reads go on, and a revocation and an erasure come between its pieces, in this process and in another', async (t) => {
+    const { store, path } = await openLargeShop(t)
     const other = await openSqliteStore(path)
     t.after(() => other.close())
-    // Its writer runs before the scrub begins.
-    await other.organisations.setPlan('acme', 'pro')
+    const shares: number[] = []
+    const writes: Promise<unknown>[] = []
     let isDone = false
-    const begin = performance.now()
-    const scrub = store.upkeep.scrub(now).finally(() => {
+    const scrub = store.upkeep.scrub(now, {
+      onProgress(share) {
+        if (shares.push(share) > 1) return
+        const revoked = store.apiKeys.revoke(key.id, 5)
+        const erased = other.subjects.erase(tracker, 'anna')
+        writes.push(revoked.then(() => assert.equal(isDone, false, 'the revocation did not wait')))
+        writes.push(erased.then((counts) => assert.deepEqual(counts, { sessions: 50, events: 3_000 })))
+      },
+    })
+    const over = scrub.finally(() => {
       isDone = true
     })
-    const write = other.ingest.ingest([eventRow({ subjectId: 'cleo', eventId: 'e' })])
-    let reads = 0
-    for (; !isDone; reads++) {
+    for (; !isDone; await nextTurn()) {
       for (const { subjects } of [store, other]) {
-        assert.equal((await subjects.read(tracker, 'anna'))?.counts.events, 20_000)
+        assert.equal((await subjects.read(tracker, 'large'))?.counts.events, 80)
       }
-      await nextTurn()
     }
-    await scrub
-    t.diagnostic(`${reads} reads in the ${Math.round(performance.now() - begin)} ms of a scrub`)
-    assert.ok(reads >= 20, `${reads} reads while it ran`)
-    assert.deepEqual(await write, { subjects: 1, sessions: 1, events: 1 })
-    assert.ok(await store.subjects.read(tracker, 'cleo'))
-    assert.equal(value(path, 'PRAGMA integrity_check'), 'ok')
-  })
-
-  it('an erasure by another process waits too, and is not lost', async (t) => {
-    const { store, path } = await openUsedShop(t)
-    const other = await openSqliteStore(path)
-    t.after(() => other.close())
-    const reader = beginReading(path)
-    const scrub = store.upkeep.scrub(now)
-    // With its pages in the log it has only to wait for the reader.
-    await until(() => logSize(path) > 100_000)
-    const erasure = other.subjects.erase(tracker, 'anna')
-    reader.close()
-    await scrub
-    assert.deepEqual(await erasure, { sessions: 50, events: 3_000 })
+    await over
+    await Promise.all(writes)
+    assert.equal(writes.length, 2)
+    assert.ok(shares.length >= 3 && shares.every((share, i) => share > (shares[i - 1] ?? 0)), String(shares))
+    assert.equal(shares.at(-1), 1)
+    assert.notEqual((await store.apiKeys.find(key.id))?.revokedAt, null)
     assert.equal(await store.subjects.read(tracker, 'anna'), null)
-    assert.equal((await store.upkeep.scrubState()).isDue, true)
     assert.equal(value(path, 'PRAGMA integrity_check'), 'ok')
   })
-})
 
-describe('what is deleted while a scrub runs', () => {
-  it('is left to the next one', async (t) => {
-    const { store, path } = await openUsedShop(t)
-    const [db, other] = [openWriter(path), openWriter(path)]
-    const { eraseSubjects } = subjectCommands(other)
-    const run = db.exec.bind(db)
-    t.mock.method(db, 'exec', (sql: string) => {
-      run(sql)
-      if (sql !== 'VACUUM') return
-      const counts = eraseSubjects([{ view: tracker, subjectId: 'anna' }])
-      assert.deepEqual(counts, [{ sessions: 50, events: 3_000 }])
+  it('what is deleted meanwhile is left to the next one', async (t) => {
+    const { store } = await openLargeShop(t)
+    const erasures: Promise<unknown>[] = []
+    await store.upkeep.scrub(now, {
+      onProgress: () => erasures.push(store.subjects.erase(tracker, 'anna')),
     })
-    scrubCommands(db).scrub(now)
-    for (const connection of [db, other]) connection.close()
+    await Promise.all(erasures)
     assert.deepEqual(await store.upkeep.scrubState(), { lastAt: now, isDue: true })
+    await store.upkeep.scrub(now + 1)
+    assert.deepEqual(await store.upkeep.scrubState(), { lastAt: now + 1, isDue: false })
+  })
+
+  it('it can be stopped between two pieces, and is still due', async (t) => {
+    const { store } = await openLargeShop(t)
+    const stopping = new AbortController()
+    const before = await store.upkeep.scrubState()
+    const onProgress = () => stopping.abort()
+    await assert.rejects(store.upkeep.scrub(now, { signal: stopping.signal, onProgress }), {
+      name: 'AbortError',
+    })
+    assert.deepEqual(await store.upkeep.scrubState(), before)
+    assert.equal(before.isDue, true)
+  })
+
+  it('nothing breaks beside a process that writes, and puts back what it wrote, over and over', async (t) => {
+    const { store, path } = await openUsedShop(t)
+    const child = runChild('child-checkpoints.ts', path)
+    const ended = once(child, 'exit')
+    await once(child.stdout, 'data')
+    for (let round = 0; round < 3; round++) await store.upkeep.scrub(now + round)
+    child.kill('SIGKILL')
+    await ended
+    assert.equal(value(path, 'PRAGMA integrity_check'), 'ok')
+    assert.equal((await store.subjects.read(tracker, 'anna'))?.counts.events, 3_000)
   })
 })
 
 describe('a scrub beside another process that reads old pages', () => {
-  it('waits for it, and is done when it is', async (t) => {
+  it('waits for it without keeping others from writing, and is done when it is', async (t) => {
     const { store, path } = await openUsedShop(t)
+    await store.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'late' })])
     const reader = beginReading(path)
-    const scrub = store.upkeep.scrub(now)
-    await until(() => logSize(path) > 100_000)
+    let isDone = false
+    const scrub = store.upkeep.scrub(now).finally(() => {
+      isDone = true
+    })
+    // Each is handed over behind a try of the scrub's.
+    for (let i = 0; i < 10; i++) await store.organisations.setPlan('acme', 'pro')
+    assert.equal(isDone, false)
     assert.equal((await store.upkeep.scrubState()).isDue, true)
     reader.close()
     await scrub
@@ -175,19 +209,16 @@ describe('a scrub beside another process that reads old pages', () => {
 
   it('that does not end gives up, says why, and can be repeated', async (t) => {
     const { store, path } = await openUsedShop(t)
-    const db = openWriter(path)
-    const run = db.exec.bind(db)
-    // Its minute of patience would be the test's.
-    t.mock.method(db, 'exec', (sql: string) => run(sql.replace('busy_timeout = 60000', 'busy_timeout = 1')))
-    const { scrub } = scrubCommands(db)
     const reader = beginReading(path)
-    assert.throws(() => scrub(now), /^Error: Another process has been using old pages .*; scrub again/)
-    assert.equal((await store.upkeep.scrubState()).isDue, true)
+    const writer = new Writer(path)
+    t.after(() => writer.close())
+    const scope = { deletions: 1, pages: 10 }
+    const scrub = () => scrubInPieces(path, writer, scope, now, { readersTimeoutMs: 100 })
+    await assert.rejects(scrub(), /^Error: Another process has been using old pages .*; scrub again/)
     assert.equal((await store.subjects.read(tracker, 'anna'))?.counts.events, 3_000)
     reader.close()
-    scrub(now)
+    await scrub()
     assert.deepEqual(await store.upkeep.scrubState(), { lastAt: now, isDue: false })
     assert.equal(logSize(path), 0)
-    db.close()
   })
 })

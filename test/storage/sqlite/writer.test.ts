@@ -11,6 +11,24 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 const acme = { id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 } as const
 
 describe('the writer', () => {
+  it('starts its thread when asked to get ready or with the first write, not for reads', async (t) => {
+    let threads = 0
+    const count = () => {
+      threads++
+    }
+    process.on('worker', count)
+    t.after(() => process.off('worker', count))
+    const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'))
+    t.after(() => store.close())
+    await store.organisations.list()
+    await store.ping()
+    assert.equal(threads, 0)
+    await store.prepareToWrite?.()
+    assert.equal(threads, 1)
+    assert.equal(await store.organisations.create(acme), true)
+    assert.equal(threads, 1)
+  })
+
   it('starts a new thread for the next write when the last one died', async (t) => {
     const folder = join(temporaryFolder(t), 'data')
     writeFileSync(folder, 'a file where the folder should be')

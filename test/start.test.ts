@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { pino } from 'pino'
+import { readConfig } from '../src/config.ts'
+import { startService } from '../src/start.ts'
+import { openWorkplace, type Workplace } from '../src/workplace.ts'
+import { emptyStore } from './support/empty-store.ts'
+import { until } from './support/until.ts'
+
+/** A service that is about to start, on a store that gets ready to write as it is told to. */
+async function startWith(t: TestContext, prepareToWrite: () => Promise<void>) {
+  const config = readConfig({ LETHE_PORT: '0', LETHE_STORE: await emptyStore(t) })
+  const opened = await openWorkplace(config)
+  let closings = 0
+  const workplace: Workplace = {
+    ...opened,
+    prepareToWrite,
+    async close() {
+      closings++
+      await opened.close()
+    },
+  }
+  return { start: startService(config, workplace, pino({ level: 'silent' })), closings: () => closings }
+}
+
+describe('the start of a service', () => {
+  it('is over only when its store is ready to write', async (t) => {
+    const { promise: prepared, resolve: finish } = Promise.withResolvers<void>()
+    let hasBegun = false
+    const { start } = await startWith(t, () => {
+      hasBegun = true
+      return prepared
+    })
+    let isStarted = false
+    const started = start.then((service) => {
+      isStarted = true
+      return service
+    })
+    await until(() => hasBegun)
+    for (let turn = 0; turn < 50; turn++) await nextTurn()
+    assert.equal(isStarted, false)
+    finish()
+    await (await started).stop()
+  })
+
+  it('fails, with everything closed, when its store cannot get ready', async (t) => {
+    const broken = new Error('The writer thread ended.')
+    const { start, closings } = await startWith(t, () => Promise.reject(broken))
+    await assert.rejects(start, broken)
+    assert.equal(closings(), 1)
+  })
+})
