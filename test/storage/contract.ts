@@ -15,6 +15,7 @@ import { ingestContract } from './contract/ingest.ts'
 import { lifeContract } from './contract/life.ts'
 import { memberContract } from './contract/member.ts'
 import { organisationContract } from './contract/organisation.ts'
+import { pageBytesContract } from './contract/page-bytes.ts'
 import { retentionContract } from './contract/retention.ts'
 import { sessionContract } from './contract/session.ts'
 import { signInContract } from './contract/sign-in.ts'
@@ -43,6 +44,7 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     subjectContract(bench)
     sessionContract(bench)
     eventContract(bench)
+    pageBytesContract(bench)
     erasureContract(bench)
     ageingContract(bench)
     retentionContract(bench)

@@ -1,3 +1,4 @@
+import { maxPageBytes } from '../../domain/page.ts'
 import type { Values } from '../rows/row.ts'
 
 /**
@@ -11,6 +12,18 @@ export const presentSubject = `(SELECT 1 FROM subjects JOIN trackers ON trackers
 export function rowsOf(joined: readonly Values[]): Values[] | null {
   return joined.length === 0 ? null : joined.filter(([first]) => first !== null)
 }
+
+/**
+ * How many bytes of a text the rows hold that come before the one before this, as the column `held`. The rows of a page come all at
+ * once, so what would not fit is left behind here; a text's length is known without reading it.
+ */
+export function heldBefore(text: string, order: string): string {
+  const before = `(ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)`
+  return `coalesce(sum(octet_length(${text})) OVER ${before}, 0) AS held`
+}
+
+/** The rows that fit into a page, of which one always does, and the one behind them that tells that more follow. */
+export const withinPage = `held <= ${maxPageBytes}`
 
 /** Later than every instant: newest first, a list begins behind it. */
 export const behindAll = Number.MAX_SAFE_INTEGER

@@ -4,9 +4,11 @@ import type { Instant } from '../../domain/instant.ts'
 import type { Page } from '../../domain/page.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
-import { toPage } from '../page.ts'
-import { eventColumns, eventPosition, toEvent } from '../rows/event.ts'
-import { integer } from '../rows/row.ts'
+import { PageBuilder } from '../page.ts'
+import { eventColumnsWith, eventPosition, toEvent } from '../rows/event.ts'
+import { asInteger, asText, integer, type Values } from '../rows/row.ts'
+import { snapshot } from './connection.ts'
+import { areWhole, unlessLarge, withLargeTexts } from './large-text.ts'
 import { subjectPresence } from './subject.ts'
 import type { TrackerVisibility } from './tracker.ts'
 import { prepareValues } from './values-statement.ts'
@@ -14,7 +16,7 @@ import { prepareValues } from './values-statement.ts'
 export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const isPresent = subjectPresence(db)
   const order = 'ORDER BY occurred_at DESC, event_id DESC LIMIT ?'
-  const events = `SELECT ${eventColumns} FROM events`
+  const events = `SELECT ${eventColumnsWith(unlessLarge('properties'))} FROM events`
   const first = prepareValues(db, `${events} WHERE subject_key = ? AND occurred_at >= ? ${order}`)
   const following = prepareValues(
     db,
@@ -34,6 +36,11 @@ export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
      AND session_id = ? ${order}`,
   )
 
+  const properties = prepareValues(
+    db,
+    'SELECT properties FROM events WHERE subject_key = ? AND occurred_at = ? AND event_id = ?',
+  )
+
   function find(key: Uint8Array, since: Instant, { limit, after, sessionId }: EventQuery) {
     if (sessionId === null) {
       return after
@@ -51,8 +58,20 @@ export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   return {
     list(view: TrackerView, subjectId: string, query: EventQuery): Page<Event, EventPosition> | null {
       if (!isVisible(view) || !isPresent(view, subjectId)) return null
-      const rows = find(subjectKey(view.trackerId, subjectId), view.since, query)
-      return toPage(rows.map(toEvent), query.limit, eventPosition)
+      const key = subjectKey(view.trackerId, subjectId)
+      const page = new PageBuilder(query.limit, eventPosition)
+      const read = () => find(key, view.since, query)
+      const rows = read()
+      if (areWhole(rows)) page.addAll(rows, toEvent)
+      else {
+        const keyOf = ([eventId, , , occurredAt]: Values) => [
+          key,
+          asInteger(occurredAt, 'occurred_at'),
+          asText(eventId, 'event_id'),
+        ]
+        snapshot(db, () => page.addAll(withLargeTexts(read(), properties, keyOf), toEvent))
+      }
+      return page.page()
     },
   }
 }
