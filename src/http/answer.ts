@@ -11,18 +11,16 @@ export interface AnswerParts {
   logger: Logger
   /** Whether the server is about to stop: a client that kept its connection would keep it from that. */
   isClosing(): boolean
+  /** Told of every answer that is made for its client alone, and of its bytes, before it is sent. */
+  onSend(visit: Visit, bytes: number): void
 }
 
 export type AnswerWriter = ReturnType<typeof answerWriter>
 
 /** Writes every answer of the API, straight to Node: all its headers are known at once, which is when that costs least. */
-export function answerWriter({ clock, logger, isClosing }: AnswerParts) {
-  function write(
-    { id, request, response, budget }: Visit,
-    status: number,
-    body: string | Buffer,
-    headers?: HeaderList,
-  ): void {
+export function answerWriter({ clock, logger, isClosing, onSend }: AnswerParts) {
+  function write(visit: Visit, status: number, body: string | Buffer, headers?: HeaderList): void {
+    const { id, request, response, budget } = visit
     const list = headers ?? commonHeaders(id, budget)
     const isText = typeof body === 'string'
     const bytes = isText ? Buffer.byteLength(body) : body.length
@@ -32,8 +30,10 @@ export function answerWriter({ clock, logger, isClosing }: AnswerParts) {
     response.writeHead(status, list)
     // Most answers are plain ASCII, which goes out as it stands.
     if (request.method === 'HEAD') response.end()
-    else if (isText) response.end(body, bytes === body.length ? 'latin1' : 'utf8')
-    else response.end(body)
+    else if (isText) {
+      onSend(visit, bytes)
+      response.end(body, bytes === body.length ? 'latin1' : 'utf8')
+    } else response.end(body)
   }
 
   return {
