@@ -12,6 +12,7 @@ import { dailyTotalContract } from './contract/daily-total.ts'
 import { erasureContract } from './contract/erasure.ts'
 import { eventContract } from './contract/event.ts'
 import { ingestContract } from './contract/ingest.ts'
+import { interleavingContract } from './contract/interleaving.ts'
 import { lifeContract } from './contract/life.ts'
 import { memberContract } from './contract/member.ts'
 import { organisationContract } from './contract/organisation.ts'
@@ -45,6 +46,7 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     sessionContract(bench)
     eventContract(bench)
     pageBytesContract(bench)
+    interleavingContract(bench)
     erasureContract(bench)
     ageingContract(bench)
     retentionContract(bench)

@@ -15,13 +15,17 @@ const list = statement(
      SELECT ${eventColumns}, ${held} FROM events WHERE ${range}
      ORDER BY ${order} LIMIT $6) e WHERE ${withinPage}) e ON true`,
 )
-// A session's span covers its events, so they are a short range of the subject's and need no index of their own.
+// A session's span covers its events: where no other overlaps it, they are one range of the subject's.
 const listOfSession = statement(
   `SELECT ${eventColumns} FROM ${presentSubject} LEFT JOIN LATERAL (SELECT * FROM (
-     SELECT event_id, events.session_id, name, occurred_at, properties, ${held} FROM sessions JOIN events USING (subject_key)
-     WHERE ${range} AND sessions.session_id = $7 AND events.session_id = $7
+     (SELECT ${eventColumns}, ${held} FROM events
+     WHERE present.interleaved = 1 AND events.interleaved = 1 AND ${range} AND session_id = $7
+     ORDER BY ${order} LIMIT $6)
+     UNION ALL
+     (SELECT event_id, events.session_id, name, occurred_at, properties, ${held} FROM sessions JOIN events USING (subject_key)
+     WHERE present.interleaved = 0 AND ${range} AND sessions.session_id = $7 AND events.session_id = $7
      AND occurred_at >= started_at AND occurred_at <= ended_at
-     ORDER BY ${order} LIMIT $6) e WHERE ${withinPage}) e ON true`,
+     ORDER BY ${order} LIMIT $6)) e WHERE ${withinPage}) e ON true`,
 )
 
 export function eventStore(connections: Connections): EventStore {

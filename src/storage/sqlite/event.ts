@@ -14,7 +14,7 @@ import type { TrackerVisibility } from './tracker.ts'
 import { prepareValues } from './values-statement.ts'
 
 export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
-  const isPresent = subjectPresence(db)
+  const findSubject = subjectPresence(db)
   const order = 'ORDER BY occurred_at DESC, event_id DESC LIMIT ?'
   const events = `SELECT ${eventColumnsWith(unlessLarge('properties'))} FROM events`
   const first = prepareValues(db, `${events} WHERE subject_key = ? AND occurred_at >= ? ${order}`)
@@ -25,7 +25,7 @@ export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const span = db.prepare(
     'SELECT started_at, ended_at FROM sessions WHERE subject_key = ? AND session_id = ?',
   )
-  // A session's span covers its events, so they are a short range of the subject's and need no index of their own.
+  // A session's span covers its events: where no other overlaps it, they are one range of the subject's.
   const firstOfSession = prepareValues(
     db,
     `${events} WHERE subject_key = ? AND occurred_at >= ? AND occurred_at <= ? AND session_id = ? ${order}`,
@@ -36,16 +36,32 @@ export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
      AND session_id = ? ${order}`,
   )
 
+  const ofSession = `${events} WHERE interleaved = 1 AND subject_key = ? AND session_id = ? AND occurred_at >= ?`
+  const firstInterleaved = prepareValues(db, `${ofSession} ${order}`)
+  const followingInterleaved = prepareValues(
+    db,
+    `${ofSession} AND (occurred_at, event_id) < (?, ?) ${order}`,
+  )
   const properties = prepareValues(
     db,
     'SELECT properties FROM events WHERE subject_key = ? AND occurred_at = ? AND event_id = ?',
   )
 
-  function find(key: Uint8Array, since: Instant, { limit, after, sessionId }: EventQuery) {
+  function find(
+    key: Uint8Array,
+    since: Instant,
+    { limit, after, sessionId }: EventQuery,
+    isInterleaved: boolean,
+  ): readonly Values[] {
     if (sessionId === null) {
       return after
         ? following.all(key, since, after.occurredAt, after.eventId, limit + 1)
         : first.all(key, since, limit + 1)
+    }
+    if (isInterleaved) {
+      return after
+        ? followingInterleaved.all(key, sessionId, since, after.occurredAt, after.eventId, limit + 1)
+        : firstInterleaved.all(key, sessionId, since, limit + 1)
     }
     const session = span.get(key, sessionId)
     if (!session) return []
@@ -57,10 +73,11 @@ export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
 
   return {
     list(view: TrackerView, subjectId: string, query: EventQuery): Page<Event, EventPosition> | null {
-      if (!isVisible(view) || !isPresent(view, subjectId)) return null
+      const subject = isVisible(view) ? findSubject(view, subjectId) : null
+      if (!subject) return null
       const key = subjectKey(view.trackerId, subjectId)
       const page = new PageBuilder(query.limit, eventPosition)
-      const read = () => find(key, view.since, query)
+      const read = () => find(key, view.since, query, subject.isInterleaved)
       const rows = read()
       if (areWhole(rows)) page.addAll(rows, toEvent)
       else {

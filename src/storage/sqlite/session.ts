@@ -15,7 +15,7 @@ import type { TrackerVisibility } from './tracker.ts'
 import { prepareValues } from './values-statement.ts'
 
 export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
-  const isPresent = subjectPresence(db)
+  const findSubject = subjectPresence(db)
   const order = 'ORDER BY started_at DESC, session_id DESC LIMIT ?'
   const sessions = `SELECT ${sessionColumnsWith(unlessLarge('attributes'))} FROM sessions`
   const first = prepareValues(db, `${sessions} WHERE subject_key = ? ${order}`)
@@ -31,10 +31,15 @@ export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
     `SELECT count(*) AS count FROM events
      WHERE subject_key = ? AND occurred_at >= ? AND occurred_at < ? AND session_id = ?`,
   )
+  const agedInterleaved = db.prepare(
+    `SELECT count(*) AS count FROM events WHERE interleaved = 1
+     AND subject_key = ? AND occurred_at >= ? AND occurred_at < ? AND session_id = ?`,
+  )
 
   function addStretch(
     page: PageBuilder<Session, SessionPosition>,
     key: Uint8Array,
+    isInterleaved: boolean,
     since: Instant,
     after: SessionPosition | null,
     count: number,
@@ -53,18 +58,19 @@ export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
       const rows = read()
       const seen = rows.filter(([, , endedAt]) => asInteger(endedAt, 'ended_at') >= since)
       const keyOf = ([sessionId]: Values) => [key, asText(sessionId, 'session_id')]
-      page.addAll(withLargeTexts(seen, attributes, keyOf), withoutAged(key, since))
+      page.addAll(withLargeTexts(seen, attributes, keyOf), withoutAged(key, isInterleaved, since))
       return rows
     })
   }
 
   /** Sees sessions of which something is left as if what has aged out were swept already. To be used within a snapshot. */
-  function withoutAged(key: Uint8Array, since: Instant) {
+  function withoutAged(key: Uint8Array, isInterleaved: boolean, since: Instant) {
+    const events = isInterleaved ? agedInterleaved : agedEvents
     return (row: Values): Session => {
       const session = toSession(row)
       const { sessionId, startedAt, counts } = session
       if (startedAt >= since) return session
-      const aged = Number(agedEvents.get(key, startedAt, since, sessionId)?.count)
+      const aged = Number(events.get(key, startedAt, since, sessionId)?.count)
       return { ...session, counts: { events: counts.events - aged } }
     }
   }
@@ -75,11 +81,12 @@ export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
       subjectId: string,
       query: SessionQuery,
     ): Eventually<Page<Session, SessionPosition> | null> {
-      if (!isVisible(view) || !isPresent(view, subjectId)) return null
+      const subject = isVisible(view) ? findSubject(view, subjectId) : null
+      if (!subject) return null
       const key = subjectKey(view.trackerId, subjectId)
       return readPage(
         query,
-        (page, after, count) => addStretch(page, key, view.since, after, count),
+        (page, after, count) => addStretch(page, key, subject.isInterleaved, view.since, after, count),
         sessionPosition,
       )
     },

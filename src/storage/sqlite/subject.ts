@@ -174,10 +174,15 @@ export function subjectCommands(db: DatabaseSync) {
   return { eraseSubjects }
 }
 
-/** Tells whether a subject holds data that has not aged out. */
-export function subjectPresence(db: DatabaseSync): (view: TrackerView, subjectId: string) => boolean {
+/** Finds a subject that holds data which has not aged out. */
+export function subjectPresence(
+  db: DatabaseSync,
+): (view: TrackerView, subjectId: string) => { isInterleaved: boolean } | null {
   const present = db.prepare(
-    'SELECT 1 FROM subjects WHERE tracker_id = ? AND subject_id = ? AND last_seen_at >= ?',
+    'SELECT interleaved FROM subjects WHERE tracker_id = ? AND subject_id = ? AND last_seen_at >= ?',
   )
-  return ({ trackerId, since }, subjectId) => present.get(trackerId, subjectId, since) !== undefined
+  return ({ trackerId, since }, subjectId) => {
+    const row = present.get(trackerId, subjectId, since)
+    return row ? { isInterleaved: row.interleaved === 1 } : null
+  }
 }
