@@ -16,7 +16,7 @@ const list = statement(
      ORDER BY ${order} LIMIT $6) e WHERE ${withinPage}) e ON true`,
 )
 // A session's span covers its events: where no other overlaps it, they are one range of the subject's.
-const listOfSession = statement(
+export const listOfSession = statement(
   `SELECT ${eventColumns} FROM ${presentSubject} LEFT JOIN LATERAL (SELECT * FROM (
      (SELECT ${eventColumns}, ${held} FROM events
      WHERE present.interleaved = 1 AND events.interleaved = 1 AND ${range} AND session_id = $7

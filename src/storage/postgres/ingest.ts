@@ -11,8 +11,8 @@ import {
 import type { Connections } from './connections.ts'
 import { copyRows } from './copy-rows.ts'
 import { addToDailyTotals } from './daily-total.ts'
-import { keyText } from './key-text.ts'
 import { keepInterleaved } from './interleaving.ts'
+import { keyText } from './key-text.ts'
 import { findKnownRows, KnownRows } from './known-rows.ts'
 import { insertSubjects, lockSubjects, type SubjectState, updateSubjects } from './lock-subjects.ts'
 import { statement } from './statement.ts'
@@ -100,12 +100,7 @@ async function claimSubjects(run: Run, batch: readonly IncomingRow[], isDistribu
   return { additions, newSubjects }
 }
 
-function addTo(
-  known: KnownRows,
-  key: string,
-  subject: SubjectBatch,
-  stored: SubjectState | null,
-): Addition {
+function addTo(known: KnownRows, key: string, subject: SubjectBatch, stored: SubjectState | null): Addition {
   const ownEvents = new KnownRows()
   const events = subject.events.filter(({ occurredAt, eventId }) => {
     if (known.hasEvent(key, occurredAt, eventId) || ownEvents.hasEvent(key, occurredAt, eventId)) return false
@@ -122,7 +117,11 @@ function addTo(
 
 function toGrowth({ key, stored, events, sessions }: Addition) {
   const before = stored?.eventCount ?? 0
-  const spans = sessions.map(({ sessionId, state: { startedAt, endedAt } }) => ({ sessionId, startedAt, endedAt }))
+  const spans = sessions.map(({ sessionId, state: { startedAt, endedAt } }) => ({
+    sessionId,
+    startedAt,
+    endedAt,
+  }))
   const isInterleaved = stored?.isInterleaved ?? false
   return { key, before, after: before + events.length, sessions: spans, newEvents: events, isInterleaved }
 }

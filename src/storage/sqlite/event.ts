@@ -36,12 +36,11 @@ export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
      AND session_id = ? ${order}`,
   )
 
-  const ofSession = `${events} WHERE interleaved = 1 AND subject_key = ? AND session_id = ? AND occurred_at >= ?`
+  // Named, because SQLite takes the primary key for as good: it knows nothing of how many events a session has.
+  const ofSession = `${events} INDEXED BY events_by_session
+    WHERE interleaved = 1 AND subject_key = ? AND session_id = ? AND occurred_at >= ?`
   const firstInterleaved = prepareValues(db, `${ofSession} ${order}`)
-  const followingInterleaved = prepareValues(
-    db,
-    `${ofSession} AND (occurred_at, event_id) < (?, ?) ${order}`,
-  )
+  const followingInterleaved = prepareValues(db, `${ofSession} AND (occurred_at, event_id) < (?, ?) ${order}`)
   const properties = prepareValues(
     db,
     'SELECT properties FROM events WHERE subject_key = ? AND occurred_at = ? AND event_id = ?',

@@ -12,7 +12,9 @@ interface GrownSubject extends SubjectGrowth {
 export function interleavingWriting(db: DatabaseSync): (subject: GrownSubject) => void {
   const hasOverlap = db.prepare(`SELECT ${anyOverlap('?1')} AS found`)
   const overlaps = db.prepare(`SELECT ${overlapsNeighbour('?1', '?2', '?3', '?4')} AS found`)
-  const markSubject = db.prepare('UPDATE subjects SET interleaved = 1 WHERE tracker_id = ? AND subject_id = ?')
+  const markSubject = db.prepare(
+    'UPDATE subjects SET interleaved = 1 WHERE tracker_id = ? AND subject_id = ?',
+  )
   const markEvents = db.prepare('UPDATE events SET interleaved = 1 WHERE subject_key = ?')
   const markEvent = db.prepare(
     'UPDATE events SET interleaved = 1 WHERE subject_key = ? AND occurred_at = ? AND event_id = ?',

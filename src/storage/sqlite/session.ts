@@ -32,7 +32,7 @@ export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
      WHERE subject_key = ? AND occurred_at >= ? AND occurred_at < ? AND session_id = ?`,
   )
   const agedInterleaved = db.prepare(
-    `SELECT count(*) AS count FROM events WHERE interleaved = 1
+    `SELECT count(*) AS count FROM events INDEXED BY events_by_session WHERE interleaved = 1
      AND subject_key = ? AND occurred_at >= ? AND occurred_at < ? AND session_id = ?`,
   )
 

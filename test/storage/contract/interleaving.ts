@@ -84,7 +84,10 @@ export function interleavingContract(bench: Bench): void {
     it('and their counts, leave out what has aged out', async () => {
       const tracker = await bench.createTracker()
       const { trackerId } = tracker
-      await bench.store.ingest.ingest([...visits(trackerId, 0, many), ...longSession(trackerId, [0, 500, 1000])])
+      await bench.store.ingest.ingest([
+        ...visits(trackerId, 0, many),
+        ...longSession(trackerId, [0, 500, 1000]),
+      ])
       const view = { ...tracker, since: start + 600 * 10 }
       const sessions = await bench.listSessions(view, 'anna')
       assert.equal(sessions.find(({ sessionId }) => sessionId === 'long')?.counts.events, 1)

@@ -62,7 +62,10 @@ export function pageBytesContract(bench: Bench): void {
       assert.deepEqual([lastEvents?.rows.length, lastEvents?.next], [1, null])
       const sessions = await bench.store.sessions.list(tracker, 'ben', query)
       assert.deepEqual(sessions?.next, { startedAt: start + 2, sessionId: 's2' })
-      const lastSessions = await bench.store.sessions.list(tracker, 'ben', { limit: 200, after: sessions.next })
+      const lastSessions = await bench.store.sessions.list(tracker, 'ben', {
+        limit: 200,
+        after: sessions.next,
+      })
       assert.deepEqual([lastSessions?.rows.length, lastSessions?.next], [1, null])
     })
 
@@ -102,7 +105,11 @@ export function pageBytesContract(bench: Bench): void {
         }),
       )
       await bench.store.ingest.ingest(rows)
-      const page = await bench.store.events.list(tracker, 'anna', { limit: 200, after: null, sessionId: null })
+      const page = await bench.store.events.list(tracker, 'anna', {
+        limit: 200,
+        after: null,
+        sessionId: null,
+      })
       assert.equal(page?.rows.length, 4)
     })
   })
