@@ -15,6 +15,8 @@ export interface Config {
   trustedProxies: string[]
   /** How many clients may be connected at once. */
   maxConnections: number
+  /** The longest line of an import. */
+  maxLineBytes: number
   /** Where browsers reach the console, without a slash at its end; `null` when nobody said. */
   publicUrl: string | null
   retentionDays: RetentionDays
@@ -54,6 +56,7 @@ export const variables = {
   },
   LETHE_TRUSTED_PROXIES: { fallback: '', takes: 'IP addresses or CIDR ranges, separated by commas' },
   LETHE_MAX_CONNECTIONS: { fallback: '10000', takes: 'a whole number from 10 to 1000000' },
+  LETHE_MAX_LINE_KIB: { fallback: '256', takes: 'a whole number of KiB from 1 to 1024' },
   LETHE_PUBLIC_URL: {
     fallback: '',
     takes: 'where browsers reach the service, such as https://lethe.example',
@@ -102,6 +105,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     },
     trustedProxies: read('LETHE_TRUSTED_PROXIES', parseProxies),
     maxConnections: read('LETHE_MAX_CONNECTIONS', (text) => parseInteger(text, 10, 1_000_000)),
+    maxLineBytes: 1024 * read('LETHE_MAX_LINE_KIB', (text) => parseInteger(text, 1, 1024)),
     publicUrl: read('LETHE_PUBLIC_URL', parsePublicUrl) || null,
     retentionDays: read('LETHE_RETENTION_DAYS', parseRetentionDays),
     sweepSeconds: read('LETHE_SWEEP_SECONDS', (text) => parseInteger(text, 1, 86_400)),

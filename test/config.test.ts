@@ -116,6 +116,10 @@ const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
     ['10', { maxConnections: 10 }],
     ['1000000', { maxConnections: 1_000_000 }],
   ],
+  LETHE_MAX_LINE_KIB: [
+    ['1', { maxLineBytes: 1_024 }],
+    ['1024', { maxLineBytes: 1_048_576 }],
+  ],
   LETHE_PUBLIC_URL: [
     ['https://lethe.example', { publicUrl: 'https://lethe.example' }],
     ['http://LETHE.example:8080/', { publicUrl: 'http://lethe.example:8080' }],
@@ -198,6 +202,7 @@ const bad: Record<string, string[]> = {
   LETHE_LIMIT_ERASURE: ['sixty/hour', '60/', '60/hours'],
   LETHE_TRUSTED_PROXIES: ['loopback', '10.0.0.0/33', '300.1.1.1', '10.0.0.1 10.0.0.2', '*', 'fd00::/129'],
   LETHE_MAX_CONNECTIONS: ['9', '1000001', 'many', '1e4', '-1'],
+  LETHE_MAX_LINE_KIB: ['0', '1025', '256K', '1.5', '-1'],
   LETHE_PUBLIC_URL: [
     'lethe.example',
     'ftp://lethe.example',

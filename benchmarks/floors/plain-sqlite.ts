@@ -47,10 +47,10 @@ export class PlainDeletes {
 export function insertPlainly(path: string, lines: number, order: LineOrder): number {
   const db = openWriter(path)
   const insertSubject = db.prepare(
-    'INSERT INTO subjects VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    'INSERT INTO subjects VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING',
   )
   const insertSession = db.prepare('INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?)')
-  const insertEvent = db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)')
+  const insertEvent = db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, 0)')
   let spentMs = 0
   let batch: (() => unknown)[] = []
   function store(): void {

@@ -4,7 +4,6 @@ import { identifierRule } from '../domain/identifier.ts'
 import { readFailure } from './decompress.ts'
 import { splitLines } from './split-lines.ts'
 
-/** Splitting wants chunks shorter than the longest line. */
 const chunkBytes = 256 * 1024
 
 /**

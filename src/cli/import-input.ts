@@ -3,10 +3,10 @@ import { access, constants, stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import type { LineBlock } from '../operations/import-lines.ts'
 import { decompress, readFailure } from './decompress.ts'
-import { splitLines } from './split-lines.ts'
+import { defaultMaxLineBytes, splitLines } from './split-lines.ts'
 import { UsageError } from './usage-error.ts'
 
-/** How much is read at a time: less than the longest line, as splitting demands. */
+/** How much is read at a time. */
 const chunkBytes = 256 * 1024
 
 /** The files of an import, `-` for standard input, as one sequence of blocks of lines. */
@@ -17,17 +17,19 @@ export class ImportInput {
   /** Why the sequence ended before the files did. */
   failure: Error | null = null
   readonly #files: readonly string[]
+  readonly #maxLineBytes: number
   #reading: Readable | null = null
   #isStopped = false
   #isOver = false
 
-  constructor(files: readonly string[], totalBytes: number | null) {
+  constructor(files: readonly string[], totalBytes: number | null, maxLineBytes?: number) {
     this.#files = files
+    this.#maxLineBytes = maxLineBytes ?? defaultMaxLineBytes
     this.totalBytes = totalBytes
   }
 
   /** Looks at every file before the first is read, so that a mistyped name costs nothing. */
-  static async open(files: readonly string[]): Promise<ImportInput> {
+  static async open(files: readonly string[], maxLineBytes?: number): Promise<ImportInput> {
     if (files.filter(isStandardInput).length > 1)
       throw new UsageError('Standard input can be read only once.')
     let total: number | null = 0
@@ -35,7 +37,7 @@ export class ImportInput {
       const bytes = isStandardInput(file) ? null : await sizeOf(file)
       total = total === null || bytes === null ? null : total + bytes
     }
-    return new ImportInput(files, total)
+    return new ImportInput(files, total, maxLineBytes)
   }
 
   /** Whether `stop` came before the end. */
@@ -54,7 +56,7 @@ export class ImportInput {
     for (const file of this.#files) {
       let number = 1
       try {
-        for await (const lines of splitLines(decompress(this.#read(file)))) {
+        for await (const lines of splitLines(decompress(this.#read(file)), this.#maxLineBytes)) {
           yield { source: sourceName(file), firstNumber: number, lines }
           number += lines.length
         }

@@ -19,7 +19,7 @@ interface ImportFlags {
 export const maxReportsPerFile = 100
 const progressEveryMs = 250
 
-export function addImportCommand(program: Command, { terminal, withStore, fail }: CommandKit): void {
+export function addImportCommand(program: Command, { terminal, config, withStore, fail }: CommandKit): void {
   program
     .command('import')
     .description('load sessions and events from NDJSON, plain or compressed with gzip or zstd')
@@ -34,7 +34,7 @@ export function addImportCommand(program: Command, { terminal, withStore, fail }
         if (tracker !== undefined && (await workplace.trackers.find(tracker)) === null) {
           throw new LetheError('not_found', `There is no tracker "${tracker}".`)
         }
-        const input = await ImportInput.open(files)
+        const input = await ImportInput.open(files, config().maxLineBytes)
         const collectGarbage = keepMemorySmall()
         const summary = emptySummary()
         const view = workProgress(() => ({

@@ -1,18 +1,21 @@
 import { isUtf8 } from 'node:buffer'
 import { BadLine } from '../domain/import-line.ts'
 
-/** The longest line, its end aside. */
-export const maxLineBytes = 1024 * 1024
+/** The longest line, its end aside, unless somebody says otherwise. */
+export const defaultMaxLineBytes = 256 * 1024
 
 const lineFeed = 0x0a
 const byteOrderMark = '\ufeff'
 
 /**
  * Cuts bytes into lines, a block of them for each chunk that ends some. Only a line feed ends a line: JSON may hold every other
- * separator. What cannot be a line comes as the reason why. Chunks must not be longer than the longest line.
+ * separator. What cannot be a line comes as the reason why.
  */
-export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<(string | BadLine)[]> {
-  const open = new OpenLine()
+export async function* splitLines(
+  chunks: AsyncIterable<Buffer>,
+  maxLineBytes = defaultMaxLineBytes,
+): AsyncGenerator<(string | BadLine)[]> {
+  const open = new OpenLine(maxLineBytes)
   let isFirst = true
   for await (const chunk of chunks) {
     const end = chunk.lastIndexOf(lineFeed)
@@ -23,7 +26,7 @@ export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator
     const firstEnd = open.isEmpty ? -1 : chunk.indexOf(lineFeed)
     if (firstEnd >= 0) open.add(chunk.subarray(0, firstEnd))
     const opened = firstEnd >= 0 ? [open.take()] : []
-    const whole = firstEnd < end ? decodeLines(chunk.subarray(firstEnd + 1, end)) : []
+    const whole = firstEnd < end ? decodeLines(chunk.subarray(firstEnd + 1, end), maxLineBytes) : []
     const lines = opened.length > 0 ? [...opened, ...whole] : whole
     if (isFirst) skipByteOrderMark(lines)
     isFirst = false
@@ -38,8 +41,13 @@ export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator
 
 /** The line whose end is still to come. Of one that has become too long nothing is kept. */
 class OpenLine {
+  readonly #maxBytes: number
   #parts: Buffer[] = []
   #bytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
 
   get isEmpty(): boolean {
     return this.#bytes === 0
@@ -48,13 +56,13 @@ class OpenLine {
   add(part: Buffer): void {
     if (part.length === 0) return
     this.#bytes += part.length
-    if (this.#bytes > maxLineBytes) this.#parts = []
+    if (this.#bytes > this.#maxBytes) this.#parts = []
     else this.#parts.push(part)
   }
 
   take(): string | BadLine {
     const line =
-      this.#bytes > maxLineBytes ? new BadLine('longer than 1 MiB') : decodeLine(Buffer.concat(this.#parts))
+      this.#bytes > this.#maxBytes ? tooLong(this.#maxBytes) : decodeLine(Buffer.concat(this.#parts))
     this.#parts = []
     this.#bytes = 0
     return line
@@ -62,13 +70,14 @@ class OpenLine {
 }
 
 /** A whole block at once where it can be: one look at its bytes, one text, one split. */
-function decodeLines(block: Buffer): (string | BadLine)[] {
-  if (isUtf8(block)) return block.toString('utf8').split('\n')
+function decodeLines(block: Buffer, maxLineBytes: number): (string | BadLine)[] {
+  if (block.length <= maxLineBytes && isUtf8(block)) return block.toString('utf8').split('\n')
   const lines: (string | BadLine)[] = []
   for (let start = 0; start <= block.length; ) {
     const end = block.indexOf(lineFeed, start)
     const stop = end === -1 ? block.length : end
-    lines.push(decodeLine(block.subarray(start, stop)))
+    const line = block.subarray(start, stop)
+    lines.push(line.length > maxLineBytes ? tooLong(maxLineBytes) : decodeLine(line))
     start = stop + 1
   }
   return lines
@@ -76,6 +85,10 @@ function decodeLines(block: Buffer): (string | BadLine)[] {
 
 function decodeLine(bytes: Buffer): string | BadLine {
   return isUtf8(bytes) ? bytes.toString('utf8') : new BadLine('not UTF-8')
+}
+
+function tooLong(maxLineBytes: number): BadLine {
+  return new BadLine(`longer than ${maxLineBytes / 1024} KiB (LETHE_MAX_LINE_KIB)`)
 }
 
 function skipByteOrderMark(lines: (string | BadLine)[]): void {

@@ -4,5 +4,7 @@ export interface Page<Row, Position> {
   next: Position | null
 }
 
+/** About how many bytes a page holds at most, whatever its limit: it ends before the row that would not fit, but has one at least. */
+export const maxPageBytes = 1024 * 1024
 export const maxPageSize = 200
 export const defaultPageSize = 50

@@ -11,6 +11,8 @@ export interface AnswerParts {
   logger: Logger
   /** Whether the server is about to stop: a client that kept its connection would keep it from that. */
   isClosing(): boolean
+  /** Told of every answer that is made for its client alone, and of its bytes, before it is sent. */
+  onSend(visit: Visit, bytes: number): void
 }
 
 export type AnswerWriter = ReturnType<typeof answerWriter>
@@ -19,7 +21,7 @@ export type AnswerWriter = ReturnType<typeof answerWriter>
  * Writes every answer of the API, straight to Node: all its headers are known at once, which is when that costs least. A request has one
  * answer, the first: another is dropped and logged, whoever makes it.
  */
-export function answerWriter({ clock, logger, isClosing }: AnswerParts) {
+export function answerWriter({ clock, logger, isClosing, onSend }: AnswerParts) {
   function write(visit: Visit, status: number, body: string | Buffer, headers?: HeaderList): void {
     const { id, request, response, budget } = visit
     if (response.headersSent) {
@@ -35,8 +37,10 @@ export function answerWriter({ clock, logger, isClosing }: AnswerParts) {
     response.writeHead(status, list)
     // Most answers are plain ASCII, which goes out as it stands.
     if (request.method === 'HEAD') response.end()
-    else if (isText) response.end(body, bytes === body.length ? 'latin1' : 'utf8')
-    else response.end(body)
+    else if (isText) {
+      onSend(visit, bytes)
+      response.end(body, bytes === body.length ? 'latin1' : 'utf8')
+    } else response.end(body)
   }
 
   return {

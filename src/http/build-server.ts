@@ -52,7 +52,12 @@ export function buildServer(parts: ServerParts): LetheServer {
   let moment = new Moment()
   const walkWay = requestWay(parts)
   const logRequest = requestLog(log, clock)
-  const answer = answerWriter({ clock, logger, isClosing: () => isClosing })
+  const answer = answerWriter({
+    clock,
+    logger,
+    isClosing: () => isClosing,
+    onSend: (visit, bytes) => connections.send(visit, bytes),
+  })
   const findDestination = buildRouter(entries(), maxHeaderBytes)
 
   const server = createServer({

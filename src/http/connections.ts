@@ -8,14 +8,23 @@ export interface Exchange {
   response: ServerResponse
 }
 
+/** An exchange and how many bytes of its answer its client is yet to take. */
+export interface AnsweredExchange extends Exchange {
+  unreadBytes: number
+}
+
 interface Connection {
   latest: Exchange | null
   /** How many of its requests are not answered yet. */
   waiting: number
+  /** How many bytes of its answers wait for the client. */
+  unreadBytes: number
 }
 
 /** How many requests may wait for their answers on one connection. Hardly a client sends a second before the first is answered. */
 const mostWaiting = 32
+/** How many bytes of answers may wait for their clients, all connections together. */
+export const maxUnreadBytes = 64 * 1024 * 1024
 /** How often a client that takes its answer slowly is looked at: one that has taken nothing since the last time is cut off. */
 const unreadTimeoutMs = 30_000
 /** File handles that are not for clients: the store, its thread, the limiter, the log. */
@@ -38,16 +47,19 @@ function systemLimits(): string {
 
 /**
  * Knows every open connection and the latest request on it, and keeps what they cost within bounds: their number, the answers that wait
- * on each, and the time for which an answer may lie unread.
+ * on each, and for how long and how many bytes of answers may lie unread.
  */
 export class Connections {
   /** The one that has asked for nothing for longest comes first. */
   readonly #open = new Map<Duplex, Connection>()
+  /** Those with answers that lie unread. The one that has taken none for longest comes first. */
+  readonly #unread = new Set<Duplex>()
+  #unreadBytes = 0
 
   constructor(server: Server, most: number) {
     server.on('connection', (socket) => {
-      this.#open.set(socket, { latest: null, waiting: 0 })
-      socket.once('close', () => this.#open.delete(socket))
+      this.#open.set(socket, { latest: null, waiting: 0, unreadBytes: 0 })
+      socket.once('close', () => this.#forget(socket))
       if (this.#open.size > most) this.#makeRoom()
     })
     server.setTimeout(unreadTimeoutMs, (socket) => {
@@ -69,10 +81,34 @@ export class Connections {
     return true
   }
 
-  /** Notes that a request is over. */
-  end({ request: { socket } }: Exchange): void {
+  /**
+   * Notes that an answer of so many bytes is being sent. While too many wait to be read, whoever has taken no answer for longest is cut
+   * off: clients that read come to no harm from those that do not.
+   */
+  send(exchange: AnsweredExchange, bytes: number): void {
+    const { socket } = exchange.request
     const connection = this.#open.get(socket)
-    if (connection) connection.waiting -= 1
+    if (!connection) return
+    exchange.unreadBytes += bytes
+    connection.unreadBytes += bytes
+    this.#unreadBytes += bytes
+    this.#unread.add(socket)
+    for (const slowest of this.#unread) {
+      if (this.#unreadBytes <= maxUnreadBytes) return
+      this.#forget(slowest)
+      slowest.destroy()
+    }
+  }
+
+  /** Notes that a request is over. */
+  end({ request: { socket }, unreadBytes }: AnsweredExchange): void {
+    const connection = this.#open.get(socket)
+    if (!connection) return
+    connection.waiting -= 1
+    connection.unreadBytes -= unreadBytes
+    this.#unreadBytes -= unreadBytes
+    this.#unread.delete(socket)
+    if (connection.unreadBytes > 0) this.#unread.add(socket)
   }
 
   latest(socket: Duplex): Exchange | null {
@@ -90,10 +126,16 @@ export class Connections {
   #makeRoom(): void {
     for (const [socket, { latest }] of this.#open) {
       if (isAwaited(latest)) continue
-      this.#open.delete(socket)
+      this.#forget(socket)
       socket.destroy()
       return
     }
+  }
+
+  #forget(socket: Duplex): void {
+    this.#unreadBytes -= this.#open.get(socket)?.unreadBytes ?? 0
+    this.#unread.delete(socket)
+    this.#open.delete(socket)
   }
 }
 

@@ -37,6 +37,8 @@ export class Visit implements Asker {
   budget: BudgetState | null = null
   patienceMs = requestPatienceMs
   operation: Operation | null = null
+  /** How many bytes of its answer its client is yet to take. */
+  unreadBytes = 0
   /** The methods its path takes, when its own is not among them. */
   allow: string | null = null
 

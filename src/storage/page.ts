@@ -1,22 +1,54 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Eventually, then } from '../domain/eventually.ts'
-import type { Page } from '../domain/page.ts'
+import { maxPageBytes, type Page } from '../domain/page.ts'
 import type { Values } from './rows/row.ts'
 
-/** Some rows of an index: what of them is still to be seen, and the last of them, seen or not; `null` when no more follow. */
-export interface Stretch<Item> {
-  items: Item[]
-  last: Values | null
+/** Up to here a text counts as if each character took three bytes, which costs nothing to find out. */
+const shortText = 256
+/** What a row takes in an answer beside its texts: the names of its fields, its instants, its counts. */
+const bytesBesideTexts = 128
+
+/** About how many bytes a row takes in an answer: never fewer than its texts have. */
+function bytesOf(row: Values): number {
+  let bytes = bytesBesideTexts
+  for (const value of row) {
+    if (typeof value !== 'string') continue
+    bytes += value.length <= shortText ? 3 * value.length : Buffer.byteLength(value)
+  }
+  return bytes
 }
 
-/** Makes a stretch of rows of which `count` were asked for. What `toItem` has nothing to show of is left out. */
-export function toStretch<Item>(
-  rows: readonly Values[],
-  count: number,
-  toItem: (row: Values) => Item | null,
-): Stretch<Item> {
-  const items = rows.map(toItem).filter((item) => item !== null)
-  return { items, last: rows.length === count ? (rows.at(-1) ?? null) : null }
+/** A page in the making. It ends at `limit` items, or before the one with which it would hold more than `maxPageBytes`. */
+export class PageBuilder<Item, Position> {
+  readonly #limit: number
+  readonly #toPosition: (item: Item) => Position
+  readonly #items: Item[] = []
+  #bytes = 0
+  /** Whether an item came for which there was no room: more follow. */
+  isFull = false
+
+  constructor(limit: number, toPosition: (item: Item) => Position) {
+    this.#limit = limit
+    this.#toPosition = toPosition
+  }
+
+  /** Adds rows until one does not fit; the first always does. What `toItem` has nothing to show of is left out. */
+  addAll(rows: Iterable<Values>, toItem: (row: Values) => Item | null): void {
+    for (const row of rows) {
+      const item = toItem(row)
+      if (item === null) continue
+      this.#bytes += bytesOf(row)
+      const fits = this.#items.length < this.#limit && this.#bytes <= maxPageBytes
+      this.isFull = !fits && this.#items.length > 0
+      if (this.isFull) return
+      this.#items.push(item)
+    }
+  }
+
+  page(): Page<Item, Position> {
+    const last = this.#items.at(-1)
+    return { rows: this.#items, next: this.isFull && last !== undefined ? this.#toPosition(last) : null }
+  }
 }
 
 /** How many rows are looked at between two turns of the event loop. */
@@ -24,28 +56,32 @@ const longStretch = 1_000
 
 /**
  * Reads a page of a list in which rows may have aged out that wait for the sweeper. Usually the first stretch fills it; behind a large
- * backlog it looks on, and lets other requests in between. `null` when a stretch is: the list is not there, or no longer.
+ * backlog it looks on, and lets other requests in between. `read` adds what is to be seen of the next `count` rows to the page, and
+ * hands all of them back; `null` when the list is not there, or no longer.
  */
 export function readPage<Item, Position>(
   { limit, after }: { limit: number; after: Position | null },
-  read: (after: Position | null, count: number) => Eventually<Stretch<Item> | null>,
+  read: (
+    page: PageBuilder<Item, Position>,
+    after: Position | null,
+    count: number,
+  ) => Eventually<readonly Values[] | null>,
   position: { ofItem(item: Item): Position; ofRow(row: Values): Position },
 ): Eventually<Page<Item, Position> | null> {
-  return then(read(after, limit + 1), (stretch) => {
-    if (stretch === null) return null
-    const { items, last } = stretch
-    return items.length > limit || last === null ? toPage(items, limit, position.ofItem) : readOn(items, last)
+  const page = new PageBuilder<Item, Position>(limit, position.ofItem)
+  return then(read(page, after, limit + 1), (rows) => {
+    if (rows === null) return null
+    return page.isFull || rows.length <= limit ? page.page() : readOn(rows)
   })
 
-  async function readOn(found: Item[], from: Values): Promise<Page<Item, Position> | null> {
-    for (let row: Values | null = from; row !== null && found.length <= limit; ) {
+  async function readOn(seen: readonly Values[]): Promise<Page<Item, Position> | null> {
+    for (let last = seen.at(-1); last !== undefined && !page.isFull; ) {
       await nextTurn()
-      const stretch = await read(position.ofRow(row), longStretch)
-      if (stretch === null) return null
-      found.push(...stretch.items)
-      row = stretch.last
+      const rows = await read(page, position.ofRow(last), longStretch)
+      if (rows === null) return null
+      last = rows.length === longStretch ? rows.at(-1) : undefined
     }
-    return toPage(found, limit, position.ofItem)
+    return page.page()
   }
 }
 

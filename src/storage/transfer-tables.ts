@@ -44,6 +44,7 @@ export const transferTables: readonly TransferTable[] = [
       oldest_at: integer,
       session_count: integer,
       event_count: integer,
+      interleaved: integer,
     },
   ),
   table(
@@ -60,7 +61,7 @@ export const transferTables: readonly TransferTable[] = [
   table(
     'events',
     { subject_key: key, occurred_at: integer, event_id: text },
-    { session_id: text, name: text, properties: text },
+    { session_id: text, name: text, properties: text, interleaved: integer },
   ),
   table('daily_events', { tracker_id: text, day: integer, name: text }, { count: integer }),
   table('daily_sessions', { tracker_id: text, day: integer }, { count: integer }),

@@ -57,7 +57,7 @@ describe('lethe import of lines that are none', () => {
     const bytes = Buffer.concat([one, notText, two, tooLong, three].map((part) => Buffer.from(part ?? '')))
     const file = write(cli, 'odd.ndjson', bytes)
     const { stdout, stderr } = await cli.run([...importShop, file])
-    assert.equal(stderr, `${file}:2: not UTF-8\n${file}:4: longer than 1 MiB\n`)
+    assert.equal(stderr, `${file}:2: not UTF-8\n${file}:4: longer than 256 KiB (LETHE_MAX_LINE_KIB)\n`)
     assert.partialDeepStrictEqual(JSON.parse(stdout), { lines: 5, badLines: 2, events: 3 })
     const stored = (await eventsOf(cli))?.map(({ eventId }) => eventId)
     assert.deepEqual(stored?.sort(), ['one', 'three', 'two'])

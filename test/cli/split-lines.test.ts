@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { maxLineBytes, splitLines } from '../../src/cli/split-lines.ts'
+import { defaultMaxLineBytes, splitLines } from '../../src/cli/split-lines.ts'
 
 type Piece = string | Uint8Array
 
@@ -9,9 +9,13 @@ async function* chunksOf(pieces: readonly Piece[]): AsyncGenerator<Buffer> {
 }
 
 /** All lines of some chunks; a reason why there is none stands in brackets. */
-async function linesOf(...pieces: Piece[]): Promise<string[]> {
+function linesOf(...pieces: Piece[]): Promise<string[]> {
+  return linesWithin(defaultMaxLineBytes, ...pieces)
+}
+
+async function linesWithin(maxLineBytes: number, ...pieces: Piece[]): Promise<string[]> {
   const lines: string[] = []
-  for await (const block of splitLines(chunksOf(pieces))) {
+  for await (const block of splitLines(chunksOf(pieces), maxLineBytes)) {
     assert.notEqual(block.length, 0)
     for (const line of block) lines.push(typeof line === 'string' ? line : `[${line.message}]`)
   }
@@ -58,7 +62,7 @@ describe('bytes that are no text', () => {
 })
 
 describe('the longest line', () => {
-  const half = 'x'.repeat(maxLineBytes / 2)
+  const half = 'x'.repeat(defaultMaxLineBytes / 2)
 
   it('is read, in one chunk or in two', async () => {
     const whole = half + half
@@ -67,9 +71,20 @@ describe('the longest line', () => {
   })
 
   it('is not exceeded: what does is no line, and its neighbours are', async () => {
-    const tooLong = '[longer than 1 MiB]'
+    const tooLong = '[longer than 256 KiB (LETHE_MAX_LINE_KIB)]'
     assert.deepEqual(await linesOf('a\n', half, half, 'x\nb\n'), ['a', tooLong, 'b'])
     assert.deepEqual(await linesOf('a\n', half, half, half, half, half, '\nb'), ['a', tooLong, 'b'])
     assert.deepEqual(await linesOf(half, half, 'x'), [tooLong])
+    assert.deepEqual(await linesOf(`a\n${half}${half}x\nb\n`), ['a', tooLong, 'b'])
+  })
+
+  it('is as long as somebody says, in bytes, wherever chunks end', async () => {
+    const [within, beyond] = ['ü'.repeat(512), 'ü'.repeat(513)]
+    const bytes = Buffer.from(`${within}\n${beyond}\na\n${within}`)
+    for (let cut = 0; cut <= bytes.length; cut += 97) {
+      assert.deepEqual(await linesWithin(1024, bytes.subarray(0, cut), bytes.subarray(cut)), [
+        ...[within, '[longer than 1 KiB (LETHE_MAX_LINE_KIB)]', 'a', within],
+      ])
+    }
   })
 })

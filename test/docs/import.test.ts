@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { maxReportsPerFile } from '../../src/cli/import.ts'
-import { maxLineBytes } from '../../src/cli/split-lines.ts'
+import { defaultMaxLineBytes } from '../../src/cli/split-lines.ts'
 import { parseImportLine } from '../../src/domain/import-line.ts'
 import { maxBatchRows, maxBatchText } from '../../src/operations/import-lines.ts'
 import { code, flat, markdownFiles, read, section, tableRows } from './markdown.ts'
@@ -44,7 +44,7 @@ test('the import page gives the bounds of a batch, of a line, and of what is rep
   assert.ok(
     text.includes(`at most ${maxBatchRows.toLocaleString('en')} rows, ${maxBatchText / 2 ** 20} MiB of text`),
   )
-  assert.ok(text.includes(`A line longer than ${maxLineBytes / 2 ** 20} MiB is bad`))
+  assert.ok(text.includes(`A line longer than ${defaultMaxLineBytes / 1024} KiB is bad`))
   assert.ok(text.includes(`the first ${maxReportsPerFile} bad lines are reported`))
 })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, it } from 'node:test'
-import { connectionsWithin } from '../../src/http/connections.ts'
+import { connectionsWithin, maxUnreadBytes } from '../../src/http/connections.ts'
 import { createKey } from '../kill/server.ts'
 import { buildShop } from '../kill/shop-store.ts'
 import { dataOf } from '../support/answers.ts'
@@ -13,6 +13,42 @@ import { until } from '../support/until.ts'
 import { HostileClients } from './hostile-clients.ts'
 
 const scopes = ['analytics:view', 'analytics:delete-data'] as const
+
+describe('answers that nobody reads', () => {
+  it('hold so many bytes and no more: whoever has taken none for longest is cut off, and who reads is not', async (t) => {
+    const shop = await startShop(t, { scopes })
+    await shop.ingest(visit('anna'))
+    const megabyte = { text: 'x'.repeat(1024 * 1024) }
+    const event = { eventId: 'e', sessionId: 's', name: 'n', occurredAt: 1, properties: megabyte }
+    shop.workplace.events.list = () => ({ rows: [event], next: null })
+    const page = (id: string) =>
+      requestText(`${subjectPath('anna')}/events`, { key: shop.key, headers: [['X-Request-Id', id]] })
+    const reader = await openRawConnection(shop.url)
+    const readOne = async () => {
+      reader.send(page('reader'))
+      assert.equal((await reader.answer()).status, 200)
+    }
+    const logged = (id: string) => shop.logged.filter((line) => line.includes(`"requestId":"${id}"`))
+    const isCut = (id: string) => logged(id).some((line) => line.includes('"hungUp":true'))
+    const names = Array.from({ length: 4 }, (_, number) => `silent-${number}`)
+    const silent = new HostileClients(t, shop.url)
+    for (const name of names) {
+      await readOne()
+      await silent.come(1, page(name).repeat(30), { reads: false })
+      // What its system keeps for it is taken: from here on its answers wait.
+      await until(() => logged(name).length > 0)
+    }
+    await readOne()
+    // Thirty answers of a megabyte each, of which the system takes some: two such clients may stay.
+    const staying = () => names.filter((name) => !isCut(name))
+    await until(() => staying().length * 30 * megabyte.text.length <= maxUnreadBytes)
+    assert.ok(staying().length > 0)
+    assert.deepEqual(staying(), names.slice(-staying().length), 'the first to have come are the first to go')
+    await readOne()
+    dataOf(await shop.ask(subjectPath('anna'), { key: shop.key }))
+    reader.hangUp()
+  })
+})
 
 describe('connections', () => {
   it('give way to newer ones, the one that has asked for nothing for longest first', async (t) => {

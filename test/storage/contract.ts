@@ -12,9 +12,11 @@ import { dailyTotalContract } from './contract/daily-total.ts'
 import { erasureContract } from './contract/erasure.ts'
 import { eventContract } from './contract/event.ts'
 import { ingestContract } from './contract/ingest.ts'
+import { interleavingContract } from './contract/interleaving.ts'
 import { lifeContract } from './contract/life.ts'
 import { memberContract } from './contract/member.ts'
 import { organisationContract } from './contract/organisation.ts'
+import { pageBytesContract } from './contract/page-bytes.ts'
 import { retentionContract } from './contract/retention.ts'
 import { sessionContract } from './contract/session.ts'
 import { signInContract } from './contract/sign-in.ts'
@@ -43,6 +45,8 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     subjectContract(bench)
     sessionContract(bench)
     eventContract(bench)
+    pageBytesContract(bench)
+    interleavingContract(bench)
     erasureContract(bench)
     ageingContract(bench)
     retentionContract(bench)

@@ -1,24 +1,31 @@
 import type { EventStore } from '../../domain/event.ts'
-import { toPage } from '../page.ts'
+import { PageBuilder } from '../page.ts'
 import { eventColumns, eventPosition, toEvent } from '../rows/event.ts'
 import type { Connections } from './connections.ts'
 import { subjectKeyText } from './key-text.ts'
-import { behindAll, presentSubject, rowsOf } from './present-subject.ts'
+import { behindAll, heldBefore, presentSubject, rowsOf, withinPage } from './present-subject.ts'
 import { statement } from './statement.ts'
 
 const range = 'subject_key = $1 AND occurred_at >= $3 AND (occurred_at, event_id) < ($4, $5)'
-const order = 'ORDER BY occurred_at DESC, event_id DESC LIMIT $6'
+const order = 'occurred_at DESC, event_id DESC'
+const held = heldBefore('properties', order)
 
 const list = statement(
-  `SELECT ${eventColumns} FROM ${presentSubject} LEFT JOIN LATERAL (
-     SELECT ${eventColumns} FROM events WHERE ${range} ${order}) e ON true`,
+  `SELECT ${eventColumns} FROM ${presentSubject} LEFT JOIN LATERAL (SELECT * FROM (
+     SELECT ${eventColumns}, ${held} FROM events WHERE ${range}
+     ORDER BY ${order} LIMIT $6) e WHERE ${withinPage}) e ON true`,
 )
-// A session's span covers its events, so they are a short range of the subject's and need no index of their own.
-const listOfSession = statement(
-  `SELECT ${eventColumns} FROM ${presentSubject} LEFT JOIN LATERAL (
-     SELECT event_id, events.session_id, name, occurred_at, properties FROM sessions JOIN events USING (subject_key)
-     WHERE ${range} AND sessions.session_id = $7 AND events.session_id = $7
-     AND occurred_at >= started_at AND occurred_at <= ended_at ${order}) e ON true`,
+// A session's span covers its events: where no other overlaps it, they are one range of the subject's.
+export const listOfSession = statement(
+  `SELECT ${eventColumns} FROM ${presentSubject} LEFT JOIN LATERAL (SELECT * FROM (
+     (SELECT ${eventColumns}, ${held} FROM events
+     WHERE present.interleaved = 1 AND events.interleaved = 1 AND ${range} AND session_id = $7
+     ORDER BY ${order} LIMIT $6)
+     UNION ALL
+     (SELECT event_id, events.session_id, name, occurred_at, properties, ${held} FROM sessions JOIN events USING (subject_key)
+     WHERE present.interleaved = 0 AND ${range} AND sessions.session_id = $7 AND events.session_id = $7
+     AND occurred_at >= started_at AND occurred_at <= ended_at
+     ORDER BY ${order} LIMIT $6)) e WHERE ${withinPage}) e ON true`,
 )
 
 export function eventStore(connections: Connections): EventStore {
@@ -31,7 +38,10 @@ export function eventStore(connections: Connections): EventStore {
         ? connections.readValues(list, values)
         : connections.readValues(listOfSession, [...values, sessionId]))
       const rows = rowsOf(joined)
-      return rows && toPage(rows.map(toEvent), limit, eventPosition)
+      if (rows === null) return null
+      const page = new PageBuilder(limit, eventPosition)
+      page.addAll(rows, toEvent)
+      return page.page()
     },
   }
 }

@@ -11,6 +11,7 @@ import {
 import type { Connections } from './connections.ts'
 import { copyRows } from './copy-rows.ts'
 import { addToDailyTotals } from './daily-total.ts'
+import { keepInterleaved } from './interleaving.ts'
 import { keyText } from './key-text.ts'
 import { findKnownRows, KnownRows } from './known-rows.ts'
 import { insertSubjects, lockSubjects, type SubjectState, updateSubjects } from './lock-subjects.ts'
@@ -45,6 +46,8 @@ interface SessionChange {
 /** What a subject's part of a batch adds to what is known. */
 interface Addition {
   key: string
+  /** Its row as it was; `null` for a new one. */
+  stored: SubjectState | null
   trackerId: string
   change: SubjectChange | null
   events: IncomingEvent[]
@@ -57,6 +60,7 @@ export function ingestStore(connections: Connections): IngestStore {
       connections.load(async (client, run) => {
         const { additions, newSubjects } = await claimSubjects(run, batch, connections.isDistributed)
         await writeAdditions(client, run, additions)
+        for (const addition of additions) await keepInterleaved(run, toGrowth(addition))
         await addToDailyTotals(run, toDailyChanges(additions))
         return {
           subjects: newSubjects,
@@ -82,7 +86,7 @@ async function claimSubjects(run: Run, batch: readonly IncomingRow[], isDistribu
       run,
       [...pending].flatMap(([key, subject]) => (stored.has(key) ? [subject] : [])),
     )
-    const found = [...pending].map(([key, subject]) => addTo(known, key, subject))
+    const found = [...pending].map(([key, subject]) => addTo(known, key, subject, stored.get(key) ?? null))
     const grown = found.flatMap(({ key, change }) => {
       const state = stored.get(key)
       return state && change ? [grow(state, change)] : []
@@ -97,7 +101,7 @@ async function claimSubjects(run: Run, batch: readonly IncomingRow[], isDistribu
   return { additions, newSubjects }
 }
 
-function addTo(known: KnownRows, key: string, subject: SubjectBatch): Addition {
+function addTo(known: KnownRows, key: string, subject: SubjectBatch, stored: SubjectState | null): Addition {
   const ownEvents = new KnownRows()
   const events = subject.events.filter(({ occurredAt, eventId }) => {
     if (known.hasEvent(key, occurredAt, eventId) || ownEvents.hasEvent(key, occurredAt, eventId)) return false
@@ -109,11 +113,22 @@ function addTo(known: KnownRows, key: string, subject: SubjectBatch): Addition {
     find: (sessionId) => known.session(key, sessionId),
     put: (sessionId, stored, state) => sessions.push({ sessionId, stored, state }),
   })
-  return { key, trackerId: subject.trackerId, change, events, sessions }
+  return { key, stored, trackerId: subject.trackerId, change, events, sessions }
+}
+
+function toGrowth({ key, stored, events, sessions }: Addition) {
+  const before = stored?.eventCount ?? 0
+  const spans = sessions.map(({ sessionId, state: { startedAt, endedAt } }) => ({
+    sessionId,
+    startedAt,
+    endedAt,
+  }))
+  const isInterleaved = stored?.isInterleaved ?? false
+  return { key, before, after: before + events.length, sessions: spans, newEvents: events, isInterleaved }
 }
 
 function begin(key: string, { sessions, events, ...seen }: SubjectChange): SubjectState {
-  return { ...seen, key, sessionCount: sessions, eventCount: events }
+  return { ...seen, key, sessionCount: sessions, eventCount: events, isInterleaved: false }
 }
 
 function grow(stored: SubjectState, change: SubjectChange): SubjectState {
@@ -128,17 +143,12 @@ function grow(stored: SubjectState, change: SubjectChange): SubjectState {
 }
 
 async function writeAdditions(client: PoolClient, run: Run, additions: readonly Addition[]): Promise<void> {
-  const events = additions.flatMap(({ key, events }) =>
-    events.map(({ occurredAt, eventId, sessionId, name, properties }) => [
-      key,
-      occurredAt,
-      eventId,
-      sessionId,
-      name,
-      JSON.stringify(properties),
-    ]),
-  )
-  await copyRows(client, 'events', eventColumns, events)
+  const isInterleaved = ({ stored }: Addition) => stored?.isInterleaved === true
+  const plain = additions.filter((addition) => !isInterleaved(addition))
+  await copyRows(client, 'events', eventColumns, plain.flatMap(toEventRows))
+  const interleaved = additions.filter(isInterleaved).flatMap(toEventRows)
+  const marked = interleaved.map((row) => [...row, 1])
+  await copyRows(client, 'events', [...eventColumns, 'interleaved'], marked)
   const sessions = additions.flatMap(({ key, sessions }) => sessions.map((session) => ({ key, ...session })))
   const isNew = ({ stored }: SessionChange) => stored === null
   await copyRows(client, 'sessions', sessionColumns, sessions.filter(isNew).map(toSessionRow))
@@ -149,6 +159,17 @@ async function writeAdditions(client: PoolClient, run: Run, additions: readonly 
       sessionColumns.map((_, column) => changed.map((row) => row[column] ?? null)),
     )
   }
+}
+
+function toEventRows({ key, events }: Addition) {
+  return events.map(({ occurredAt, eventId, sessionId, name, properties }) => [
+    key,
+    occurredAt,
+    eventId,
+    sessionId,
+    name,
+    JSON.stringify(properties),
+  ])
 }
 
 function toSessionRow({ key, sessionId, state }: SessionChange & { key: string }) {

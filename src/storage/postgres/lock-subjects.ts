@@ -12,10 +12,12 @@ export interface SubjectState {
   oldestAt: number
   sessionCount: number
   eventCount: number
+  isInterleaved: boolean
 }
 
-const columns =
+const written =
   'subject_key, tracker_id, subject_id, first_seen_at, last_seen_at, oldest_at, session_count, event_count'
+const columns = `${written}, interleaved`
 
 // In the order of their keys, so that two transactions do not wait for each other in a circle.
 const lock = statement(
@@ -28,13 +30,13 @@ const lockOnShards = statement(
   'any',
 )
 const rows = `SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
-  $7::bigint[], $8::bigint[]) AS given (${columns}) ORDER BY subject_key`
+  $7::bigint[], $8::bigint[]) AS given (${written}) ORDER BY subject_key`
 const insert = statement(
-  `INSERT INTO subjects (${columns}) ${rows} ON CONFLICT (subject_key) DO NOTHING RETURNING subject_key`,
+  `INSERT INTO subjects (${written}) ${rows} ON CONFLICT (subject_key) DO NOTHING RETURNING subject_key`,
   'any',
 )
 const update = statement(
-  `INSERT INTO subjects (${columns}) ${rows} ON CONFLICT (subject_key) DO UPDATE SET
+  `INSERT INTO subjects (${written}) ${rows} ON CONFLICT (subject_key) DO UPDATE SET
      first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at, oldest_at = excluded.oldest_at,
      session_count = excluded.session_count, event_count = excluded.event_count`,
   'any',
@@ -85,5 +87,6 @@ function toState(row: Row): SubjectState {
     oldestAt: integer(row, 'oldest_at'),
     sessionCount: integer(row, 'session_count'),
     eventCount: integer(row, 'event_count'),
+    isInterleaved: integer(row, 'interleaved') === 1,
   }
 }

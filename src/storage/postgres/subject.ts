@@ -10,8 +10,8 @@ import type {
   SubjectSummary,
 } from '../../domain/subject.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
-import { readPage, type Stretch, toStretch } from '../page.ts'
-import { asInteger, integer } from '../rows/row.ts'
+import { type PageBuilder, readPage } from '../page.ts'
+import { asInteger, integer, type Values } from '../rows/row.ts'
 import { subjectPosition, toRecord, toSummary } from '../rows/subject.ts'
 import { subjectRange } from '../subject-range.ts'
 import { leaveNote } from './activity.ts'
@@ -101,11 +101,12 @@ export function subjectStore(connections: Connections): SubjectStore {
     return found
   }
 
-  async function stretch(
+  async function addStretch(
+    page: PageBuilder<SubjectSummary, SubjectPosition>,
     view: TrackerView,
     query: SubjectQuery,
     count: number,
-  ): Promise<Stretch<SubjectSummary> | null> {
+  ): Promise<readonly Values[] | null> {
     const { conditions, values, order } = subjectRange(view, query)
     const text = `SELECT ${asSeen('$1', 's.subject_key')} FROM subjects s WHERE ${numbered(conditions, 4)} AND EXISTS
       (SELECT 1 FROM trackers t WHERE t.id = $2 AND t.organisation_id = $3)
@@ -119,15 +120,20 @@ export function subjectStore(connections: Connections): SubjectStore {
     ])
     // Only an empty list can be one that is not there.
     if (rows.length === 0 && !(await isVisible(connections, view))) return null
-    return toStretch(rows, count, (row) => {
+    page.addAll(rows, (row) => {
       const summary = toSummary(row)
       return summary.lastSeenAt < view.since ? null : summary
     })
+    return rows
   }
 
   return {
     async list(view, query): Promise<Page<SubjectSummary, SubjectPosition> | null> {
-      return readPage(query, (after, count) => stretch(view, { ...query, after }, count), subjectPosition)
+      return readPage(
+        query,
+        (page, after, count) => addStretch(page, view, { ...query, after }, count),
+        subjectPosition,
+      )
     },
     read: ({ trackerId, organisationId, since }, subjectId) =>
       readTogether({ key: subjectKeyText(trackerId, subjectId), organisationId, since }),

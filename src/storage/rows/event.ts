@@ -3,7 +3,12 @@ import type { Attributes } from '../../domain/subject.ts'
 import { asInteger, asJson, asText, type Values } from './row.ts'
 
 /** What an event is made of; `toEvent` takes their values in this order. */
-export const eventColumns = 'event_id, session_id, name, occurred_at, properties'
+export const eventColumns = eventColumnsWith('properties')
+
+/** The same, with the properties given by an expression. */
+export function eventColumnsWith(properties: string): string {
+  return `event_id, session_id, name, occurred_at, ${properties}`
+}
 
 export function toEvent([eventId, sessionId, name, occurredAt, properties]: Values): Event {
   return {

@@ -3,7 +3,12 @@ import type { Attributes } from '../../domain/subject.ts'
 import { asInteger, asJson, asText, type Values } from './row.ts'
 
 /** What a session is made of; `toSession` takes their values in this order. */
-export const sessionColumns = 'session_id, started_at, ended_at, event_count, attributes'
+export const sessionColumns = sessionColumnsWith('attributes')
+
+/** The same, with the attributes given by an expression. */
+export function sessionColumnsWith(attributes: string): string {
+  return `session_id, started_at, ended_at, event_count, ${attributes}`
+}
 
 export function toSession([sessionId, startedAt, endedAt, events, attributes]: Values): Session {
   return {
@@ -17,5 +22,8 @@ export function toSession([sessionId, startedAt, endedAt, events, attributes]: V
 
 export const sessionPosition = {
   ofItem: ({ startedAt, sessionId }: Session): SessionPosition => ({ startedAt, sessionId }),
-  ofRow: (values: Values): SessionPosition => sessionPosition.ofItem(toSession(values)),
+  ofRow: ([sessionId, startedAt]: Values): SessionPosition => ({
+    startedAt: asInteger(startedAt, 'started_at'),
+    sessionId: asText(sessionId, 'session_id'),
+  }),
 }

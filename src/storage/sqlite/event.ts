@@ -4,17 +4,19 @@ import type { Instant } from '../../domain/instant.ts'
 import type { Page } from '../../domain/page.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
-import { toPage } from '../page.ts'
-import { eventColumns, eventPosition, toEvent } from '../rows/event.ts'
-import { integer } from '../rows/row.ts'
+import { PageBuilder } from '../page.ts'
+import { eventColumnsWith, eventPosition, toEvent } from '../rows/event.ts'
+import { asInteger, asText, integer, type Values } from '../rows/row.ts'
+import { snapshot } from './connection.ts'
+import { areWhole, unlessLarge, withLargeTexts } from './large-text.ts'
 import { subjectPresence } from './subject.ts'
 import type { TrackerVisibility } from './tracker.ts'
 import { prepareValues } from './values-statement.ts'
 
 export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
-  const isPresent = subjectPresence(db)
+  const findSubject = subjectPresence(db)
   const order = 'ORDER BY occurred_at DESC, event_id DESC LIMIT ?'
-  const events = `SELECT ${eventColumns} FROM events`
+  const events = `SELECT ${eventColumnsWith(unlessLarge('properties'))} FROM events`
   const first = prepareValues(db, `${events} WHERE subject_key = ? AND occurred_at >= ? ${order}`)
   const following = prepareValues(
     db,
@@ -23,7 +25,7 @@ export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const span = db.prepare(
     'SELECT started_at, ended_at FROM sessions WHERE subject_key = ? AND session_id = ?',
   )
-  // A session's span covers its events, so they are a short range of the subject's and need no index of their own.
+  // A session's span covers its events: where no other overlaps it, they are one range of the subject's.
   const firstOfSession = prepareValues(
     db,
     `${events} WHERE subject_key = ? AND occurred_at >= ? AND occurred_at <= ? AND session_id = ? ${order}`,
@@ -34,11 +36,31 @@ export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
      AND session_id = ? ${order}`,
   )
 
-  function find(key: Uint8Array, since: Instant, { limit, after, sessionId }: EventQuery) {
+  // Named, because SQLite takes the primary key for as good: it knows nothing of how many events a session has.
+  const ofSession = `${events} INDEXED BY events_by_session
+    WHERE interleaved = 1 AND subject_key = ? AND session_id = ? AND occurred_at >= ?`
+  const firstInterleaved = prepareValues(db, `${ofSession} ${order}`)
+  const followingInterleaved = prepareValues(db, `${ofSession} AND (occurred_at, event_id) < (?, ?) ${order}`)
+  const properties = prepareValues(
+    db,
+    'SELECT properties FROM events WHERE subject_key = ? AND occurred_at = ? AND event_id = ?',
+  )
+
+  function find(
+    key: Uint8Array,
+    since: Instant,
+    { limit, after, sessionId }: EventQuery,
+    isInterleaved: boolean,
+  ): readonly Values[] {
     if (sessionId === null) {
       return after
         ? following.all(key, since, after.occurredAt, after.eventId, limit + 1)
         : first.all(key, since, limit + 1)
+    }
+    if (isInterleaved) {
+      return after
+        ? followingInterleaved.all(key, sessionId, since, after.occurredAt, after.eventId, limit + 1)
+        : firstInterleaved.all(key, sessionId, since, limit + 1)
     }
     const session = span.get(key, sessionId)
     if (!session) return []
@@ -50,9 +72,22 @@ export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
 
   return {
     list(view: TrackerView, subjectId: string, query: EventQuery): Page<Event, EventPosition> | null {
-      if (!isVisible(view) || !isPresent(view, subjectId)) return null
-      const rows = find(subjectKey(view.trackerId, subjectId), view.since, query)
-      return toPage(rows.map(toEvent), query.limit, eventPosition)
+      const subject = isVisible(view) ? findSubject(view, subjectId) : null
+      if (!subject) return null
+      const key = subjectKey(view.trackerId, subjectId)
+      const page = new PageBuilder(query.limit, eventPosition)
+      const read = () => find(key, view.since, query, subject.isInterleaved)
+      const rows = read()
+      if (areWhole(rows)) page.addAll(rows, toEvent)
+      else {
+        const keyOf = ([eventId, , , occurredAt]: Values) => [
+          key,
+          asInteger(occurredAt, 'occurred_at'),
+          asText(eventId, 'event_id'),
+        ]
+        snapshot(db, () => page.addAll(withLargeTexts(read(), properties, keyOf), toEvent))
+      }
+      return page.page()
     },
   }
 }

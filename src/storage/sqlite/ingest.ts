@@ -9,10 +9,17 @@ import {
   type SubjectBatch,
   type SubjectChange,
 } from '../ingest-batch.ts'
+import type { SessionSpan, SubjectGrowth } from '../interleaving.ts'
 import { integer, integerOrNull, text } from '../rows/row.ts'
 import { transaction } from './connection.ts'
 import { dailyTotalWriting } from './daily-total.ts'
+import { interleavingWriting } from './interleaving.ts'
 import { unpackRows } from './packed-rows.ts'
+
+/** What a batch changes in a subject's own row, and what else it did to it. */
+interface SubjectAddition extends Pick<SubjectGrowth, 'sessions' | 'newEvents'> {
+  change: SubjectChange
+}
 
 export function ingestCommands(db: DatabaseSync) {
   const insertEvent = db.prepare(
@@ -22,10 +29,12 @@ export function ingestCommands(db: DatabaseSync) {
   const sessions = sessionWriting(db)
   const putSubject = subjectWriting(db)
   const writeTotals = dailyTotalWriting(db)
+  const keepInterleaved = interleavingWriting(db)
 
   /** Stores a subject's sessions and events, and hands back what its row must be told; `null` when nothing is new. */
-  function ingestSubject(subject: SubjectBatch, totals: DailyChanges): SubjectChange | null {
+  function ingestSubject(subject: SubjectBatch, totals: DailyChanges): SubjectAddition | null {
     const { key, trackerId } = subject
+    const changed: SessionSpan[] = []
     const newEvents = subject.events.filter(({ occurredAt, eventId, sessionId, name, properties }) => {
       const text = JSON.stringify(properties)
       return insertEvent.run(key, occurredAt, eventId, sessionId, name, text).changes === 1
@@ -35,10 +44,12 @@ export function ingestCommands(db: DatabaseSync) {
       find: (sessionId) => sessions.find(key, sessionId),
       put(sessionId, stored, state) {
         sessions.put(key, sessionId, stored, state)
+        changed.push({ sessionId, startedAt: state.startedAt, endedAt: state.endedAt })
         totals.addSession(trackerId, state.startedAt, stored?.startedAt ?? null)
       },
     }
-    return changeSubject(subject, newEvents, shelf)
+    const change = changeSubject(subject, newEvents, shelf)
+    return change && { change, sessions: changed, newEvents }
   }
 
   return {
@@ -46,11 +57,15 @@ export function ingestCommands(db: DatabaseSync) {
       transaction(db, () => {
         const added = { subjects: 0, sessions: 0, events: 0 }
         const totals = new DailyChanges()
-        const changes = bySubject(unpackRows(batch))
+        const additions = bySubject(unpackRows(batch))
           .map((subject) => ingestSubject(subject, totals))
-          .filter((change) => change !== null)
-        for (const change of changes.sort(bySubjectId)) {
-          if (putSubject(change)) added.subjects += 1
+          .filter((addition) => addition !== null)
+        for (const { change, ...what } of additions.sort(bySubjectId)) {
+          const known = putSubject(change)
+          if (!known) added.subjects += 1
+          const before = known?.eventCount ?? 0
+          const isInterleaved = known?.isInterleaved ?? false
+          keepInterleaved({ ...change, ...what, before, after: before + change.events, isInterleaved })
           added.sessions += change.sessions
           added.events += change.events
         }
@@ -98,10 +113,16 @@ function sessionWriting(db: DatabaseSync) {
   }
 }
 
-/** Writes what is new to a subject's row; tells whether it is a new subject. */
-function subjectWriting(db: DatabaseSync): (change: SubjectChange) => boolean {
+interface KnownSubject {
+  eventCount: number
+  isInterleaved: boolean
+}
+
+/** Writes what is new to a subject's row; hands back what it was before, `null` for a new subject. */
+function subjectWriting(db: DatabaseSync): (change: SubjectChange) => KnownSubject | null {
   const find = db.prepare(
-    'SELECT first_seen_at, last_seen_at, oldest_at FROM subjects WHERE tracker_id = ? AND subject_id = ?',
+    `SELECT first_seen_at, last_seen_at, oldest_at, event_count, interleaved FROM subjects
+     WHERE tracker_id = ? AND subject_id = ?`,
   )
   const insert = db.prepare(
     `INSERT INTO subjects (first_seen_at, last_seen_at, oldest_at, session_count, event_count, tracker_id, subject_id,
@@ -120,7 +141,7 @@ function subjectWriting(db: DatabaseSync): (change: SubjectChange) => boolean {
     const counts = [sessions, events] as const
     if (!row) {
       insert.run(seen.firstSeenAt, seen.lastSeenAt, seen.oldestAt, ...counts, trackerId, subjectId, key)
-      return true
+      return null
     }
     const firstSeenAt = Math.min(seen.firstSeenAt, integer(row, 'first_seen_at'))
     const lastSeenAt = Math.max(seen.lastSeenAt, integer(row, 'last_seen_at'))
@@ -130,11 +151,11 @@ function subjectWriting(db: DatabaseSync): (change: SubjectChange) => boolean {
     } else {
       update.run(firstSeenAt, lastSeenAt, oldestAt, ...counts, trackerId, subjectId)
     }
-    return false
+    return { eventCount: integer(row, 'event_count'), isInterleaved: integer(row, 'interleaved') === 1 }
   }
 }
 
 /** The order in which the subjects' own rows lie, more or less: what matters is that neighbours are written together. */
-function bySubjectId(a: SubjectChange, b: SubjectChange): number {
-  return a.subjectId < b.subjectId ? -1 : 1
+function bySubjectId(a: SubjectAddition, b: SubjectAddition): number {
+  return a.change.subjectId < b.change.subjectId ? -1 : 1
 }

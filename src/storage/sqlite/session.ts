@@ -5,52 +5,72 @@ import type { Page } from '../../domain/page.ts'
 import type { Session, SessionPosition, SessionQuery } from '../../domain/session.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
-import { readPage, type Stretch, toStretch } from '../page.ts'
-import type { Values } from '../rows/row.ts'
-import { sessionColumns, sessionPosition, toSession } from '../rows/session.ts'
+import { type PageBuilder, readPage } from '../page.ts'
+import { asInteger, asText, type Values } from '../rows/row.ts'
+import { sessionColumnsWith, sessionPosition, toSession } from '../rows/session.ts'
 import { snapshot } from './connection.ts'
+import { areWhole, unlessLarge, withLargeTexts } from './large-text.ts'
 import { subjectPresence } from './subject.ts'
 import type { TrackerVisibility } from './tracker.ts'
 import { prepareValues } from './values-statement.ts'
 
 export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
-  const isPresent = subjectPresence(db)
+  const findSubject = subjectPresence(db)
   const order = 'ORDER BY started_at DESC, session_id DESC LIMIT ?'
-  const first = prepareValues(db, `SELECT ${sessionColumns} FROM sessions WHERE subject_key = ? ${order}`)
+  const sessions = `SELECT ${sessionColumnsWith(unlessLarge('attributes'))} FROM sessions`
+  const first = prepareValues(db, `${sessions} WHERE subject_key = ? ${order}`)
   const following = prepareValues(
     db,
-    `SELECT ${sessionColumns} FROM sessions WHERE subject_key = ? AND (started_at, session_id) < (?, ?) ${order}`,
+    `${sessions} WHERE subject_key = ? AND (started_at, session_id) < (?, ?) ${order}`,
+  )
+  const attributes = prepareValues(
+    db,
+    'SELECT attributes FROM sessions WHERE subject_key = ? AND session_id = ?',
   )
   const agedEvents = db.prepare(
     `SELECT count(*) AS count FROM events
      WHERE subject_key = ? AND occurred_at >= ? AND occurred_at < ? AND session_id = ?`,
   )
+  const agedInterleaved = db.prepare(
+    `SELECT count(*) AS count FROM events INDEXED BY events_by_session WHERE interleaved = 1
+     AND subject_key = ? AND occurred_at >= ? AND occurred_at < ? AND session_id = ?`,
+  )
 
-  function stretch(
+  function addStretch(
+    page: PageBuilder<Session, SessionPosition>,
     key: Uint8Array,
+    isInterleaved: boolean,
     since: Instant,
     after: SessionPosition | null,
     count: number,
-  ): Stretch<Session> {
+  ): readonly Values[] {
     const read = () =>
       after ? following.all(key, after.startedAt, after.sessionId, count) : first.all(key, count)
     const rows = read()
     // Newest first: when the last one began within the window, so did the others.
     const last = rows.at(-1)
-    const isWhole = last === undefined || toSession(last).startedAt >= since
-    return isWhole
-      ? toStretch(rows, count, toSession)
-      : snapshot(db, () => toStretch(read(), count, withoutAged(key, since)))
+    const hasAged = last !== undefined && sessionPosition.ofRow(last).startedAt < since
+    if (!hasAged && areWhole(rows)) {
+      page.addAll(rows, toSession)
+      return rows
+    }
+    return snapshot(db, () => {
+      const rows = read()
+      const seen = rows.filter(([, , endedAt]) => asInteger(endedAt, 'ended_at') >= since)
+      const keyOf = ([sessionId]: Values) => [key, asText(sessionId, 'session_id')]
+      page.addAll(withLargeTexts(seen, attributes, keyOf), withoutAged(key, isInterleaved, since))
+      return rows
+    })
   }
 
-  /** Sees sessions as if what has aged out were swept already: `null` when all of one has. To be used within a snapshot. */
-  function withoutAged(key: Uint8Array, since: Instant) {
-    return (row: Values): Session | null => {
+  /** Sees sessions of which something is left as if what has aged out were swept already. To be used within a snapshot. */
+  function withoutAged(key: Uint8Array, isInterleaved: boolean, since: Instant) {
+    const events = isInterleaved ? agedInterleaved : agedEvents
+    return (row: Values): Session => {
       const session = toSession(row)
-      const { sessionId, startedAt, endedAt, counts } = session
+      const { sessionId, startedAt, counts } = session
       if (startedAt >= since) return session
-      if (endedAt < since) return null
-      const aged = Number(agedEvents.get(key, startedAt, since, sessionId)?.count)
+      const aged = Number(events.get(key, startedAt, since, sessionId)?.count)
       return { ...session, counts: { events: counts.events - aged } }
     }
   }
@@ -61,9 +81,14 @@ export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
       subjectId: string,
       query: SessionQuery,
     ): Eventually<Page<Session, SessionPosition> | null> {
-      if (!isVisible(view) || !isPresent(view, subjectId)) return null
+      const subject = isVisible(view) ? findSubject(view, subjectId) : null
+      if (!subject) return null
       const key = subjectKey(view.trackerId, subjectId)
-      return readPage(query, (after, count) => stretch(key, view.since, after, count), sessionPosition)
+      return readPage(
+        query,
+        (page, after, count) => addStretch(page, key, subject.isInterleaved, view.since, after, count),
+        sessionPosition,
+      )
     },
   }
 }

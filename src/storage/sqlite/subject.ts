@@ -11,7 +11,7 @@ import type {
 } from '../../domain/subject.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
-import { readPage, type Stretch, toStretch } from '../page.ts'
+import { type PageBuilder, readPage } from '../page.ts'
 import { asInteger, integer, type Values } from '../rows/row.ts'
 import { subjectPosition, summaryColumns, toRecord, toSummary } from '../rows/subject.ts'
 import { subjectRange } from '../subject-range.ts'
@@ -41,7 +41,12 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const lists = new Map<string, ValuesStatement>()
   const withoutAged = ageing(db)
 
-  function stretch(view: TrackerView, query: SubjectQuery, count: number): Stretch<SubjectSummary> {
+  function addStretch(
+    page: PageBuilder<SubjectSummary, SubjectPosition>,
+    view: TrackerView,
+    query: SubjectQuery,
+    count: number,
+  ): readonly Values[] {
     const { conditions, values, order } = subjectRange(view, query)
     const sql = `SELECT ${columns} FROM subjects WHERE ${conditions} ORDER BY ${order} LIMIT ?`
     const statement = lists.get(sql) ?? prepareValues(db, sql)
@@ -49,15 +54,25 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
     const read = () => statement.all(...values, count)
     const rows = read()
     const isWhole = rows.every((row) => oldestAt(row) >= view.since)
-    return isWhole
-      ? toStretch(rows, count, toSummary)
-      : snapshot(db, () => toStretch(read(), count, withoutAged(view)))
+    if (isWhole) {
+      page.addAll(rows, toSummary)
+      return rows
+    }
+    return snapshot(db, () => {
+      const rows = read()
+      page.addAll(rows, withoutAged(view))
+      return rows
+    })
   }
 
   return {
     list(view: TrackerView, query: SubjectQuery): Eventually<Page<SubjectSummary, SubjectPosition> | null> {
       if (!isVisible(view)) return null
-      return readPage(query, (after, count) => stretch(view, { ...query, after }, count), subjectPosition)
+      return readPage(
+        query,
+        (page, after, count) => addStretch(page, view, { ...query, after }, count),
+        subjectPosition,
+      )
     },
     count(view: TrackerView, atMost: number): number | null {
       if (!isVisible(view)) return null
@@ -159,10 +174,15 @@ export function subjectCommands(db: DatabaseSync) {
   return { eraseSubjects }
 }
 
-/** Tells whether a subject holds data that has not aged out. */
-export function subjectPresence(db: DatabaseSync): (view: TrackerView, subjectId: string) => boolean {
+/** Finds a subject that holds data which has not aged out. */
+export function subjectPresence(
+  db: DatabaseSync,
+): (view: TrackerView, subjectId: string) => { isInterleaved: boolean } | null {
   const present = db.prepare(
-    'SELECT 1 FROM subjects WHERE tracker_id = ? AND subject_id = ? AND last_seen_at >= ?',
+    'SELECT interleaved FROM subjects WHERE tracker_id = ? AND subject_id = ? AND last_seen_at >= ?',
   )
-  return ({ trackerId, since }, subjectId) => present.get(trackerId, subjectId, since) !== undefined
+  return ({ trackerId, since }, subjectId) => {
+    const row = present.get(trackerId, subjectId, since)
+    return row ? { isInterleaved: row.interleaved === 1 } : null
+  }
 }

@@ -94,6 +94,23 @@ describe('every statement of the embedded store', () => {
     db.close()
   })
 
+  it('that asks for the events of a session among many others seeks to them alone', async (t) => {
+    const { path, statements } = await everyStatement(t)
+    const db = new DatabaseSync(path)
+    const ofSession = statements.filter((sql) => /\sWHERE interleaved = 1/.test(sql))
+    assert.equal(ofSession.length, 3)
+    for (const sql of ofSession) {
+      const [step, ...others] = planOf(db, sql)
+      assert.match(
+        step ?? '',
+        /^SEARCH events USING (COVERING )?INDEX events_by_session \(subject_key=\? AND session_id=\? AND .*occurred_at/,
+        sql,
+      )
+      assert.deepEqual(others, [])
+    }
+    db.close()
+  })
+
   it('that lists subjects seeks to both ends of its page', async (t) => {
     const { path, statements } = await everyStatement(t)
     const db = new DatabaseSync(path)

@@ -182,6 +182,53 @@ describe('a store of the first version, upgraded', () => {
   })
 })
 
+describe('a store of the third version, upgraded', () => {
+  it('has the events of a session in an index where sessions overlap and events are many', async (t) => {
+    const path = join(temporaryFolder(t), 'lethe.db')
+    const db = openWriter(path)
+    migrate(db, path, migrations().slice(0, 3))
+    db.exec(`INSERT INTO organisations VALUES ('acme', 'Acme', 'pro', 1)`)
+    db.exec(`INSERT INTO trackers VALUES ('shop', 'acme', 'Shop', 1)`)
+    const subjects = { many: 1_200, few: 900, orderly: 1_200 }
+    const put = db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)')
+    for (const [subjectId, count] of Object.entries(subjects)) {
+      const key = subjectKey('shop', subjectId)
+      const sessionOf = (number: number) =>
+        subjectId === 'orderly' ? (number < count / 2 ? 'a' : 'b') : number % 300 === 7 ? 'a' : 'b'
+      for (let number = 0; number < count; number++) {
+        put.run(key, start + number, `e${number}`, sessionOf(number), 'pageview', '{}')
+      }
+      db.prepare(
+        `INSERT INTO sessions SELECT ?1, session_id, min(occurred_at), max(occurred_at), count(*), '{}', NULL
+         FROM events WHERE subject_key = ?1 GROUP BY session_id`,
+      ).run(key)
+      db.prepare(
+        `INSERT INTO subjects SELECT 'shop', ?1, ?2, min(started_at), max(ended_at), count(*), sum(event_count), min(started_at)
+         FROM sessions WHERE subject_key = ?2`,
+      ).run(subjectId, key)
+    }
+    db.close()
+    const store = await open(t, path)
+    assert.deepEqual(
+      ask(path, 'SELECT subject_id, interleaved FROM subjects ORDER BY subject_id').map((row) => [
+        row.subject_id,
+        row.interleaved,
+      ]),
+      [
+        ['few', 0],
+        ['many', 1],
+        ['orderly', 0],
+      ],
+    )
+    assert.equal(value(path, 'SELECT count(*) FROM events WHERE interleaved = 1'), 1_200)
+    const listed = await store.events.list(tracker, 'many', { limit: 200, after: null, sessionId: 'a' })
+    assert.deepEqual(
+      listed?.rows.map(({ eventId }) => eventId),
+      ['e907', 'e607', 'e307', 'e7'],
+    )
+  })
+})
+
 describe('a store of the second version, upgraded', () => {
   it('holds what it held, and takes members, sign-ins and activity', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')

@@ -1,0 +1,33 @@
+import { anyOverlap, maxPlainEvents, overlapsNeighbour, type SubjectGrowth } from '../interleaving.ts'
+import { statement } from './statement.ts'
+import type { Run } from './transact.ts'
+
+interface GrownSubject extends SubjectGrowth {
+  key: string
+  isInterleaved: boolean
+}
+
+const hasOverlap = statement(`SELECT 1 WHERE ${anyOverlap('$1')}`)
+const overlaps = statement(
+  `SELECT 1 FROM unnest($2::text[], $3::bigint[], $4::bigint[]) AS changed (session_id, started_at, ended_at)
+   WHERE ${overlapsNeighbour('$1', 'changed.session_id', 'changed.started_at', 'changed.ended_at')} LIMIT 1`,
+)
+const markSubject = statement('UPDATE subjects SET interleaved = 1 WHERE subject_key = $1')
+const markEvents = statement('UPDATE events SET interleaved = 1 WHERE subject_key = $1')
+
+/** Notes when a subject has become interleaved. To be told of every subject that a batch has changed; new events of one that was so before are marked already. */
+export async function keepInterleaved(run: Run, subject: GrownSubject): Promise<void> {
+  const { key, before, after, sessions, isInterleaved } = subject
+  if (after <= maxPlainEvents || isInterleaved || sessions.length === 0) return
+  const { rowCount } = await (before <= maxPlainEvents
+    ? run(hasOverlap, [key])
+    : run(overlaps, [
+        key,
+        sessions.map(({ sessionId }) => sessionId),
+        sessions.map(({ startedAt }) => startedAt),
+        sessions.map(({ endedAt }) => endedAt),
+      ]))
+  if (rowCount === 0) return
+  await run(markSubject, [key])
+  await run(markEvents, [key])
+}

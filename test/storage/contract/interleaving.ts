@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { IncomingRow } from '../../../src/domain/ingest.ts'
+import { maxPlainEvents } from '../../../src/storage/interleaving.ts'
+import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import type { Bench } from './bench.ts'
+
+const start = at('2026-11-01T10:00:00.000Z')
+const many = maxPlainEvents + 50
+const perVisit = 50
+
+/** Visits one after the other, of which none overlaps another. */
+function visits(trackerId: string, from: number, to: number): IncomingRow[] {
+  return Array.from({ length: to - from }, (_, index) => {
+    const number = from + index
+    const sessionId = `visit-${Math.floor(number / perVisit)}`
+    const owner = { trackerId, subjectId: 'anna', sessionId }
+    return eventRow({ ...owner, eventId: `e${number}`, occurredAt: start + number * 10 })
+  })
+}
+
+/** A session over all of them with an event here and there. */
+function longSession(trackerId: string, numbers: readonly number[]): IncomingRow[] {
+  const owner = { trackerId, subjectId: 'anna', sessionId: 'long' }
+  return [
+    sessionRow({ ...owner, startedAt: start, endedAt: start + many * 10 }),
+    ...numbers.map((number) =>
+      eventRow({ ...owner, eventId: `long-${number}`, occurredAt: start + number * 10 + 5 }),
+    ),
+  ]
+}
+
+/** Ways for a subject to become interleaved, each in so many batches. */
+const histories: Record<string, (trackerId: string) => IncomingRow[][]> = {
+  'all in one batch': (id) => [[...visits(id, 0, many), ...longSession(id, [0, 500, 1000])]],
+  'the overlap when there were few events': (id) => [
+    longSession(id, [0, 500]),
+    visits(id, 0, 200),
+    visits(id, 200, many),
+    longSession(id, [700, 1000]),
+  ],
+  'the overlap when there were many': (id) => [
+    visits(id, 0, many),
+    longSession(id, [500]),
+    longSession(id, [0, 1000]),
+    visits(id, many, many + 100),
+  ],
+  'by a session that grew into the one before': (id) => [
+    visits(id, 0, many),
+    [
+      sessionRow({
+        ...{ trackerId: id, subjectId: 'anna', sessionId: 'visit-15' },
+        ...{ startedAt: start, endedAt: start + 15 * perVisit * 10 },
+      }),
+    ],
+    visits(id, many, many + 10),
+  ],
+  'never: one after the other': (id) => [visits(id, 500, many), visits(id, 0, 500)],
+}
+
+export function interleavingContract(bench: Bench): void {
+  describe('the events of a session among many others', () => {
+    for (const [how, history] of Object.entries(histories)) {
+      it(`are its own, page by page, ${how}`, async () => {
+        const tracker = await bench.createTracker()
+        const batches = history(tracker.trackerId)
+        for (const batch of batches) await bench.store.ingest.ingest(batch)
+        const all = await bench.listEvents(tracker, 'anna')
+        const sent = batches.flat().filter((row) => row.type === 'event')
+        assert.equal(all.length, sent.length)
+        const sessions = await bench.listSessions(tracker, 'anna')
+        assert.equal(sessions.length, new Set(batches.flat().map(({ sessionId }) => sessionId)).size)
+        for (const { sessionId, counts } of sessions) {
+          const own = all.filter((event) => event.sessionId === sessionId)
+          assert.equal(counts.events, own.length)
+          for (const limit of [2, 200]) {
+            assert.deepEqual(await bench.listEvents(tracker, 'anna', { sessionId, limit }), own)
+          }
+        }
+        assert.deepEqual(await bench.listEvents(tracker, 'anna', { sessionId: 'unknown' }), [])
+      })
+    }
+
+    it('and their counts, leave out what has aged out', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      await bench.store.ingest.ingest([
+        ...visits(trackerId, 0, many),
+        ...longSession(trackerId, [0, 500, 1000]),
+      ])
+      const view = { ...tracker, since: start + 600 * 10 }
+      const sessions = await bench.listSessions(view, 'anna')
+      assert.equal(sessions.find(({ sessionId }) => sessionId === 'long')?.counts.events, 1)
+      const events = await bench.listEvents(view, 'anna', { sessionId: 'long' })
+      assert.deepEqual(
+        events.map(({ eventId }) => eventId),
+        ['long-1000'],
+      )
+      assert.deepEqual(await bench.store.retention.sweep(trackerId, view.since, 100_000), {
+        ...{ subjects: 0, sessions: 12, events: 602, isDone: true },
+      })
+      assert.deepEqual(await bench.listEvents(view, 'anna', { sessionId: 'long' }), events)
+      assert.deepEqual(await bench.store.subjects.erase(tracker, 'anna'), {
+        ...{ sessions: sessions.length, events: many - 600 + 1 },
+      })
+    })
+  })
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { maxPageBytes } from '../../../src/domain/page.ts'
+import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import type { Bench } from './bench.ts'
+
+const start = at('2026-11-01T10:00:00.000Z')
+const text = (bytes: number) => 'x'.repeat(bytes)
+
+export function pageBytesContract(bench: Bench): void {
+  describe('a page', () => {
+    it('of events ends before it holds more than a megabyte, and the next leads on', async () => {
+      const tracker = await bench.createTracker()
+      const sizes = [300_000, 10, 300_000, 4_096, 300_000, 5_000, 300_000, 10, 900_000]
+      const rows = sizes.map((bytes, number) =>
+        eventRow({
+          ...{ trackerId: tracker.trackerId, subjectId: 'anna', eventId: `e${number}` },
+          ...{ occurredAt: start - number, properties: { text: text(bytes) } },
+        }),
+      )
+      await bench.store.ingest.ingest(rows)
+      for (const sessionId of [null, 'session']) {
+        const query = { limit: 200, after: null, sessionId }
+        const page = await bench.store.events.list(tracker, 'anna', query)
+        assert.deepEqual(
+          page?.rows.map(({ eventId }) => eventId),
+          ['e0', 'e1', 'e2', 'e3', 'e4', 'e5'],
+        )
+        assert.deepEqual(page?.next, { occurredAt: start - 5, eventId: 'e5' })
+        const all = await bench.listEvents(tracker, 'anna', { sessionId })
+        assert.deepEqual(
+          all.map(({ eventId, properties }) => [eventId, properties]),
+          rows.map(({ eventId, properties }) => [eventId, properties]),
+        )
+      }
+    })
+
+    it('has one row at least, however large, and says when it is the last', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      const large = { text: text(2 * maxPageBytes) }
+      await bench.store.ingest.ingest([
+        ...[1, 2].map((number) =>
+          eventRow({
+            ...{ trackerId, subjectId: 'anna', eventId: `e${number}`, occurredAt: start + number },
+            properties: large,
+          }),
+        ),
+        ...[1, 2].map((number) =>
+          sessionRow({
+            ...{ trackerId, subjectId: 'ben', sessionId: `s${number}`, startedAt: start + number },
+            attributes: large,
+          }),
+        ),
+      ])
+      const query = { limit: 200, after: null }
+      const events = await bench.store.events.list(tracker, 'anna', { ...query, sessionId: null })
+      assert.deepEqual(events?.next, { occurredAt: start + 2, eventId: 'e2' })
+      const lastEvents = await bench.store.events.list(tracker, 'anna', {
+        ...{ limit: 200, after: events.next, sessionId: null },
+      })
+      assert.deepEqual([lastEvents?.rows.length, lastEvents?.next], [1, null])
+      const sessions = await bench.store.sessions.list(tracker, 'ben', query)
+      assert.deepEqual(sessions?.next, { startedAt: start + 2, sessionId: 's2' })
+      const lastSessions = await bench.store.sessions.list(tracker, 'ben', {
+        limit: 200,
+        after: sessions.next,
+      })
+      assert.deepEqual([lastSessions?.rows.length, lastSessions?.next], [1, null])
+    })
+
+    it('of sessions counts the bytes of those that are seen alone', async () => {
+      const tracker = await bench.createTracker()
+      const rows = Array.from({ length: 12 }, (_, number) =>
+        sessionRow({
+          ...{ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: `s${100 + number}` },
+          ...{ startedAt: start - number, endedAt: start - number + (number % 4 === 0 ? 100 : 0) },
+          attributes: { text: text(200_000) },
+        }),
+      )
+      await bench.store.ingest.ingest(rows)
+      const all = await bench.listSessions(tracker, 'anna')
+      assert.deepEqual(
+        all.map(({ sessionId, attributes }) => [sessionId, attributes]),
+        rows.map(({ sessionId, attributes }) => [sessionId, attributes]),
+      )
+      const whole = await bench.store.sessions.list(tracker, 'anna', { limit: 200, after: null })
+      assert.equal(whole?.rows.length, 5)
+      // Behind the first, only every fourth has not aged out: three in all, on one page.
+      const view = { ...tracker, since: start + 50 }
+      const seen = await bench.store.sessions.list(view, 'anna', { limit: 200, after: null })
+      assert.deepEqual(
+        seen?.rows.map(({ sessionId }) => sessionId),
+        ['s100', 's104', 's108'],
+      )
+      assert.equal(seen?.next, null)
+    })
+
+    it('of texts in any script is counted in bytes', async () => {
+      const tracker = await bench.createTracker()
+      const rows = Array.from({ length: 8 }, (_, number) =>
+        eventRow({
+          ...{ trackerId: tracker.trackerId, subjectId: 'anna', eventId: `e${number}` },
+          ...{ occurredAt: start - number, properties: { text: '東'.repeat(80_000) } },
+        }),
+      )
+      await bench.store.ingest.ingest(rows)
+      const page = await bench.store.events.list(tracker, 'anna', {
+        limit: 200,
+        after: null,
+        sessionId: null,
+      })
+      assert.equal(page?.rows.length, 4)
+    })
+  })
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Client } from 'pg'
+import type { IncomingRow } from '../../../src/domain/ingest.ts'
+import { listOfSession } from '../../../src/storage/postgres/event.ts'
+import { subjectKeyText } from '../../../src/storage/postgres/key-text.ts'
+import { migrate, migrations } from '../../../src/storage/postgres/migrate.ts'
+import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
+import { behindAll } from '../../../src/storage/postgres/present-subject.ts'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { inReverse } from '../../support/in-reverse.ts'
+import { always, eventRow } from '../../support/rows.ts'
+
+const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
+const first = { limit: 200, after: null }
+
+/** Three thousand events of one session, with ten of another from their beginning to their end. */
+const rows: IncomingRow[] = Array.from({ length: 3_010 }, (_, number) =>
+  eventRow({
+    ...{ subjectId: 'anna', eventId: `e${number}`, occurredAt: number },
+    sessionId: number % 301 === 0 ? 'rare' : 'busy',
+  }),
+)
+
+describe('the events of a session among many others, on PostgreSQL', () => {
+  it('are found by an index, with a plan that was made once', async (t) => {
+    const lifetime = inReverse(t)
+    const url = await freshDatabase(lifetime)
+    const store = await openPostgresStore(url)
+    lifetime.after(() => store.close())
+    await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+    await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+    await store.ingest.ingest(rows)
+    const listed = await store.events.list(tracker, 'anna', { ...first, sessionId: 'rare' })
+    assert.equal(listed?.rows.length, 10)
+    const client = new Client(url)
+    await client.connect()
+    lifetime.after(() => client.end())
+    // As connections.ts has it for reading.
+    await client.query('SET plan_cache_mode = force_generic_plan; SET jit = off; SET enable_seqscan = off')
+    await client.query('SET enable_bitmapscan = off; SET enable_sort = off')
+    await client.query(
+      `PREPARE page (uuid, text, bigint, bigint, text, bigint, text) AS ${listOfSession.text}`,
+    )
+    const key = subjectKeyText('shop', 'anna')
+    const { rows: steps } = await client.query(
+      `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE page ('${key}', 'acme', 0, ${behindAll}, '', 201, 'rare')`,
+    )
+    const plan = steps.map((step) => step['QUERY PLAN']).join('\n')
+    assert.match(plan, /Index Scan Backward using events_by_session on events \(actual rows=10/, plan)
+    assert.doesNotMatch(plan, /Rows Removed by Filter: [1-9]\d\d/, plan)
+    assert.doesNotMatch(plan, /Sort Key/, plan)
+  })
+
+  it('are in it after an upgrade too, where sessions overlap and events are many', async (t) => {
+    const lifetime = inReverse(t)
+    const url = await freshDatabase(lifetime)
+    const client = new Client(url)
+    await client.connect()
+    await migrate(client, migrations().slice(0, 2))
+    const key = subjectKeyText('shop', 'anna')
+    await client.query(`INSERT INTO organisations VALUES ('acme', 'Acme', 'free', 1)`)
+    await client.query(`INSERT INTO trackers VALUES ('shop', 'acme', 'Shop', 1)`)
+    await client.query(
+      `INSERT INTO events SELECT $1, n, 'e' || n, CASE WHEN n % 301 = 0 THEN 'rare' ELSE 'busy' END, 'pageview', '{}'
+       FROM generate_series(0, 3009) AS n`,
+      [key],
+    )
+    await client.query(
+      `INSERT INTO sessions SELECT subject_key, session_id, min(occurred_at), max(occurred_at), count(*), '{}', NULL
+       FROM events GROUP BY subject_key, session_id`,
+    )
+    await client.query(`INSERT INTO subjects VALUES ($1, 'shop', 'anna', 0, 3009, 0, 2, 3010)`, [key])
+    await client.end()
+    const store = await openPostgresStore(url)
+    lifetime.after(() => store.close())
+    const listed = await store.events.list(tracker, 'anna', { ...first, sessionId: 'rare' })
+    assert.deepEqual(
+      listed?.rows.map(({ occurredAt }) => occurredAt),
+      Array.from({ length: 10 }, (_, index) => 301 * (9 - index)),
+    )
+    const after = new Client(url)
+    await after.connect()
+    lifetime.after(() => after.end())
+    const { rows: marked } = await after.query(
+      'SELECT count(*)::int AS events, (SELECT interleaved FROM subjects) AS subject FROM events WHERE interleaved = 1',
+    )
+    assert.deepEqual(marked, [{ events: 3_010, subject: 1 }])
+  })
+})
