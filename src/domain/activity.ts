@@ -8,6 +8,7 @@ export const activityKinds = [
   'key.rotated',
   'key.revoked',
   'subject.erased',
+  'organisation.plan-changed',
   'member.invited',
   'member.joined',
   'member.removed',
@@ -38,7 +39,7 @@ export interface ActivityEntry {
   at: Instant
   actor: Actor
   kind: ActivityKind
-  /** What it was done to: the name of a key, the id of a tracker, the address of a member; `null` for the actor itself. */
+  /** What it was done to: the name of a key, the id of a tracker, the address of a member, the plan moved to; `null` for the actor itself. */
   target: string | null
   requestId: string | null
   /** What an erasure deleted. */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { BadLine } from '../../src/domain/import-line.ts'
 import type { IncomingRow } from '../../src/domain/ingest.ts'
-import { defaultRetentionDays, type Plan } from '../../src/domain/plan.ts'
+import type { Plan } from '../../src/domain/plan.ts'
+import type { WindowSettling } from '../../src/domain/retention.ts'
 import {
   type ImportOptions,
   importLines,
@@ -59,7 +60,7 @@ async function importAll(from: Lines | AsyncIterable<LineBlock>, options: Partia
     },
   }
   const summary = await importLines(
-    { ...parts(), ingest: noting, retentionDays: defaultRetentionDays },
+    { ...parts(), ingest: noting },
     Symbol.asyncIterator in from ? from : blockOf(from),
     { onBadLine: (_source, lineNumber, reason) => bad.push([lineNumber, reason]), ...options },
   )
@@ -241,13 +242,12 @@ describe('what is older than the window', () => {
     assert.partialDeepStrictEqual((await importing).summary, { tooOld: 1, rows: 2, events: 2 })
   })
 
-  it('needs one look at tracker and plan for each batch, however many rows it has', async () => {
+  it('needs one look at tracker, plan and window for each batch, however many rows it has', async () => {
     const { trackerId } = await onPlan('free')
     const asked: string[] = []
-    const { trackers, organisations } = parts()
+    const { trackers, organisations, retention } = parts()
     const counting = {
       ...parts(),
-      retentionDays: defaultRetentionDays,
       trackers: {
         ...trackers,
         find(id: string) {
@@ -262,10 +262,17 @@ describe('what is older than the window', () => {
           return organisations.find(id)
         },
       },
+      retention: {
+        ...retention,
+        settleWindows(settling: WindowSettling) {
+          asked.push('window')
+          return retention.settleWindows(settling)
+        },
+      },
     }
     const lines = Array.from({ length: maxBatchRows + 1 }, (_, i) => line({ trackerId, eventId: `e${i}` }))
     await importLines(counting, blockOf(lines), { onBadLine: assert.fail })
-    assert.deepEqual(asked, ['tracker', 'plan', 'tracker', 'plan'])
+    assert.deepEqual(asked, ['tracker', 'plan', 'window', 'tracker', 'plan', 'window'])
   })
 })
 
@@ -345,7 +352,7 @@ describe('a long import', () => {
       },
     }
     const options = { onBadLine: assert.fail }
-    const held = { ...parts(), ingest: slow, retentionDays: defaultRetentionDays }
+    const held = { ...parts(), ingest: slow }
     const importing = importLines(held, oneByOne(), options)
     await until(() => read === 2 * maxBatchRows)
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
@@ -406,7 +413,7 @@ describe('an import from a pipe that pauses', () => {
     const feed = pipe()
     feed.feed(line({ trackerId }))
     const full = { ingest: () => Promise.reject(new Error('disk full')) }
-    const broken = { ...parts(), ingest: full, retentionDays: defaultRetentionDays }
+    const broken = { ...parts(), ingest: full }
     await assert.rejects(importLines(broken, feed.blocks(), { onBadLine: assert.fail }), /disk full/)
   })
 })

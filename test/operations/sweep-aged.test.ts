@@ -5,19 +5,21 @@ import type { RetentionStore, SweptCounts } from '../../src/domain/retention.ts'
 import type { TrackerView } from '../../src/domain/tracker.ts'
 import { type SweepOptions, type SweepParts, sweepAged } from '../../src/operations/sweep-aged.ts'
 import { always, eventRow } from '../support/rows.ts'
+import { defaultPolicy, rememberWindows } from '../support/windows.ts'
 import { noon, openParts } from './bench.ts'
 
 const { parts, fresh } = openParts()
 const day = 86_400_000
-const nothing = { subjects: 0, sessions: 0, events: 0 }
+const nothing = { subjects: 0, sessions: 0, events: 0, activity: 0 }
 
 const sweep = (options: SweepOptions = {}, changed: Partial<SweepParts> = {}) =>
-  sweepAged({ ...parts(), retentionDays: defaultRetentionDays, ...changed }, options)
+  sweepAged({ ...parts(), ...changed }, options)
 
 async function newTracker(plan: Plan): Promise<TrackerView> {
   const [organisationId, trackerId] = [fresh('organisation'), fresh('tracker')]
   await parts().organisations.create({ id: organisationId, name: 'Acme', plan, createdAt: 1 })
   await parts().trackers.create({ id: trackerId, organisationId, name: 'Shop', createdAt: 1 })
+  await rememberWindows(parts(), defaultPolicy, organisationId)
   return { organisationId, trackerId, since: always }
 }
 
@@ -62,7 +64,7 @@ describe('sweeping what has aged out', () => {
       const windowMs = defaultRetentionDays[plan] * day
       await fill(tracker, { young: 0, edge: windowMs, aged: windowMs + 1, ancient: 40_000 * day })
     }
-    assert.deepEqual(await sweep(), { subjects: 8, sessions: 8, events: 8 })
+    assert.deepEqual(await sweep(), { subjects: 8, sessions: 8, events: 8, activity: 0 })
     for (const [plan, tracker] of trackers) {
       assert.deepEqual(await subjectsOf(tracker), ['edge', 'young'], plan)
     }
@@ -73,11 +75,11 @@ describe('sweeping what has aged out', () => {
     const tracker = await newTracker('starter')
     await fill(tracker, { a: 10 * day, b: 20 * day, c: 30 * day })
     const retentionDays = { free: 15, starter: 25, pro: 25_000, business: 25_000 }
-    assert.deepEqual(await sweep({}, { retentionDays }), { subjects: 1, sessions: 1, events: 1 })
+    assert.deepEqual(await sweep({}, { retentionDays }), { subjects: 1, sessions: 1, events: 1, activity: 0 })
     await parts().organisations.setPlan(tracker.organisationId, 'pro')
     assert.deepEqual(await sweep({}, { retentionDays }), nothing)
     await parts().organisations.setPlan(tracker.organisationId, 'free')
-    assert.deepEqual(await sweep({}, { retentionDays }), { subjects: 1, sessions: 1, events: 1 })
+    assert.deepEqual(await sweep({}, { retentionDays }), { subjects: 1, sessions: 1, events: 1, activity: 0 })
     assert.deepEqual(await subjectsOf(tracker), ['a'])
   })
 
@@ -86,7 +88,7 @@ describe('sweeping what has aged out', () => {
     await fill(tracker, { a: 0 })
     const after = (ms: number) => sweep({}, { clock: () => noon + ms })
     assert.deepEqual(await after(180 * day), nothing)
-    assert.deepEqual(await after(180 * day + 1), { subjects: 1, sessions: 1, events: 1 })
+    assert.deepEqual(await after(180 * day + 1), { subjects: 1, sessions: 1, events: 1, activity: 0 })
     assert.deepEqual(await subjectsOf(tracker), [])
   })
 
@@ -96,7 +98,7 @@ describe('sweeping what has aged out', () => {
     const { organisationId, trackerId } = second
     await parts().trackers.create({ id: trackerId, organisationId, name: 'Blog', createdAt: 2 })
     for (const tracker of [first, second]) await fill(tracker, { aged: 200 * day, young: day })
-    assert.deepEqual(await sweep(), { subjects: 2, sessions: 2, events: 2 })
+    assert.deepEqual(await sweep(), { subjects: 2, sessions: 2, events: 2, activity: 0 })
     for (const tracker of [first, second]) assert.deepEqual(await subjectsOf(tracker), ['young'])
   })
 
@@ -105,7 +107,7 @@ describe('sweeping what has aged out', () => {
     await fillLarge(tracker, 6_000)
     const reports: SweptCounts[] = []
     const total = await sweep({ onProgress: (swept) => reports.push(swept) })
-    assert.deepEqual(total, { subjects: 1, sessions: 1, events: 6_000 })
+    assert.deepEqual(total, { subjects: 1, sessions: 1, events: 6_000, activity: 0 })
     const own = reports.filter(({ events }) => events > 0)
     assert.deepEqual(own.at(-1), total)
     assert.ok(own.length >= 2, `${own.length} steps`)
@@ -118,6 +120,7 @@ describe('sweeping what has aged out', () => {
     for (const tracker of [first, second]) await fillLarge(tracker, 6_000)
     const stopping = new AbortController()
     const retention: RetentionStore = {
+      ...parts().retention,
       async sweep(...args) {
         const step = await parts().retention.sweep(...args)
         if (step.events > 0) stopping.abort()
@@ -128,7 +131,7 @@ describe('sweeping what has aged out', () => {
     assert.ok(swept.events > 0 && swept.events < 6_000, `${swept.events} events`)
     assert.deepEqual(await subjectsOf(second), ['busy'])
     const rest = await sweep()
-    assert.deepEqual(rest, { subjects: 2, sessions: 2, events: 12_000 - swept.events })
+    assert.deepEqual(rest, { subjects: 2, sessions: 2, events: 12_000 - swept.events, activity: 0 })
   })
 
   it('does nothing when it was told to end before it began', async () => {

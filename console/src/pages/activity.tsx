@@ -129,6 +129,7 @@ const titles: Record<string, string> = {
   'key.rotated': 'Key rotated',
   'key.revoked': 'Key revoked',
   'subject.erased': 'Data subject erased',
+  'organisation.plan-changed': 'Plan changed',
   'member.invited': 'Member invited',
   'member.joined': 'Password set',
   'member.removed': 'Member removed',

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { activityCommands } from './activity.ts'
 import { apiKeyCommands } from './api-key.ts'
 import { backupCommands } from './backup.ts'
 import { pause } from './connection.ts'
@@ -6,6 +7,7 @@ import { ingestCommands } from './ingest.ts'
 import { memberCommands } from './member.ts'
 import { organisationCommands } from './organisation.ts'
 import { retentionCommands } from './retention.ts'
+import { retentionWindowCommands } from './retention-window.ts'
 import { scrubCommands } from './scrub.ts'
 import { signInCommands } from './sign-in.ts'
 import { type ErasureOutcome, type SubjectErasure, subjectCommands } from './subject.ts'
@@ -29,9 +31,11 @@ export function commands(db: DatabaseSync) {
     ...scrubCommands(db),
     ...backupCommands(db),
     ...transferCommands(db),
-    // These two come one after the other for as long as there is work.
+    ...retentionWindowCommands(db),
+    // These come one after the other for as long as there is work.
     ingest: courteous(ingestCommands(db).ingest),
     sweep: courteous(retentionCommands(db).sweep),
+    sweepActivity: courteous(activityCommands(db).sweepActivity),
     /**
      * Empties the log once for all of them; also when nothing was there any more: an erasure that was cut off after its commit has
      * left its pages in the log.

@@ -9,6 +9,7 @@ import { migrate, migrations } from '../../../src/storage/sqlite/migrate.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { keeping, rememberWindows, stepBefore } from '../../support/windows.ts'
 import { Bench } from '../contract/bench.ts'
 import { ask, value } from './database-file.ts'
 
@@ -153,7 +154,8 @@ describe('a store of the first version, upgraded', () => {
     const totals = await totalsOf(upgraded)
     const visible = await readAll(upgraded, start)
     for (const store of [upgraded, fresh]) {
-      const swept = await store.retention.sweep('shop', start, 1_000)
+      await rememberWindows(store, keeping(1))
+      const swept = await store.retention.sweep('shop', stepBefore(start, 1_000))
       assert.deepEqual(swept, { subjects: 1, sessions: 4, events: 9, isDone: true })
       assert.deepEqual(await readAll(store, always), visible)
     }
