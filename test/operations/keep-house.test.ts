@@ -4,12 +4,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant } from '../../src/domain/instant.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { type HouseRules, isScrubDue, keepHouse, type SweepPass } from '../../src/operations/keep-house.ts'
-import type { SweptTotals } from '../../src/operations/sweep-aged.ts'
+import { type SweptTotals, sweepAged } from '../../src/operations/sweep-aged.ts'
 import { emptyStore, openStoreAt } from '../support/empty-store.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { always, at, eventRow } from '../support/rows.ts'
 import { until } from '../support/until.ts'
-import { defaultPolicy, rememberWindows } from '../support/windows.ts'
+import { defaultPolicy, keeping, rememberWindows } from '../support/windows.ts'
 
 const noon = at('2026-11-15T12:00:00.000Z')
 const hour = 3_600_000
@@ -81,7 +81,7 @@ async function openHouse(t: TestContext) {
     },
     hasAged: async (subjectId: string) => (await store.subjects.read(tracker, subjectId)) !== null,
     /** Begins the upkeep on a store, some of its ports changed; it stops with the test at the latest. */
-    keep(own: Store = store, rules: Partial<HouseRules> = {}) {
+    keep(own: Store = store, rules: Partial<HouseRules> = {}, policy = defaultPolicy) {
       const passes: SweepPass[] = []
       /** What those deleted that found something. */
       const swept: SweptTotals[] = []
@@ -101,7 +101,7 @@ async function openHouse(t: TestContext) {
         {
           ...own,
           upkeep: { ...own.upkeep, alone },
-          ...defaultPolicy,
+          ...policy,
           clock: () => now,
           passedMs: () => now,
         },
@@ -164,6 +164,45 @@ describe('the upkeep of a service', () => {
     }
     assert.ok(house.durations.every((durationMs) => durationMs > 0))
     assert.deepEqual(house.errors, [])
+  })
+
+  it('tells of a shorter window once, and of how many there are each time', async (t) => {
+    const { keep, store, addAged, hasAged, moveClock } = await openHouse(t)
+    await addAged('anna')
+    await rememberWindows(store, keeping(36_500), 'acme')
+    const house = keep()
+    await house.ended(1)
+    t.mock.timers.tick(60_000)
+    await house.ended(2)
+    assert.deepEqual(house.waiting, [
+      [2, ['acme', 'acme']],
+      [2, []],
+    ])
+    assert.equal(await hasAged('anna'), true)
+    moveClock(noon + day)
+    t.mock.timers.tick(60_000)
+    await house.ended(3)
+    assert.deepEqual(house.waiting.at(-1), [0, []])
+    assert.equal(await hasAged('anna'), false)
+  })
+
+  it('keeps another process from deleting by a shorter window, also while it is that one’s turn', async (t) => {
+    const { keep, store, openStore, addAged, hasAged, moveClock } = await openHouse(t)
+    await addAged('anna')
+    const long = { ...defaultPolicy, retentionDays: { ...defaultPolicy.retentionDays, free: 36_500 } }
+    await rememberWindows(store, long, 'acme')
+    const other = await openStore()
+    await other.upkeep.alone(async () => {
+      // It has the turn, and sweeps without the variable that this process has.
+      const sweep = () => sweepAged({ ...other, ...defaultPolicy, clock: () => noon + 2 * day })
+      await other.retention.settleWindows({ policy: defaultPolicy, now: noon, rule: 'grace' })
+      moveClock(noon + day)
+      const house = keep(store, {}, long)
+      await house.ended(1)
+      await sweep()
+      assert.equal(await hasAged('anna'), true)
+      await house.stop()
+    })
   })
 
   it('tells of every pass, of one that found nothing too', async (t) => {
