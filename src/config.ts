@@ -3,6 +3,7 @@ import ipaddr from 'ipaddr.js'
 import type { ApiBudgetName, Budget } from './domain/budget.ts'
 import { readKeyId } from './domain/key-string.ts'
 import { defaultRetentionDays, isPlan, plans, type RetentionDays } from './domain/plan.ts'
+import { defaultActivityDays, longestDays } from './domain/retention-window.ts'
 import { type LimiterAddress, parseLimiterAddress } from './limiter/open-limiter.ts'
 import { parseStoreAddress, type StoreAddress } from './storage/open-store.ts'
 
@@ -20,6 +21,8 @@ export interface Config {
   /** Where browsers reach the console, without a slash at its end; `null` when nobody said. */
   publicUrl: string | null
   retentionDays: RetentionDays
+  /** How many days the activity is kept. */
+  activityDays: number
   /** How often the service sweeps what has aged out. */
   sweepSeconds: number
   /** The hour (UTC) of the nightly scrub. */
@@ -63,7 +66,11 @@ export const variables = {
   },
   LETHE_RETENTION_DAYS: {
     fallback: plans.map((plan) => `${plan}=${defaultRetentionDays[plan]}`).join(','),
-    takes: 'days from 1 to 36500 for one or more plans, such as free=180,pro=730',
+    takes: `days from 1 to ${longestDays} for one or more plans, such as free=180,pro=730`,
+  },
+  LETHE_ACTIVITY_DAYS: {
+    fallback: String(defaultActivityDays),
+    takes: `whole days from 1 to ${longestDays}`,
   },
   LETHE_SWEEP_SECONDS: { fallback: '60', takes: 'whole seconds from 1 to 86400' },
   LETHE_SCRUB_HOUR: { fallback: '3', takes: 'an hour from 0 to 23 (UTC), or off' },
@@ -108,6 +115,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     maxLineBytes: 1024 * read('LETHE_MAX_LINE_KIB', (text) => parseInteger(text, 1, 1024)),
     publicUrl: read('LETHE_PUBLIC_URL', parsePublicUrl) || null,
     retentionDays: read('LETHE_RETENTION_DAYS', parseRetentionDays),
+    activityDays: read('LETHE_ACTIVITY_DAYS', (text) => parseInteger(text, 1, longestDays)),
     sweepSeconds: read('LETHE_SWEEP_SECONDS', (text) => parseInteger(text, 1, 86_400)),
     scrubHour: read('LETHE_SCRUB_HOUR', (text) => (text === 'off' ? text : parseInteger(text, 0, 23))),
     metricsHost: read('LETHE_METRICS_HOST', parseHost),
@@ -151,7 +159,7 @@ function parseRetentionDays(text: string): RetentionDays | null {
   const named = new Set<string>()
   for (const entry of text.split(',')) {
     const [plan = '', count = '', ...rest] = entry.split('=').map((part) => part.trim())
-    const number = parseInteger(count, 1, 36_500)
+    const number = parseInteger(count, 1, longestDays)
     if (!isPlan(plan) || number === null || named.has(plan) || rest.length > 0) return null
     named.add(plan)
     days[plan] = number

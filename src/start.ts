@@ -4,6 +4,8 @@ import type { Config } from './config.ts'
 import { consoleEntries } from './console/console-entries.ts'
 import { surroundings } from './console/surroundings.ts'
 import type { Limiter } from './domain/budget.ts'
+import { formatInstant } from './domain/instant.ts'
+import { deletesFrom } from './domain/retention-window.ts'
 import { buildServer, serverTimeouts } from './http/build-server.ts'
 import { clientAddress } from './http/client-address.ts'
 import { connectionsWithin } from './http/connections.ts'
@@ -11,6 +13,7 @@ import { hostAndPort, type LimiterAddress, type LimiterReports, openLimiter } fr
 import type { Log } from './logger.ts'
 import { keepHouse } from './operations/keep-house.ts'
 import { keyUse } from './operations/note-key-use.ts'
+import type { WaitingWindow } from './operations/observe-windows.ts'
 import { passwordQueue } from './operations/password-queue.ts'
 import type { Workplace } from './workplace.ts'
 
@@ -64,10 +67,14 @@ export async function startService(config: Config, workplace: Workplace, log: Lo
     return giveUp(error)
   })
   const house = keepHouse({ ...workplace, passedMs: () => performance.now() }, config, {
+    onWaitingWindows(count, added) {
+      metrics?.house.onWaitingWindows(count, added)
+      tellOfWaiting(added, logger)
+    },
     onSwept(pass) {
       metrics?.house.onSwept(pass)
       const { swept, durationMs } = pass
-      if (swept.sessions + swept.events === 0) return
+      if (swept.sessions + swept.events + swept.activity === 0) return
       logger.info({ ...swept, durationMs: Math.round(durationMs) }, 'swept')
     },
     onScrubbed(durationMs) {
@@ -155,6 +162,31 @@ function portTaken(
 
 function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** So many organisations are named; more would bury the log. */
+const mostNamed = 20
+
+/** One line for each organisation of which less will be kept: there is a day to see it. */
+function tellOfWaiting(windows: readonly WaitingWindow[], logger: Logger): void {
+  for (const { organisationId, plan, kind, window } of windows.slice(0, mostNamed)) {
+    const { days, shorter } = window
+    const variable = kind === 'visitors' ? 'LETHE_RETENTION_DAYS' : 'LETHE_ACTIVITY_DAYS'
+    const undo = kind === 'visitors' ? `${variable} or the plan` : variable
+    logger.warn(
+      {
+        organisationId,
+        plan,
+        kind,
+        keptDays: days,
+        shorterDays: shorter.days,
+        deletesFrom: formatInstant(deletesFrom(shorter)),
+      },
+      `a shorter retention window hides what is older, and will delete it: set ${undo} back before, and nothing is lost`,
+    )
+  }
+  const unnamed = windows.length - mostNamed
+  if (unnamed > 0) logger.warn({ windows: unnamed }, 'further retention windows became shorter')
 }
 
 /** One line when the limiter is lost and one when it is back, with its host and nothing else of its address. */

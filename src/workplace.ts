@@ -1,8 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Config } from './config.ts'
 import type { Clock } from './domain/instant.ts'
-import type { RetentionDays } from './domain/plan.ts'
 import { base62Alphabet, type Randomness } from './domain/randomness.ts'
+import type { RetentionPolicy } from './domain/retention-window.ts'
 import type { Store } from './domain/store.ts'
 import { type OpenOptions, openStore } from './storage/open-store.ts'
 
@@ -13,21 +13,21 @@ const systemRandomness: Randomness = {
   base62: (length) => Array.from({ length }, () => base62Alphabet.charAt(randomInt(62))).join(''),
 }
 
-/** What commands and the service work with: the store's ports, the plans' windows, the time, and chance. */
-export interface Workplace extends Store {
-  retentionDays: RetentionDays
+/** What commands and the service work with: the store's ports, how long things are kept, the time, and chance. */
+export interface Workplace extends Store, RetentionPolicy {
   clock: Clock
   randomness: Randomness
 }
 
 /** Opens the store, and puts beside it what is needed to work with it. */
 export async function openWorkplace(
-  { store, retentionDays }: Pick<Config, 'store' | 'retentionDays'>,
+  { store, retentionDays, activityDays }: Pick<Config, 'store' | keyof RetentionPolicy>,
   options?: OpenOptions,
 ): Promise<Workplace> {
   return {
     ...(await openStore(store, options)),
     retentionDays,
+    activityDays,
     clock: systemClock,
     randomness: systemRandomness,
   }

@@ -7,6 +7,7 @@ import { keepMemorySmall } from './keep-memory-small.ts'
 import { onStopSignal } from './on-stop-signal.ts'
 import { Progress, shareOf, workProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
+import { tooOldInWords, tooOldJson } from './too-old.ts'
 
 interface ImportFlags {
   tracker?: string
@@ -71,7 +72,8 @@ export function addImportCommand(program: Command, { terminal, config, withStore
           clearInterval(ticking)
           progress.end()
           input.stop()
-          terminal.print(options.json ? JSON.stringify({ ...summary, dryRun }) : inWords(summary, dryRun))
+          terminal.print(options.json ? JSON.stringify(toJson(summary, dryRun)) : inWords(summary, dryRun))
+          for (const rows of summary.tooOldRows) terminal.tell(tooOldInWords(rows, workplace))
         }
         if (stoppedBy !== null && input.wasCutShort) {
           throw new Error(`Stopped by ${stoppedBy} before the input ended. Running it again completes it.`)
@@ -89,6 +91,10 @@ function badLineReports({ tell }: Terminal) {
     if (count <= maxReportsPerFile) tell(`${source}:${lineNumber}: ${reason}`)
     else if (count === maxReportsPerFile + 1) tell(`${source}: further bad lines are counted, not reported`)
   }
+}
+
+function toJson({ tooOldRows, ...summary }: ImportSummary, dryRun: boolean) {
+  return { ...summary, dryRun, tooOldRows: tooOldRows.map(tooOldJson) }
 }
 
 function inWords(summary: ImportSummary, dryRun: boolean): string {

@@ -1,14 +1,14 @@
-import { Argument, type Command, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Organisation } from '../domain/organisation.ts'
 import { plans } from '../domain/plan.ts'
 import { createOrganisation } from '../operations/create-organisation.ts'
-import { requireOrganisation } from '../operations/require-organisation.ts'
-import { setPlan } from '../operations/set-plan.ts'
 import type { CommandKit } from './command-kit.ts'
+import { addSetPlanCommand } from './orgs-set-plan.ts'
 import { flagOrAnswer } from './questions.ts'
 import { table } from './table.ts'
 
-export function addOrgsCommand(program: Command, { terminal, withStore }: CommandKit): void {
+export function addOrgsCommand(program: Command, kit: CommandKit): void {
+  const { terminal, withStore } = kit
   const orgs = program.command('orgs').description('organisations: create, list, change their plan')
 
   orgs
@@ -44,20 +44,7 @@ export function addOrgsCommand(program: Command, { terminal, withStore }: Comman
       }),
     )
 
-  orgs
-    .command('set-plan')
-    .description("change an organisation's plan")
-    .argument('<org>', 'its id')
-    .addArgument(new Argument('<plan>', 'the plan').choices(plans))
-    .option('--json', 'print one JSON object')
-    .action((org: string, plan: string, options: { json?: true }) =>
-      withStore(async (workplace) => {
-        await setPlan(workplace, org, plan)
-        const organisation = await requireOrganisation(workplace, org)
-        if (options.json) terminal.print(JSON.stringify(toJson(organisation)))
-        else terminal.print(`${organisation.id} is on the plan ${organisation.plan} now.`)
-      }),
-    )
+  addSetPlanCommand(orgs, kit)
 }
 
 function toJson({ id, name, plan }: Organisation) {

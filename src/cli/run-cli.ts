@@ -29,8 +29,7 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
     config: () => readConfig(terminal.env),
     withStore: async (work) => inWorkplace(await openWorkplace(readConfig(terminal.env)), work),
     async withStoreAt(store, options, work) {
-      const { retentionDays } = readConfig(terminal.env)
-      return inWorkplace(await openWorkplace({ store, retentionDays }, options), work)
+      return inWorkplace(await openWorkplace({ ...readConfig(terminal.env), store }, options), work)
     },
   }
   const program = new Command('lethe')

@@ -10,6 +10,7 @@ export const activityKinds = [
   'subject.erased',
   'subject.exported',
   'tracker.created',
+  'organisation.plan-changed',
   'member.invited',
   'member.joined',
   'member.removed',
@@ -41,7 +42,7 @@ export interface ActivityEntry {
   at: Instant
   actor: Actor
   kind: ActivityKind
-  /** What it was done to: the name of a key, the id of a tracker, the address of a member; `null` for the actor itself. */
+  /** What it was done to: the name of a key, the id of a tracker, the address of a member, the plan moved to; `null` for the actor itself. */
   target: string | null
   requestId: string | null
   /** What an erasure deleted. */

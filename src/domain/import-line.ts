@@ -12,8 +12,15 @@ export class BadLine extends Error {
   override name = 'BadLine'
 }
 
-/** Reads one line of NDJSON as a session or an event. Throws `BadLine` with the reason when it is neither. */
-export function parseImportLine(line: string, defaultTrackerId?: string): IncomingRow {
+/**
+ * Reads one line of NDJSON as a session or an event. Throws `BadLine` with the reason when it is neither, or tells of an instant after
+ * `latest`.
+ */
+export function parseImportLine(
+  line: string,
+  defaultTrackerId?: string,
+  latest = Number.POSITIVE_INFINITY,
+): IncomingRow {
   const fields = parseObject(line)
   // null counts as left out, here and in every other field that may be.
   const { type } = fields
@@ -22,14 +29,14 @@ export function parseImportLine(line: string, defaultTrackerId?: string): Incomi
   const subjectId = identifier('subjectId', fields.subjectId)
   const sessionId = identifier('sessionId', fields.sessionId)
   if (type === 'session') {
-    const startedAt = instant('startedAt', fields.startedAt)
-    const endedAt = instant('endedAt', fields.endedAt ?? fields.startedAt)
+    const startedAt = instant('startedAt', fields.startedAt, latest)
+    const endedAt = instant('endedAt', fields.endedAt ?? fields.startedAt, latest)
     if (endedAt < startedAt) throw new BadLine('endedAt lies before startedAt')
     const attributes = object('attributes', fields.attributes ?? {})
     return { type, trackerId, subjectId, sessionId, startedAt, endedAt, attributes }
   }
   const name = identifier('name', fields.name)
-  const occurredAt = instant('occurredAt', fields.occurredAt)
+  const occurredAt = instant('occurredAt', fields.occurredAt, latest)
   const properties = object('properties', fields.properties ?? {})
   const eventId =
     (fields.eventId ?? null) === null
@@ -67,10 +74,11 @@ function identifier(field: string, value: unknown): string {
   return value
 }
 
-function instant(field: string, value: unknown): Instant {
+function instant(field: string, value: unknown, latest: Instant): Instant {
   if (value === undefined) throw new BadLine(`${field} is missing`)
   const parsed = typeof value === 'string' ? parseInstant(value) : null
   if (parsed === null) throw new BadLine(`${field} must be ${instantRule}`)
+  if (parsed > latest) throw new BadLine(`${field} is more than a day in the future`)
   return parsed
 }
 

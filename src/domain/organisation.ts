@@ -1,3 +1,4 @@
+import type { ActivityNote } from './activity.ts'
 import type { Instant } from './instant.ts'
 import type { Plan } from './plan.ts'
 
@@ -16,6 +17,6 @@ export interface OrganisationStore {
   find(id: string): Promise<Organisation | null>
   /** All of them, oldest first. */
   list(): Promise<Organisation[]>
-  /** `false` when there is no such organisation. */
-  setPlan(id: string, plan: Plan): Promise<boolean>
+  /** `false` when there is no such organisation. The note is left when the plan was another one. */
+  setPlan(id: string, plan: Plan, note?: ActivityNote): Promise<boolean>
 }

@@ -18,5 +18,10 @@ const dayMs = 86_400_000
 
 /** Where a plan's window begins: what is older than this instant has aged out, swept or not. */
 export function windowStart(retentionDays: RetentionDays, plan: Plan, now: Instant): Instant {
-  return now - retentionDays[plan] * dayMs
+  return startOfWindow(retentionDays[plan], now)
+}
+
+/** The same for a window of so many days. */
+export function startOfWindow(days: number, now: Instant): Instant {
+  return now - days * dayMs
 }

@@ -10,7 +10,7 @@ export function upkeepMetrics(registry: Registry, clock: Clock): Omit<HouseRepor
   const registers = [registry]
   const sweptRows = new Counter({
     name: 'lethe_swept_rows_total',
-    help: 'Subjects, sessions and events that this process has swept.',
+    help: 'Subjects, sessions, events and entries of the activity that this process has swept.',
     labelNames: ['kind'],
     registers,
   })
@@ -32,14 +32,21 @@ export function upkeepMetrics(registry: Registry, clock: Clock): Omit<HouseRepor
     help: 'Sweeps and scrubs that failed, to be tried again.',
     registers,
   })
-  for (const kind of ['subject', 'session', 'event']) sweptRows.inc({ kind }, 0)
+  const waiting = new Gauge({
+    name: 'lethe_retention_windows_waiting',
+    help: 'Retention windows of organisations that became shorter and delete nothing yet.',
+    registers,
+  })
+  for (const kind of ['subject', 'session', 'event', 'activity']) sweptRows.inc({ kind }, 0)
   for (const outcome of ['complete', 'incomplete']) sweeps.zero({ outcome })
   const noteComplete = lagMetrics(registry, clock)
   return {
+    onWaitingWindows: (count) => waiting.set(count),
     onSwept({ swept, begunAt, durationMs, isComplete }) {
       sweptRows.inc({ kind: 'subject' }, swept.subjects)
       sweptRows.inc({ kind: 'session' }, swept.sessions)
       sweptRows.inc({ kind: 'event' }, swept.events)
+      sweptRows.inc({ kind: 'activity' }, swept.activity)
       sweeps.observe({ outcome: isComplete ? 'complete' : 'incomplete' }, durationMs / 1000)
       if (isComplete) noteComplete(begunAt)
     },

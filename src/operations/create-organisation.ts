@@ -5,6 +5,8 @@ import type { Organisation, OrganisationStore } from '../domain/organisation.ts'
 import { isPlan, plans } from '../domain/plan.ts'
 import { Problems } from '../domain/problems.ts'
 import type { Randomness } from '../domain/randomness.ts'
+import type { RetentionStore } from '../domain/retention.ts'
+import type { RetentionPolicy } from '../domain/retention-window.ts'
 
 export const maxNameLength = 128
 
@@ -12,9 +14,17 @@ export const maxNameLength = 128
 export async function createOrganisation(
   {
     organisations,
+    retention,
+    retentionDays,
+    activityDays,
     clock,
     randomness,
-  }: { organisations: OrganisationStore; clock: Clock; randomness: Randomness },
+  }: RetentionPolicy & {
+    organisations: OrganisationStore
+    retention: RetentionStore
+    clock: Clock
+    randomness: Randomness
+  },
   { name, plan = 'free', id = `org_${randomness.base62(16)}` }: { name: string; plan?: string; id?: string },
 ): Promise<Organisation> {
   const problems = new Problems()
@@ -26,5 +36,8 @@ export async function createOrganisation(
   if (!(await organisations.create(organisation)))
     problems.add('id', `there is an organisation "${id}" already`)
   problems.throwIfAny()
+  // It has nothing yet that a window could be too short for. Should this fail, its first sweep waits for a day.
+  const policy = { retentionDays, activityDays }
+  await retention.settleWindows({ policy, now: clock(), rule: 'immediately', organisationId: id })
   return organisation
 }

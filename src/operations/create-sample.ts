@@ -2,6 +2,7 @@ import { commandLine } from '../domain/activity.ts'
 import type { IncomingRow } from '../domain/ingest.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
 import type { Randomness } from '../domain/randomness.ts'
+import type { RetentionPolicy } from '../domain/retention-window.ts'
 import { allScopes } from '../domain/scope.ts'
 import type { Store } from '../domain/store.ts'
 import { createKey, type IssuedKey } from './create-key.ts'
@@ -24,7 +25,9 @@ export interface Sample {
 const batchSize = 2_000
 
 /** Fills an empty store with something to try Lethe on: an organisation, a tracker with about 1,000 visitors, a key and a member. */
-export async function createSample(parts: Store & { clock: Clock; randomness: Randomness }): Promise<Sample> {
+export async function createSample(
+  parts: Store & RetentionPolicy & { clock: Clock; randomness: Randomness },
+): Promise<Sample> {
   const { id: organisationId } = await createOrganisation(parts, {
     name: 'Sample',
     plan: 'starter',

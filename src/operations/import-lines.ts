@@ -2,7 +2,9 @@ import { BadLine, parseImportLine } from '../domain/import-line.ts'
 import type { IncomingRow, IngestCounts, IngestStore } from '../domain/ingest.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
-import { type RetentionDays, windowStart } from '../domain/plan.ts'
+import { type Plan, windowStart } from '../domain/plan.ts'
+import type { RetentionStore } from '../domain/retention.ts'
+import type { RetentionPolicy } from '../domain/retention-window.ts'
 import type { TrackerStore } from '../domain/tracker.ts'
 import { withTicks } from './with-ticks.ts'
 
@@ -12,6 +14,8 @@ export const maxBatchText = 16 * 1024 * 1024
 const nothing: IngestCounts = { subjects: 0, sessions: 0, events: 0 }
 /** A batch that two ticks find open is stored as it is: no row waits for a second. */
 const tickMs = 450
+/** How far ahead of ours the clock may be by which something was collected. */
+const mostAheadMs = 86_400_000
 
 /** Lines that follow each other in one source. What could not even be read as text comes as the reason why. */
 export interface LineBlock {
@@ -33,26 +37,44 @@ export interface ImportOptions {
   onHandedOver?(): void
 }
 
+/** Rows that the plan of their organisation does not keep. */
+export interface TooOldRows {
+  organisationId: string
+  plan: Plan
+  days: number
+  rows: number
+  oldestAt: Instant
+}
+
 /** What an import read, and what it added to the store. */
 export interface ImportSummary extends IngestCounts {
   lines: number
   badLines: number
   /** Rows older than the window of their tracker's plan: not stored. */
   tooOld: number
+  /** The same for each organisation, and for each plan it has had meanwhile. */
+  tooOldRows: TooOldRows[]
   /** Rows that were stored, or would be in a dry run, whether or not they were known. */
   rows: number
 }
 
 export function emptySummary(): ImportSummary {
-  return { lines: 0, badLines: 0, tooOld: 0, rows: 0, subjects: 0, sessions: 0, events: 0 }
+  return { lines: 0, badLines: 0, tooOld: 0, tooOldRows: [], rows: 0, subjects: 0, sessions: 0, events: 0 }
 }
 
-interface ImportParts {
+interface ImportParts extends RetentionPolicy {
   ingest: IngestStore
   trackers: TrackerStore
   organisations: OrganisationStore
-  retentionDays: RetentionDays
+  retention: RetentionStore
   clock: Clock
+}
+
+/** The window of a tracker's organisation. */
+interface TrackerWindow {
+  organisationId: string
+  plan: Plan
+  since: Instant
 }
 
 interface Batch {
@@ -61,8 +83,8 @@ interface Batch {
   text: number
   /** Whether a tick found it open. */
   wasSeen: boolean
-  /** Where the window of each tracker begins. Looked up anew for each batch: a plan can change while a pipe runs. */
-  windows: Map<string, Instant>
+  /** The window of each tracker. Looked up anew for each batch: a plan can change while a pipe runs. */
+  windows: Map<string, TrackerWindow>
 }
 
 /**
@@ -100,11 +122,31 @@ export async function importLines(
     batch = openBatch()
   }
 
-  async function windowOf(id: string): Promise<Instant> {
+  /** What is stored by a longer window than the store remembers is remembered to be kept, before it is stored. */
+  async function windowOf(id: string): Promise<TrackerWindow> {
     const tracker = await parts.trackers.find(id)
     const owner = tracker && (await parts.organisations.find(tracker.organisationId))
     if (!owner) throw new BadLine(`there is no tracker "${id}"`)
-    return windowStart(parts.retentionDays, owner.plan, parts.clock())
+    const { retentionDays, activityDays, retention } = parts
+    const [organisationId, plan, now] = [owner.id, owner.plan, parts.clock()]
+    if (!dryRun) {
+      const policy = { retentionDays, activityDays }
+      await retention.settleWindows({ policy, now, rule: 'longer-only', organisationId, kind: 'visitors' })
+    }
+    return { organisationId, plan, since: windowStart(retentionDays, plan, now) }
+  }
+
+  function passOver({ organisationId, plan }: TrackerWindow, at: Instant): void {
+    const days = parts.retentionDays[plan]
+    const isSame = (known: TooOldRows) => known.organisationId === organisationId && known.plan === plan
+    let known = summary.tooOldRows.find(isSame)
+    if (!known) {
+      known = { organisationId, plan, days, rows: 0, oldestAt: at }
+      summary.tooOldRows.push(known)
+    }
+    known.rows += 1
+    known.oldestAt = Math.min(known.oldestAt, at)
+    summary.tooOld += 1
   }
 
   for await (const block of withTicks(blocks, tickMs)) {
@@ -113,6 +155,7 @@ export async function importLines(
       else batch.wasSeen = true
       continue
     }
+    const latest = parts.clock() + mostAheadMs
     let number = block.firstNumber - 1
     for (const line of block.lines) {
       number += 1
@@ -120,14 +163,14 @@ export async function importLines(
       try {
         if (typeof line !== 'string') throw line
         if (isBlank(line)) continue
-        const row = parseImportLine(line, trackerId)
-        let since = batch.windows.get(row.trackerId)
-        if (since === undefined) {
-          since = await windowOf(row.trackerId)
-          batch.windows.set(row.trackerId, since)
+        const row = parseImportLine(line, trackerId, latest)
+        let window = batch.windows.get(row.trackerId)
+        if (window === undefined) {
+          window = await windowOf(row.trackerId)
+          batch.windows.set(row.trackerId, window)
         }
-        if (lastInstant(row) < since) {
-          summary.tooOld += 1
+        if (lastInstant(row) < window.since) {
+          passOver(window, lastInstant(row))
           continue
         }
         batch.rows.push(row)

@@ -1,7 +1,7 @@
 import type { Clock, Instant } from '../domain/instant.ts'
-import type { SweptCounts } from '../domain/retention.ts'
 import type { ScrubState, UpkeepStore } from '../domain/upkeep.ts'
-import { type SweepParts, sweepAged } from './sweep-aged.ts'
+import { observeWindows, type WaitingWindow } from './observe-windows.ts'
+import { type SweepParts, type SweptTotals, sweepAged, sweptNothing } from './sweep-aged.ts'
 
 export interface HouseRules {
   sweepSeconds: number
@@ -11,7 +11,7 @@ export interface HouseRules {
 
 /** A sweep that is over, whether it found something or not. */
 export interface SweepPass {
-  swept: SweptCounts
+  swept: SweptTotals
   begunAt: Instant
   durationMs: number
   /** Whether all that had aged out when it began is gone; not so when it failed or was stopped. */
@@ -20,6 +20,8 @@ export interface SweepPass {
 
 /** What is told of the work, once it is done. */
 export interface HouseReports {
+  /** How many shorter windows wait before anything is deleted by them, and those of them that were not told of before. */
+  onWaitingWindows(count: number, added: readonly WaitingWindow[]): void
   onSwept(pass: SweepPass): void
   onScrubbed(durationMs: number): void
   /** The clock is ahead of where it should be, and nothing is deleted on its word until it is right again or a day has passed. */
@@ -34,45 +36,69 @@ export interface HouseReports {
 export function keepHouse(
   parts: SweepParts & { upkeep: UpkeepStore; passedMs(): number },
   { sweepSeconds, scrubHour }: HouseRules,
-  { onSwept, onScrubbed, onClockJumped, onError }: HouseReports,
+  { onWaitingWindows, onSwept, onScrubbed, onClockJumped, onError }: HouseReports,
 ): { stop(): Promise<void> } {
   const { upkeep, clock, passedMs } = parts
+  let told = new Set<string>()
   const isClockDoubtful = clockDoubt(clock, passedMs, onClockJumped)
   const stopping = new AbortController()
   const scrubRetry = retryInRounds(Math.ceil(daySeconds / sweepSeconds))
   let timer: NodeJS.Timeout | null = null
   let round = keep()
+  // Who sweeps once a day must tell of its windows more often than that, or another's shorter one has stood for a day in between.
+  const observing = setInterval(() => {
+    round = Promise.all([round, reported(observe)]).then(() => {})
+  }, hourMs).unref()
 
   async function keep(): Promise<void> {
-    try {
-      if (!isClockDoubtful()) {
-        await upkeep.alone(async () => {
-          await sweep()
-          await scrub()
-        })
-      }
-    } catch (error) {
-      onError(error)
-    }
+    await reported(async () => {
+      await observe()
+      if (isClockDoubtful()) return
+      await upkeep.alone(async () => {
+        await sweep()
+        await scrub()
+      })
+    })
     if (stopping.signal.aborted) return
     timer = setTimeout(() => {
       round = keep()
     }, sweepSeconds * 1_000).unref()
   }
 
+  async function reported(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      onError(error)
+    }
+  }
+
+  /** Whether or not it is this process that sweeps. */
+  async function observe(): Promise<void> {
+    if (stopping.signal.aborted || isClockDoubtful()) return
+    const waiting = await observeWindows(parts)
+    const before = told
+    told = new Set(waiting.map(nameOf))
+    onWaitingWindows(
+      waiting.length,
+      waiting.filter((window) => !before.has(nameOf(window))),
+    )
+  }
+
   async function sweep(): Promise<void> {
     const { signal } = stopping
     const [begunAt, startedAt] = [clock(), performance.now()]
-    let swept: SweptCounts = { subjects: 0, sessions: 0, events: 0 }
+    let swept = sweptNothing()
     let isComplete = false
     try {
       await sweepAged(parts, {
         signal,
+        isClockDoubtful,
         onProgress(soFar) {
           swept = soFar
         },
       })
-      isComplete = !signal.aborted
+      isComplete = !signal.aborted && !isClockDoubtful()
     } finally {
       onSwept({ swept, begunAt, durationMs: performance.now() - startedAt, isComplete })
     }
@@ -99,9 +125,15 @@ export function keepHouse(
     async stop() {
       stopping.abort()
       if (timer) clearTimeout(timer)
+      clearInterval(observing)
       await round
     },
   }
+}
+
+/** The same for a window that goes on waiting, though another process has set it back meanwhile. */
+function nameOf({ kind, window, organisationId }: WaitingWindow): string {
+  return `${kind} ${window.days} ${window.shorter.days} ${organisationId}`
 }
 
 const daySeconds = 86_400

@@ -1,49 +1,80 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../domain/instant.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
-import { type RetentionDays, windowStart } from '../domain/plan.ts'
-import type { RetentionStore, SweptCounts } from '../domain/retention.ts'
+import type { RetentionStore, SweepStep, SweptCounts } from '../domain/retention.ts'
+import type { RetentionPolicy } from '../domain/retention-window.ts'
 import type { TrackerStore } from '../domain/tracker.ts'
+import { observeWindows } from './observe-windows.ts'
 
-export interface SweepParts {
+export interface SweepParts extends RetentionPolicy {
   organisations: OrganisationStore
   trackers: TrackerStore
   retention: RetentionStore
-  retentionDays: RetentionDays
   clock: Clock
 }
 
+/** What a pass deleted: of visitors, and entries of the activity. */
+export interface SweptTotals extends SweptCounts {
+  activity: number
+}
+
 export interface SweepOptions {
+  /** Only what belongs to this organisation. */
+  organisationId?: string
   /** Told after every step what was deleted so far. */
-  onProgress?(swept: SweptCounts): void
+  onProgress?(swept: SweptTotals): void
   /** Ends the pass early, between two steps. */
   signal?: AbortSignal
+  /** Asked before every step, which reads the clock anew: nothing is deleted by one that is in doubt. */
+  isClockDoubtful?(): boolean
 }
 
 /** How many rows share a transaction: few enough that an erasure that comes meanwhile hardly waits. */
 const rowsPerStep = 5_000
 
-/** Deletes everything that has aged out by now, in small steps, and tells what. To be run by one process at a time. */
+export function sweptNothing(): SweptTotals {
+  return { subjects: 0, sessions: 0, events: 0, activity: 0 }
+}
+
+/**
+ * Deletes everything that has aged out by now and may be deleted, in small steps, and tells what. To be run by one process at a time.
+ */
 export async function sweepAged(
-  { organisations, trackers, retention, retentionDays, clock }: SweepParts,
-  { onProgress, signal }: SweepOptions = {},
-): Promise<SweptCounts> {
-  const total = { subjects: 0, sessions: 0, events: 0 }
-  for (const { id, plan } of await organisations.list()) {
-    const since = windowStart(retentionDays, plan, clock())
-    for (const tracker of await trackers.list(id)) {
-      // Of many trackers most have nothing to sweep, which is known at once: requests must get their turn in between.
-      await nextTurn()
-      let isDone = signal?.aborted ?? false
-      while (!isDone) {
-        const swept = await retention.sweep(tracker.id, since, rowsPerStep)
-        total.subjects += swept.subjects
-        total.sessions += swept.sessions
-        total.events += swept.events
-        onProgress?.({ ...total })
-        isDone = swept.isDone || (signal?.aborted ?? false)
-      }
+  parts: SweepParts,
+  { organisationId, onProgress, signal, isClockDoubtful = () => false }: SweepOptions = {},
+): Promise<SweptTotals> {
+  const { organisations, trackers, retention, retentionDays, activityDays, clock } = parts
+  const total = sweptNothing()
+  const isOver = () => signal?.aborted || isClockDoubtful()
+
+  async function inSteps(sweep: (step: SweepStep) => Promise<{ isDone: boolean }>): Promise<void> {
+    const policy = { retentionDays, activityDays }
+    // Mostly there is nothing to sweep, which is known at once: requests must get their turn in between.
+    await nextTurn()
+    for (let isDone = false; !isDone && !isOver(); ) {
+      isDone = (await sweep({ policy, now: clock(), maxRows: rowsPerStep })).isDone
+      onProgress?.({ ...total })
     }
+  }
+
+  if (isOver()) return total
+  await observeWindows(parts)
+  for (const { id } of await organisations.list()) {
+    if (organisationId !== undefined && id !== organisationId) continue
+    for (const tracker of await trackers.list(id)) {
+      await inSteps(async (step) => {
+        const { subjects, sessions, events, isDone } = await retention.sweep(tracker.id, step)
+        total.subjects += subjects
+        total.sessions += sessions
+        total.events += events
+        return { isDone }
+      })
+    }
+    await inSteps(async (step) => {
+      const { entries, isDone } = await retention.sweepActivity(id, step)
+      total.activity += entries
+      return { isDone }
+    })
   }
   return total
 }

@@ -93,6 +93,11 @@ export const transferTables: readonly TransferTable[] = [
       events: integer,
     },
   ),
+  table(
+    'retention_windows',
+    { organisation_id: text, kind: text },
+    { days: integer, shorter_days: integer, shorter_since: integer },
+  ),
 ]
 
 /** The names of a table's columns, and of those of its key, as SQL lists them. */

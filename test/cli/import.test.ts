@@ -28,7 +28,7 @@ describe('lethe import', { concurrency: 8 }, () => {
       ndjson(event({ trackerId: 'blog', subjectId: 'bert', eventId: 'e1' })),
     )
     const args = ['import', '--tracker', 'shop', one, two]
-    const counts = { lines: 4, badLines: 0, tooOld: 0, rows: 4, dryRun: false }
+    const counts = { lines: 4, badLines: 0, tooOld: 0, rows: 4, dryRun: false, tooOldRows: [] }
     const summary = onlyJson(await cli.run([...args, '--json']))
     assert.deepEqual(summary, { ...counts, subjects: 2, sessions: 2, events: 3 })
     assert.equal((await eventsOf(cli))?.length, 2)
@@ -119,6 +119,7 @@ describe('lethe import', { concurrency: 8 }, () => {
       sessions: 1,
       events: 2,
       dryRun: false,
+      tooOldRows: [],
     })
   })
 
@@ -137,6 +138,7 @@ describe('lethe import', { concurrency: 8 }, () => {
       sessions: 0,
       events: 0,
       dryRun: false,
+      tooOldRows: [],
     })
     assert.equal(await eventsOf(cli), null)
   })
@@ -147,11 +149,27 @@ describe('lethe import', { concurrency: 8 }, () => {
     const old = event({ name: 'old', occurredAt: daysAgo(181) })
     const file = write(cli, 'old.ndjson', ndjson(old, session({ startedAt: daysAgo(190) }), event()))
     const first = await cli.run(['import', '--tracker', 'shop', file])
-    assert.deepEqual([first.code, first.stderr], [0, ''])
+    assert.equal(first.code, 0)
+    assert.equal(
+      first.stderr,
+      '1 line is older than the 180 days that the plan free keeps, and was not stored. To keep it: lethe orgs set-plan acme starter, or LETHE_RETENTION_DAYS=free=183 for every command and the service; then import again.\n',
+    )
+    const asJson = onlyJson(await cli.run(['import', '--tracker', 'shop', '--json', file]))
+    assert.deepEqual(asJson.tooOldRows, [
+      { orgId: 'acme', plan: 'free', days: 180, rows: 1, oldestAt: old.occurredAt },
+    ])
     assert.equal(first.stdout, 'Read 3 lines (0 bad, 1 too old); added 1 subjects, 1 sessions, 1 events.\n')
     await cli.run(['orgs', 'set-plan', 'acme', 'pro'])
     const second = onlyJson(await cli.run(['import', '--tracker', 'shop', '--json', file]))
     assert.partialDeepStrictEqual(second, { tooOld: 0, rows: 3, events: 1 })
+  })
+
+  it('says that no plan, or no window at all, keeps what is very old', async (t) => {
+    const cli = await withShop(t)
+    const import1 = async (occurredAt: string) =>
+      (await cli.run(['import', '--tracker', 'shop', write(cli, 'old.ndjson', ndjson(event({ occurredAt })))])).stderr
+    assert.match(await import1('1990-01-01T00:00:00Z'), /To keep it: LETHE_RETENTION_DAYS=free=\d{5} for/)
+    assert.match(await import1('1890-01-01T00:00:00Z'), /No window is long enough to keep it\.\n$/)
   })
 
   it('keeps to the windows that are configured', async (t) => {

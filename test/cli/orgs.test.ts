@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
-import { assertRefused, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
+import { describe, it, type TestContext } from 'node:test'
+import { assertRefused, type CommandLine, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
+import { fillStore, inStore, shop } from '../support/filled-store.ts'
+import { eventRow } from '../support/rows.ts'
 
 describe('lethe orgs create', { concurrency: true }, () => {
   it('prints the organisation as {id, name, plan} for scripts, on the plan free unless told', async (t) => {
@@ -95,10 +97,67 @@ describe('lethe orgs set-plan', { concurrency: true }, () => {
     const cli = commandLine(t)
     await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
     const moved = onlyJson(await cli.run(['orgs', 'set-plan', 'acme', 'business', '--json']))
-    assert.deepEqual(moved, { id: 'acme', name: 'Acme', plan: 'business' })
+    const retention = { days: 1_825, aged: null, deletesFrom: null, deleted: null }
+    assert.deepEqual(moved, { id: 'acme', name: 'Acme', plan: 'business', retention })
     const { stdout } = await cli.run(['orgs', 'set-plan', 'acme', 'pro'])
     assert.equal(stdout, 'acme is on the plan pro now.\n')
     assert.equal((await cli.run(['orgs', 'list', '--json'])).stdout.includes('"plan":"pro"'), true)
+  })
+
+  /** An organisation on the plan pro, with a visit of a year ago. */
+  async function withOldVisit(t: TestContext): Promise<CommandLine> {
+    const cli = commandLine(t)
+    await fillStore(cli.storePath, [eventRow({ subjectId: 'anna', eventId: 'e', occurredAt: Date.now() - 365 * 86_400_000 })])
+    await cli.run(['orgs', 'set-plan', 'acme', 'pro'])
+    return cli
+  }
+  const planOf = async (cli: CommandLine) => onlyJson(await cli.run(['orgs', 'list', '--json'])).plan
+  const isStored = async (cli: CommandLine) =>
+    inStore(cli.storePath, async ({ subjects }) => (await subjects.read(shop, 'anna')) !== null)
+
+  it('asks on a terminal before a plan with a shorter window, and changes nothing unless it is yes', async (t) => {
+    const cli = await withOldVisit(t)
+    const declined = await cli.run(['orgs', 'set-plan', 'acme', 'free'], { answers: ['no'] })
+    assert.deepEqual([declined.code, declined.stdout], [1, ''])
+    assert.match(declined.stderr, /The plan free keeps 180 days; pro keeps 730\. 1 events, 1 sessions and 1 sub/)
+    assert.match(declined.stderr, /hidden at once and deleted a day later[^]*nothing was changed/)
+    assert.equal(await planOf(cli), 'pro')
+    const done = await cli.run(['orgs', 'set-plan', 'acme', 'free'], { answers: ['yes'] })
+    assert.deepEqual([done.code, done.stdout], [0, 'acme is on the plan free now.\n'])
+    assert.match(done.stderr, /deleted from 20\S+Z on\. Until then, lethe orgs set-plan acme pro brings it back/)
+    assert.equal((await cli.run(['sweep'])).code, 0)
+    assert.equal(await isStored(cli), true)
+  })
+
+  it('moves to it in a script, with a day before anything is deleted, and says so', async (t) => {
+    const cli = await withOldVisit(t)
+    const { code, stdout, stderr } = await cli.run(['orgs', 'set-plan', 'acme', 'free', '--json'])
+    assert.equal(code, 0)
+    const [{ retention, ...moved } = {}] = jsonLines(stdout)
+    assert.deepEqual(moved, { id: 'acme', name: 'Acme', plan: 'free' })
+    assert.partialDeepStrictEqual(retention, { days: 180, aged: { events: 1 }, deleted: null })
+    assert.match(stdout, /"deletesFrom":"20/)
+    assert.match(stderr, /will be hidden at once and deleted a day later/)
+    assert.equal(await isStored(cli), true)
+  })
+
+  it('deletes at once with --yes, says how much, and leaves other organisations alone', async (t) => {
+    const cli = await withOldVisit(t)
+    const { code, stdout, stderr } = await cli.run(['orgs', 'set-plan', 'acme', 'free', '--yes'])
+    assert.deepEqual([code, stdout], [0, 'acme is on the plan free now.\n'])
+    assert.match(stderr, /1 events, 1 sessions and 1 subjects .* will be deleted now\.\nDeleted 1 events/)
+    assert.equal(await isStored(cli), false)
+  })
+
+  it('is in the activity, once for each change', async (t) => {
+    const cli = await withOldVisit(t)
+    await cli.run(['orgs', 'set-plan', 'acme', 'pro'])
+    const query = { limit: 9, after: null, requestId: null }
+    const { rows } = await inStore(cli.storePath, ({ activity }) => activity.list('acme', query))
+    assert.partialDeepStrictEqual(rows, [
+      { kind: 'organisation.plan-changed', target: 'pro', actor: { kind: 'command-line' } },
+    ])
+    assert.equal(rows.length, 1)
   })
 
   it('fails for an organisation there is not', async (t) => {

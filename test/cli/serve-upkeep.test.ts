@@ -11,6 +11,8 @@ import {
 } from '../support/command-line.ts'
 import { fillStore, inStore, shop } from '../support/filled-store.ts'
 import { eventRow } from '../support/rows.ts'
+import { startTestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const day = 86_400_000
 const now = Date.now()
@@ -50,7 +52,7 @@ describe('the upkeep of lethe serve', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(first, { subjects: 1, sessions: 2, events: 2 })
     assert.partialDeepStrictEqual(second, { subjects: 1, sessions: 1, events: 1 })
     for (const line of [first, second]) {
-      assert.deepEqual(Object.keys(line ?? {}), ['subjects', 'sessions', 'events', 'durationMs'])
+      assert.deepEqual(Object.keys(line ?? {}), ['subjects', 'sessions', 'events', 'activity', 'durationMs'])
       assert.ok(Number.isInteger(line?.durationMs))
     }
     assert.equal(stdout.includes('visitor'), false)
@@ -59,6 +61,29 @@ describe('the upkeep of lethe serve', { concurrency: true }, () => {
       await inStore(cli.storePath, async ({ subjects }) => subjects.read(shop, 'visitor-late')),
       null,
     )
+  })
+
+  it('deletes nothing by a window shorter than the one before, and warns of it with what to do', async (t) => {
+    const cli = commandLine(t)
+    await fillStore(cli.storePath, [visit('visitor-old', 3_000)])
+    await cli.run(['sweep'], { env: { LETHE_RETENTION_DAYS: 'free=3650' } })
+    const service = await startTestService(t, {
+      ...{ LETHE_STORE: `sqlite:${cli.storePath}`, LETHE_SCRUB_HOUR: 'off' },
+      ...{ LETHE_SWEEP_SECONDS: '1', LETHE_METRICS_PORT: '0' },
+    })
+    const isMeasured = async (line: RegExp) =>
+      line.test(await (await fetch(String(service.metricsUrl))).text())
+    await until(() => isMeasured(/^lethe_retention_windows_waiting 1$/m))
+    await until(() => isMeasured(/^lethe_sweep_duration_seconds_count\{outcome="complete"\} [2-9]/m))
+    await service.stop()
+    const lines = jsonLines(`${service.logged.join('\n')}\n`).filter(({ level }) => level === 40)
+    assert.partialDeepStrictEqual(lines, [
+      { organisationId: 'acme', plan: 'free', kind: 'visitors', keptDays: 3_650, shorterDays: 180 },
+    ])
+    assert.match(String(lines[0]?.msg), /set LETHE_RETENTION_DAYS or the plan back/)
+    assert.match(String(lines[0]?.deletesFrom), /^20\S+Z$/)
+    assert.equal(lines.length, 1, 'once')
+    assert.ok(await inStore(cli.storePath, async ({ subjects }) => subjects.read(shop, 'visitor-old')))
   })
 
   it('makes up for a scrub that was due in the night, with a line of its own', async (t) => {

@@ -7,6 +7,7 @@ import { eventRow } from '../support/rows.ts'
 
 const day = 86_400_000
 const now = Date.now()
+const nothing = { subjects: 0, sessions: 0, events: 0, activity: 0, waiting: [] }
 
 /** A store with events of these subjects, each of so many days ago. */
 async function withVisits(t: TestContext, visits: Record<string, readonly number[]>): Promise<CommandLine> {
@@ -27,6 +28,11 @@ function eventCount(cli: CommandLine, subjectId: string): Promise<number | null>
   )
 }
 
+/** The one object that a command printed, which may have told people something as well. */
+function onlyJsonOf({ code, stdout }: { code: number | null; stdout: string }): Record<string, unknown> {
+  return onlyJson({ code, stdout, stderr: '', signal: null })
+}
+
 describe('lethe sweep', { concurrency: true }, () => {
   it('deletes what has aged out, tells what, and finds nothing the second time', async (t) => {
     const cli = await withVisits(t, { anna: [300, 200], ben: [190, 170, 3], cleo: [1] })
@@ -37,22 +43,76 @@ describe('lethe sweep', { concurrency: true }, () => {
       [await eventCount(cli, 'anna'), await eventCount(cli, 'ben'), await eventCount(cli, 'cleo')],
       [null, 2, 1],
     )
-    assert.deepEqual(onlyJson(await cli.run(['sweep', '--json'])), { subjects: 0, sessions: 0, events: 0 })
+    assert.deepEqual(onlyJson(await cli.run(['sweep', '--json'])), nothing)
   })
 
   it('goes by the plan of the moment and the windows that are configured', async (t) => {
     const cli = await withVisits(t, { anna: [300], ben: [20] })
     await cli.run(['orgs', 'set-plan', 'acme', 'starter'])
-    assert.deepEqual(onlyJson(await cli.run(['sweep', '--json'])), { subjects: 0, sessions: 0, events: 0 })
-    const env = { LETHE_RETENTION_DAYS: 'starter=10' }
-    assert.deepEqual(onlyJson(await cli.run(['sweep', '--json'], { env })), {
-      ...{ subjects: 2, sessions: 2, events: 2 },
-    })
+    assert.deepEqual(onlyJson(await cli.run(['sweep', '--json'])), nothing)
+    const env = { LETHE_RETENTION_DAYS: 'starter=30' }
+    const args = ['sweep', '--now', '--yes', '--json']
+    assert.partialDeepStrictEqual(JSON.parse((await cli.run(args, { env })).stdout), { events: 1 })
+  })
+
+  it('deletes nothing by a window shorter than the last one: says what waits, until when, and how not to', async (t) => {
+    const cli = await withVisits(t, { anna: [3_000], ben: [20] })
+    const env = { LETHE_RETENTION_DAYS: 'free=3650' }
+    assert.equal((await cli.run(['sweep'], { env })).code, 0)
+    const { code, stdout, stderr } = await cli.run(['sweep'])
+    assert.equal(code, 0)
+    assert.match(stdout, /^Deleted 0 events, 0 sessions and 0 subjects/)
+    assert.match(
+      stderr,
+      /^acme: 1 events and 1 sessions are older than the 180 days of the plan free.* until 20\S+Z; lethe sweep --now/,
+    )
+    const { waiting, ...swept } = onlyJsonOf(await cli.run(['sweep', '--json']))
+    assert.deepEqual(swept, { subjects: 0, sessions: 0, events: 0, activity: 0 })
+    assert.partialDeepStrictEqual(waiting, [
+      { orgId: 'acme', plan: 'free', kind: 'visitors', keptDays: 3_650, days: 180, events: 1, sessions: 1 },
+    ])
+    assert.equal(await eventCount(cli, 'anna'), 1)
+    // Whoever has the variable ends it.
+    assert.equal((await cli.run(['sweep'], { env })).stderr, '')
+  })
+
+  it('deletes it at once with --now, when somebody says yes to how much it is', async (t) => {
+    const cli = await withVisits(t, { anna: [300], ben: [20] })
+    await cli.run(['sweep'], { env: { LETHE_RETENTION_DAYS: 'free=365' } })
+    const refused = await cli.run(['sweep', '--now'])
+    assert.deepEqual([refused.code, refused.stdout], [2, ''])
+    assert.match(refused.stderr, /--yes is missing/)
+    const declined = await cli.run(['sweep', '--now'], { answers: ['no'] })
+    assert.deepEqual([declined.code, declined.stdout], [1, ''])
+    assert.match(declined.stderr, /nothing was deleted/)
+    assert.equal(await eventCount(cli, 'anna'), 1)
+    const done = await cli.run(['sweep', '--now'], { answers: ['yes'] })
+    assert.match(done.stderr, /^acme, on the plan free \(180 days\): 1 events, 1 sessions and 1 subjects/)
+    assert.match(done.stdout, /^Deleted 1 events, 1 sessions and 1 subjects/)
+    assert.equal(await eventCount(cli, 'anna'), null)
+    assert.equal(await eventCount(cli, 'ben'), 1)
+  })
+
+  it('sweeps the activity by LETHE_ACTIVITY_DAYS', async (t) => {
+    const cli = await withVisits(t, {})
+    const at = now - 100 * day
+    await inStore(cli.storePath, ({ organisations }) =>
+      organisations.setPlan('acme', 'pro', {
+        ...{ id: 'n', organisationId: 'acme', at, actor: { kind: 'command-line' } },
+        ...{ kind: 'organisation.plan-changed', target: 'pro', requestId: null },
+      }),
+    )
+    assert.deepEqual(onlyJson(await cli.run(['sweep', '--json'])), nothing)
+    const env = { LETHE_ACTIVITY_DAYS: '99' }
+    const { waiting } = onlyJsonOf(await cli.run(['sweep', '--json'], { env }))
+    assert.partialDeepStrictEqual(waiting, [{ kind: 'activity', keptDays: 1_825, days: 99, activity: 1 }])
+    const swept = JSON.parse((await cli.run(['sweep', '--now', '--yes', '--json'], { env })).stdout)
+    assert.deepEqual(swept, { ...nothing, activity: 1 })
   })
 
   it('does nothing on a store that is empty', async (t) => {
     const swept = onlyJson(await commandLine(t).run(['sweep', '--json']))
-    assert.deepEqual(swept, { subjects: 0, sessions: 0, events: 0 })
+    assert.deepEqual(swept, nothing)
   })
 
   it('waits for another process that sweeps or scrubs, and says so once', async (t) => {
@@ -68,13 +128,14 @@ describe('lethe sweep', { concurrency: true }, () => {
     assert.ok(program)
     const outcome = await program.ended
     assert.equal(outcome.stderr, 'Another process is sweeping, scrubbing or copying; waiting for it.\n')
-    assert.deepEqual(onlyJson(outcome), { subjects: 1, sessions: 1, events: 1 })
+    assert.deepEqual(onlyJson(outcome), { ...nothing, subjects: 1, sessions: 1, events: 1 })
   })
 
   it('refuses what it does not know, as wrong usage', async (t) => {
     const cli = commandLine(t)
     assertRefused(await cli.run(['sweep', 'shop']), 2, /too many arguments/)
     assertRefused(await cli.run(['sweep', '--tracker', 'shop']), 2, /--tracker/)
+    assertRefused(await cli.run(['sweep', '--yes']), 2, /--yes confirms --now/)
     const env = { LETHE_RETENTION_DAYS: 'free=0' }
     assertRefused(await cli.run(['sweep'], { env }), 2, /LETHE_RETENTION_DAYS is "free=0"/)
   })

@@ -49,6 +49,7 @@ describe('a clock that jumps', () => {
       { sweepSeconds: 0.001, scrubHour: 'off' },
       {
         onSwept: ({ swept: { subjects } }) => swept.push(subjects),
+        onWaitingWindows() {},
         onScrubbed() {},
         onClockJumped: (aheadMs) => jumps.push(aheadMs),
         onError: assert.ifError,

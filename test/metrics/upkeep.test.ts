@@ -6,7 +6,7 @@ import { readMetrics, samplesOf, sampleValue } from '../support/metrics.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
-const nothing = { subjects: 0, sessions: 0, events: 0 }
+const nothing = { subjects: 0, sessions: 0, events: 0, activity: 0 }
 const noon = 1_794_052_800_000
 
 /** The metrics of an upkeep, told by hand, under a clock that stands still until it is moved. */
@@ -57,7 +57,7 @@ describe('the lag of sweeps', () => {
 describe('what upkeep tells', () => {
   test('is counted: rows, passes by their outcome, scrubs, failures', async () => {
     const { onSwept, onScrubbed, onError, read } = measure()
-    const swept = { subjects: 1, sessions: 2, events: 30 }
+    const swept = { subjects: 1, sessions: 2, events: 30, activity: 4 }
     onSwept({ swept, begunAt: noon, durationMs: 500, isComplete: true })
     onSwept({ swept, begunAt: noon, durationMs: 1_500, isComplete: false })
     onScrubbed(2_000)

@@ -4,14 +4,16 @@ import { LetheError } from '../../src/domain/errors.ts'
 import type { Eventually } from '../../src/domain/eventually.ts'
 import type { Instant } from '../../src/domain/instant.ts'
 import type { Randomness } from '../../src/domain/randomness.ts'
+import type { RetentionPolicy } from '../../src/domain/retention-window.ts'
 import type { Store } from '../../src/domain/store.ts'
 import type { TrackerView } from '../../src/domain/tracker.ts'
 import { emptyStore, openStoreAt } from '../support/empty-store.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { always } from '../support/rows.ts'
+import { defaultPolicy, rememberWindows } from '../support/windows.ts'
 
 /** What operations work with: a real store, a clock that tests move, and chance that counts up. */
-export interface Parts extends Store {
+export interface Parts extends Store, RetentionPolicy {
   clock(): Instant
   randomness: Randomness
 }
@@ -31,7 +33,7 @@ export function openParts(): { parts(): Parts; passTime(ms: number): void; fresh
       uuid: () => `00000000-0000-4000-8000-${String(++count).padStart(12, '0')}`,
       base62: (length) => String(++count).padStart(length, '0'),
     }
-    parts = { ...store, clock: () => now, randomness }
+    parts = { ...store, ...defaultPolicy, clock: () => now, randomness }
   })
   return {
     parts() {
@@ -50,6 +52,7 @@ export async function addTracker(parts: Parts, trackerId: string): Promise<Track
   const organisationId = `owner of ${trackerId}`
   await parts.organisations.create({ id: organisationId, name: 'Acme', plan: 'free', createdAt: noon })
   await parts.trackers.create({ id: trackerId, organisationId, name: 'Shop', createdAt: noon })
+  await rememberWindows(parts, defaultPolicy, organisationId)
   return { organisationId, trackerId, since: always }
 }
 

@@ -4,7 +4,6 @@ import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { IncomingRow } from '../../src/domain/ingest.ts'
-import { defaultRetentionDays } from '../../src/domain/plan.ts'
 import { importLines, type LineBlock, maxBatchRows } from '../../src/operations/import-lines.ts'
 import { addTracker, openParts } from './bench.ts'
 
@@ -41,7 +40,7 @@ it('an import keeps no row of a batch that it has handed over, whatever time pas
       [undefined],
     )
   }
-  const importing = { ...parts(), ingest, retentionDays: defaultRetentionDays }
+  const importing = { ...parts(), ingest }
   const { rows } = await importLines(importing, blocks(), { onBadLine: assert.fail })
   assert.equal(rows, maxBatchRows)
 })

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { BadLine } from '../../src/domain/import-line.ts'
 import type { IncomingRow } from '../../src/domain/ingest.ts'
-import { defaultRetentionDays, type Plan } from '../../src/domain/plan.ts'
+import type { Plan } from '../../src/domain/plan.ts'
+import type { WindowSettling } from '../../src/domain/retention.ts'
+import type { RetentionPolicy } from '../../src/domain/retention-window.ts'
 import {
   type ImportOptions,
   importLines,
@@ -11,6 +13,7 @@ import {
 } from '../../src/operations/import-lines.ts'
 import { always } from '../support/rows.ts'
 import { until } from '../support/until.ts'
+import { defaultPolicy, keeping } from '../support/windows.ts'
 import { addTracker, noon, openParts } from './bench.ts'
 
 const { parts, fresh } = openParts()
@@ -59,7 +62,7 @@ async function importAll(from: Lines | AsyncIterable<LineBlock>, options: Partia
     },
   }
   const summary = await importLines(
-    { ...parts(), ingest: noting, retentionDays: defaultRetentionDays },
+    { ...parts(), ingest: noting },
     Symbol.asyncIterator in from ? from : blockOf(from),
     { onBadLine: (_source, lineNumber, reason) => bad.push([lineNumber, reason]), ...options },
   )
@@ -100,6 +103,7 @@ describe('importing lines', () => {
       lines: 3,
       badLines: 0,
       tooOld: 0,
+      tooOldRows: [],
       rows: 3,
       subjects: 2,
       sessions: 2,
@@ -120,6 +124,7 @@ describe('importing lines', () => {
       lines: 3,
       badLines: 0,
       tooOld: 0,
+      tooOldRows: [],
       rows: 3,
       subjects: 0,
       sessions: 0,
@@ -145,6 +150,7 @@ describe('importing lines', () => {
       lines: 0,
       badLines: 0,
       tooOld: 0,
+      tooOldRows: [],
       rows: 0,
       subjects: 0,
       sessions: 0,
@@ -194,6 +200,29 @@ describe('importing lines', () => {
   })
 })
 
+describe('what lies in the future', () => {
+  const day = 86_400_000
+  const ahead = (ms: number) => new Date(noon + ms).toISOString()
+
+  it('makes a line bad when it is more than a day, in whichever field', async () => {
+    const { trackerId } = await addTracker(parts(), fresh('tracker'))
+    const session = (fields: object) => line({ type: 'session', trackerId, startedAt: ahead(0), ...fields })
+    const { summary, bad } = await importAll([
+      session({ sessionId: 'a day', startedAt: ahead(day), endedAt: ahead(day) }),
+      session({ sessionId: 'ever', endedAt: '9999-12-31T23:59:59Z' }),
+      session({ sessionId: 'over', startedAt: ahead(day + 1), endedAt: ahead(day + 2) }),
+      line({ trackerId, eventId: 'a day', occurredAt: ahead(day) }),
+      line({ trackerId, eventId: 'over', occurredAt: ahead(day + 1) }),
+    ])
+    assert.partialDeepStrictEqual(summary, { badLines: 3, rows: 2 })
+    assert.deepEqual(bad, [
+      [2, 'endedAt is more than a day in the future'],
+      [3, 'startedAt is more than a day in the future'],
+      [5, 'occurredAt is more than a day in the future'],
+    ])
+  })
+})
+
 describe('what is older than the window', () => {
   const day = 86_400_000
   const ago = (ms: number) => new Date(noon - ms).toISOString()
@@ -213,6 +242,16 @@ describe('what is older than the window', () => {
     const { summary, bad } = await importAll(lines)
     assert.deepEqual(bad, [])
     assert.partialDeepStrictEqual(summary, { lines: 10, badLines: 0, tooOld: 4, rows: 6, events: 6 })
+    assert.deepEqual(summary.tooOldRows, [
+      {
+        organisationId: free.organisationId,
+        plan: 'free',
+        days: 180,
+        rows: 3,
+        oldestAt: noon - 730 * day - 1,
+      },
+      { organisationId: pro.organisationId, plan: 'pro', days: 730, rows: 1, oldestAt: noon - 730 * day - 1 },
+    ])
     assert.equal((await readSubject(free, 'anna'))?.counts.events, 2)
     assert.equal((await readSubject(pro, 'anna'))?.counts.events, 4)
   })
@@ -228,6 +267,24 @@ describe('what is older than the window', () => {
     assert.partialDeepStrictEqual(summary, { tooOld: 1, rows: 1, sessions: 1 })
   })
 
+  it('is kept under a longer window than the store remembers, which is remembered before it is stored', async () => {
+    const { organisationId, trackerId } = await addTracker(parts(), fresh('tracker'))
+    const retentionDays = { ...defaultPolicy.retentionDays, free: 3_650 }
+    const lines = [line({ trackerId, occurredAt: ago(900 * day) })]
+    const options = { onBadLine: assert.fail }
+    const swept = async (policy: RetentionPolicy) =>
+      (await parts().retention.sweep(trackerId, { policy, now: noon, maxRows: 9 })).events
+    await importLines({ ...parts(), retentionDays }, blockOf(lines), { ...options, dryRun: true })
+    const windowOf = async () => {
+      const settling = { policy: keeping(1), now: noon, rule: 'longer-only', kind: 'visitors' } as const
+      return (await parts().retention.settleWindows({ ...settling, organisationId }))[0]?.window
+    }
+    assert.deepEqual(await windowOf(), { days: 180, shorter: null }, 'a dry run changes nothing')
+    await importLines({ ...parts(), retentionDays }, blockOf(lines), options)
+    assert.deepEqual(await windowOf(), { days: 3_650, shorter: null })
+    assert.equal(await swept(defaultPolicy), 0, 'whoever sweeps without the variable waits')
+  })
+
   it('is told anew for each batch: a plan can change while a pipe runs', async () => {
     const { organisationId, trackerId } = await onPlan('free')
     const old = (eventId: string) => line({ trackerId, eventId, occurredAt: ago(200 * day) })
@@ -241,13 +298,12 @@ describe('what is older than the window', () => {
     assert.partialDeepStrictEqual((await importing).summary, { tooOld: 1, rows: 2, events: 2 })
   })
 
-  it('needs one look at tracker and plan for each batch, however many rows it has', async () => {
+  it('needs one look at tracker, plan and window for each batch, however many rows it has', async () => {
     const { trackerId } = await onPlan('free')
     const asked: string[] = []
-    const { trackers, organisations } = parts()
+    const { trackers, organisations, retention } = parts()
     const counting = {
       ...parts(),
-      retentionDays: defaultRetentionDays,
       trackers: {
         ...trackers,
         find(id: string) {
@@ -262,10 +318,17 @@ describe('what is older than the window', () => {
           return organisations.find(id)
         },
       },
+      retention: {
+        ...retention,
+        settleWindows(settling: WindowSettling) {
+          asked.push('window')
+          return retention.settleWindows(settling)
+        },
+      },
     }
     const lines = Array.from({ length: maxBatchRows + 1 }, (_, i) => line({ trackerId, eventId: `e${i}` }))
     await importLines(counting, blockOf(lines), { onBadLine: assert.fail })
-    assert.deepEqual(asked, ['tracker', 'plan', 'tracker', 'plan'])
+    assert.deepEqual(asked, ['tracker', 'plan', 'window', 'tracker', 'plan', 'window'])
   })
 })
 
@@ -280,7 +343,7 @@ describe('a dry run', () => {
     ]
     const { summary, bad, batches } = await importAll(lines, { dryRun: true })
     const counts = { lines: 3, badLines: 1, tooOld: 1, rows: 1, subjects: 0, sessions: 0, events: 0 }
-    assert.deepEqual(summary, counts)
+    assert.partialDeepStrictEqual(summary, { ...counts, tooOldRows: [{ plan: 'free', rows: 1 }] })
     assert.deepEqual(bad, [[2, 'there is no tracker "nothing"']])
     assert.deepEqual(batches, [])
     assert.equal(await readSubject(tracker, 'anna'), null)
@@ -345,7 +408,7 @@ describe('a long import', () => {
       },
     }
     const options = { onBadLine: assert.fail }
-    const held = { ...parts(), ingest: slow, retentionDays: defaultRetentionDays }
+    const held = { ...parts(), ingest: slow }
     const importing = importLines(held, oneByOne(), options)
     await until(() => read === 2 * maxBatchRows)
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
@@ -367,6 +430,7 @@ describe('a long import', () => {
       lines: maxBatchRows + 501,
       badLines: 1,
       tooOld: 0,
+      tooOldRows: [],
       rows: maxBatchRows,
       subjects: 50,
       sessions: 50,
@@ -406,7 +470,7 @@ describe('an import from a pipe that pauses', () => {
     const feed = pipe()
     feed.feed(line({ trackerId }))
     const full = { ingest: () => Promise.reject(new Error('disk full')) }
-    const broken = { ...parts(), ingest: full, retentionDays: defaultRetentionDays }
+    const broken = { ...parts(), ingest: full }
     await assert.rejects(importLines(broken, feed.blocks(), { onBadLine: assert.fail }), /disk full/)
   })
 })

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant } from '../../src/domain/instant.ts'
-import { defaultRetentionDays } from '../../src/domain/plan.ts'
-import type { SweptCounts } from '../../src/domain/retention.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { type HouseRules, isScrubDue, keepHouse, type SweepPass } from '../../src/operations/keep-house.ts'
+import { type SweptTotals, sweepAged } from '../../src/operations/sweep-aged.ts'
 import { emptyStore, openStoreAt } from '../support/empty-store.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { always, at, eventRow } from '../support/rows.ts'
 import { until } from '../support/until.ts'
+import { defaultPolicy, keeping, rememberWindows } from '../support/windows.ts'
 
 const noon = at('2026-11-15T12:00:00.000Z')
 const hour = 3_600_000
@@ -55,6 +55,7 @@ async function openHouse(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
   await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  await rememberWindows(store)
   let now = noon
 
   async function openStore(): Promise<Store> {
@@ -80,12 +81,13 @@ async function openHouse(t: TestContext) {
     },
     hasAged: async (subjectId: string) => (await store.subjects.read(tracker, subjectId)) !== null,
     /** Begins the upkeep on a store, some of its ports changed; it stops with the test at the latest. */
-    keep(own: Store = store, rules: Partial<HouseRules> = {}) {
+    keep(own: Store = store, rules: Partial<HouseRules> = {}, policy = defaultPolicy) {
       const passes: SweepPass[] = []
       /** What those deleted that found something. */
-      const swept: SweptCounts[] = []
+      const swept: SweptTotals[] = []
       const durations: number[] = []
       const errors: unknown[] = []
+      const waiting: [count: number, added: string[]][] = []
       const rounds = { begun: 0, ended: 0 }
       const alone: Store['upkeep']['alone'] = async (work) => {
         rounds.begun++
@@ -99,12 +101,14 @@ async function openHouse(t: TestContext) {
         {
           ...own,
           upkeep: { ...own.upkeep, alone },
-          retentionDays: defaultRetentionDays,
+          ...policy,
           clock: () => now,
           passedMs: () => now,
         },
         { sweepSeconds: 60, scrubHour: 'off', ...rules },
         {
+          onWaitingWindows: (count, added) =>
+            waiting.push([count, added.map(({ organisationId }) => organisationId)]),
           onSwept: (pass) => {
             passes.push(pass)
             if (pass.swept.events === 0) return
@@ -123,7 +127,7 @@ async function openHouse(t: TestContext) {
         await nextTurn()
         assert.deepEqual(rounds, { begun: count, ended: count })
       }
-      return { stop: () => house.stop(), passes, swept, durations, errors, ended }
+      return { stop: () => house.stop(), passes, swept, durations, errors, waiting, ended }
     },
   }
 }
@@ -137,7 +141,7 @@ function gated(store: Store) {
     await opened
     return store.retention.sweep(...args)
   }
-  return { store: { ...store, retention: { sweep } }, reached, open }
+  return { store: { ...store, retention: { ...store.retention, sweep } }, reached, open }
 }
 
 describe('the upkeep of a service', () => {
@@ -146,7 +150,7 @@ describe('the upkeep of a service', () => {
     await addAged('anna')
     const house = keep()
     await house.ended(1)
-    assert.deepEqual(house.swept, [{ subjects: 1, sessions: 1, events: 1 }])
+    assert.deepEqual(house.swept, [{ subjects: 1, sessions: 1, events: 1, activity: 0 }])
     for (const round of [2, 3]) {
       await addAged('ben')
       t.mock.timers.tick(59_999)
@@ -162,12 +166,51 @@ describe('the upkeep of a service', () => {
     assert.deepEqual(house.errors, [])
   })
 
+  it('tells of a shorter window once, and of how many there are each time', async (t) => {
+    const { keep, store, addAged, hasAged, moveClock } = await openHouse(t)
+    await addAged('anna')
+    await rememberWindows(store, keeping(36_500), 'acme')
+    const house = keep()
+    await house.ended(1)
+    t.mock.timers.tick(60_000)
+    await house.ended(2)
+    assert.deepEqual(house.waiting, [
+      [2, ['acme', 'acme']],
+      [2, []],
+    ])
+    assert.equal(await hasAged('anna'), true)
+    moveClock(noon + day)
+    t.mock.timers.tick(60_000)
+    await house.ended(3)
+    assert.deepEqual(house.waiting.at(-1), [0, []])
+    assert.equal(await hasAged('anna'), false)
+  })
+
+  it('keeps another process from deleting by a shorter window, also while it is that one’s turn', async (t) => {
+    const { keep, store, openStore, addAged, hasAged, moveClock } = await openHouse(t)
+    await addAged('anna')
+    const long = { ...defaultPolicy, retentionDays: { ...defaultPolicy.retentionDays, free: 36_500 } }
+    await rememberWindows(store, long, 'acme')
+    const other = await openStore()
+    await other.upkeep.alone(async () => {
+      // It has the turn, and sweeps without the variable that this process has.
+      const sweep = () => sweepAged({ ...other, ...defaultPolicy, clock: () => noon + 2 * day })
+      await other.retention.settleWindows({ policy: defaultPolicy, now: noon, rule: 'grace' })
+      moveClock(noon + day)
+      const house = keep(store, {}, long)
+      await house.ended(1)
+      await sweep()
+      assert.equal(await hasAged('anna'), true)
+      await house.stop()
+    })
+  })
+
   it('tells of every pass, of one that found nothing too', async (t) => {
     const { keep } = await openHouse(t)
     const house = keep()
     await house.ended(1)
     const [{ durationMs = 0, ...pass } = {}, ...others] = house.passes
-    const nothing = { subjects: 0, sessions: 0, events: 0 }
+    const nothing = { subjects: 0, sessions: 0, events: 0, activity: 0 }
     assert.deepEqual(pass, { swept: nothing, begunAt: noon, isComplete: true })
     assert.ok(durationMs > 0)
     assert.deepEqual([others, house.errors], [[], []])
@@ -179,7 +222,7 @@ describe('the upkeep of a service', () => {
     let steps = 0
     const sweep: Store['retention']['sweep'] = (...args) =>
       ++steps === 2 ? Promise.reject(new Error('the disk is full')) : store.retention.sweep(...args)
-    const house = keep({ ...store, retention: { sweep } })
+    const house = keep({ ...store, retention: { ...store.retention, sweep } })
     await house.ended(1)
     assert.partialDeepStrictEqual(house.passes, [{ isComplete: false, swept: { events: 5_000 } }])
     assert.equal(house.errors.length, 1)
@@ -197,12 +240,12 @@ describe('the upkeep of a service', () => {
     assert.deepEqual([second.swept, second.errors], [[], []])
     gate.open()
     await first.ended(1)
-    assert.deepEqual(first.swept, [{ subjects: 1, sessions: 1, events: 1 }])
+    assert.deepEqual(first.swept, [{ subjects: 1, sessions: 1, events: 1, activity: 0 }])
     await first.stop()
     await addAged('ben')
     t.mock.timers.tick(60_000)
     await second.ended(2)
-    assert.deepEqual(second.swept, [{ subjects: 1, sessions: 1, events: 1 }])
+    assert.deepEqual(second.swept, [{ subjects: 1, sessions: 1, events: 1, activity: 0 }])
   })
 
   it('reports an error, and goes on after the interval', async (t) => {
@@ -212,12 +255,12 @@ describe('the upkeep of a service', () => {
     let tries = 0
     const sweep: Store['retention']['sweep'] = (...args) =>
       ++tries === 1 ? Promise.reject(disk) : store.retention.sweep(...args)
-    const house = keep({ ...store, retention: { sweep } })
+    const house = keep({ ...store, retention: { ...store.retention, sweep } })
     await house.ended(1)
     assert.deepEqual([house.errors, house.swept], [[disk], []])
     t.mock.timers.tick(60_000)
     await house.ended(2)
-    assert.deepEqual(house.swept, [{ subjects: 1, sessions: 1, events: 1 }])
+    assert.deepEqual(house.swept, [{ subjects: 1, sessions: 1, events: 1, activity: 0 }])
     assert.deepEqual(house.errors, [disk])
   })
 

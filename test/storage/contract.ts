@@ -18,6 +18,7 @@ import { memberContract } from './contract/member.ts'
 import { organisationContract } from './contract/organisation.ts'
 import { pageBytesContract } from './contract/page-bytes.ts'
 import { retentionContract } from './contract/retention.ts'
+import { retentionWindowContract } from './contract/retention-window.ts'
 import { sessionContract } from './contract/session.ts'
 import { signInContract } from './contract/sign-in.ts'
 import { subjectContract } from './contract/subject.ts'
@@ -50,6 +51,7 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     erasureContract(bench)
     ageingContract(bench)
     retentionContract(bench)
+    retentionWindowContract(bench)
     ageingModelContract(bench)
     dailyTotalContract(bench)
     memberContract(bench)

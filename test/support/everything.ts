@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { ActivityKind, ActivityNote } from '../../src/domain/activity.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { always, at, eventRow, sessionRow } from './rows.ts'
+import { keeping } from './windows.ts'
 
 /** The trackers of `fillEverything`, as one sees them from whom nothing is hidden. */
 export const everyTracker = [
@@ -34,6 +35,9 @@ export async function fillEverything(store: Store): Promise<void> {
   for (const { organisationId, trackerId } of everyTracker) {
     await store.trackers.create({ id: trackerId, organisationId, name: `The ${trackerId}`, createdAt: 3 })
   }
+  const { retention } = store
+  await retention.settleWindows({ policy: keeping(9), now: 0, rule: 'immediately' })
+  await retention.settleWindows({ policy: keeping(8), now: start, rule: 'grace', organisationId: 'acme' })
   await createKeys(store)
   await createMembers(store)
   for (const { trackerId } of everyTracker) {

@@ -2,15 +2,18 @@ import type { IncomingRow } from '../../src/domain/ingest.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
 import { always } from './rows.ts'
+import { keeping, rememberWindows } from './windows.ts'
 
 /** The tracker of `fillStore`, as one sees it from whom nothing is hidden. */
 export const shop = { organisationId: 'acme', trackerId: 'shop', since: always }
 
 /** Makes a store with these rows of the tracker `shop`, which belongs to `acme`, on the plan free. */
 export function fillStore(path: string, rows: readonly IncomingRow[]): Promise<void> {
-  return inStore(path, async ({ organisations, trackers, ingest }) => {
+  return inStore(path, async ({ organisations, trackers, ingest, retention }) => {
     await organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
     await trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+    // Whatever window a test configures is longer, so that nothing waits for a day.
+    await rememberWindows({ retention }, keeping(1))
     await ingest.ingest(rows)
   })
 }

@@ -131,6 +131,7 @@ const titles: Record<string, string> = {
   'subject.erased': 'Data subject erased',
   'subject.exported': 'Data subject exported',
   'tracker.created': 'Tracker created',
+  'organisation.plan-changed': 'Plan changed',
   'member.invited': 'Member invited',
   'member.joined': 'Password set',
   'member.removed': 'Member removed',

@@ -6,7 +6,7 @@ const distributed = ['subjects', 'sessions', 'events']
 /** The others, of which every node has a copy; what a foreign key points to comes first. */
 const everywhere = [
   ...['organisations', 'trackers', 'api_keys', 'daily_events', 'daily_sessions', 'scrubs'],
-  ...['members', 'sign_ins', 'activity'],
+  ...['members', 'sign_ins', 'activity', 'retention_windows'],
 ]
 
 /** Whether the tables are spread over the nodes of a Citus cluster. */

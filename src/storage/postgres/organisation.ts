@@ -1,6 +1,8 @@
 import type { OrganisationStore } from '../../domain/organisation.ts'
 import { toOrganisation } from '../rows/organisation.ts'
+import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
+import { holdWindows } from './retention-window.ts'
 import { statement } from './statement.ts'
 
 const columns = 'id, name, plan, created_at'
@@ -20,7 +22,16 @@ export function organisationStore(connections: Connections): OrganisationStore {
       return row ? toOrganisation(row) : null
     },
     list: async () => (await connections.read(list, [])).map(toOrganisation),
-    setPlan: (id, plan) =>
-      connections.transaction(async (run) => (await run(setPlan, [plan, id])).rowCount === 1),
+    // Whoever deletes by the plan that it has is waited for: with the answer, nobody does any more.
+    setPlan: (id, plan, note) =>
+      connections.transaction(async (run) => {
+        await holdWindows(run)
+        const [row] = (await run(find, [id])).rows
+        if (!row) return false
+        if (toOrganisation(row).plan === plan) return true
+        run(setPlan, [plan, id])
+        leaveNote(run, note)
+        return true
+      }),
   }
 }

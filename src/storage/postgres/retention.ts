@@ -2,8 +2,10 @@ import type { Instant } from '../../domain/instant.ts'
 import type { RetentionStore, SweptCounts } from '../../domain/retention.ts'
 import type { SubjectCounts } from '../../domain/subject.ts'
 import { integer, type Row, text } from '../rows/row.ts'
+import { countActivityBefore, sweepActivity } from './activity.ts'
 import type { Connections } from './connections.ts'
 import { lockSubjects, type SubjectState, updateSubjects } from './lock-subjects.ts'
+import { findSweptBefore, readSweptBefore, retentionWindowStore } from './retention-window.ts'
 import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'
 import { sweepPart } from './sweep-part.ts'
@@ -49,13 +51,42 @@ const whatIsLeft = statement(
   'any',
 )
 
+const countSubjects = statement(
+  'SELECT count(*) AS count FROM subjects WHERE tracker_id = $1 AND last_seen_at < $2',
+)
+const ofTracker = 'JOIN subjects s USING (subject_key) WHERE s.tracker_id = $1 AND s.oldest_at < $2'
+const countSessions = statement(
+  `SELECT count(*) AS count FROM sessions x ${ofTracker} AND x.started_at < $2 AND x.ended_at < $2`,
+)
+const countEvents = statement(`SELECT count(*) AS count FROM events e ${ofTracker} AND e.occurred_at < $2`)
+
+const nothing = { subjects: 0, sessions: 0, events: 0, isDone: true }
+
 export function retentionStore(connections: Connections): RetentionStore {
   return {
-    async sweep(trackerId, since, maxRows) {
-      const aged = await connections.read(agedSubjects, [trackerId, since, maxSubjects])
+    ...retentionWindowStore(connections),
+    sweepActivity: (organisationId, step) => sweepActivity(connections, organisationId, step),
+    countActivityBefore: (organisationId, since) => countActivityBefore(connections, organisationId, since),
+    // Not as a read, which may take only seconds.
+    countBefore: (trackerId, since) =>
+      connections.transaction(async (run) => {
+        const [subjects = 0, sessions = 0, events = 0] = await Promise.all(
+          [countSubjects, countSessions, countEvents].map(async (count) =>
+            integer((await run(count, [trackerId, since])).rows[0] ?? {}, 'count'),
+          ),
+        )
+        return { subjects, sessions, events }
+      }),
+    async sweep(trackerId, step) {
+      const { maxRows } = step
+      const likelySince = await findSweptBefore(connections, 'visitors', trackerId, step)
+      if (likelySince === null) return nothing
+      const aged = await connections.read(agedSubjects, [trackerId, likelySince, maxSubjects])
       const keys = fitting(aged, maxRows)
-      if (keys.length === 0) return { subjects: 0, sessions: 0, events: 0, isDone: true }
+      if (keys.length === 0) return nothing
       return connections.transaction(async (run) => {
+        const since = await readSweptBefore(run, 'visitors', trackerId, step)
+        if (since === null) return nothing
         const locked = await lockSubjects(run, keys, connections.isDistributed)
         const subjects = [...locked.values()].filter(({ oldestAt }) => oldestAt < since)
         const { isWhole, ...swept } = await sweepSubjects(run, subjects, since, maxRows)

@@ -18,7 +18,8 @@ const adopt = statement(
   'UPDATE scrubs SET scrubbed_at = $1, deleted_round = CASE WHEN $2 THEN round ELSE deleted_round END',
 )
 
-const tablesOfSubjects = ['events', 'sessions', 'subjects']
+/** Where whatever leads to a person is deleted from. */
+const tablesOfPeople = ['events', 'sessions', 'subjects', 'activity']
 
 export function scrubStore(
   connections: Connections,
@@ -39,10 +40,10 @@ export function scrubStore(
         return integer((await run(openRound)).rows[0] ?? {}, 'round')
       })
       await withClient(connections.url, async (client) => {
-        for (const [i, table] of tablesOfSubjects.entries()) {
+        for (const [i, table] of tablesOfPeople.entries()) {
           signal?.throwIfAborted()
           await client.query(`VACUUM (INDEX_CLEANUP ON) ${table}`)
-          onProgress?.((i + 1) / tablesOfSubjects.length)
+          onProgress?.((i + 1) / tablesOfPeople.length)
         }
       })
       await connections.transaction(async (run) => run(noteScrubbed, [round - 1, now]))

@@ -1,11 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityEntry, ActivityNote, ActivityPosition, ActivityQuery } from '../../domain/activity.ts'
+import type { Instant } from '../../domain/instant.ts'
 import type { Page } from '../../domain/page.ts'
+import type { SweepStep } from '../../domain/retention.ts'
 import type { SubjectCounts } from '../../domain/subject.ts'
 import { toPage } from '../page.ts'
 import { noteColumns, noteValues, toEntry } from '../rows/activity.ts'
-import type { Row } from '../rows/row.ts'
+import { integer, type Row } from '../rows/row.ts'
 import { transaction } from './connection.ts'
+import { retentionWindowQueries } from './retention-window.ts'
+import { deletionNote } from './scrub.ts'
 
 export function activityQueries(db: DatabaseSync) {
   const order = 'ORDER BY at DESC, id DESC LIMIT ?'
@@ -30,7 +34,20 @@ export function activityQueries(db: DatabaseSync) {
       : newestOfRequest.all(organisationId, requestId, limit + 1)
   }
 
+  const windows = retentionWindowQueries(db)
+  const anyBefore = db.prepare('SELECT 1 FROM activity WHERE organisation_id = ? AND at < ? LIMIT 1')
+  const countBefore = db.prepare(
+    'SELECT count(*) AS count FROM activity WHERE organisation_id = ? AND at < ?',
+  )
+
   return {
+    /** Whether a step would find something to delete. */
+    hasAged(organisationId: string, step: SweepStep): boolean {
+      const since = windows.activitySweptBefore(organisationId, step)
+      return since !== null && anyBefore.get(organisationId, since) !== undefined
+    },
+    countBefore: (organisationId: string, since: Instant): number =>
+      integer(countBefore.get(organisationId, since) ?? {}, 'count'),
     list(organisationId: string, query: ActivityQuery): Page<ActivityEntry, ActivityPosition> {
       const entries = find(organisationId, query).map(toEntry)
       return toPage(entries, query.limit, ({ at, id }) => ({ at, id }))
@@ -41,10 +58,24 @@ export function activityQueries(db: DatabaseSync) {
 export function activityCommands(db: DatabaseSync) {
   const leaveNote = activityNotes(db)
   const owner = db.prepare('SELECT 1 FROM organisations WHERE id = ?')
+  const windows = retentionWindowQueries(db)
+  const noteDeletion = deletionNote(db)
+  const deleteBefore = db.prepare(
+    `DELETE FROM activity WHERE organisation_id = ?1 AND (at, id) IN (
+       SELECT at, id FROM activity WHERE organisation_id = ?1 AND at < ?2 ORDER BY at, id LIMIT ?3)`,
+  )
   return {
     addActivity: (note: ActivityNote): void =>
       transaction(db, () => {
         if (owner.get(note.organisationId)) leaveNote(note)
+      }),
+    sweepActivity: (organisationId: string, step: SweepStep): { entries: number; isDone: boolean } =>
+      transaction(db, () => {
+        const since = windows.activitySweptBefore(organisationId, step)
+        if (since === null) return { entries: 0, isDone: true }
+        const entries = Number(deleteBefore.run(organisationId, since, step.maxRows).changes)
+        if (entries > 0) noteDeletion()
+        return { entries, isDone: entries < step.maxRows }
       }),
   }
 }

@@ -7,6 +7,7 @@ import { ingestCommands } from './ingest.ts'
 import { memberCommands } from './member.ts'
 import { organisationCommands } from './organisation.ts'
 import { retentionCommands } from './retention.ts'
+import { retentionWindowCommands } from './retention-window.ts'
 import { scrubCommands } from './scrub.ts'
 import { scrubPages } from './scrub-pages.ts'
 import { signInCommands } from './sign-in.ts'
@@ -19,6 +20,7 @@ const courtesyMs = 2
 
 /** Everything that writes, on one connection. Each command is one transaction. */
 export function commands(db: DatabaseSync) {
+  const activity = activityCommands(db)
   return {
     /** Nothing: who asks for it learns that the thread is ready. */
     getReady(): void {},
@@ -31,15 +33,17 @@ export function commands(db: DatabaseSync) {
     ...apiKeyCommands(db),
     ...memberCommands(db),
     ...signInCommands(db),
-    ...activityCommands(db),
+    ...activity,
     ...subjectCommands(db),
     ...scrubCommands(db),
     ...backupCommands(db),
     ...transferCommands(db),
+    ...retentionWindowCommands(db),
     // These come one after the other for as long as there is work.
     scrubPages: courteous(scrubPages),
     ingest: courteous(ingestCommands(db).ingest),
     sweep: courteous(retentionCommands(db).sweep),
+    sweepActivity: courteous(activity.sweepActivity),
   }
 }
 

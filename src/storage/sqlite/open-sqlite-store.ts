@@ -17,6 +17,7 @@ import { packRows } from './packed-rows.ts'
 import { recallUntilWritten } from './recall.ts'
 import { requireRoom } from './require-room.ts'
 import { retentionQueries } from './retention.ts'
+import { retentionWindowQueries } from './retention-window.ts'
 import { scrubInPieces, scrubQueries } from './scrub.ts'
 import { sessionQueries } from './session.ts'
 import { signInQueries } from './sign-in.ts'
@@ -41,6 +42,7 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
   const events = eventQueries(db, isVisible)
   const dailyTotals = dailyTotalQueries(db, isVisible)
   const retention = retentionQueries(db)
+  const windows = retentionWindowQueries(db)
   const scrubs = scrubQueries(db)
   const transfer = transferQueries(db)
   const members = memberQueries(db)
@@ -52,7 +54,7 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
       create: (organisation) => writer.run('createOrganisation', organisation),
       find: async (id) => organisations.find(id),
       list: async () => organisations.list(),
-      setPlan: (id, plan) => writer.run('setPlan', id, plan),
+      setPlan: (id, plan, note) => writer.run('setPlan', id, plan, note),
     },
     trackers: {
       create: (tracker, note) => writer.run('createTracker', tracker, note),
@@ -89,11 +91,21 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
     },
     dailyTotals,
     retention: {
-      // Mostly there is nothing, and then the writer is not disturbed.
-      sweep: async (trackerId, since, maxRows) =>
-        retention.hasAged(trackerId, since)
-          ? writer.run('sweep', trackerId, since, maxRows)
+      // Mostly there is nothing to do, here and below, and then the writer is not disturbed.
+      async settleWindows(settling) {
+        const settled = windows.settled(settling)
+        return settled.changed.length === 0 ? settled.windows : writer.run('settleWindows', settling)
+      },
+      sweep: async (trackerId, step) =>
+        retention.hasAged(trackerId, step)
+          ? writer.run('sweep', trackerId, step)
           : { subjects: 0, sessions: 0, events: 0, isDone: true },
+      sweepActivity: async (organisationId, step) =>
+        activity.hasAged(organisationId, step)
+          ? writer.run('sweepActivity', organisationId, step)
+          : { entries: 0, isDone: true },
+      countBefore: async (trackerId, since) => retention.countBefore(trackerId, since),
+      countActivityBefore: async (organisationId, since) => activity.countBefore(organisationId, since),
     },
     members: {
       create: (member, invitation, note) => writer.run('createMember', member, invitation, note),

@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { ActivityNote } from '../../domain/activity.ts'
 import type { Organisation } from '../../domain/organisation.ts'
 import type { Plan } from '../../domain/plan.ts'
 import { toOrganisation } from '../rows/organisation.ts'
+import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
 
 export function organisationQueries(db: DatabaseSync) {
@@ -20,10 +22,19 @@ export function organisationCommands(db: DatabaseSync) {
   const insert = db.prepare(
     'INSERT INTO organisations (id, name, plan, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
   )
+  const find = db.prepare('SELECT plan FROM organisations WHERE id = ?')
   const setPlan = db.prepare('UPDATE organisations SET plan = ? WHERE id = ?')
+  const leaveNote = activityNotes(db)
   return {
     createOrganisation: ({ id, name, plan, createdAt }: Organisation): boolean =>
       transaction(db, () => insert.run(id, name, plan, createdAt).changes === 1),
-    setPlan: (id: string, plan: Plan): boolean => transaction(db, () => setPlan.run(plan, id).changes === 1),
+    setPlan: (id: string, plan: Plan, note?: ActivityNote): boolean =>
+      transaction(db, () => {
+        const before = find.get(id)
+        if (!before) return false
+        setPlan.run(plan, id)
+        if (before.plan !== plan) leaveNote(note)
+        return true
+      }),
   }
 }

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../domain/instant.ts'
-import type { SweptCounts } from '../../domain/retention.ts'
+import type { SweepStep, SweptCounts } from '../../domain/retention.ts'
 import { blob, integer, type Row, text } from '../rows/row.ts'
 import { transaction } from './connection.ts'
+import { retentionWindowQueries } from './retention-window.ts'
 import { deletionNote } from './scrub.ts'
 
 /** A subject of which something has aged out. */
@@ -18,14 +19,34 @@ interface AgedSubject {
 const maxSubjects = 1_000
 
 export function retentionQueries(db: DatabaseSync) {
+  const windows = retentionWindowQueries(db)
   const aged = db.prepare('SELECT 1 FROM subjects WHERE tracker_id = ? AND oldest_at < ? LIMIT 1')
+  const count = (rows: string) =>
+    `(SELECT count(*) FROM subjects JOIN ${rows} USING (subject_key) WHERE tracker_id = ?1 AND oldest_at < ?2`
+  const countBefore = db.prepare(
+    `SELECT (SELECT count(*) FROM subjects WHERE tracker_id = ?1 AND last_seen_at < ?2) AS subjects,
+       ${count('sessions')} AND started_at < ?2 AND ended_at < ?2) AS sessions,
+       ${count('events')} AND occurred_at < ?2) AS events`,
+  )
   return {
-    /** Whether a tracker may hold something from before `since`. */
-    hasAged: (trackerId: string, since: Instant): boolean => aged.get(trackerId, since) !== undefined,
+    /** Whether a step may find something to delete in a tracker. */
+    hasAged(trackerId: string, step: SweepStep): boolean {
+      const since = windows.trackerSweptBefore(trackerId, step)
+      return since !== null && aged.get(trackerId, since) !== undefined
+    },
+    countBefore(trackerId: string, since: Instant): SweptCounts {
+      const row = countBefore.get(trackerId, since) ?? {}
+      return {
+        subjects: integer(row, 'subjects'),
+        sessions: integer(row, 'sessions'),
+        events: integer(row, 'events'),
+      }
+    },
   }
 }
 
 export function retentionCommands(db: DatabaseSync) {
+  const windows = retentionWindowQueries(db)
   const agedSubjects = db.prepare(
     `SELECT subject_id, subject_key, last_seen_at, session_count, event_count FROM subjects
      WHERE tracker_id = ? AND oldest_at < ? ORDER BY oldest_at LIMIT ?`,
@@ -60,22 +81,34 @@ export function retentionCommands(db: DatabaseSync) {
     return { subjects: firstSeenAt === null ? 1 : 0, sessions: sweptSessions, events: sweptEvents }
   }
 
+  /** A step of deleting what a tracker holds from before an instant, within a transaction. */
+  function sweepBefore(
+    trackerId: string,
+    since: Instant,
+    maxRows: number,
+  ): SweptCounts & { isDone: boolean } {
+    const total = { subjects: 0, sessions: 0, events: 0 }
+    const aged = agedSubjects.all(trackerId, since, maxSubjects).map(toAgedSubject)
+    let room = maxRows
+    for (const subject of aged) {
+      if (room <= 0) break
+      const swept = sweepSubject(trackerId, subject, since, room)
+      total.subjects += swept.subjects
+      total.sessions += swept.sessions
+      total.events += swept.events
+      room -= swept.sessions + swept.events
+    }
+    if (room < maxRows) noteDeletion()
+    return { ...total, isDone: room > 0 && aged.length < maxSubjects }
+  }
+
   return {
-    sweep: (trackerId: string, since: Instant, maxRows: number): SweptCounts & { isDone: boolean } =>
+    sweep: (trackerId: string, step: SweepStep): SweptCounts & { isDone: boolean } =>
       transaction(db, () => {
-        const total = { subjects: 0, sessions: 0, events: 0 }
-        const aged = agedSubjects.all(trackerId, since, maxSubjects).map(toAgedSubject)
-        let room = maxRows
-        for (const subject of aged) {
-          if (room <= 0) break
-          const swept = sweepSubject(trackerId, subject, since, room)
-          total.subjects += swept.subjects
-          total.sessions += swept.sessions
-          total.events += swept.events
-          room -= swept.sessions + swept.events
-        }
-        if (room < maxRows) noteDeletion()
-        return { ...total, isDone: room > 0 && aged.length < maxSubjects }
+        const since = windows.trackerSweptBefore(trackerId, step)
+        return since === null
+          ? { subjects: 0, sessions: 0, events: 0, isDone: true }
+          : sweepBefore(trackerId, since, step.maxRows)
       }),
   }
 }

@@ -1,6 +1,7 @@
 import type { Instant } from '../../../src/domain/instant.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { visit } from '../../support/shop.ts'
+import { keeping, rememberWindows } from '../../support/windows.ts'
 
 /** What a process is told to do. */
 export interface WorkOrder {
@@ -22,8 +23,9 @@ export const edge: Instant = Date.parse('2026-11-15T12:00:00.000Z')
 /** Who is in the crowd all the time. */
 export const keepers = Array.from({ length: 40 }, (_, number) => `keeper-${String(number).padStart(2, '0')}`)
 
-export async function setStage({ organisations, trackers, ingest }: Store): Promise<void> {
+export async function setStage({ organisations, trackers, ingest, retention }: Store): Promise<void> {
   await organisations.create({ id: organisationId, name: 'Acme', plan: 'free', createdAt: 1 })
+  await rememberWindows({ retention }, keeping(1))
   for (const id of [...subjects, 'crowd'])
     await trackers.create({ id, organisationId, name: id, createdAt: 1 })
   await ingest.ingest(

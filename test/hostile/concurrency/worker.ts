@@ -5,6 +5,7 @@ import { openStoreAt } from '../../support/empty-store.ts'
 import { always } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { visit } from '../../support/shop.ts'
+import { stepBefore } from '../../support/windows.ts'
 import { edge, keepers, organisationId, subjects, type WorkOrder } from './stage.ts'
 import type { Deed } from './subject-history.ts'
 import { assertKeepersListed } from './walk-crowd.ts'
@@ -46,7 +47,7 @@ async function touchSubject({ ingest, subjects: port, retention }: Store): Promi
     const record = await port.read(view, 'anna')
     deeds.push({ kind, sees, told: record?.counts ?? null, ...done() })
   } else {
-    const { isDone, ...told } = await retention.sweep(subject, edge, 100_000)
+    const { isDone, ...told } = await retention.sweep(subject, stepBefore(edge, 100_000))
     assert.ok(isDone)
     deeds.push({ kind, told, ...done() })
   }

@@ -9,6 +9,7 @@ import { rotateKey } from '../../../src/operations/rotate-key.ts'
 import { setPlan } from '../../../src/operations/set-plan.ts'
 import { sumTotals } from '../../../src/operations/sum-totals.ts'
 import { sweepAged } from '../../../src/operations/sweep-aged.ts'
+import { rememberWindows } from '../../support/windows.ts'
 import { among } from './among.ts'
 import { iso } from './expected-answers.ts'
 import type { FrozenService } from './frozen-service.ts'
@@ -129,7 +130,12 @@ export class Play {
       onBadLine: (...bad) => assert.fail(bad.join(' ')),
     })
     const parsed = lines.map((line) => parseImportLine(line, tracker.id))
-    assert.deepEqual(summary, this.#model.ingest(tracker, parsed))
+    const { tooOldRows, ...counts } = summary
+    assert.deepEqual(counts, this.#model.ingest(tracker, parsed))
+    assert.equal(
+      tooOldRows.reduce((total, { rows }) => total + rows, 0),
+      counts.tooOld,
+    )
   }
 
   async #sweep(): Promise<void> {
@@ -137,7 +143,12 @@ export class Play {
     const own = this.#model.organisations.map(({ id }) => id)
     // Other sequences have left theirs in the store.
     const list = async () => (await workplace.organisations.list()).filter(({ id }) => own.includes(id))
-    const swept = await sweepAged({ ...workplace, organisations: { ...workplace.organisations, list } })
+    // As with `lethe sweep --now`: a shorter window does not wait.
+    for (const id of own) await rememberWindows(workplace, workplace, id)
+    const { activity: _, ...swept } = await sweepAged({
+      ...workplace,
+      organisations: { ...workplace.organisations, list },
+    })
     assert.deepEqual(swept, this.#model.sweep())
   }
 

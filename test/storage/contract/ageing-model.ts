@@ -7,6 +7,7 @@ import { type SubjectQuery, subjectSorts } from '../../../src/domain/subject.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { always, eventRow, sessionRow } from '../../support/rows.ts'
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
+import { stepBefore } from '../../support/windows.ts'
 import { type Bench, byCodePoints, type WholeSubject } from './bench.ts'
 import { TrackerModel } from './tracker-model.ts'
 
@@ -112,7 +113,10 @@ class Walk {
     const total = { subjects: 0, sessions: 0, events: 0 }
     for (let isDone = false, count = 0; !isDone; count++) {
       assert.ok(count < 1_000, 'a sweep comes to an end')
-      const swept = await this.#bench.store.retention.sweep(tracker.trackerId, this.#since, maxRows)
+      const swept = await this.#bench.store.retention.sweep(
+        tracker.trackerId,
+        stepBefore(this.#since, maxRows),
+      )
       total.subjects += swept.subjects
       total.sessions += swept.sessions
       total.events += swept.events
@@ -126,8 +130,7 @@ class Walk {
     this.said = `swept ${maxRows} rows before ${this.#since}`
     const { isDone, ...swept } = await this.#bench.store.retention.sweep(
       tracker.trackerId,
-      this.#since,
-      maxRows,
+      stepBefore(this.#since, maxRows),
     )
     assert.ok(swept.sessions + swept.events <= maxRows, 'no more than it was told')
     const visible = model.view(this.#since)

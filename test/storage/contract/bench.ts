@@ -12,6 +12,7 @@ import type {
 } from '../../../src/domain/subject.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { always } from '../../support/rows.ts'
+import { keeping, rememberWindows } from '../../support/windows.ts'
 
 /** All that can be read of a subject. */
 export interface WholeSubject {
@@ -42,6 +43,7 @@ export class Bench {
   async createOrganisation(): Promise<string> {
     const id = this.fresh('organisation')
     assert.equal(await this.store.organisations.create({ id, name: id, plan: 'free', createdAt: 1 }), true)
+    await rememberWindows(this.store, keeping(1), id)
     return id
   }
 

@@ -5,6 +5,7 @@ import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
+import { stepBefore } from '../../support/windows.ts'
 import type { Bench } from './bench.ts'
 
 const midnight = at('2026-11-02T00:00:00.000Z')
@@ -234,7 +235,7 @@ export function dailyTotalContract(bench: Bench): void {
       assert.equal(before.length, 3)
       await bench.store.subjects.erase(tracker, 'anna')
       assert.deepEqual(await totals(tracker), before)
-      const swept = await bench.store.retention.sweep(trackerId, midnight + 2 * day, 100)
+      const swept = await bench.store.retention.sweep(trackerId, stepBefore(midnight + 2 * day, 100))
       assert.deepEqual(swept, { subjects: 1, sessions: 1, events: 1, isDone: true })
       await bench.store.subjects.erase({ ...tracker, since: midnight + 3 * day }, 'cleo')
       assert.deepEqual(await bench.listSubjectIds(tracker), [])

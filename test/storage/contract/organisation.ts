@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { ActivityNote } from '../../../src/domain/activity.ts'
 import type { Organisation } from '../../../src/domain/organisation.ts'
 import { plans } from '../../../src/domain/plan.ts'
 import type { Bench } from './bench.ts'
@@ -60,6 +61,20 @@ export function organisationContract(bench: Bench): void {
         assert.deepEqual(await bench.store.organisations.find(moved.id), { ...moved, plan })
       }
       assert.deepEqual(await bench.store.organisations.find(other.id), other)
+    })
+
+    it('leaves a note when its plan changes, and none when it is the plan it has', async () => {
+      const { id } = organisation()
+      await bench.store.organisations.create(organisation({ id, plan: 'free' }))
+      const note = (noteId: string): ActivityNote => ({
+        ...{ id: noteId, organisationId: id, at: 7, actor: { kind: 'command-line' } },
+        ...{ kind: 'organisation.plan-changed', target: 'pro', requestId: null },
+      })
+      await bench.store.organisations.setPlan(id, 'pro', note('first'))
+      await bench.store.organisations.setPlan(id, 'pro', note('second'))
+      const query = { limit: 9, after: null, requestId: null }
+      const { rows } = await bench.store.activity.list(id, query)
+      assert.deepEqual(rows, [{ ...note('first'), counts: null }])
     })
 
     it('is moved to the plan it has', async () => {

@@ -4,6 +4,7 @@ import type { Instant } from '../../../src/domain/instant.ts'
 import type { SweptCounts } from '../../../src/domain/retention.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
+import { stepBefore } from '../../support/windows.ts'
 import type { Bench } from './bench.ts'
 
 /** Where the window begins. */
@@ -16,7 +17,7 @@ export function retentionContract(bench: Bench): void {
   async function sweep(trackerId: string, from: Instant, maxRows = 1_000): Promise<SweptCounts[]> {
     const steps: SweptCounts[] = []
     for (let count = 0; count < 10_000; count++) {
-      const { isDone, ...swept } = await bench.store.retention.sweep(trackerId, from, maxRows)
+      const { isDone, ...swept } = await bench.store.retention.sweep(trackerId, stepBefore(from, maxRows))
       steps.push(swept)
       if (isDone) return steps
     }
@@ -97,7 +98,7 @@ export function retentionContract(bench: Bench): void {
       const tracker = await bench.createTracker()
       await fill(tracker)
       await sweep(tracker.trackerId, since)
-      assert.deepEqual(await bench.store.retention.sweep(tracker.trackerId, since, 1_000), {
+      assert.deepEqual(await bench.store.retention.sweep(tracker.trackerId, stepBefore(since, 1_000)), {
         ...nothing,
         isDone: true,
       })
@@ -106,7 +107,10 @@ export function retentionContract(bench: Bench): void {
     it('finds nothing in a tracker that is empty, or does not exist', async () => {
       const { trackerId } = await bench.createTracker()
       for (const id of [trackerId, 'no-such-tracker']) {
-        assert.deepEqual(await bench.store.retention.sweep(id, since, 1_000), { ...nothing, isDone: true })
+        assert.deepEqual(await bench.store.retention.sweep(id, stepBefore(since, 1_000)), {
+          ...nothing,
+          isDone: true,
+        })
       }
     })
 
@@ -177,7 +181,7 @@ export function retentionContract(bench: Bench): void {
       const total = { ...nothing }
       let steps = 0
       for (let isDone = false; !isDone; steps++) {
-        const swept = await bench.store.retention.sweep(tracker.trackerId, since, 500)
+        const swept = await bench.store.retention.sweep(tracker.trackerId, stepBefore(since, 500))
         isDone = swept.isDone
         assert.ok(swept.events + swept.sessions <= 500, `${swept.events} and ${swept.sessions} in one step`)
         total.events += swept.events
@@ -209,7 +213,7 @@ export function retentionContract(bench: Bench): void {
         row('shorter', since - 6 * day, since - 5 * day),
       ])
       for (const left of [2, 1]) {
-        await bench.store.retention.sweep(tracker.trackerId, since, 1)
+        await bench.store.retention.sweep(tracker.trackerId, stepBefore(since, 1))
         for (const earlier of [always, since - 20 * day, since - 4 * day]) {
           const view = { ...tracker, since: earlier }
           const sessions = await bench.listSessions(view, 'anna')
@@ -223,7 +227,7 @@ export function retentionContract(bench: Bench): void {
         }
         assert.equal((await bench.listSessions(tracker, 'anna')).length, left)
       }
-      await bench.store.retention.sweep(tracker.trackerId, since, 1)
+      await bench.store.retention.sweep(tracker.trackerId, stepBefore(since, 1))
       assert.equal(await bench.store.subjects.read(tracker, 'anna'), null)
     })
 
@@ -234,7 +238,9 @@ export function retentionContract(bench: Bench): void {
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: `e${number}`, occurredAt })
       await bench.store.ingest.ingest([1, 2, 3].map((number) => event(number, since - number)))
       // Room for the events alone: their session would go with the next step.
-      assert.partialDeepStrictEqual(await bench.store.retention.sweep(trackerId, since, 3), { events: 3 })
+      assert.partialDeepStrictEqual(await bench.store.retention.sweep(trackerId, stepBefore(since, 3)), {
+        events: 3,
+      })
       await assertCounted(tracker)
       // Late news of that session, which now reaches into the window.
       await bench.store.ingest.ingest([event(4, since)])

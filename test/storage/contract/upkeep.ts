@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import { stepBefore } from '../../support/windows.ts'
 import { Bench } from './bench.ts'
 
 const now = at('2026-11-15T03:00:00.000Z')
@@ -114,13 +115,13 @@ export function upkeepContract(folder: string, open: (folder: string) => Promise
     it('is due once something was swept, in whole or in part', async () => {
       const tracker = await fill()
       const { trackerId } = tracker
-      await bench.store.retention.sweep(trackerId, start + 1, 100)
+      await bench.store.retention.sweep(trackerId, stepBefore(start + 1, 100))
       assert.equal(await isDue(), true)
       await scrub()
       const late = eventRow({ trackerId, subjectId: 'ben', eventId: 'late', occurredAt: start + 9 })
       await bench.store.ingest.ingest([late])
       assert.equal(await isDue(), false)
-      await bench.store.retention.sweep(trackerId, start + 2, 100)
+      await bench.store.retention.sweep(trackerId, stepBefore(start + 2, 100))
       assert.deepEqual(await bench.listSubjectIds(tracker), ['ben', 'cleo'])
       assert.equal(await isDue(), true)
       await scrub()
@@ -136,7 +137,7 @@ export function upkeepContract(folder: string, open: (folder: string) => Promise
         sessionRow({ ...session, startedAt: start - 9, endedAt: start + 9 }),
         eventRow({ ...session, eventId: 'e', occurredAt: start }),
       ])
-      const swept = await bench.store.retention.sweep(tracker.trackerId, start, 100)
+      const swept = await bench.store.retention.sweep(tracker.trackerId, stepBefore(start, 100))
       assert.deepEqual(swept, { subjects: 0, sessions: 0, events: 0, isDone: true })
       assert.equal(await isDue(), false)
     })

@@ -7,6 +7,7 @@ import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-s
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
 import { always, eventRow } from '../../support/rows.ts'
 import { until } from '../../support/until.ts'
+import { keeping, rememberWindows, stepBefore } from '../../support/windows.ts'
 
 const shop = { organisationId: 'acme', trackerId: 'shop', since: always }
 /** Long enough for a loaded machine, far below every time-out of the store. */
@@ -23,6 +24,7 @@ describe('a PostgreSQL store whose server goes away', () => {
     store = await openPostgresStore(server.url)
     await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
     await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+    await rememberWindows(store, keeping(1))
   })
   after(async () => {
     await store.close()
@@ -46,7 +48,7 @@ describe('a PostgreSQL store whose server goes away', () => {
     'looking up a key': async () => store.apiKeys.findCaller('nobody'),
     erasing: () => store.subjects.erase(shop, 'nobody'),
     'taking in': () => visit('anna'),
-    sweeping: () => store.retention.sweep('shop', 0, 100),
+    sweeping: () => store.retention.sweep('shop', stepBefore(0, 100)),
     'being alone': () => store.upkeep.alone(async () => 'alone'),
     'being asked how it is': () => store.ping(),
   }

@@ -6,6 +6,7 @@ import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-s
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { eventRow } from '../../support/rows.ts'
+import { keeping, rememberWindows } from '../../support/windows.ts'
 
 async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new Client(url)
@@ -40,6 +41,44 @@ describe('opening a PostgreSQL store', () => {
     await migrate(client, [...migrations(), 'ALTER TABLE organisations ADD COLUMN motto text'])
     await client.end()
     assert.deepEqual(await query(url, 'SELECT id, motto FROM organisations'), [{ id: 'acme', motto: null }])
+  })
+
+  it('upgrades a store of the second version: no window is remembered, and nothing in it is visible for ever', async (t) => {
+    const url = await freshDatabase(t)
+    const client = new Client(url)
+    await client.connect()
+    await migrate(client, migrations().slice(0, 2))
+    const [far, start] = [Date.parse('9999-12-31T23:59:59.000Z'), Date.parse('2026-06-01T00:00:00.000Z')]
+    const [opened, lost, sound] = [1, 2, 3].map((n) => `00000000-0000-0000-0000-00000000000${n}`)
+    await client.query(`
+      INSERT INTO organisations VALUES ('acme', 'Acme', 'pro', 1);
+      INSERT INTO trackers VALUES ('shop', 'acme', 'Shop', 1);
+      INSERT INTO subjects VALUES ('${opened}', 'shop', 'open', ${start}, ${far}, ${start}, 1, 1),
+        ('${lost}', 'shop', 'lost', ${far - 9}, ${far}, ${far - 9}, 1, 3),
+        ('${sound}', 'shop', 'sound', ${start}, ${start + 5}, ${start}, 1, 0);
+      INSERT INTO sessions VALUES ('${opened}', 's', ${start}, ${far}, 1, '{}', ${far}),
+        ('${lost}', 's', ${far - 9}, ${far}, 3, '{}', ${far}),
+        ('${sound}', 's', ${start}, ${start + 5}, 0, '{}', ${start + 5});
+      INSERT INTO events VALUES ('${opened}', ${start}, 'e', 's', 'pageview', '{}'),
+        ('${lost}', ${far - 9}, 'e', 's', 'pageview', '{}'), ('${lost}', ${far}, 'e', 's', 'pageview', '{}'),
+        ('${lost}', ${far}, 'f', 's', 'pageview', '{}')`)
+    await client.end()
+    const store = await openPostgresStore(url)
+    t.after(() => store.close())
+    assert.deepEqual(await query(url, 'SELECT * FROM retention_windows'), [])
+    const seen = await query(
+      url,
+      `SELECT subject_id, event_count::int, last_seen_at < ${Date.now() + 60_000} AS is_past FROM subjects ORDER BY subject_id`,
+    )
+    assert.deepEqual(seen, [
+      { subject_id: 'lost', event_count: 2, is_past: true },
+      { subject_id: 'open', event_count: 1, is_past: true },
+      { subject_id: 'sound', event_count: 0, is_past: true },
+    ])
+    await rememberWindows(store, keeping(1))
+    const late = { policy: keeping(1), now: Date.now() + 3 * 86_400_000, maxRows: 99 }
+    const swept = await store.retention.sweep('shop', late)
+    assert.deepEqual(swept, { subjects: 3, sessions: 3, events: 3, isDone: true })
   })
 
   it('changes nothing when a step of an upgrade fails', async (t) => {

@@ -6,6 +6,7 @@ import type { Store } from '../../../src/domain/store.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { always, at, eventRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { keeping, rememberWindows, stepBefore } from '../../support/windows.ts'
 import { Bench } from '../contract/bench.ts'
 import { value } from './database-file.ts'
 import { talesIn, tellTale } from './tell-tale.ts'
@@ -79,7 +80,8 @@ describe('a backup', () => {
     for (const { subjectId } of subjects.filter((_, number) => number % 3 === 1)) {
       await store.subjects.erase(tracker, subjectId)
     }
-    while (!(await store.retention.sweep('shop', start, 500)).isDone);
+    await rememberWindows(store, keeping(1))
+    while (!(await store.retention.sweep('shop', stepBefore(start, 500))).isDone);
     assert.equal((await store.upkeep.scrubState()).isDue, true)
     await store.upkeep.backup(copy)
     const kept = subjects.filter((_, number) => number % 3 === 2)

@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { keeping, rememberWindows } from '../../support/windows.ts'
 
 /** A store in a file of its own, with the tracker `shop` of the organisation `acme`; closed with the test. */
 export async function openShop(t: TestContext): Promise<{ store: Store; path: string }> {
@@ -11,5 +12,7 @@ export async function openShop(t: TestContext): Promise<{ store: Store; path: st
   t.after(() => store.close())
   await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
   await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  // So that `stepBefore` sweeps what it says.
+  await rememberWindows(store, keeping(1))
   return { store, path }
 }

@@ -9,6 +9,7 @@ import { migrate, migrations } from '../../../src/storage/sqlite/migrate.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { keeping, rememberWindows, stepBefore } from '../../support/windows.ts'
 import { Bench } from '../contract/bench.ts'
 import { ask, value } from './database-file.ts'
 
@@ -153,7 +154,8 @@ describe('a store of the first version, upgraded', () => {
     const totals = await totalsOf(upgraded)
     const visible = await readAll(upgraded, start)
     for (const store of [upgraded, fresh]) {
-      const swept = await store.retention.sweep('shop', start, 1_000)
+      await rememberWindows(store, keeping(1))
+      const swept = await store.retention.sweep('shop', stepBefore(start, 1_000))
       assert.deepEqual(swept, { subjects: 1, sessions: 4, events: 9, isDone: true })
       assert.deepEqual(await readAll(store, always), visible)
     }
@@ -273,5 +275,71 @@ describe('a store of the second version, upgraded', () => {
         ['a', null],
       ],
     )
+  })
+})
+
+describe('a store of the third version, upgraded', () => {
+  const far = at('9999-12-31T23:59:59.000Z')
+
+  /** A store of that version with rows that imports used to take. */
+  function farStore(t: TestContext): string {
+    const path = join(temporaryFolder(t), 'lethe.db')
+    const db = openWriter(path)
+    migrate(db, path, migrations().slice(0, 3))
+    db.exec(`INSERT INTO organisations VALUES ('acme', 'Acme', 'pro', 1)`)
+    db.exec(`INSERT INTO trackers VALUES ('shop', 'acme', 'Shop', 1)`)
+    const putSubject = db.prepare(
+      `INSERT INTO subjects (tracker_id, subject_id, subject_key, first_seen_at, last_seen_at, oldest_at, session_count,
+         event_count) VALUES ('shop', ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    const putSession = db.prepare(`INSERT INTO sessions VALUES (?, ?, ?, ?, ?, '{}', ?)`)
+    const putEvent = db.prepare(`INSERT INTO events VALUES (?, ?, ?, ?, 'pageview', '{}')`)
+    const [open, lost, sound] = ['open', 'lost', 'sound'].map((id) => subjectKey('shop', id))
+    assert.ok(open && lost && sound)
+    putSubject.run('open', open, start, far, start, 2, 1)
+    putSession.run(open, 's1', start, far, 1, far)
+    putEvent.run(open, start, 'e', 's1')
+    putSession.run(open, 's2', start + 1, start + 2, 0, start + 2)
+    putSubject.run('lost', lost, far - 9, far, far - 9, 1, 3)
+    putSession.run(lost, 's', far - 9, far, 3, far)
+    // Of these, two become one.
+    putEvent.run(lost, far - 9, 'e', 's')
+    putEvent.run(lost, far, 'e', 's')
+    putEvent.run(lost, far, 'f', 's')
+    putSubject.run('sound', sound, start, start + 5, start, 1, 0)
+    putSession.run(sound, 's', start, start + 5, 0, start + 5)
+    db.close()
+    return path
+  }
+
+  it('remembers no window, so that its first sweep waits for a day', async (t) => {
+    const path = farStore(t)
+    const store = await open(t, path)
+    assert.equal(value(path, 'SELECT count(*) FROM retention_windows'), 0)
+    const policy = keeping(1)
+    const step = (now: number) => store.retention.sweep('shop', { policy, now, maxRows: 9 })
+    const now = start + 99 * day
+    await store.retention.settleWindows({ policy, now, rule: 'grace' })
+    assert.equal((await step(now + day - 1)).sessions, 0)
+    assert.ok((await step(now + day)).sessions > 0)
+  })
+
+  it('holds nothing that is visible for ever: what lies behind 2050 happened at the upgrade', async (t) => {
+    const path = farStore(t)
+    const before = Math.floor(Date.now() / 1_000) * 1_000
+    const store = await open(t, path)
+    const [opened, lost, sound] = await Promise.all(
+      ['open', 'lost', 'sound'].map(async (id) => store.subjects.read(tracker, id)),
+    )
+    assert.deepEqual([sound?.firstSeenAt, sound?.lastSeenAt], [start, start + 5])
+    assert.deepEqual([opened?.firstSeenAt, opened?.counts], [start, { sessions: 2, events: 1 }])
+    assert.deepEqual(lost?.counts, { sessions: 1, events: 2 })
+    for (const at of [opened?.lastSeenAt, lost?.firstSeenAt, lost?.lastSeenAt]) {
+      assert.ok(at !== undefined && at >= before && at <= Date.now(), String(at))
+    }
+    await rememberWindows(store, keeping(1))
+    const late = { policy: keeping(1), now: Date.now() + 2 * day, maxRows: 99 }
+    const swept = await store.retention.sweep('shop', late)
+    assert.deepEqual(swept, { subjects: 3, sessions: 4, events: 3, isDone: true })
   })
 })

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import {
+  longestDays,
+  type RetentionWindow,
+  settleBy,
+  settleWindow,
+} from '../../src/domain/retention-window.ts'
+import { seededRandom } from '../support/seeded-random.ts'
+
+const day = 86_400_000
+const now = Date.parse('2026-11-15T12:00:00.000Z')
+const year: RetentionWindow = { days: 365, shorter: null }
+const waiting = (days: number, since: number): RetentionWindow => ({ days: 365, shorter: { days, since } })
+
+describe('the window to delete by', () => {
+  const cases: [what: string, remembered: RetentionWindow | null, days: number, settled: RetentionWindow][] =
+    [
+      ['is the same when nothing has changed', year, 365, year],
+      ['is a longer one from now on', year, 730, { days: 730, shorter: null }],
+      ['stays what it was when a shorter one comes', year, 180, waiting(180, now)],
+      ['stays so for a day', waiting(180, now - day + 1), 180, waiting(180, now - day + 1)],
+      ['is the shorter one after a day', waiting(180, now - day), 180, { days: 180, shorter: null }],
+      ['waits anew for one that is shorter still', waiting(180, now - day), 90, waiting(90, now)],
+      ['waits anew for one that is less short', waiting(180, now - day), 270, waiting(270, now)],
+      ['forgets a shorter one when the old one is back', waiting(180, now - day), 365, year],
+      ['waits anew for one of a clock that was ahead', waiting(180, now + 1), 180, waiting(180, now)],
+      [
+        'is the longest there is where none is remembered',
+        null,
+        180,
+        { days: longestDays, shorter: { days: 180, since: now } },
+      ],
+    ]
+  for (const [what, remembered, days, settled] of cases) {
+    it(what, () => assert.deepEqual(settleWindow(remembered, days, now), settled))
+  }
+
+  it('is never one that another process, which comes by at least once a day, finds too short', () => {
+    const random = seededRandom(7)
+    for (let round = 0; round < 200; round++) {
+      const processes = Array.from({ length: 2 + random.integer(3) }, () => 1 + random.integer(500))
+      const longest = Math.max(...processes)
+      let window = settleBy('immediately', null, longest, now)
+      let [clock, longestSeenAt] = [now, now]
+      for (let step = 0; step < 300; step++) {
+        clock += random.integer(day / 2)
+        const days = clock - longestSeenAt > day / 2 ? longest : random.pick(processes)
+        if (days === longest) longestSeenAt = clock
+        window = settleWindow(window, days, clock)
+        assert.equal(window.days, longest)
+      }
+    }
+  })
+})
+
+describe('a window settled by another rule', () => {
+  it('is the given one immediately, whatever waits', () => {
+    for (const remembered of [null, year, waiting(180, now)]) {
+      assert.deepEqual(settleBy('immediately', remembered, 90, now), { days: 90, shorter: null })
+    }
+  })
+
+  it('only grows by one who deletes nothing', () => {
+    assert.equal(settleBy('longer-only', null, 730, now), null)
+    assert.equal(settleBy('longer-only', year, 180, now), year)
+    assert.deepEqual(settleBy('longer-only', waiting(180, now - day), 730, now), { days: 730, shorter: null })
+    const stood = waiting(180, now - day)
+    assert.equal(settleBy('longer-only', stood, 180, now), stood)
+  })
+})

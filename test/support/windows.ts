@@ -1,0 +1,33 @@
+import type { Instant } from '../../src/domain/instant.ts'
+import { defaultRetentionDays } from '../../src/domain/plan.ts'
+import type { SweepStep } from '../../src/domain/retention.ts'
+import { defaultActivityDays, type RetentionPolicy } from '../../src/domain/retention-window.ts'
+import type { Store } from '../../src/domain/store.ts'
+
+const dayMs = 86_400_000
+
+export const defaultPolicy: RetentionPolicy = {
+  retentionDays: defaultRetentionDays,
+  activityDays: defaultActivityDays,
+}
+
+/** Keeps everything for so many days. */
+export function keeping(days: number): RetentionPolicy {
+  return { retentionDays: { free: days, starter: days, pro: days, business: days }, activityDays: days }
+}
+
+/** Lets a store remember windows as if it had always been swept by them: those of one organisation, or of all. */
+export async function rememberWindows(
+  { retention }: Pick<Store, 'retention'>,
+  { retentionDays, activityDays }: RetentionPolicy = defaultPolicy,
+  organisationId?: string,
+): Promise<void> {
+  const policy = { retentionDays, activityDays }
+  const which = organisationId === undefined ? {} : { organisationId }
+  await retention.settleWindows({ policy, now: 0, rule: 'immediately', ...which })
+}
+
+/** A step that deletes what is from before an instant, where windows of a day are remembered. */
+export function stepBefore(since: Instant, maxRows: number): SweepStep {
+  return { policy: keeping(1), now: since + dayMs, maxRows }
+}
