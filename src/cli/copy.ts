@@ -33,8 +33,8 @@ export function addCopyCommand(program: Command, kit: CommandKit): void {
       const to = readStoreAddress('--to', flags.to)
       if (placeOf(from) === placeOf(to)) throw new UsageError('--from and --to name the same store.')
       const verifyOnly = flags.verifyOnly ?? false
-      const result = await kit.withStoreAt(from, { mustExist: true }, (source) =>
-        kit.withStoreAt(to, { mustExist: verifyOnly }, (target) => {
+      const result = await kit.withStoreAt(from, { create: false }, (source) =>
+        kit.withStoreAt(to, { create: !verifyOnly }, (target) => {
           const ends = { source, target }
           if (verifyOnly) {
             return withCopyProgress(terminal, ends, { verifyOnly }, async ({ signal, onRows }) => {

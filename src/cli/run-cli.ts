@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { ConfigError, readConfig } from '../config.ts'
+import { type Config, ConfigError, readConfig } from '../config.ts'
 import { LetheError } from '../domain/errors.ts'
+import { MissingStore } from '../domain/store.ts'
 import { openWorkplace, type Workplace } from '../workplace.ts'
 import { addBackupCommand } from './backup.ts'
 import type { CommandKit } from './command-kit.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addCopyCommand } from './copy.ts'
 import { addImportCommand } from './import.ts'
+import { addInitCommand } from './init.ts'
 import { addKeysCommand } from './keys.ts'
 import { addMembersCommand } from './members.ts'
 import { addMigrateCommand } from './migrate.ts'
@@ -27,7 +29,11 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
     terminal,
     fail,
     config: () => readConfig(terminal.env),
-    withStore: async (work) => inWorkplace(await openWorkplace(readConfig(terminal.env)), work),
+    withStore: async (work) => inWorkplace(await openConfigured(readConfig(terminal.env)), work),
+    async ensureStore(work) {
+      const onCreated = (place: string) => terminal.tell(`Made a new, empty store at ${place}.`)
+      return inWorkplace(await openWorkplace(readConfig(terminal.env), { create: true, onCreated }), work)
+    },
     async withStoreAt(store, options, work) {
       const { retentionDays } = readConfig(terminal.env)
       return inWorkplace(await openWorkplace({ store, retentionDays }, options), work)
@@ -44,6 +50,7 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
     .exitOverride()
   addServeCommand(program, kit)
   addQuickstartCommand(program, kit)
+  addInitCommand(program, kit)
   addOrgsCommand(program, kit)
   addTrackersCommand(program, kit)
   addKeysCommand(program, kit)
@@ -57,6 +64,17 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
   addCopyCommand(program, kit)
   addCompletionCommand(program, kit)
   return program
+}
+
+/** Opens the configured store, and says how to come by one where there is none. */
+async function openConfigured(config: Config): Promise<Workplace> {
+  try {
+    return await openWorkplace(config)
+  } catch (error) {
+    if (!(error instanceof MissingStore)) throw error
+    error.message += ' Set LETHE_STORE to where it is, or make an empty one there with lethe init.'
+    throw error
+  }
 }
 
 async function inWorkplace<Result>(

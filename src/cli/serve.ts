@@ -12,7 +12,10 @@ export function addServeCommand(program: Command, { config }: CommandKit): void 
     .action(async (options: { json?: true }) => {
       const settings = config()
       const logger = await createLogger(settings, options)
-      const workplace = await openWorkplace(settings)
+      const workplace = await openWorkplace(settings, {
+        create: true,
+        onCreated: (store) => logger.warn({ store }, 'made a new, empty store'),
+      })
       if ((await workplace.organisations.list()).length === 0) {
         logger.warn('the store is empty: create an organisation with "lethe orgs create"')
       }

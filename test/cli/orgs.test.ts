@@ -18,6 +18,7 @@ describe('lethe orgs create', { concurrency: true }, () => {
 
   it('names the new organisation for people', async (t) => {
     const cli = commandLine(t)
+    await cli.run(['init'])
     const { code, stdout, stderr } = await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
     assert.equal(stdout, 'Created the organisation acme on the plan free.\n')
@@ -44,6 +45,7 @@ describe('lethe orgs create', { concurrency: true }, () => {
 
   it('refuses a name or an id that will not do, both at once', async (t) => {
     const cli = commandLine(t)
+    await cli.run(['init'])
     const both = await cli.run(['orgs', 'create', '--name', '  ', '--id', '..'])
     assertRefused(both, 1, /name must be 1 to 128 characters.*; id must be 1 to 256 characters/)
     assertRefused(await cli.run(['orgs', 'create', '--name', 'a\tb']), 1, /name must be/)
@@ -69,6 +71,7 @@ describe('lethe orgs create', { concurrency: true }, () => {
 describe('lethe orgs list', () => {
   it('prints one object per line for scripts, and nothing where there is none', async (t) => {
     const cli = commandLine(t)
+    await cli.run(['init'])
     const empty = await cli.run(['orgs', 'list', '--json'])
     assert.deepEqual([empty.code, empty.stdout, empty.stderr], [0, '', ''])
     await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'b'])
@@ -103,6 +106,7 @@ describe('lethe orgs set-plan', { concurrency: true }, () => {
 
   it('fails for an organisation there is not', async (t) => {
     const cli = commandLine(t)
+    await cli.run(['init'])
     assertRefused(
       await cli.run(['orgs', 'set-plan', 'nobody', 'pro', '--json']),
       1,

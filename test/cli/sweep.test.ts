@@ -51,7 +51,9 @@ describe('lethe sweep', { concurrency: true }, () => {
   })
 
   it('does nothing on a store that is empty', async (t) => {
-    const swept = onlyJson(await commandLine(t).run(['sweep', '--json']))
+    const cli = commandLine(t)
+    await cli.run(['init'])
+    const swept = onlyJson(await cli.run(['sweep', '--json']))
     assert.deepEqual(swept, { subjects: 0, sessions: 0, events: 0 })
   })
 

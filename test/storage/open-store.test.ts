@@ -29,7 +29,7 @@ describe('the address of a store', () => {
     const path = join(temporaryFolder(t), 'lethe.db')
     const address = parseStoreAddress(`sqlite:${path}`)
     assert.ok(address)
-    const store = await openStore(address)
+    const store = await openStore(address, { create: true })
     await store.ping()
     await store.close()
     assert.ok(existsSync(path))
