@@ -88,6 +88,8 @@ describe('every command', () => {
         2,
         /LETHE_LIMIT_IP is "lots"; it takes a budget/,
       )
+      const mistyped = await cli.run(args, { env: { LETHE_STOER: 'sqlite:acme.db' } })
+      assertRefused(mistyped, 2, /LETHE_STOER .* LETHE_STORE\./)
     }
     assert.equal(cli.holdsBytes(''), false)
   })
