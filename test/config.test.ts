@@ -335,10 +335,7 @@ describe('a variable that begins with LETHE_ and is none of ours', () => {
     ['LETHE_', 'LETHE_URL'],
   ] as const) {
     it(`stops the start: ${name} may be ${nearest}`, () => {
-      assert.equal(
-        refusal(name, 'hunter2'),
-        `${name} is no variable of Lethe; the nearest is ${nearest}.`,
-      )
+      assert.equal(refusal(name, 'hunter2'), `${name} is no variable of Lethe; the nearest is ${nearest}.`)
     })
   }
 
@@ -351,7 +348,10 @@ describe('a variable that begins with LETHE_ and is none of ours', () => {
   })
 
   it('may be for the tests, which have a prefix of their own', () => {
-    assert.deepEqual(readConfig({ LETHE_TEST_SEED: '7', LETHE_TEST_POSTGRES: 'postgres://a' }), readConfig({}))
+    assert.deepEqual(
+      readConfig({ LETHE_TEST_SEED: '7', LETHE_TEST_POSTGRES: 'postgres://a' }),
+      readConfig({}),
+    )
   })
 
   it('is none of ours only with that beginning', () => {

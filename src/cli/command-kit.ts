@@ -8,6 +8,8 @@ export interface CommandKit {
   config(): Config
   /** Says that the command could not do all of its work: exit code 1. */
   fail(): void
+  /** The one JSON object of a command that has something to say even when it fails; `error` is then added to it. */
+  summarise(summary: object): void
   /** Opens the configured store for as long as `work` takes. It must be there: a mistyped address is no empty store. */
   withStore<Result>(work: (workplace: Workplace) => Promise<Result>): Promise<Result>
   /** The same for the few commands that make one where there is none; people are told where. */

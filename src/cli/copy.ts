@@ -48,11 +48,9 @@ export function addCopyCommand(program: Command, kit: CommandKit): void {
         }),
       )
       const different = differences(result.verification)
-      if (flags.json) terminal.print(JSON.stringify(toJson(result, different)))
+      if (flags.json) kit.summarise(toJson(result, different))
       else for (const line of inWords(result, different)) terminal.print(line)
-      if (different.length === 0) return
-      terminal.tell(`error: The two stores differ: ${different.join(', ')}. ${whatToDo}`)
-      kit.fail()
+      if (different.length > 0) throw new Error(`The two stores differ: ${different.join(', ')}. ${whatToDo}`)
     })
 }
 

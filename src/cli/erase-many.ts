@@ -43,7 +43,8 @@ export async function eraseMany(
   const plan = await client.planErasures(tracker, ids, pace)
   terminal.tell(planInWords(plan, perHour, path))
   if (dryRun) {
-    terminal.print(json ? summary(plan, [], dryRun) : 'Nothing was erased.')
+    if (json) kit.summarise(summary(plan, [], dryRun))
+    else terminal.print('Nothing was erased.')
     return
   }
   if (!yes && plan.done < plan.total) await confirm(terminal, plan)
@@ -64,7 +65,7 @@ async function confirm(terminal: Terminal, { total, done }: BatchProgress): Prom
 }
 
 async function run(
-  { terminal, fail }: CommandKit,
+  { terminal, fail, summarise }: CommandKit,
   plan: BatchProgress,
   erase: (options: BatchOptions) => AsyncIterable<BatchOutcome>,
   json?: true,
@@ -85,7 +86,8 @@ async function run(
   } finally {
     clearInterval(ticking)
     shown.end()
-    terminal.print(json ? summary(progress, failures) : summaryInWords(progress))
+    if (json) summarise(summary(progress, failures))
+    else terminal.print(summaryInWords(progress))
   }
   if (progress.failed > 0) fail()
 }
@@ -132,9 +134,9 @@ function summary(
   { total, done, leftMs: _, counts, ...rest }: BatchProgress,
   failures: readonly FailedErasure[],
   dryRun = false,
-): string {
+): object {
   const left = total - done - rest.failed
-  return JSON.stringify({ subjects: total, ...rest, left, ...counts, failures, dryRun })
+  return { subjects: total, ...rest, left, ...counts, failures, dryRun }
 }
 
 function failedErasure(subjectId: string, error: ClientError): FailedErasure {

@@ -19,7 +19,10 @@ interface ImportFlags {
 export const maxReportsPerFile = 100
 const progressEveryMs = 250
 
-export function addImportCommand(program: Command, { terminal, withStore, fail }: CommandKit): void {
+export function addImportCommand(
+  program: Command,
+  { terminal, withStore, fail, summarise }: CommandKit,
+): void {
   program
     .command('import')
     .description('load sessions and events from NDJSON, plain or compressed with gzip or zstd')
@@ -71,7 +74,8 @@ export function addImportCommand(program: Command, { terminal, withStore, fail }
           clearInterval(ticking)
           progress.end()
           input.stop()
-          terminal.print(options.json ? JSON.stringify({ ...summary, dryRun }) : inWords(summary, dryRun))
+          if (options.json) summarise({ ...summary, dryRun })
+          else terminal.print(inWords(summary, dryRun))
         }
         if (stoppedBy !== null && input.wasCutShort) {
           throw new Error(`Stopped by ${stoppedBy} before the input ended. Running it again completes it.`)

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { type Config, ConfigError, readConfig } from '../config.ts'
-import { LetheError } from '../domain/errors.ts'
+import { type Config, readConfig } from '../config.ts'
 import { MissingStore } from '../domain/store.ts'
 import { openWorkplace, type Workplace } from '../workplace.ts'
 import { addBackupCommand } from './backup.ts'
 import type { CommandKit } from './command-kit.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addCopyCommand } from './copy.ts'
+import { exitCodeOf, failureOf } from './failure.ts'
 import { addImportCommand } from './import.ts'
 import { addInitCommand } from './init.ts'
 import { addKeysCommand } from './keys.ts'
@@ -21,13 +21,15 @@ import { addSubjectsCommand } from './subjects.ts'
 import { addSweepCommand } from './sweep.ts'
 import type { Terminal } from './terminal.ts'
 import { addTrackersCommand } from './trackers.ts'
-import { UsageError } from './usage-error.ts'
 
 /** Builds the whole command line. The docs are held against it. */
-export function buildProgram(terminal: Terminal, fail = () => {}): Command {
+export function buildProgram(
+  terminal: Terminal,
+  outcome: Pick<CommandKit, 'fail' | 'summarise'> = { fail() {}, summarise() {} },
+): Command {
   const kit: CommandKit = {
     terminal,
-    fail,
+    ...outcome,
     config: () => readConfig(terminal.env),
     withStore: async (work) => inWorkplace(await openConfigured(readConfig(terminal.env)), work),
     async ensureStore(work) {
@@ -95,31 +97,34 @@ function packageVersion(): string {
   return version
 }
 
-/** Runs a command line and hands back the exit code: 0, 1 (failed), 2 (wrong usage). */
+/** Runs a command line and hands back the exit code: 0, 1 (failed), 2 (wrong usage). With `--json` a failure is JSON too. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
   let exitCode = 0
-  const program = buildProgram(terminal, () => {
-    exitCode = 1
+  let summary: object | null = null
+  const program = buildProgram(terminal, {
+    fail: () => {
+      exitCode = 1
+    },
+    summarise: (object) => {
+      summary = object
+    },
   })
   try {
     await program.parseAsync(args, { from: 'user' })
+    if (summary !== null) terminal.print(JSON.stringify(summary))
     return exitCode
   } catch (error) {
-    return report(error, terminal)
+    const failure = failureOf(error)
+    if (failure === null) return 0
+    // The parser of the command line has said it already.
+    if (!(error instanceof CommanderError)) terminal.tell(`error: ${failure.message}`)
+    if (isForScripts(args)) terminal.print(JSON.stringify({ ...summary, error: failure }))
+    return exitCodeOf(failure)
   }
 }
 
-function report(error: unknown, { tell }: Terminal): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  if (error instanceof ConfigError || error instanceof UsageError) {
-    tell(`error: ${error.message}`)
-    return 2
-  }
-  if (error instanceof LetheError) {
-    const problems = error.details.map(({ message }) => message)
-    tell(`error: ${problems.length > 0 ? problems.join('; ') : error.message}`)
-    return 1
-  }
-  tell(`error: ${error instanceof Error ? error.message : String(error)}`)
-  return 1
+/** Whether `--json` was given, also where the rest of the command line makes no sense. */
+function isForScripts(args: readonly string[]): boolean {
+  const end = args.indexOf('--')
+  return (end < 0 ? args : args.slice(0, end)).includes('--json')
 }
