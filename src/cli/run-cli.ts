@@ -7,6 +7,7 @@ import { addBackupCommand } from './backup.ts'
 import type { CommandKit } from './command-kit.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addCopyCommand } from './copy.ts'
+import { addEnvironmentHelp } from './environment-help.ts'
 import { exitCodeOf, failureOf } from './failure.ts'
 import { addImportCommand } from './import.ts'
 import { addInitCommand } from './init.ts'
@@ -65,6 +66,7 @@ export function buildProgram(
   addMigrateCommand(program, kit)
   addCopyCommand(program, kit)
   addCompletionCommand(program, kit)
+  addEnvironmentHelp(program)
   return program
 }
 

@@ -42,6 +42,9 @@ export function addSubjectsErase(subjects: Command, kit: CommandKit): void {
       if ((subject === undefined) === (options.fromFile === undefined)) {
         throw new UsageError('Name one data subject, or a file of them with --from-file.')
       }
+      if (options.journal === '-') {
+        throw new UsageError('A journal is a file; - is none. A file of that name is ./-')
+      }
       if (subject === undefined) {
         const work = (client: LetheClient) => eraseMany(kit, client, tracker, options)
         return withClient(settings, terminal, work, { tellsWaits: false })

@@ -47,7 +47,14 @@ describe('lethe orgs create', { concurrency: true }, () => {
     const cli = commandLine(t)
     await cli.run(['init'])
     const both = await cli.run(['orgs', 'create', '--name', '  ', '--id', '..'])
-    assertRefused(both, 1, /name must be 1 to 128 characters.*; id must be 1 to 256 characters/)
+    assertRefused(both, 1, /name must be 1 to 128 characters.*; id must be 1 to 64 letters, digits/)
+    for (const id of ['../x', '.x', '-x', 'a/b', 'a b', 'ä', 'a%2e', '', 'x'.repeat(65)]) {
+      assertRefused(
+        await cli.run(['orgs', 'create', '--name', 'Acme', `--id=${id}`]),
+        1,
+        /id must be 1 to 64/,
+      )
+    }
     assertRefused(await cli.run(['orgs', 'create', '--name', 'a\tb']), 1, /name must be/)
     assertRefused(await cli.run(['orgs', 'create', '--name', 'x'.repeat(129)]), 1, /name must be/)
     assert.equal((await cli.run(['orgs', 'list', '--json'])).stdout, '')
