@@ -101,26 +101,25 @@ function packageVersion(): string {
 
 /** Runs a command line and hands back the exit code: 0, 1 (failed), 2 (wrong usage). With `--json` a failure is JSON too. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
-  let exitCode = 0
-  let summary: object | null = null
+  const outcome: { exitCode: number; summary: object | null } = { exitCode: 0, summary: null }
   const program = buildProgram(terminal, {
     fail: () => {
-      exitCode = 1
+      outcome.exitCode = 1
     },
-    summarise: (object) => {
-      summary = object
+    summarise: (summary) => {
+      outcome.summary = summary
     },
   })
   try {
     await program.parseAsync(args, { from: 'user' })
-    if (summary !== null) terminal.print(JSON.stringify(summary))
-    return exitCode
+    if (outcome.summary !== null) terminal.print(JSON.stringify(outcome.summary))
+    return outcome.exitCode
   } catch (error) {
     const failure = failureOf(error)
     if (failure === null) return 0
     // The parser of the command line has said it already.
     if (!(error instanceof CommanderError)) terminal.tell(`error: ${failure.message}`)
-    if (isForScripts(args)) terminal.print(JSON.stringify({ ...summary, error: failure }))
+    if (isForScripts(args)) terminal.print(JSON.stringify({ ...outcome.summary, error: failure }))
     return exitCodeOf(failure)
   }
 }

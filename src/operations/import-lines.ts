@@ -121,6 +121,7 @@ export async function importLines(
         if (typeof line !== 'string') throw line
         if (isBlank(line)) continue
         const row = parseImportLine(line, trackerId)
+        if (row === null) continue
         let since = batch.windows.get(row.trackerId)
         if (since === undefined) {
           since = await windowOf(row.trackerId)

@@ -128,7 +128,7 @@ export class Play {
       trackerId: tracker.id,
       onBadLine: (...bad) => assert.fail(bad.join(' ')),
     })
-    const parsed = lines.map((line) => parseImportLine(line, tracker.id))
+    const parsed = lines.map((line) => parseImportLine(line, tracker.id)).filter((row) => row !== null)
     assert.deepEqual(summary, this.#model.ingest(tracker, parsed))
   }
 
