@@ -7,6 +7,7 @@ import {
   type LetheClient,
 } from '@lethe/client'
 import { fileJournal } from '@lethe/client/file-journal'
+import { checkBatch, checkInWords } from './check-batch.ts'
 import type { CommandKit } from './command-kit.ts'
 import { readIdList } from './id-list.ts'
 import { legible } from './legible.ts'
@@ -41,10 +42,11 @@ export async function eraseMany(
   const journal = path === null ? undefined : fileJournal(path)
   const pace = { journal, erasuresPerHour: perHour }
   const plan = await client.planErasures(tracker, ids, pace)
+  const checked = dryRun ? await checkBatch(client, tracker, ids) : null
   terminal.tell(planInWords(plan, perHour, path))
-  if (dryRun) {
-    if (json) kit.summarise(summary(plan, [], dryRun))
-    else terminal.print('Nothing was erased.')
+  if (checked !== null) {
+    if (json) kit.summarise({ ...summary(plan, [], dryRun), checked })
+    else terminal.print(checkInWords(checked, plan.total))
     return
   }
   if (!yes && plan.done < plan.total) await confirm(terminal, plan)

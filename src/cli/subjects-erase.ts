@@ -35,7 +35,7 @@ export function addSubjectsErase(subjects: Command, kit: CommandKit): void {
         .argParser(readCount),
     )
     .option('--yes', 'confirm it here, without a question')
-    .option('--dry-run', 'show what would go, and erase nothing')
+    .option('--dry-run', 'ask the service what would go, and erase nothing')
     .option('--json', 'print one JSON object')
     .action((tracker: string, subject: string | undefined, options: EraseFlags) => {
       const settings = config()
@@ -47,7 +47,7 @@ export function addSubjectsErase(subjects: Command, kit: CommandKit): void {
       }
       if (subject === undefined) {
         const work = (client: LetheClient) => eraseMany(kit, client, tracker, options)
-        return withClient(settings, terminal, work, { tellsWaits: false })
+        return withClient(settings, terminal, work, { tellsWaits: options.dryRun ?? false })
       }
       const work = options.dryRun ? preview : eraseOne
       return withClient(settings, terminal, (client) => work(terminal, client, tracker, subject, options))
