@@ -63,7 +63,7 @@ export interface CommandLine {
 /** The program's entry, as its launcher runs it. */
 export const programPath = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-const patienceMs = 20_000
+const patienceMs = 45_000
 
 /** A command line on a store in its folder, or on the one at `store`. */
 export function commandLine(t: Lifetime, store?: string): CommandLine {
