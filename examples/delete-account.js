@@ -1,60 +1,141 @@
 // A web application whose customers can delete their account, and with it what the analytics stored about them.
 // node examples/delete-account.js, with LETHE_URL and LETHE_API_KEY (scope analytics:delete-data) in the environment.
-import { LetheClient } from '@lethe/client'
+import { mkdirSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { ApiError, ClientError, LetheClient } from '@lethe/client'
 import fastify from 'fastify'
+
+/**
+ * Your own database: accounts, and the visitors who are still to be erased. These outlive a restart, so none is forgotten.
+ *
+ * @param {string} file
+ */
+export function openAccounts(file) {
+  const db = new DatabaseSync(file)
+  db.exec(`CREATE TABLE IF NOT EXISTS accounts (customer TEXT PRIMARY KEY, visitor_id TEXT NOT NULL);
+    CREATE TABLE IF NOT EXISTS erasures (visitor_id TEXT PRIMARY KEY)`)
+  const find = db.prepare('SELECT visitor_id FROM accounts WHERE customer = ?')
+  const waiting = db.prepare('SELECT visitor_id FROM erasures')
+  return {
+    /** @type {(customer: string, visitorId: string) => void} */
+    add: (customer, visitorId) =>
+      void db.prepare('INSERT OR IGNORE INTO accounts VALUES (?, ?)').run(customer, visitorId),
+    /** @type {(customer: string) => string | null} */
+    visitorOf: (customer) => find.get(customer)?.visitor_id?.toString() ?? null,
+    /** Both in one transaction: once the account is gone, the visitor will be erased, whatever happens. */
+    remove(/** @type {string} */ customer) {
+      db.exec('BEGIN IMMEDIATE')
+      db.prepare('INSERT OR IGNORE INTO erasures SELECT visitor_id FROM accounts WHERE customer = ?').run(
+        customer,
+      )
+      db.prepare('DELETE FROM accounts WHERE customer = ?').run(customer)
+      db.exec('COMMIT')
+    },
+    /** @type {() => string[]} */
+    toErase: () => waiting.all().map((row) => String(row.visitor_id)),
+    /** @type {(visitorId: string) => void} */
+    erased: (visitorId) => void db.prepare('DELETE FROM erasures WHERE visitor_id = ?').run(visitorId),
+    close: () => db.close(),
+  }
+}
 
 /**
  * @typedef {object} Parts
  * @property {LetheClient} lethe
  * @property {string} trackerId
- * @property {Map<string, { visitorId: string }>} accounts your own database
- * @property {Set<string>} toErase visitors still to be erased; a table in that database, so that none is forgotten
+ * @property {ReturnType<typeof openAccounts>} accounts
  * @property {(request: import('fastify').FastifyRequest) => string | null} whoIs whose session this is, as your application knows it
+ * @property {import('fastify').FastifyServerOptions['logger']} [logger]
  */
 
 /** @param {Parts} parts */
-export function buildApp({ lethe, trackerId, accounts, toErase, whoIs }) {
-  const app = fastify()
+export function buildApp({ lethe, trackerId, accounts, whoIs, logger = true }) {
+  const app = fastify({ logger })
 
   app.delete('/account', async (request, reply) => {
     const customer = whoIs(request)
-    const account = customer === null ? undefined : accounts.get(customer)
-    if (customer === null || !account) return reply.code(401).send({ error: 'Please sign in.' })
-    // Both in one transaction of your database: from here on the visitor will be erased, whatever happens.
-    accounts.delete(customer)
-    toErase.add(account.visitorId)
-    await workOff()
-    return { deleted: true, analytics: toErase.has(account.visitorId) ? 'will be erased' : 'erased' }
+    const visitorId = customer === null ? null : accounts.visitorOf(customer)
+    if (customer === null || visitorId === null) return reply.code(401).send({ error: 'Please sign in.' })
+    accounts.remove(customer)
+    const outcome = await erase(visitorId)
+    if (outcome === 'erased') return { deleted: true, analytics: 'erased' }
+    // A promise that nobody will keep by itself is none: where somebody has to act, do not say that it will happen.
+    const analytics = outcome === 'failed' ? 'will be erased' : 'not erased yet, we look after it'
+    return reply.code(202).send({ deleted: true, analytics })
   })
 
-  /** Erases whoever waits for it. Safe to repeat; call it every few minutes. */
-  async function workOff() {
-    for (const visitorId of toErase) {
-      try {
-        await lethe.eraseSubject(trackerId, visitorId)
-        toErase.delete(visitorId)
-      } catch (error) {
-        // The service is away, or the budget is used up: the next round does it.
-        app.log.warn(error)
-        return
+  /**
+   * Erases a visitor who waits for it. Otherwise they go on waiting, and the log says why, without the id: it outlives the visitor.
+   *
+   * @param {string} visitorId
+   * @returns {Promise<'erased' | 'failed' | 'refused' | 'impossible'>}
+   */
+  async function erase(visitorId) {
+    try {
+      await lethe.eraseSubject(trackerId, visitorId)
+      accounts.erased(visitorId)
+      return 'erased'
+    } catch (error) {
+      const facts = { ...factsOf(error), trackerId, waiting: accounts.toErase().length }
+      // Away, overloaded, the budget used up: that passes.
+      if (error instanceof ClientError && error.isWorthRepeating) {
+        app.log.warn(facts, 'an erasure failed and is tried again')
+        return 'failed'
       }
+      // Anything else needs somebody: raise an alarm on it.
+      app.log.error(facts, 'an erasure is refused: check the tracker, the key and its scope, the id')
+      return isAboutTheId(error) ? 'impossible' : 'refused'
+    }
+  }
+
+  /** Erases whoever waits for it, until something fails that the next one would meet too. Safe to repeat. */
+  async function workOff() {
+    for (const visitorId of accounts.toErase()) {
+      const outcome = await erase(visitorId)
+      if (outcome === 'failed' || outcome === 'refused') return
     }
   }
 
   return { app, workOff }
 }
 
+/** @param {unknown} error */
+function factsOf(error) {
+  const requestId = error instanceof ClientError ? error.requestId : null
+  return { reason: error instanceof Error ? error.message : String(error), requestId }
+}
+
+/**
+ * Whether the service, or the client before it, will not take this id; what it says of others is another matter.
+ *
+ * @param {unknown} error
+ */
+function isAboutTheId(error) {
+  return error instanceof TypeError || (error instanceof ApiError && error.code === 'validation_error')
+}
+
 if (import.meta.main) {
-  const { LETHE_URL: url = '', LETHE_API_KEY: apiKey = '' } = process.env
+  const {
+    LETHE_URL: url = '',
+    LETHE_API_KEY: apiKey = '',
+    TRACKER = 'sample-shop',
+    PORT = '3000',
+  } = process.env
+  mkdirSync('data', { recursive: true })
+  const accounts = openAccounts('data/accounts.db')
+  accounts.add('ada', 'visitor-32060026')
   const { app, workOff } = buildApp({
     // One attempt: a customer should not wait for a service that is away, and nothing is lost.
     lethe: new LetheClient({ url, apiKey, timeoutMs: 5_000, retry: { maxAttempts: 1 } }),
-    trackerId: 'sample-shop',
-    accounts: new Map([['ada', { visitorId: 'visitor-32060026' }]]),
-    toErase: new Set(),
+    trackerId: TRACKER,
+    accounts,
     // For trying it out alone: a header that anybody can send is no session.
     whoIs: ({ headers }) => (typeof headers['x-customer'] === 'string' ? headers['x-customer'] : null),
   })
-  setInterval(workOff, 60_000).unref()
-  console.log(`Listening on ${await app.listen({ port: Number(process.env.PORT ?? 3_000) })}`)
+  await app.listen({ port: Number(PORT) })
+  // At once, for those who waited when the process ended, and then every minute.
+  for (;;) {
+    await workOff()
+    await new Promise((resolve) => setTimeout(resolve, 60_000))
+  }
 }

@@ -7,9 +7,9 @@ import { ApiError, LetheClient } from '@lethe/client'
 
 const [trackerId = '', subjectId = '', file = ''] = process.argv.slice(2)
 const { LETHE_URL: url = '', LETHE_API_KEY: apiKey = '' } = process.env
-const client = new LetheClient({ url, apiKey })
 
 try {
+  const client = new LetheClient({ url, apiKey })
   const { counts } = await client.readSubject(trackerId, subjectId)
   const copy = client.exportSubject(trackerId, subjectId)
   // For nobody else to read, and not in the place of another copy.
@@ -17,9 +17,10 @@ try {
   console.log(`${file}: sessions ${counts.sessions}, events ${counts.events}`)
 } catch (error) {
   process.exitCode = 1
+  // Before you tell somebody so, be sure of the tracker: the service answers the same where there is none of that id.
   if (error instanceof ApiError && error.code === 'not_found')
-    console.error('Nothing is stored about this visitor.')
-  else if (error instanceof Error) console.error(error.message)
+    console.error('Nothing is stored about this visitor in this tracker, or there is no such tracker.')
+  else console.error(error instanceof Error ? error.message : error)
   // Half a copy must not pass for a whole one; a file that was there before is not ours.
   if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) await rm(file, { force: true })
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { ApiBudgetName, Budget } from './domain/budget.ts'
 import { readKeyId } from './domain/key-string.ts'
+import { nearest } from './domain/nearest.ts'
 import { defaultRetentionDays, isPlan, plans, type RetentionDays } from './domain/plan.ts'
 import { defaultActivityDays, longestDays } from './domain/retention-window.ts'
 import { type LimiterAddress, parseLimiterAddress } from './limiter/open-limiter.ts'
@@ -88,8 +89,22 @@ export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
+/** Variables of the tests begin so, and say nothing to the program. */
+const testPrefix = 'LETHE_TEST_'
+
+/** A mistyped name would leave its default in force without a word, were it the store's or a window's. */
+function refuseUnknown(env: NodeJS.ProcessEnv): void {
+  const known = Object.keys(variables)
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith('LETHE_') || known.includes(name) || name.startsWith(testPrefix)) continue
+    const written = /^\w+$/.test(name) ? name : JSON.stringify(name)
+    throw new ConfigError(`${written} is no variable of Lethe; the nearest is ${nearest(name, known)}.`)
+  }
+}
+
 /** Reads the configuration once. Nobody else reads the environment. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
+  refuseUnknown(env)
   function read<Value>(variable: Variable, parse: (text: string) => Value | null): Value {
     const { fallback, takes } = variables[variable]
     const text = env[variable]?.trim() || fallback

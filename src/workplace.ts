@@ -4,7 +4,7 @@ import type { Clock } from './domain/instant.ts'
 import { base62Alphabet, type Randomness } from './domain/randomness.ts'
 import type { RetentionPolicy } from './domain/retention-window.ts'
 import type { Store } from './domain/store.ts'
-import { type OpenOptions, openStore } from './storage/open-store.ts'
+import { type OpenOptions, openStore, placeOf, storeExists } from './storage/open-store.ts'
 
 const systemClock: Clock = Date.now
 
@@ -19,7 +19,7 @@ export interface Workplace extends Store, RetentionPolicy {
   randomness: Randomness
 }
 
-/** Opens the store, and puts beside it what is needed to work with it. */
+/** Opens the store, which must be there unless it may be made, and puts beside it what is needed to work with it. */
 export async function openWorkplace(
   { store, retentionDays, activityDays }: Pick<Config, 'store' | keyof RetentionPolicy>,
   options?: OpenOptions,
@@ -31,4 +31,14 @@ export async function openWorkplace(
     clock: systemClock,
     randomness: systemRandomness,
   }
+}
+
+/** Makes an empty store where there is none. One that is there is not touched, not even upgraded. */
+export async function createStore({ store }: Pick<Config, 'store'>): Promise<{
+  place: string
+  created: boolean
+}> {
+  const created = !(await storeExists(store))
+  if (created) await (await openStore(store, { create: true })).close()
+  return { place: placeOf(store), created }
 }

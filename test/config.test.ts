@@ -331,3 +331,35 @@ describe('the trusted proxies', () => {
     })
   }
 })
+
+describe('a variable that begins with LETHE_ and is none of ours', () => {
+  for (const [name, nearest] of [
+    ['LETHE_STOER', 'LETHE_STORE'],
+    ['LETHE_LIMIT_ERASURES', 'LETHE_LIMIT_ERASURE'],
+    ['LETHE_RETENTION', 'LETHE_RETENTION_DAYS'],
+    ['LETHE_', 'LETHE_URL'],
+  ] as const) {
+    it(`stops the start: ${name} may be ${nearest}`, () => {
+      assert.equal(refusal(name, 'hunter2'), `${name} is no variable of Lethe; the nearest is ${nearest}.`)
+    })
+  }
+
+  it('is refused empty as well, and before a wrong value of another', () => {
+    assert.throws(() => readConfig({ LETHE_PROT: '', LETHE_PORT: 'x' }), /LETHE_PROT .* LETHE_PORT\./)
+  })
+
+  it('is on one line whatever its name holds', () => {
+    assert.equal(refusal('LETHE_\n\u001b[31m', 'x').includes('\n'), false)
+  })
+
+  it('may be for the tests, which have a prefix of their own', () => {
+    assert.deepEqual(
+      readConfig({ LETHE_TEST_SEED: '7', LETHE_TEST_POSTGRES: 'postgres://a' }),
+      readConfig({}),
+    )
+  })
+
+  it('is none of ours only with that beginning', () => {
+    assert.deepEqual(readConfig({ LETHEAN: '1', MY_LETHE_STORE: 'x' }), readConfig({}))
+  })
+})

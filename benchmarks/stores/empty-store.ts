@@ -37,7 +37,7 @@ export async function emptyStore(
     LETHE_LIMIT_ERASURE: '999999999/hour',
     LETHE_TRUSTED_PROXIES: '127.0.0.1',
   }
-  const workplace = await openWorkplace(readConfig(env))
+  const workplace = await openWorkplace(readConfig(env), { create: true })
   await createOrganisation(workplace, { name: 'Bench', id: organisation, plan })
   await createTracker(workplace, { organisationId: organisation, name: 'Bench', id: tracker })
   const { keyString } = await createKey(workplace, {

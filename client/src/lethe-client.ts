@@ -130,6 +130,7 @@ export class LetheClient {
   /** The complete copy of what is stored about a data subject. */
   exportSubject(trackerId: string, subjectId: string, options: CallOptions = {}): SubjectExport {
     return new SubjectExport({
+      owner: { trackerId, subjectId },
       readSubject: () => this.readSubject(trackerId, subjectId, options),
       sessions: this.listSessions(trackerId, subjectId, {}, options),
       events: this.listEvents(trackerId, subjectId, {}, options),

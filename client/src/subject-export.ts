@@ -1,13 +1,23 @@
 import type { Event, EventList, Session, SessionList, Subject } from './api.ts'
 import type { Listing } from './listing.ts'
 
-/** One piece of the complete copy: the record first, then all sessions, then all events, both newest first. */
+/** Whose an entry is. */
+interface Owner {
+  trackerId: string
+  subjectId: string
+}
+
+/**
+ * One piece of the complete copy: the record first, then all sessions, then all events, both newest first. Each names its owner, so
+ * that `lethe import` takes them as they are.
+ */
 export type ExportEntry =
   | ({ type: 'subject' } & Subject)
-  | ({ type: 'session' } & Session)
-  | ({ type: 'event' } & Event)
+  | ({ type: 'session' } & Owner & Session)
+  | ({ type: 'event' } & Owner & Event)
 
 interface ExportParts {
+  owner: Owner
   readSubject(): Promise<Subject>
   sessions: Listing<Session, SessionList>
   events: Listing<Event, EventList>
@@ -25,18 +35,18 @@ export class SubjectExport implements AsyncIterable<ExportEntry> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<ExportEntry, void, undefined> {
-    const { readSubject, sessions, events } = this.#parts
+    const { owner, readSubject, sessions, events } = this.#parts
     yield { type: 'subject', ...(await readSubject()) }
-    for await (const session of sessions) yield { type: 'session', ...session }
-    for await (const event of events) yield { type: 'event', ...event }
+    for await (const session of sessions) yield { type: 'session', ...owner, ...session }
+    for await (const event of events) yield { type: 'event', ...owner, ...event }
   }
 
-  /** One JSON object a line, each with its `type`. */
+  /** One JSON object a line, each with its `type` and whose it is: the lines that `lethe import` reads. */
   async *ndjson(): AsyncGenerator<string, void, undefined> {
-    const { readSubject, sessions, events } = this.#parts
-    yield lines('subject', [await readSubject()])
-    for await (const page of sessions.pages()) yield lines('session', page.sessions)
-    for await (const page of events.pages()) yield lines('event', page.events)
+    const { owner, readSubject, sessions, events } = this.#parts
+    yield lines({ type: 'subject' }, [await readSubject()])
+    for await (const page of sessions.pages()) yield lines({ type: 'session', ...owner }, page.sessions)
+    for await (const page of events.pages()) yield lines({ type: 'event', ...owner }, page.events)
   }
 
   /** One JSON object: `{subject, sessions, events}`. */
@@ -50,8 +60,8 @@ export class SubjectExport implements AsyncIterable<ExportEntry> {
   }
 }
 
-function lines(type: ExportEntry['type'], items: readonly object[]): string {
-  return items.map((item) => `${JSON.stringify({ type, ...item })}\n`).join('')
+function lines(first: object, items: readonly object[]): string {
+  return items.map((item) => `${JSON.stringify({ ...first, ...item })}\n`).join('')
 }
 
 async function* commaSeparated<Page>(

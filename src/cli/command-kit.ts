@@ -8,12 +8,16 @@ export interface CommandKit {
   config(): Config
   /** Says that the command could not do all of its work: exit code 1. */
   fail(): void
-  /** Opens the configured store for as long as `work` takes. */
+  /** The one JSON object of a command that has something to say even when it fails; `error` is then added to it. */
+  summarise(summary: object): void
+  /** Opens the configured store for as long as `work` takes. It must be there: a mistyped address is no empty store. */
   withStore<Result>(work: (workplace: Workplace) => Promise<Result>): Promise<Result>
-  /** Opens another store for as long as `work` takes; with `mustExist`, only one that is there. */
+  /** The same for the few commands that make one where there is none; people are told where. */
+  ensureStore<Result>(work: (workplace: Workplace) => Promise<Result>): Promise<Result>
+  /** Opens another store for as long as `work` takes. */
   withStoreAt<Result>(
     address: Config['store'],
-    options: { mustExist: boolean },
+    options: { create: boolean },
     work: (workplace: Workplace) => Promise<Result>,
   ): Promise<Result>
 }

@@ -33,8 +33,8 @@ export function addCopyCommand(program: Command, kit: CommandKit): void {
       const to = readStoreAddress('--to', flags.to)
       if (placeOf(from) === placeOf(to)) throw new UsageError('--from and --to name the same store.')
       const verifyOnly = flags.verifyOnly ?? false
-      const result = await kit.withStoreAt(from, { mustExist: true }, (source) =>
-        kit.withStoreAt(to, { mustExist: verifyOnly }, (target) => {
+      const result = await kit.withStoreAt(from, { create: false }, (source) =>
+        kit.withStoreAt(to, { create: !verifyOnly }, (target) => {
           const ends = { source, target }
           if (verifyOnly) {
             return withCopyProgress(terminal, ends, { verifyOnly }, async ({ signal, onRows }) => {
@@ -48,11 +48,9 @@ export function addCopyCommand(program: Command, kit: CommandKit): void {
         }),
       )
       const different = differences(result.verification)
-      if (flags.json) terminal.print(JSON.stringify(toJson(result, different)))
+      if (flags.json) kit.summarise(toJson(result, different))
       else for (const line of inWords(result, different)) terminal.print(line)
-      if (different.length === 0) return
-      terminal.tell(`error: The two stores differ: ${different.join(', ')}. ${whatToDo}`)
-      kit.fail()
+      if (different.length > 0) throw new Error(`The two stores differ: ${different.join(', ')}. ${whatToDo}`)
     })
 }
 

@@ -7,6 +7,7 @@ import {
   type LetheClient,
 } from '@lethe/client'
 import { fileJournal } from '@lethe/client/file-journal'
+import { checkBatch, checkInWords } from './check-batch.ts'
 import type { CommandKit } from './command-kit.ts'
 import { readIdList } from './id-list.ts'
 import { legible } from './legible.ts'
@@ -41,9 +42,11 @@ export async function eraseMany(
   const journal = path === null ? undefined : fileJournal(path)
   const pace = { journal, erasuresPerHour: perHour }
   const plan = await client.planErasures(tracker, ids, pace)
+  const checked = dryRun ? await checkBatch(client, tracker, ids) : null
   terminal.tell(planInWords(plan, perHour, path))
-  if (dryRun) {
-    terminal.print(json ? summary(plan, [], dryRun) : 'Nothing was erased.')
+  if (checked !== null) {
+    if (json) kit.summarise({ ...summary(plan, [], dryRun), checked })
+    else terminal.print(checkInWords(checked, plan.total))
     return
   }
   if (!yes && plan.done < plan.total) await confirm(terminal, plan)
@@ -64,7 +67,7 @@ async function confirm(terminal: Terminal, { total, done }: BatchProgress): Prom
 }
 
 async function run(
-  { terminal, fail }: CommandKit,
+  { terminal, fail, summarise }: CommandKit,
   plan: BatchProgress,
   erase: (options: BatchOptions) => AsyncIterable<BatchOutcome>,
   json?: true,
@@ -85,7 +88,8 @@ async function run(
   } finally {
     clearInterval(ticking)
     shown.end()
-    terminal.print(json ? summary(progress, failures) : summaryInWords(progress))
+    if (json) summarise(summary(progress, failures))
+    else terminal.print(summaryInWords(progress))
   }
   if (progress.failed > 0) fail()
 }
@@ -134,9 +138,9 @@ function summary(
   { total, done, leftMs: _, counts, ...rest }: BatchProgress,
   failures: readonly FailedErasure[],
   dryRun = false,
-): string {
+): object {
   const left = total - done - rest.failed
-  return JSON.stringify({ subjects: total, ...rest, left, ...counts, failures, dryRun })
+  return { subjects: total, ...rest, left, ...counts, failures, dryRun }
 }
 
 function failedErasure(subjectId: string, error: ClientError): FailedErasure {

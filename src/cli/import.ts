@@ -20,7 +20,10 @@ interface ImportFlags {
 export const maxReportsPerFile = 100
 const progressEveryMs = 250
 
-export function addImportCommand(program: Command, { terminal, config, withStore, fail }: CommandKit): void {
+export function addImportCommand(
+  program: Command,
+  { terminal, config, withStore, fail, summarise }: CommandKit,
+): void {
   program
     .command('import')
     .description('load sessions and events from NDJSON, plain or compressed with gzip or zstd')
@@ -72,7 +75,8 @@ export function addImportCommand(program: Command, { terminal, config, withStore
           clearInterval(ticking)
           progress.end()
           input.stop()
-          terminal.print(options.json ? JSON.stringify(toJson(summary, dryRun)) : inWords(summary, dryRun))
+          if (options.json) summarise(toJson(summary, dryRun))
+          else terminal.print(inWords(summary, dryRun))
           for (const rows of summary.tooOldRows) terminal.tell(tooOldInWords(rows, workplace))
         }
         if (stoppedBy !== null && input.wasCutShort) {

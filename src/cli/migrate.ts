@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandKit } from './command-kit.ts'
 
-export function addMigrateCommand(program: Command, { terminal, withStore }: CommandKit): void {
+export function addMigrateCommand(program: Command, { terminal, ensureStore }: CommandKit): void {
   program
     .command('migrate')
     .description('bring the store up to date now, as every start does')
@@ -11,7 +11,7 @@ export function addMigrateCommand(program: Command, { terminal, withStore }: Com
     )
     .option('--json', 'print one JSON object')
     .action((options: { distributed?: true; json?: true }) =>
-      withStore(async ({ upkeep }) => {
+      ensureStore(async ({ upkeep }) => {
         const { distributed = false } = options
         if (distributed) await upkeep.distribute()
         const done = distributed

@@ -8,7 +8,7 @@ import { flagOrAnswer } from './questions.ts'
 import { table } from './table.ts'
 
 export function addOrgsCommand(program: Command, kit: CommandKit): void {
-  const { terminal, withStore } = kit
+  const { terminal, withStore, ensureStore } = kit
   const orgs = program.command('orgs').description('organisations: create, list, change their plan')
 
   orgs
@@ -19,7 +19,7 @@ export function addOrgsCommand(program: Command, kit: CommandKit): void {
     .option('--id <id>', 'its id (default: a random one)')
     .option('--json', 'print one JSON object')
     .action((options: { name?: string; plan: string; id?: string; json?: true }) =>
-      withStore(async (workplace) => {
+      ensureStore(async (workplace) => {
         const name = await flagOrAnswer(terminal, options.name, '--name', 'Name of the organisation: ')
         const organisation = await createOrganisation(workplace, { ...options, name })
         if (options.json) terminal.print(JSON.stringify(toJson(organisation)))

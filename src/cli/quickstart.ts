@@ -15,7 +15,7 @@ export function addQuickstartCommand(program: Command, { terminal, config }: Com
     .action(async (options: { json?: true }) => {
       const settings = config()
       const log = await createLog(settings, options)
-      const workplace = await openWorkplace(settings)
+      const workplace = await openWorkplace(settings, { create: true })
       const { startService } = await import('../start.ts')
       const service = await startService(settings, workplace, log)
       const url = reachable(service.url)

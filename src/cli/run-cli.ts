@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { ConfigError, readConfig } from '../config.ts'
-import { LetheError } from '../domain/errors.ts'
+import { type Config, readConfig } from '../config.ts'
+import { MissingStore } from '../domain/store.ts'
 import { openWorkplace, type Workplace } from '../workplace.ts'
 import { addBackupCommand } from './backup.ts'
 import type { CommandKit } from './command-kit.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addCopyCommand } from './copy.ts'
+import { addEnvironmentHelp } from './environment-help.ts'
+import { exitCodeOf, failureOf } from './failure.ts'
 import { addImportCommand } from './import.ts'
+import { addInitCommand } from './init.ts'
 import { addKeysCommand } from './keys.ts'
 import { addMembersCommand } from './members.ts'
 import { addMigrateCommand } from './migrate.ts'
@@ -19,15 +22,21 @@ import { addSubjectsCommand } from './subjects.ts'
 import { addSweepCommand } from './sweep.ts'
 import type { Terminal } from './terminal.ts'
 import { addTrackersCommand } from './trackers.ts'
-import { UsageError } from './usage-error.ts'
 
 /** Builds the whole command line. The docs are held against it. */
-export function buildProgram(terminal: Terminal, fail = () => {}): Command {
+export function buildProgram(
+  terminal: Terminal,
+  outcome: Pick<CommandKit, 'fail' | 'summarise'> = { fail() {}, summarise() {} },
+): Command {
   const kit: CommandKit = {
     terminal,
-    fail,
+    ...outcome,
     config: () => readConfig(terminal.env),
-    withStore: async (work) => inWorkplace(await openWorkplace(readConfig(terminal.env)), work),
+    withStore: async (work) => inWorkplace(await openConfigured(readConfig(terminal.env)), work),
+    async ensureStore(work) {
+      const onCreated = (place: string) => terminal.tell(`Made a new, empty store at ${place}.`)
+      return inWorkplace(await openWorkplace(readConfig(terminal.env), { create: true, onCreated }), work)
+    },
     async withStoreAt(store, options, work) {
       return inWorkplace(await openWorkplace({ ...readConfig(terminal.env), store }, options), work)
     },
@@ -43,6 +52,7 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
     .exitOverride()
   addServeCommand(program, kit)
   addQuickstartCommand(program, kit)
+  addInitCommand(program, kit)
   addOrgsCommand(program, kit)
   addTrackersCommand(program, kit)
   addKeysCommand(program, kit)
@@ -55,7 +65,19 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
   addMigrateCommand(program, kit)
   addCopyCommand(program, kit)
   addCompletionCommand(program, kit)
+  addEnvironmentHelp(program)
   return program
+}
+
+/** Opens the configured store, and says how to come by one where there is none. */
+async function openConfigured(config: Config): Promise<Workplace> {
+  try {
+    return await openWorkplace(config)
+  } catch (error) {
+    if (!(error instanceof MissingStore)) throw error
+    error.message += ' Set LETHE_STORE to where it is, or make an empty one there with lethe init.'
+    throw error
+  }
 }
 
 async function inWorkplace<Result>(
@@ -76,31 +98,33 @@ function packageVersion(): string {
   return version
 }
 
-/** Runs a command line and hands back the exit code: 0, 1 (failed), 2 (wrong usage). */
+/** Runs a command line and hands back the exit code: 0, 1 (failed), 2 (wrong usage). With `--json` a failure is JSON too. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
-  let exitCode = 0
-  const program = buildProgram(terminal, () => {
-    exitCode = 1
+  const outcome: { exitCode: number; summary: object | null } = { exitCode: 0, summary: null }
+  const program = buildProgram(terminal, {
+    fail: () => {
+      outcome.exitCode = 1
+    },
+    summarise: (summary) => {
+      outcome.summary = summary
+    },
   })
   try {
     await program.parseAsync(args, { from: 'user' })
-    return exitCode
+    if (outcome.summary !== null) terminal.print(JSON.stringify(outcome.summary))
+    return outcome.exitCode
   } catch (error) {
-    return report(error, terminal)
+    const failure = failureOf(error)
+    if (failure === null) return 0
+    // The parser of the command line has said it already.
+    if (!(error instanceof CommanderError)) terminal.tell(`error: ${failure.message}`)
+    if (isForScripts(args)) terminal.print(JSON.stringify({ ...outcome.summary, error: failure }))
+    return exitCodeOf(failure)
   }
 }
 
-function report(error: unknown, { tell }: Terminal): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  if (error instanceof ConfigError || error instanceof UsageError) {
-    tell(`error: ${error.message}`)
-    return 2
-  }
-  if (error instanceof LetheError) {
-    const problems = error.details.map(({ message }) => message)
-    tell(`error: ${problems.length > 0 ? problems.join('; ') : error.message}`)
-    return 1
-  }
-  tell(`error: ${error instanceof Error ? error.message : String(error)}`)
-  return 1
+/** Whether `--json` was given, also where the rest of the command line makes no sense. */
+function isForScripts(args: readonly string[]): boolean {
+  const end = args.indexOf('--')
+  return (end < 0 ? args : args.slice(0, end)).includes('--json')
 }

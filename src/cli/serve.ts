@@ -12,7 +12,10 @@ export function addServeCommand(program: Command, { config }: CommandKit): void 
     .action(async (options: { json?: true }) => {
       const settings = config()
       const log = await createLog(settings, options)
-      const workplace = await openWorkplace(settings)
+      const workplace = await openWorkplace(settings, {
+        create: true,
+        onCreated: (store) => log.logger.warn({ store }, 'made a new, empty store'),
+      })
       if ((await workplace.organisations.list()).length === 0) {
         log.logger.warn('the store is empty: create an organisation with "lethe orgs create"')
       }

@@ -35,16 +35,19 @@ export function addSubjectsErase(subjects: Command, kit: CommandKit): void {
         .argParser(readCount),
     )
     .option('--yes', 'confirm it here, without a question')
-    .option('--dry-run', 'show what would go, and erase nothing')
+    .option('--dry-run', 'ask the service what would go, and erase nothing')
     .option('--json', 'print one JSON object')
     .action((tracker: string, subject: string | undefined, options: EraseFlags) => {
       const settings = config()
       if ((subject === undefined) === (options.fromFile === undefined)) {
         throw new UsageError('Name one data subject, or a file of them with --from-file.')
       }
+      if (options.journal === '-') {
+        throw new UsageError('A journal is a file; - is none. A file of that name is ./-')
+      }
       if (subject === undefined) {
         const work = (client: LetheClient) => eraseMany(kit, client, tracker, options)
-        return withClient(settings, terminal, work, { tellsWaits: false })
+        return withClient(settings, terminal, work, { tellsWaits: options.dryRun ?? false })
       }
       const work = options.dryRun ? preview : eraseOne
       return withClient(settings, terminal, (client) => work(terminal, client, tracker, subject, options))

@@ -22,7 +22,10 @@ export function addSubjectsExport(subjects: Command, { terminal, config }: Comma
         .choices(['json', 'ndjson'])
         .default('json'),
     )
-    .option('--output <file>', 'the file to write, which must not exist (default: standard output)')
+    .option(
+      '--output <file>',
+      'the file to write, which must not exist, or - for standard output (the default)',
+    )
     .option('--json', 'with --output: print what was written as one JSON object')
     .action((tracker: string, subject: string, options: ExportFlags) =>
       withClient(config(), terminal, async (client) => {
@@ -33,7 +36,7 @@ export function addSubjectsExport(subjects: Command, { terminal, config }: Comma
         })
         try {
           const copy = client.exportSubject(tracker, subject, { signal: stop.signal })[format]()
-          if (output === undefined) {
+          if (output === undefined || output === '-') {
             await whenWhole(copy, terminal.pour)
             return
           }

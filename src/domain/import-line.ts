@@ -13,20 +13,22 @@ export class BadLine extends Error {
 }
 
 /**
- * Reads one line of NDJSON as a session or an event. Throws `BadLine` with the reason when it is neither, or tells of an instant after
- * `latest`.
+ * Reads one line of NDJSON as a session or an event; `null` for the record in an export, which follows from those. Throws `BadLine`
+ * with the reason when it is none of them, or tells of an instant after `latest`.
  */
 export function parseImportLine(
   line: string,
   defaultTrackerId?: string,
   latest = Number.POSITIVE_INFINITY,
-): IncomingRow {
+): IncomingRow | null {
   const fields = parseObject(line)
   // null counts as left out, here and in every other field that may be.
   const { type } = fields
-  if (type !== 'session' && type !== 'event') throw new BadLine('type must be "session" or "event"')
+  if (type !== 'session' && type !== 'event' && type !== 'subject')
+    throw new BadLine('type must be "session" or "event"')
   const trackerId = identifier('trackerId', fields.trackerId ?? defaultTrackerId)
   const subjectId = identifier('subjectId', fields.subjectId)
+  if (type === 'subject') return null
   const sessionId = identifier('sessionId', fields.sessionId)
   if (type === 'session') {
     const startedAt = instant('startedAt', fields.startedAt, latest)

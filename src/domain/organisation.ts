@@ -1,6 +1,7 @@
 import type { ActivityNote } from './activity.ts'
 import type { Instant } from './instant.ts'
 import type { Plan } from './plan.ts'
+import type { Problems } from './problems.ts'
 
 /** Owns trackers and API keys. A key acts for one organisation and sees nothing of another. */
 export interface Organisation {
@@ -8,6 +9,17 @@ export interface Organisation {
   name: string
   plan: Plan
   createdAt: Instant
+}
+
+/** Narrower than other ids: an organisation's stands in addresses and in names of files. Stores may hold older ones that are wider. */
+const organisationId = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+export function checkOrganisationId(id: string, problems: Problems): void {
+  if (organisationId.test(id)) return
+  problems.add(
+    'id',
+    'id must be 1 to 64 letters, digits, dots, dashes or underscores, the first a letter or a digit',
+  )
 }
 
 export interface OrganisationStore {

@@ -45,3 +45,12 @@ export interface Store {
   /** Finishes what is under way, then lets go of the engine. */
   close(): Promise<void>
 }
+
+/** There is no store where one was to be opened. */
+export class MissingStore extends Error {
+  override name = 'MissingStore'
+
+  constructor(place: string) {
+    super(`There is no store at ${place}.`)
+  }
+}

@@ -1,7 +1,6 @@
-import { checkIdentifier } from '../domain/identifier.ts'
 import type { Clock } from '../domain/instant.ts'
 import { checkName } from '../domain/name.ts'
-import type { Organisation, OrganisationStore } from '../domain/organisation.ts'
+import { checkOrganisationId, type Organisation, type OrganisationStore } from '../domain/organisation.ts'
 import { isPlan, plans } from '../domain/plan.ts'
 import { Problems } from '../domain/problems.ts'
 import type { Randomness } from '../domain/randomness.ts'
@@ -29,7 +28,7 @@ export async function createOrganisation(
 ): Promise<Organisation> {
   const problems = new Problems()
   checkName(name, maxNameLength, problems)
-  checkIdentifier('id', id, problems)
+  checkOrganisationId(id, problems)
   if (!isPlan(plan)) problems.add('plan', `plan must be one of ${plans.join(', ')}`)
   problems.throwIfAny()
   const organisation: Organisation = { id, name, plan: isPlan(plan) ? plan : 'free', createdAt: clock() }

@@ -164,6 +164,7 @@ export async function importLines(
         if (typeof line !== 'string') throw line
         if (isBlank(line)) continue
         const row = parseImportLine(line, trackerId, latest)
+        if (row === null) continue
         let window = batch.windows.get(row.trackerId)
         if (window === undefined) {
           window = await windowOf(row.trackerId)

@@ -1,26 +1,46 @@
-import type { Store } from '../domain/store.ts'
+import { MissingStore, type Store } from '../domain/store.ts'
+import { placeOf, type StoreAddress } from './store-address.ts'
 
-/** Where the data lives. */
-export type StoreAddress = { engine: 'sqlite'; path: string } | { engine: 'postgres'; url: string }
-
-/** Reads `sqlite:PATH` or `postgres://…`; `null` for anything else. */
-export function parseStoreAddress(text: string): StoreAddress | null {
-  if (/^postgres(?:ql)?:\/\/[^\s]+$/.test(text)) return { engine: 'postgres', url: text }
-  const path = /^sqlite:(?<path>[^:?\0]+)$/.exec(text)?.groups?.path
-  return path === undefined ? null : { engine: 'sqlite', path }
-}
+export { parseStoreAddress, placeOf, type StoreAddress } from './store-address.ts'
 
 export interface OpenOptions {
-  /** Refuse, with nothing made, where there is no store yet. */
-  mustExist?: boolean
+  /** Make an empty store where there is none. Without it there is none to open, and nothing is made. */
+  create?: boolean
+  /** Called with the place of a store that was made. */
+  onCreated?(place: string): void
 }
 
-/** Opens the store at an address, created or upgraded as needed. Only the engine that is asked for is loaded. */
-export async function openStore(address: StoreAddress, options: OpenOptions = {}): Promise<Store> {
+/**
+ * Opens the store at an address, upgraded as needed. `MissingStore` where there is none, unless it may be made: a mistyped address
+ * must not pass for an empty store.
+ */
+export async function openStore(
+  address: StoreAddress,
+  { create = false, onCreated }: OpenOptions = {},
+): Promise<Store> {
+  const isThere = await storeExists(address)
+  if (!isThere && !create) throw new MissingStore(placeOf(address))
+  const store = await openEngine(address)
+  if (!isThere) onCreated?.(placeOf(address))
+  return store
+}
+
+/** Whether there is a store at an address, of this version or an older one. Only looks. */
+export async function storeExists(address: StoreAddress): Promise<boolean> {
+  if (address.engine === 'sqlite') {
+    const { sqliteStoreExists } = await import('./sqlite/open-sqlite-store.ts')
+    return sqliteStoreExists(address.path)
+  }
+  const { postgresStoreExists } = await import('./postgres/open-postgres-store.ts')
+  return postgresStoreExists(address.url)
+}
+
+/** Only the engine that is asked for is loaded. */
+async function openEngine(address: StoreAddress): Promise<Store> {
   if (address.engine === 'sqlite') {
     const { openSqliteStore } = await import('./sqlite/open-sqlite-store.ts')
-    return openSqliteStore(address.path, options)
+    return openSqliteStore(address.path)
   }
   const { openPostgresStore } = await import('./postgres/open-postgres-store.ts')
-  return openPostgresStore(address.url, options)
+  return openPostgresStore(address.url)
 }

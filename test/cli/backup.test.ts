@@ -92,6 +92,14 @@ describe('lethe backup', { concurrency: true }, () => {
     assertRefused(await cli.run(['backup', join(cli.folder, 'nowhere', 'copy.db')]), 1, /nowhere.copy\.db/)
   })
 
+  it('refuses -, which means standard output elsewhere, as wrong usage', async (t) => {
+    const cli = await withShop(t)
+    const { code, stderr } = await cli.runProgram(['backup', '-'])
+    assert.equal(code, 2, stderr)
+    assert.match(stderr, /^error: A backup goes to a file; - is none\. .*\.\/-/)
+    assert.ok(!readdirSync(cli.folder).includes('-'))
+  })
+
   it('wants a file, and one', async (t) => {
     const cli = commandLine(t)
     assertRefused(await cli.run(['backup']), 2, /file/)

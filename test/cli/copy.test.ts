@@ -99,7 +99,7 @@ describe('lethe copy', { concurrency: 4 }, () => {
     assertRefused(
       await cli.run(['copy', '--from', database, '--to', from]),
       1,
-      /There is no store in this database/,
+      /There is no store at postgres/,
     )
     assert.deepEqual(await rowsAt(database), {})
     for (const path of [nowhere, join(cli.folder, 'copy.db')]) assert.equal(existsSync(path), false)
@@ -149,7 +149,7 @@ describe('lethe copy', { concurrency: 4 }, () => {
 describe('lethe copy --verify-only', () => {
   it('compares, and writes nothing', async (t) => {
     const { cli, to, copy } = await withFullStore(t)
-    await cli.run(['orgs', 'list'], { env: { LETHE_STORE: to } })
+    await cli.run(['init'], { env: { LETHE_STORE: to } })
     const { code, stdout, stderr } = await cli.run([...copy, '--verify-only'])
     assert.equal(code, 1)
     assert.match(stdout, /\norganisations +2 +0 +[0-9a-f]{16} is not [0-9a-f]{16}\n/)

@@ -49,6 +49,23 @@ describe('--help', () => {
     })
   }
 
+  it('names the variables without which a command works elsewhere or not at all', async (t) => {
+    const cli = commandLine(t)
+    const help = async (...words: string[]) => (await cli.run([...words, '--help'])).stdout
+    const named = (text: string) => [...new Set(text.match(/LETHE_\w+/g))].sort()
+    assert.deepEqual(named(await help()), ['LETHE_API_KEY', 'LETHE_STORE', 'LETHE_URL'])
+    for (const [words] of all.filter(([words]) => words.length > 0)) {
+      const isRemote = words[0] === 'subjects'
+      const isNeither = ['copy', 'completion'].includes(words[0] ?? '')
+      const expected = isNeither ? [] : isRemote ? ['LETHE_API_KEY', 'LETHE_URL'] : ['LETHE_STORE']
+      assert.deepEqual(named(await help(...words)), expected, words.join(' '))
+    }
+    assert.match(
+      await help('scrub'),
+      /LETHE_STORE +sqlite:PATH or postgres:\/\/… \(default: sqlite:data\/lethe\.db\)/,
+    )
+  })
+
   it('needs no store and makes none', async (t) => {
     const cli = commandLine(t)
     for (const [words] of all) await cli.run([...words, '--help'])
@@ -88,6 +105,8 @@ describe('every command', () => {
         2,
         /LETHE_LIMIT_IP is "lots"; it takes a budget/,
       )
+      const mistyped = await cli.run(args, { env: { LETHE_STOER: 'sqlite:acme.db' } })
+      assertRefused(mistyped, 2, /LETHE_STOER .* LETHE_STORE\./)
     }
     assert.equal(cli.holdsBytes(''), false)
   })

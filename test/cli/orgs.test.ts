@@ -20,6 +20,7 @@ describe('lethe orgs create', { concurrency: true }, () => {
 
   it('names the new organisation for people', async (t) => {
     const cli = commandLine(t)
+    await cli.run(['init'])
     const { code, stdout, stderr } = await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
     assert.equal(stdout, 'Created the organisation acme on the plan free.\n')
@@ -46,8 +47,16 @@ describe('lethe orgs create', { concurrency: true }, () => {
 
   it('refuses a name or an id that will not do, both at once', async (t) => {
     const cli = commandLine(t)
+    await cli.run(['init'])
     const both = await cli.run(['orgs', 'create', '--name', '  ', '--id', '..'])
-    assertRefused(both, 1, /name must be 1 to 128 characters.*; id must be 1 to 256 characters/)
+    assertRefused(both, 1, /name must be 1 to 128 characters.*; id must be 1 to 64 letters, digits/)
+    for (const id of ['../x', '.x', '-x', 'a/b', 'a b', 'ä', 'a%2e', '', 'x'.repeat(65)]) {
+      assertRefused(
+        await cli.run(['orgs', 'create', '--name', 'Acme', `--id=${id}`]),
+        1,
+        /id must be 1 to 64/,
+      )
+    }
     assertRefused(await cli.run(['orgs', 'create', '--name', 'a\tb']), 1, /name must be/)
     assertRefused(await cli.run(['orgs', 'create', '--name', 'x'.repeat(129)]), 1, /name must be/)
     assert.equal((await cli.run(['orgs', 'list', '--json'])).stdout, '')
@@ -71,6 +80,7 @@ describe('lethe orgs create', { concurrency: true }, () => {
 describe('lethe orgs list', () => {
   it('prints one object per line for scripts, and nothing where there is none', async (t) => {
     const cli = commandLine(t)
+    await cli.run(['init'])
     const empty = await cli.run(['orgs', 'list', '--json'])
     assert.deepEqual([empty.code, empty.stdout, empty.stderr], [0, '', ''])
     await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'b'])
@@ -162,6 +172,7 @@ describe('lethe orgs set-plan', { concurrency: true }, () => {
 
   it('fails for an organisation there is not', async (t) => {
     const cli = commandLine(t)
+    await cli.run(['init'])
     assertRefused(
       await cli.run(['orgs', 'set-plan', 'nobody', 'pro', '--json']),
       1,

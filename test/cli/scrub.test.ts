@@ -51,7 +51,9 @@ describe('lethe scrub', { concurrency: true }, () => {
   })
 
   it('can be run with nothing to do', async (t) => {
-    onlyJson(await commandLine(t).run(['scrub', '--json']))
+    const cli = commandLine(t)
+    await cli.run(['init'])
+    onlyJson(await cli.run(['scrub', '--json']))
   })
 
   it('waits for another process that sweeps or scrubs, and says so once', async (t) => {

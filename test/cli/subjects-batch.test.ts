@@ -18,7 +18,7 @@ const spedUp = {
 }
 
 async function withList(t: TestContext, count: number, env: Record<string, string> = {}) {
-  const shop = await startRemoteShop(t, { scopes: ['analytics:delete-data'], env })
+  const shop = await startRemoteShop(t, { env })
   const ids = Array.from({ length: count }, (_, number) => `visitor-${number}`)
   await shop.ingest(ids.flatMap((id) => visit(id, { events: 2 })))
   const file = join(shop.cli.folder, 'ids.txt')
@@ -69,8 +69,43 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
       writeFileSync(file, Array.from({ length: count }, (_, number) => `v${number}`).join('\n'))
       const { stdout, stderr } = await subjects(['erase', 'shop', '--from-file', file, '--dry-run'])
       assert.ok(stderr.startsWith(`${count.toLocaleString('en')} subjects, ${words}, noted in `), stderr)
-      assert.equal(stdout, 'Nothing was erased.\n')
+      assert.match(
+        stdout,
+        /50 were looked at.* 0 hold data.*The others were not looked at\. Nothing was erased\.\n$/,
+      )
     }
+  })
+
+  it('asks the service with --dry-run: who holds data, and whether there is such a tracker', async (t) => {
+    const { subjects, file, journal, logged } = await withList(t, 3)
+    writeFileSync(file, 'visitor-0\nvistor-1\nvisitor-2\n')
+    const dryRun = ['--from-file', file, '--dry-run']
+    const { code, stdout } = await subjects(['erase', 'shop', ...dryRun])
+    assert.equal(stdout, '2 of 3 subjects hold data: 2 sessions and 4 events. Nothing was erased.\n')
+    assert.equal(code, 0)
+    const lost = await subjects(['erase', 'nope-tracker', ...dryRun])
+    assertRefused(lost, 1, /This tracker does not exist/)
+    assert.equal(existsSync(journal), false)
+    assert.ok(!logged.some((line) => line.includes('"method":"DELETE"')))
+  })
+
+  it('looks at 50 of a longer list with --dry-run, from its beginning to its end', async (t) => {
+    const { subjects, file, ids, logged } = await withList(t, 101)
+    writeFileSync(file, [...ids.slice(0, 100).map((id) => `x${id}`), ids[100]].join('\n'))
+    const { stdout } = await subjects(['erase', 'shop', '--from-file', file, '--dry-run', '--json'])
+    assert.partialDeepStrictEqual(JSON.parse(stdout), {
+      ...{ subjects: 101, dryRun: true },
+      checked: { subjects: 50, holdingData: 1, sessions: 1, events: 2 },
+    })
+    await until(() => statuses({ logged }).length === 51)
+  })
+
+  it('says that a key which may erase but not read cannot do a dry run', async (t) => {
+    const shop = await startRemoteShop(t, { scopes: ['analytics:delete-data'] })
+    const file = join(shop.cli.folder, 'ids.txt')
+    writeFileSync(file, 'visitor-0\n')
+    const outcome = await shop.subjects(['erase', 'shop', '--from-file', file, '--dry-run'])
+    assertRefused(outcome, 1, /analytics:view/)
   })
 
   it('erases nothing with --dry-run, without an answer, or after another one', async (t) => {
@@ -79,6 +114,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     assert.deepEqual(onlyJson(await subjects([...many, '--dry-run', '--json'])), {
       ...{ subjects: 3, erased: 0, alreadyErased: 0, unknown: 0, resumed: 0, failed: 0, left: 3 },
       ...{ sessions: 0, events: 0, failures: [], dryRun: true },
+      checked: { subjects: 3, holdingData: 3, sessions: 3, events: 6 },
     })
     const script = await cli.run(['subjects', ...many], { env })
     assert.equal(script.code, 2)

@@ -3,6 +3,8 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { assertRefused, jsonLines, onlyJson } from '../support/command-line.ts'
+import { emptyStore } from '../support/empty-store.ts'
+import { inReverse } from '../support/in-reverse.ts'
 import { startRemoteShop } from '../support/remote-shop.ts'
 import { failure, reply, reset, scriptedServer } from '../support/scripted-server.ts'
 import { anHourAgo, visit } from '../support/shop.ts'
@@ -125,6 +127,36 @@ describe('lethe subjects export', { concurrency: true }, () => {
       ['subject', 'session', 'event', 'event', 'event'],
     )
     assert.equal(stderr, '')
+  })
+
+  it('writes lines that an import takes as they stand, into a store that then holds the same', async (t) => {
+    const { subjects, ingest, cli } = await withVisitors(t)
+    const odd = 'a/b "c" \u{1f98a}'
+    await ingest([
+      ...visit(odd, { sessionId: 's1', events: 3, attributes: { country: 'DE', 'x.y': [1, null] } }),
+      ...visit(odd, {
+        sessionId: 's2',
+        events: 0,
+        startedAt: anHourAgo - 60_000,
+        attributes: { os: 'BeOS' },
+      }),
+    ])
+    const file = join(cli.folder, 'odd.ndjson')
+    await subjects(['export', 'shop', odd, '--format', 'ndjson', '--output', file])
+    const original = (await subjects(['export', 'shop', odd])).stdout
+
+    const lifetime = inReverse(t)
+    const env = { LETHE_STORE: await emptyStore(lifetime) }
+    const other = await startRemoteShop(lifetime, { env })
+    const imported = onlyJson(await cli.run(['import', file, '--json'], { env }))
+    assert.partialDeepStrictEqual(imported, { lines: 6, badLines: 0, subjects: 1, sessions: 2, events: 3 })
+    assert.equal((await other.subjects(['export', 'shop', odd])).stdout, original)
+    const again = onlyJson(await cli.run(['import', file, '--json'], { env }))
+    assert.partialDeepStrictEqual(again, { badLines: 0, subjects: 0, sessions: 0, events: 0 })
+
+    await subjects(['erase', 'shop', odd, '--yes'])
+    const back = await other.subjects(['export', 'shop', odd, '--format', 'ndjson'])
+    assert.equal(back.stdout, readFileSync(file, 'utf8'))
   })
 
   it('writes a private file, and says how large it is', async (t) => {

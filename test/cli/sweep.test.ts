@@ -111,7 +111,9 @@ describe('lethe sweep', { concurrency: true }, () => {
   })
 
   it('does nothing on a store that is empty', async (t) => {
-    const swept = onlyJson(await commandLine(t).run(['sweep', '--json']))
+    const cli = commandLine(t)
+    await cli.run(['init'])
+    const swept = onlyJson(await cli.run(['sweep', '--json']))
     assert.deepEqual(swept, nothing)
   })
 

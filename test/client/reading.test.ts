@@ -128,10 +128,11 @@ describe('a data subject', () => {
       entries,
     )
     const whole = JSON.parse((await collect(exported.json())).join(''))
+    const owner = { trackerId: 'shop', subjectId: busy }
     const withType = [
       { type: 'subject', ...whole.subject },
-      ...whole.sessions.map((session: object) => ({ type: 'session', ...session })),
-      ...whole.events.map((event: object) => ({ type: 'event', ...event })),
+      ...whole.sessions.map((session: object) => ({ type: 'session', ...owner, ...session })),
+      ...whole.events.map((event: object) => ({ type: 'event', ...owner, ...event })),
     ]
     assert.deepEqual(withType, entries)
   })

@@ -19,7 +19,8 @@ test('the configuration page lists every variable with its default and what it t
 test('the configuration page speaks of no variable that does not exist', () => {
   const named = codes(withoutBlocks(page)).filter((text) => text.startsWith('LETHE_'))
   assert.deepEqual(
-    named.filter((name) => !Object.hasOwn(variables, name)),
+    // A name that ends so is how several begin.
+    named.filter((name) => !name.endsWith('_') && !Object.hasOwn(variables, name)),
     [],
   )
 })

@@ -24,11 +24,17 @@ const { eventId: _eventId, ...eventWithoutId } = event
 const { trackerId: _trackerId, ...eventWithoutTracker } = event
 
 function parse(fields: unknown, defaultTrackerId?: string): IncomingRow {
-  return parseImportLine(JSON.stringify(fields), defaultTrackerId)
+  return parseText(JSON.stringify(fields), defaultTrackerId)
+}
+
+function parseText(line: string, defaultTrackerId?: string): IncomingRow {
+  const row = parseImportLine(line, defaultTrackerId)
+  assert.ok(row, 'passed over')
+  return row
 }
 
 function derivedId(line: string, defaultTrackerId?: string): string {
-  const row = parseImportLine(line, defaultTrackerId)
+  const row = parseText(line, defaultTrackerId)
   assert.equal(row.type, 'event')
   return row.type === 'event' ? row.eventId : ''
 }
@@ -61,8 +67,19 @@ describe('a line is read', () => {
   })
 
   it('with blanks and a carriage return around it', () => {
-    const row = parseImportLine(`  ${JSON.stringify(event)} \r`)
+    const row = parseText(`  ${JSON.stringify(event)} \r`)
     assert.equal(row.subjectId, 'anna')
+  })
+
+  it('and passed over when it is the record of an export, which must name its subject all the same', () => {
+    const record = {
+      type: 'subject',
+      trackerId: 'shop',
+      subjectId: 'anna',
+      counts: { sessions: 1, events: 1 },
+    }
+    assert.equal(parseImportLine(JSON.stringify(record)), null)
+    assert.throws(() => parse({ ...record, subjectId: undefined }), /subjectId is missing/)
   })
 
   it('with null for what may be left out', () => {
@@ -89,7 +106,7 @@ describe('a line is read', () => {
   })
 
   it('with properties named like parts of JavaScript, as they stand', () => {
-    const row = parseImportLine(
+    const row = parseText(
       JSON.stringify(event).replace('}', ',"properties":{"__proto__":{"a":1},"toString":2}}'),
     )
     assert.equal(JSON.stringify(row.type === 'event' && row.properties), '{"__proto__":{"a":1},"toString":2}')

@@ -3,11 +3,11 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { LetheClient } from '@lethe/client'
-import { buildApp } from '../../examples/delete-account.js'
+import { buildApp, openAccounts } from '../../examples/delete-account.js'
 import { freePort } from '../deploy/run-proxy.ts'
 import { runGuide } from '../guides/run-guide.ts'
 import { startSampleService } from '../guides/sample-service.ts'
@@ -17,6 +17,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const execute = promisify(execFile)
 const examples = fileURLToPath(new URL('../../examples', import.meta.url))
+
+const notThere = 'Nothing is stored about this visitor in this tracker, or there is no such tracker.\n'
 
 /** Runs an example until it ends, whatever its exit code. */
 async function run(program: string, args: string[], env: Record<string, string>) {
@@ -44,8 +46,11 @@ test('export-subject.js writes a copy that only its owner can read, and never ov
   assert.equal(readFileSync(file, 'utf8'), 'mine')
 
   const missing = await run(process.execPath, [script, 'shop', 'nobody', `${file}.2`], env)
-  assert.deepEqual(missing, { code: 1, stdout: '', stderr: 'Nothing is stored about this visitor.\n' })
+  assert.deepEqual(missing, { code: 1, stdout: '', stderr: notThere })
   assert.ok(!existsSync(`${file}.2`))
+
+  const elsewhere = await run(process.execPath, [script, 'shpo', 'anna', `${file}.2`], env)
+  assert.deepEqual(elsewhere, { code: 1, stdout: '', stderr: notThere })
 })
 
 test('erase-subject.sh erases whatever the id is, and waits when the budget is used up', async (t) => {
@@ -70,46 +75,110 @@ test('erase-subject.sh erases whatever the id is, and waits when the budget is u
   assert.match(refused.stderr, /"code":"not_found"/)
 })
 
-test('delete-account.js erases its customer, and does so later when the service is away', async (t) => {
-  const port = await freePort()
-  const toErase = new Set<string>()
-  // What the service will accept as its key is not known before it starts.
-  const start = () =>
-    startShop(t, { scopes: ['analytics:delete-data', 'analytics:view'], env: { LETHE_PORT: String(port) } })
-  const away = new LetheClient({ url: `http://127.0.0.1:${port}`, apiKey: 'none', retry: { maxAttempts: 1 } })
-  const accounts = new Map([
-    ['ada', { visitorId: 'anna' }],
-    ['ben', { visitorId: 'ben' }],
-  ])
-  const parts = {
+/** The application on a database of its own, and what it has logged: the level and the message of each line. */
+function openApp(t: TestContext, parts: { lethe: LetheClient; trackerId?: string; file: string }) {
+  const logged: { level: number; msg: string; reason?: string }[] = []
+  const accounts = openAccounts(parts.file)
+  const { app, workOff } = buildApp({
     trackerId: 'shop',
+    ...parts,
     accounts,
-    toErase,
-    whoIs: ({ headers }: { headers: Record<string, unknown> }) => String(headers['x-customer'] ?? '') || null,
-  }
-  const first = buildApp({ lethe: away, ...parts })
-  t.after(() => first.app.close())
-  const pending = await first.app.inject({
-    method: 'DELETE',
-    url: '/account',
-    headers: { 'x-customer': 'ada' },
+    whoIs: ({ headers }) => String(headers['x-customer'] ?? '') || null,
+    logger: { level: 'warn', stream: { write: (line: string) => void logged.push(JSON.parse(line)) } },
   })
-  assert.deepEqual(pending.json(), { deleted: true, analytics: 'will be erased' })
-  assert.deepEqual([...toErase], ['anna'])
+  t.after(async () => {
+    await app.close()
+    accounts.close()
+  })
+  const remove = (customer?: string) => {
+    const headers = customer === undefined ? {} : { 'x-customer': customer }
+    return app.inject({ method: 'DELETE', url: '/account', headers })
+  }
+  return { accounts, workOff, remove, logged }
+}
 
-  const shop = await start()
+const oneAttempt = { retry: { maxAttempts: 1 } }
+const deleting = { scopes: ['analytics:delete-data', 'analytics:view'] } as const
+
+test('delete-account.js erases its customer, and after a restart whoever waited when the service was away', async (t) => {
+  const file = join(temporaryFolder(t), 'accounts.db')
+  const away = new LetheClient({ url: `http://127.0.0.1:${await freePort()}`, apiKey: 'none', ...oneAttempt })
+  const first = openApp(t, { lethe: away, file })
+  first.accounts.add('ada', 'anna')
+  first.accounts.add('ben', 'ben')
+  const pending = await first.remove('ada')
+  assert.deepEqual(
+    [pending.statusCode, pending.json()],
+    [202, { deleted: true, analytics: 'will be erased' }],
+  )
+  assert.deepEqual(
+    first.logged.map(({ level, msg }) => [level, msg]),
+    [[40, 'an erasure failed and is tried again']],
+  )
+  assert.ok(!JSON.stringify(first.logged).includes('anna'))
+
+  const shop = await startShop(t, deleting)
   await shop.ingest([...visit('anna'), ...visit('ben')])
-  const { app, workOff } = buildApp({ lethe: new LetheClient({ url: shop.url, apiKey: shop.key }), ...parts })
-  t.after(() => app.close())
+  const lethe = new LetheClient({ url: shop.url, apiKey: shop.key })
+  const { accounts, workOff, remove, logged } = openApp(t, { lethe, file })
+  assert.deepEqual(accounts.toErase(), ['anna'])
   await workOff()
-  assert.equal(toErase.size, 0)
+  assert.deepEqual(accounts.toErase(), [])
   errorOf(await shop.ask(subjectPath('anna'), { key: shop.key }), 'not_found')
 
-  const done = await app.inject({ method: 'DELETE', url: '/account', headers: { 'x-customer': 'ben' } })
-  assert.deepEqual(done.json(), { deleted: true, analytics: 'erased' })
+  assert.deepEqual((await remove('ben')).json(), { deleted: true, analytics: 'erased' })
   errorOf(await shop.ask(subjectPath('ben'), { key: shop.key }), 'not_found')
-  const stranger = await app.inject({ method: 'DELETE', url: '/account' })
-  assert.equal(stranger.statusCode, 401)
+  assert.equal((await remove()).statusCode, 401)
+  assert.equal((await remove('ben')).statusCode, 401)
+  assert.deepEqual(logged, [])
+})
+
+test('delete-account.js promises nothing and logs an error while its tracker is wrong, and erases once it is right', async (t) => {
+  const shop = await startShop(t, deleting)
+  await shop.ingest([...visit('anna'), ...visit('ben')])
+  const lethe = new LetheClient({ url: shop.url, apiKey: shop.key, ...oneAttempt })
+  const file = join(temporaryFolder(t), 'accounts.db')
+  const wrong = openApp(t, { lethe, trackerId: 'shpo', file })
+  wrong.accounts.add('ada', 'anna')
+  wrong.accounts.add('ben', 'ben')
+  for (const customer of ['ada', 'ben']) {
+    const answer = (await wrong.remove(customer)).json()
+    assert.deepEqual(answer, { deleted: true, analytics: 'not erased yet, we look after it' })
+  }
+  await wrong.workOff()
+  // One for each customer, and one for the round, which ends at the first: the next would meet the same.
+  assert.deepEqual(
+    wrong.logged.map(({ level }) => level),
+    [50, 50, 50],
+  )
+  assert.match(wrong.logged[2]?.reason ?? '', /tracker does not exist/)
+  assert.deepEqual(wrong.accounts.toErase(), ['anna', 'ben'])
+
+  const right = openApp(t, { lethe, file })
+  await right.workOff()
+  assert.deepEqual(right.accounts.toErase(), [])
+  for (const id of ['anna', 'ben']) errorOf(await shop.ask(subjectPath(id), { key: shop.key }), 'not_found')
+})
+
+test('delete-account.js passes over one id that will not do, and erases the others', async (t) => {
+  const shop = await startShop(t, deleting)
+  await shop.ingest(visit('ben'))
+  const lethe = new LetheClient({ url: shop.url, apiKey: shop.key, ...oneAttempt })
+  const { accounts, workOff, remove, logged } = openApp(t, {
+    lethe,
+    file: join(temporaryFolder(t), 'accounts.db'),
+  })
+  accounts.add('ada', 'a'.repeat(257))
+  accounts.add('ben', 'ben')
+  assert.equal((await remove('ada')).statusCode, 202)
+  accounts.remove('ben')
+  await workOff()
+  assert.equal(accounts.toErase().length, 1)
+  errorOf(await shop.ask(subjectPath('ben'), { key: shop.key }), 'not_found')
+  assert.deepEqual(
+    logged.map(({ level }) => level),
+    [50, 50],
+  )
 })
 
 test('the commands of examples/README.md print what it shows', async (t) => {

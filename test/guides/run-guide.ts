@@ -3,7 +3,7 @@ import { blocks, read, section } from '../docs/markdown.ts'
 import type { Shell } from './shell.ts'
 import { Names, readTranscript } from './transcript.ts'
 
-/** Something that a test does in the place of a command, such as `sudo systemctl stop lethe`. */
+/** Something that a test does in the place of a command, such as `sudo systemctl stop lethe`; a text is what it printed. */
 export type StandIns = Record<string, () => Promise<unknown>>
 
 interface GuideRun {
@@ -23,8 +23,7 @@ export async function runGuide(file: string, { shell, names, standIns = {}, only
   const here = new Names(names)
   for (const exchange of exchanges) {
     const standIn = standIns[exchange.command]
-    if (standIn) await standIn()
-    const output = standIn ? '' : await shell.run(here.translate(exchange.command))
-    here.compare(exchange, output)
+    const output = await (standIn?.() ?? shell.run(here.translate(exchange.command)))
+    here.compare(exchange, typeof output === 'string' ? output : '')
   }
 }

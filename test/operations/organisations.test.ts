@@ -25,7 +25,7 @@ describe('creating an organisation', () => {
     const work = createOrganisation(parts(), { name: '', plan: 'gold', id: '..' })
     assert.deepEqual((await failure('validation_error', work)).fields, {
       name: 'name must be 1 to 128 characters, no control characters',
-      id: 'id must be 1 to 256 characters, no control characters, not "." or ".."',
+      id: 'id must be 1 to 64 letters, digits, dots, dashes or underscores, the first a letter or a digit',
       plan: 'plan must be one of free, starter, pro, business',
     })
   })

@@ -12,6 +12,21 @@ describe('the address of a store', () => {
     }
   })
 
+  it('may name a drive, where there are any', () => {
+    for (const path of [
+      'C:\\data\\lethe.db',
+      'c:/data/lethe.db',
+      'data\\lethe.db',
+      '\\\\server\\share\\lethe.db',
+    ]) {
+      assert.deepEqual(parseStoreAddress(`sqlite:${path}`, 'win32'), { engine: 'sqlite', path })
+    }
+    for (const path of ['C:lethe.db', 'C:', ':memory:', 'CD:\\lethe.db', 'C:\\a:b', 'C:\\a?b']) {
+      assert.equal(parseStoreAddress(`sqlite:${path}`, 'win32'), null, path)
+    }
+    assert.equal(parseStoreAddress('sqlite:C:\\data\\lethe.db', 'linux'), null)
+  })
+
   for (const text of [
     '',
     'lethe.db',
@@ -29,7 +44,7 @@ describe('the address of a store', () => {
     const path = join(temporaryFolder(t), 'lethe.db')
     const address = parseStoreAddress(`sqlite:${path}`)
     assert.ok(address)
-    const store = await openStore(address)
+    const store = await openStore(address, { create: true })
     await store.ping()
     await store.close()
     assert.ok(existsSync(path))

@@ -17,5 +17,5 @@ export async function emptyStore(lifetime: Lifetime): Promise<string> {
 export function openStoreAt(address: string): Promise<Store> {
   const parsed = parseStoreAddress(address)
   assert.ok(parsed, 'the address of a store')
-  return openStore(parsed)
+  return openStore(parsed, { create: true })
 }

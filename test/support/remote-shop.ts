@@ -1,6 +1,6 @@
-import type { TestContext } from 'node:test'
 import type { Scope } from '../../src/domain/scope.ts'
 import { type CommandLine, commandLine, type LocalOutcome } from './command-line.ts'
+import type { Lifetime } from './service.ts'
 import { type Shop, startShop } from './shop.ts'
 
 /** A shop that runs, and a command line elsewhere that knows where it is and has a key to it. */
@@ -12,7 +12,7 @@ export interface RemoteShop extends Shop {
 }
 
 export async function startRemoteShop(
-  t: TestContext,
+  t: Lifetime,
   {
     scopes = ['analytics:view', 'analytics:delete-data'],
     env: serviceEnv = {},

@@ -58,7 +58,7 @@ export async function startTestService(t: Lifetime, env: Record<string, string> 
     ...env,
   })
   let shift = 0
-  const workplace = { ...(await openWorkplace(config)), clock: () => Date.now() + shift }
+  const workplace = { ...(await openWorkplace(config, { create: true })), clock: () => Date.now() + shift }
   const logged: string[] = []
   const write = (lines: string) => {
     logged.push(...lines.trimEnd().split('\n'))

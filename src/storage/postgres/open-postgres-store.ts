@@ -1,5 +1,7 @@
+import type { Client } from 'pg'
 import { LetheError } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
+import { withoutPassword } from '../store-address.ts'
 import { activityStore } from './activity.ts'
 import { apiKeyStore } from './api-key.ts'
 import { Connections, withClient } from './connections.ts'
@@ -8,7 +10,7 @@ import { distribute, isDistributed } from './distribute.ts'
 import { eventStore } from './event.ts'
 import { ingestStore } from './ingest.ts'
 import { memberStore } from './member.ts'
-import { migrate, UnfitDatabase, version } from './migrate.ts'
+import { migrate, version } from './migrate.ts'
 import { organisationStore } from './organisation.ts'
 import { retentionStore } from './retention.ts'
 import { scrubStore } from './scrub.ts'
@@ -22,11 +24,8 @@ import { transferStore } from './transfer.ts'
 const anything = statement('SELECT 1 FROM organisations LIMIT 1')
 
 /** Opens the store in a PostgreSQL database, created or upgraded as needed. */
-export async function openPostgresStore(url: string, { mustExist = false } = {}): Promise<Store> {
-  const isSpread = await prepare(url, mustExist).catch((error) => {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`Cannot open the store ${withoutPassword(url)}: ${reason}`, { cause: error })
-  })
+export async function openPostgresStore(url: string): Promise<Store> {
+  const isSpread = await prepare(url)
   const connections = new Connections(url, isSpread)
   return {
     organisations: organisationStore(connections),
@@ -55,16 +54,26 @@ export async function openPostgresStore(url: string, { mustExist = false } = {})
   }
 }
 
+/** Whether a database holds a store. Only looks. */
+export function postgresStoreExists(url: string): Promise<boolean> {
+  return onDatabase(url, async (client) => (await version(client)) > 0)
+}
+
 /** Brings the store up to date; tells whether its tables are spread over a cluster, where new ones then are too. */
-function prepare(url: string, mustExist: boolean): Promise<boolean> {
-  return withClient(url, async (client) => {
-    if (mustExist && (await version(client)) === 0) {
-      throw new UnfitDatabase('There is no store in this database.')
-    }
+function prepare(url: string): Promise<boolean> {
+  return onDatabase(url, async (client) => {
     await migrate(client)
     if (!(await isDistributed(client))) return false
     await distribute(client)
     return true
+  })
+}
+
+/** Does `work` on a database. What goes wrong is thrown as a line for whoever runs the program. */
+function onDatabase<Result>(url: string, work: (client: Client) => Promise<Result>): Promise<Result> {
+  return withClient(url, work).catch((error) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`Cannot open the store ${withoutPassword(url)}: ${reason}`, { cause: error })
   })
 }
 
@@ -73,9 +82,4 @@ async function backup(): Promise<void> {
     'invalid_request',
     'The store is a PostgreSQL database: back it up with pg_dump, or with what your server has for that.',
   )
-}
-
-/** Where the database is, as it may stand in a log: neither the user's password nor the parameters, which may hold one too. */
-function withoutPassword(url: string): string {
-  return url.replace(/^([a-z]+:\/\/)(?:.*@)?([^?]*).*$/s, '$1$2')
 }

@@ -14,9 +14,10 @@ export function backupCommands(db: DatabaseSync) {
       createPrivately(partial)
       try {
         copy.run(partial)
-        writeThrough(partial)
+        writeThrough(partial, 'r+')
         renameSync(partial, file)
-        writeThrough(dirname(file))
+        // Windows opens no folders, and makes names durable by itself.
+        if (process.platform !== 'win32') writeThrough(dirname(file), 'r')
       } finally {
         rmSync(partial, { force: true })
       }
@@ -24,9 +25,9 @@ export function backupCommands(db: DatabaseSync) {
   }
 }
 
-/** Has the system write a file, or the entries of a folder, to the disk before we go on. */
-function writeThrough(path: string): void {
-  const handle = openSync(path, 'r')
+/** Has the system write a file, or the entries of a folder, to the disk before we go on; Windows wants the right to write for it. */
+function writeThrough(path: string, flags: 'r' | 'r+'): void {
+  const handle = openSync(path, flags)
   try {
     fsyncSync(handle)
   } finally {

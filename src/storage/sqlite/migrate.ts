@@ -54,6 +54,7 @@ function pragma(db: DatabaseSync, name: string): number {
   return Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0])
 }
 
-function isEmpty(db: DatabaseSync): boolean {
+/** Whether a database holds nothing at all, ours or another's. */
+export function isEmpty(db: DatabaseSync): boolean {
   return db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined
 }

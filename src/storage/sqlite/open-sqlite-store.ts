@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { LetheError } from '../../domain/errors.ts'
@@ -11,7 +11,7 @@ import { openReader, openWriter, snapshot } from './connection.ts'
 import { dailyTotalQueries } from './daily-total.ts'
 import { eventQueries } from './event.ts'
 import { memberQueries } from './member.ts'
-import { ForeignStore, migrate, refuseForeign } from './migrate.ts'
+import { ForeignStore, isEmpty, migrate, refuseForeign } from './migrate.ts'
 import { organisationQueries } from './organisation.ts'
 import { packRows } from './packed-rows.ts'
 import { recallUntilWritten } from './recall.ts'
@@ -27,8 +27,7 @@ import { transferQueries } from './transfer.ts'
 import { Writer } from './writer.ts'
 
 /** Opens the embedded store in a file, created or upgraded as needed. Reads happen here, writes in a thread of their own. */
-export async function openSqliteStore(path: string, { mustExist = false } = {}): Promise<Store> {
-  if (mustExist && !existsSync(path)) throw new Error(`There is no store at ${path}.`)
+export async function openSqliteStore(path: string): Promise<Store> {
   prepare(path)
   const db = openReader(path)
   const writer = new Writer(path)
@@ -163,12 +162,31 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
   }
 }
 
-/** Creates or upgrades the store. Throws with a line for whoever runs the program. */
+/** Whether a file holds a store; an empty one does not. Only looks, and throws for what could not be opened as one. */
+export function sqliteStoreExists(path: string): boolean {
+  return orSayWhy(path, () => {
+    // Unlike a folder that may not be looked into, which throws, a file that is not there is an answer.
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return false
+    return withConnection(openReader(path), (db) => {
+      refuseForeign(db, path)
+      return !isEmpty(db)
+    })
+  })
+}
+
+/** Creates or upgrades the store. */
 function prepare(path: string): void {
-  try {
+  orSayWhy(path, () => {
     // To open it for writing is to change it: whose it is must be known before.
     if (existsSync(path)) withConnection(openReader(path), (db) => refuseForeign(db, path))
     withConnection(openWriter(path), (db) => migrate(db, path))
+  })
+}
+
+/** Does `work` on a store. What goes wrong is thrown as a line for whoever runs the program. */
+function orSayWhy<Result>(path: string, work: () => Result): Result {
+  try {
+    return work()
   } catch (error) {
     if (error instanceof ForeignStore) throw error
     const reason = unwritableFolder(path) ?? (error instanceof Error ? error.message : error)
@@ -188,9 +206,9 @@ function unwritableFolder(path: string): string | null {
   }
 }
 
-function withConnection(db: DatabaseSync, work: (db: DatabaseSync) => void): void {
+function withConnection<Result>(db: DatabaseSync, work: (db: DatabaseSync) => Result): Result {
   try {
-    work(db)
+    return work(db)
   } finally {
     db.close()
   }

@@ -25,7 +25,7 @@ export async function startFrozenService(t: Lifetime): Promise<FrozenService> {
     LETHE_SCRUB_HOUR: 'off',
   })
   let now = 0
-  const workplace = { ...(await openWorkplace(config)), clock: () => now }
+  const workplace = { ...(await openWorkplace(config, { create: true })), clock: () => now }
   const service = await startService(config, workplace, {
     logger: pino({ level: 'silent' }),
     write() {},

@@ -56,7 +56,7 @@ const nearlyGoodLine = goodLine.chain((line) =>
 /** What a line is taken for: a row, or the reason why it is none. Anything else that is thrown goes through. */
 function taken(line: string): IncomingRow | string {
   try {
-    return parseImportLine(line)
+    return parseImportLine(line) ?? 'passed over'
   } catch (error) {
     assert.ok(error instanceof BadLine, String(error))
     return error.message

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import fs, { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
+import { backupCommands } from '../../../src/storage/sqlite/backup.ts'
+import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { always, at, eventRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -161,4 +164,39 @@ describe('a backup is refused', () => {
     await store.ping()
     await store.upkeep.backup(join(copy, '..', 'second.db'))
   })
+})
+
+/** Has the file system of this process refuse what that of Windows refuses: opening a folder, and syncing what may only be read. */
+function likeWindows(t: TestContext): void {
+  const { openSync, fsyncSync } = fs
+  const readOnly = new Set<number>()
+  const refuse = (code: string) => Object.assign(new Error(`${code}: not on Windows`), { code })
+  t.mock.method(fs, 'openSync', (path: fs.PathLike, flags: fs.OpenMode = 'r', mode?: fs.Mode) => {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw refuse('EISDIR')
+    const handle = openSync(path, flags, mode)
+    if (flags === 'r') readOnly.add(handle)
+    return handle
+  })
+  t.mock.method(fs, 'fsyncSync', (handle: number) => {
+    if (readOnly.has(handle)) throw refuse('EPERM')
+    fsyncSync(handle)
+  })
+  const { platform } = process
+  Object.defineProperty(process, 'platform', { value: 'win32' })
+  syncBuiltinESMExports()
+  t.after(() => {
+    t.mock.restoreAll()
+    Object.defineProperty(process, 'platform', { value: platform })
+    syncBuiltinESMExports()
+  })
+}
+
+it('a backup needs nothing that Windows has not', async (t) => {
+  const { path, copy } = await openShop(t)
+  const db = openWriter(path)
+  t.after(() => db.close())
+  likeWindows(t)
+  backupCommands(db).backup(copy)
+  assert.equal(value(copy, 'PRAGMA integrity_check'), 'ok')
+  assert.deepEqual(readdirSync(join(copy, '..')), ['copy.db'])
 })

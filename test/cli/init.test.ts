@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, it } from 'node:test'
+import type { Command } from 'commander'
+import { Client } from 'pg'
+import { buildProgram } from '../../src/cli/run-cli.ts'
+import { assertRefused, commandLine, onlyJson } from '../support/command-line.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+
+const program = buildProgram({
+  env: {},
+  print() {},
+  async pour() {},
+  tell() {},
+  ask: async () => null,
+  columns: () => null,
+  draw() {},
+})
+
+/** Those that make a store where there is none, and those that never open the configured one. */
+const makers = ['serve', 'quickstart', 'init', 'migrate', 'orgs create']
+const others = ['copy', 'completion', 'subjects list', 'subjects show', 'subjects export', 'subjects erase']
+
+/** Every other command, with a value for all that it cannot do without. */
+function storeCommands(command: Command, words: string[] = []): string[][] {
+  if (command.commands.length > 0)
+    return command.commands.flatMap((inner) => storeCommands(inner, [...words, inner.name()]))
+  if ([...makers, ...others].includes(words.join(' '))) return []
+  const required = command.options.filter(({ mandatory }) => mandatory).map(({ long }) => long ?? '')
+  const values = command.registeredArguments.map(({ argChoices }) => argChoices?.[0] ?? 'x')
+  return [[...words, ...values, ...required.flatMap((flag) => [flag, 'x'])]]
+}
+
+const commands = storeCommands(program)
+
+describe('a command that needs a store', () => {
+  it('refuses one that is not there, names the place and LETHE_STORE, and makes nothing', async (t) => {
+    const cli = commandLine(t)
+    assert.ok(commands.length > 10)
+    for (const args of commands) {
+      assertRefused(await cli.run(args), 1, /^error: There is no store at .*lethe\.db.*LETHE_STORE/)
+    }
+    assert.deepEqual(readdirSync(cli.folder), [])
+  })
+
+  it('takes an empty file for none, and leaves it so', async (t) => {
+    const cli = commandLine(t)
+    writeFileSync(cli.storePath, '')
+    for (const args of commands) assertRefused(await cli.run(args), 1, /There is no store at .*LETHE_STORE/)
+    assert.deepEqual(readdirSync(cli.folder), ['lethe.db'])
+    assert.equal(statSync(cli.storePath).size, 0)
+  })
+
+  it('refuses a database that is none of ours, unchanged', async (t) => {
+    const cli = commandLine(t)
+    const db = new DatabaseSync(cli.storePath)
+    db.exec('CREATE TABLE precious (id)')
+    db.close()
+    const before = readFileSync(cli.storePath)
+    assertRefused(await cli.run(['scrub']), 1, /not a Lethe store.*LETHE_STORE/)
+    assertRefused(await cli.run(['init']), 1, /not a Lethe store.*LETHE_STORE/)
+    assert.deepEqual(readFileSync(cli.storePath), before)
+  })
+
+  it('takes a PostgreSQL database without our tables for none, says no password, and makes no table', async (t) => {
+    const url = new URL(await freshDatabase(t))
+    url.password ||= 'hush'
+    const cli = commandLine(t, url.href)
+    const place = `${url.host}${url.pathname}`
+    for (const args of [['scrub'], ['orgs', 'list'], ['backup', 'x']]) {
+      const outcome = await cli.run(args)
+      assertRefused(outcome, 1, /^error: There is no store at postgres.*LETHE_STORE/)
+      assert.ok(outcome.stderr.includes(place), outcome.stderr)
+      assert.ok(!outcome.stderr.includes(url.password), outcome.stderr)
+    }
+    const client = new Client(url.href)
+    await client.connect()
+    const { rows } = await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+    await client.end()
+    assert.deepEqual(rows, [])
+  })
+})
+
+describe('lethe init', () => {
+  it('makes an empty store and says where; on one that is there it says so', async (t) => {
+    const cli = commandLine(t)
+    const { code, stdout, stderr } = await cli.run(['init'])
+    assert.deepEqual([code, stdout, stderr], [0, `Made an empty store at ${cli.storePath}.\n`, ''])
+    const again = await cli.run(['init'])
+    assert.equal(again.stdout, `There is a store at ${cli.storePath} already; nothing was changed.\n`)
+    assert.equal(again.code, 0)
+    const { stdout: organisations, code: listed } = await cli.run(['orgs', 'list', '--json'])
+    assert.deepEqual([listed, organisations], [0, ''])
+  })
+
+  it('tells scripts whether it made one', async (t) => {
+    const cli = commandLine(t)
+    assert.deepEqual(onlyJson(await cli.run(['init', '--json'])), { store: cli.storePath, created: true })
+    assert.deepEqual(onlyJson(await cli.run(['init', '--json'])), { store: cli.storePath, created: false })
+  })
+
+  it('does not even bring an older store up to date', async (t) => {
+    const cli = commandLine(t)
+    await cli.run(['init'])
+    const version = (set = '') => {
+      const db = new DatabaseSync(cli.storePath)
+      if (set) db.exec(set)
+      const row = db.prepare('PRAGMA user_version').get()
+      db.close()
+      return row?.user_version
+    }
+    version('PRAGMA user_version = 1')
+    assert.match((await cli.run(['init'])).stdout, /nothing was changed/)
+    assert.equal(version(), 1)
+  })
+
+  it('makes one in a PostgreSQL database', async (t) => {
+    const url = await freshDatabase(t)
+    const cli = commandLine(t, url)
+    assert.equal(onlyJson(await cli.run(['init', '--json'])).created, true)
+    assert.equal((await cli.run(['orgs', 'list'])).code, 0)
+    assert.equal(onlyJson(await cli.run(['init', '--json'])).created, false)
+  })
+})
+
+describe('a command that makes a store', () => {
+  it('says that it did, and where', async (t) => {
+    for (const args of [['orgs', 'create', '--name', 'Acme'], ['migrate']]) {
+      const cli = commandLine(t)
+      const first = await cli.run(args)
+      assert.equal(first.code, 0)
+      assert.equal(first.stderr, `Made a new, empty store at ${cli.storePath}.\n`)
+      assert.equal((await cli.run(args)).stderr, '')
+    }
+  })
+
+  it('says so in the log when it serves, and nothing of the kind on the next start', async (t) => {
+    const cli = commandLine(t)
+    for (const [round, expected] of [true, false].entries()) {
+      const server = cli.startProgram(['serve'])
+      await server.waitFor('stdout', /"msg":"listening"/)
+      server.kill('SIGTERM')
+      const { stdout } = await server.ended
+      assert.equal(stdout.includes('"msg":"made a new, empty store"'), expected, `start ${round + 1}`)
+      if (expected) assert.match(stdout, new RegExp(`"store":"${cli.storePath}"`))
+    }
+  })
+})
