@@ -4,6 +4,7 @@ import { LetheError } from '../domain/errors.ts'
 import { formatInstant, type Instant, instantRule, parseInstant } from '../domain/instant.ts'
 import { allScopes, scopes } from '../domain/scope.ts'
 import { createKey, type IssuedKey } from '../operations/create-key.ts'
+import { renameKey } from '../operations/rename-key.ts'
 import { requireKey } from '../operations/require-key.ts'
 import { requireOrganisation } from '../operations/require-organisation.ts'
 import { revokeKey } from '../operations/revoke-key.ts'
@@ -14,9 +15,10 @@ import { table } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
 export function addKeysCommand(program: Command, kit: CommandKit): void {
-  const keys = program.command('keys').description('API keys: create, list, rotate, revoke')
+  const keys = program.command('keys').description('API keys: create, list, rename, rotate, revoke')
   addCreate(keys, kit)
   addList(keys, kit)
+  addRename(keys, kit)
   addRotate(keys, kit)
   addRevoke(keys, kit)
 }
@@ -73,6 +75,22 @@ function addList(keys: Command, { terminal, withStore }: CommandKit): void {
               ]),
             )
         for (const line of lines) terminal.print(line)
+      }),
+    )
+}
+
+function addRename(keys: Command, { terminal, withStore }: CommandKit): void {
+  keys
+    .command('rename')
+    .description('give a key another name; its string stays')
+    .argument('<id>', 'the id of the key')
+    .option('--name <name>', 'the new name, unique among the active keys of the organisation')
+    .option('--json', 'print one JSON object')
+    .action((id: string, options: { name?: string; json?: true }) =>
+      withStore(async (workplace) => {
+        const name = await flagOrAnswer(terminal, options.name, '--name', 'New name of the key: ')
+        const renamed = toJson(await renameKey(workplace, id, name), workplace.clock())
+        terminal.print(options.json ? JSON.stringify(renamed) : `The key ${id} is named "${name}" now.`)
       }),
     )
 }

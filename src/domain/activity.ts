@@ -7,6 +7,9 @@ export const activityKinds = [
   'key.created',
   'key.rotated',
   'key.revoked',
+  'key.renamed',
+  'organisation.renamed',
+  'tracker.renamed',
   'subject.erased',
   'member.invited',
   'member.joined',
@@ -38,7 +41,10 @@ export interface ActivityEntry {
   at: Instant
   actor: Actor
   kind: ActivityKind
-  /** What it was done to: the name of a key, the id of a tracker, the address of a member; `null` for the actor itself. */
+  /**
+   * What it was done to: the name of a key, the id of a tracker, the address of a member, of what was renamed both names; `null` for
+   * the actor itself.
+   */
   target: string | null
   requestId: string | null
   /** What an erasure deleted. */

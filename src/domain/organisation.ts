@@ -1,3 +1,4 @@
+import type { ActivityNote } from './activity.ts'
 import type { Instant } from './instant.ts'
 import type { Plan } from './plan.ts'
 
@@ -18,4 +19,6 @@ export interface OrganisationStore {
   list(): Promise<Organisation[]>
   /** `false` when there is no such organisation. */
   setPlan(id: string, plan: Plan): Promise<boolean>
+  /** Gives it another name, and leaves `note` behind. `false`, with nothing changed, when there is no such organisation. */
+  rename(id: string, name: string, note: ActivityNote): Promise<boolean>
 }

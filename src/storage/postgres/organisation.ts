@@ -1,5 +1,6 @@
 import type { OrganisationStore } from '../../domain/organisation.ts'
 import { toOrganisation } from '../rows/organisation.ts'
+import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
 import { statement } from './statement.ts'
 
@@ -10,6 +11,7 @@ const insert = statement(
 const find = statement(`SELECT ${columns} FROM organisations WHERE id = $1`)
 const list = statement(`SELECT ${columns} FROM organisations ORDER BY created_at, id`)
 const setPlan = statement('UPDATE organisations SET plan = $1 WHERE id = $2')
+const rename = statement('UPDATE organisations SET name = $1 WHERE id = $2')
 
 export function organisationStore(connections: Connections): OrganisationStore {
   return {
@@ -22,5 +24,11 @@ export function organisationStore(connections: Connections): OrganisationStore {
     list: async () => (await connections.read(list, [])).map(toOrganisation),
     setPlan: (id, plan) =>
       connections.transaction(async (run) => (await run(setPlan, [plan, id])).rowCount === 1),
+    rename: (id, name, note) =>
+      connections.transaction(async (run) => {
+        if ((await run(rename, [name, id])).rowCount === 0) return false
+        leaveNote(run, note)
+        return true
+      }),
   }
 }

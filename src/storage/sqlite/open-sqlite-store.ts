@@ -52,12 +52,13 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
       find: async (id) => organisations.find(id),
       list: async () => organisations.list(),
       setPlan: (id, plan) => writer.run('setPlan', id, plan),
+      rename: (id, name, note) => writer.run('renameOrganisation', id, name, note),
     },
     trackers: {
       create: (tracker) => writer.run('createTracker', tracker),
       find: async (id) => trackers.find(id),
       list: async (organisationId) => trackers.list(organisationId),
-      rename: (tracker, name) => writer.run('renameTracker', tracker, name),
+      rename: (tracker, name, note) => writer.run('renameTracker', tracker, name, note),
     },
     apiKeys: {
       create: (key, hash, note) => writer.run('createApiKey', key, hash, note),
@@ -66,6 +67,7 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
       list: async (organisationId) => apiKeys.list(organisationId),
       rotate: (id, proof, now, note) => writer.run('rotateApiKey', id, proof, now, note),
       revoke: (id, now, note) => writer.run('revokeApiKey', id, now, note),
+      rename: (key, name, now, note) => writer.run('renameApiKey', key, name, now, note),
       touch: (lastUsed) => writer.run('touchApiKeys', lastUsed),
     },
     subjects: {

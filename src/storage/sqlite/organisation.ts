@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { ActivityNote } from '../../domain/activity.ts'
 import type { Organisation } from '../../domain/organisation.ts'
 import type { Plan } from '../../domain/plan.ts'
 import { toOrganisation } from '../rows/organisation.ts'
+import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
 
 export function organisationQueries(db: DatabaseSync) {
@@ -21,9 +23,17 @@ export function organisationCommands(db: DatabaseSync) {
     'INSERT INTO organisations (id, name, plan, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
   )
   const setPlan = db.prepare('UPDATE organisations SET plan = ? WHERE id = ?')
+  const rename = db.prepare('UPDATE organisations SET name = ? WHERE id = ?')
+  const leaveNote = activityNotes(db)
   return {
     createOrganisation: ({ id, name, plan, createdAt }: Organisation): boolean =>
       transaction(db, () => insert.run(id, name, plan, createdAt).changes === 1),
     setPlan: (id: string, plan: Plan): boolean => transaction(db, () => setPlan.run(plan, id).changes === 1),
+    renameOrganisation: (id: string, name: string, note: ActivityNote): boolean =>
+      transaction(db, () => {
+        if (rename.run(name, id).changes === 0) return false
+        leaveNote(note)
+        return true
+      }),
   }
 }

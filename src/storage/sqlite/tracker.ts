@@ -1,6 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { ActivityNote } from '../../domain/activity.ts'
 import type { Tracker, TrackerRef } from '../../domain/tracker.ts'
 import { toTracker } from '../rows/tracker.ts'
+import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
 
 export function trackerQueries(db: DatabaseSync) {
@@ -20,11 +22,16 @@ export function trackerCommands(db: DatabaseSync) {
     'INSERT INTO trackers (id, organisation_id, name, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
   )
   const rename = db.prepare('UPDATE trackers SET name = ? WHERE id = ? AND organisation_id = ?')
+  const leaveNote = activityNotes(db)
   return {
     createTracker: ({ id, organisationId, name, createdAt }: Tracker): boolean =>
       transaction(db, () => insert.run(id, organisationId, name, createdAt).changes === 1),
-    renameTracker: ({ trackerId, organisationId }: TrackerRef, name: string): boolean =>
-      transaction(db, () => rename.run(name, trackerId, organisationId).changes === 1),
+    renameTracker: ({ trackerId, organisationId }: TrackerRef, name: string, note: ActivityNote): boolean =>
+      transaction(db, () => {
+        if (rename.run(name, trackerId, organisationId).changes === 0) return false
+        leaveNote(note)
+        return true
+      }),
   }
 }
 
