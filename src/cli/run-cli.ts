@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { ConfigError, readConfig } from '../config.ts'
 import { LetheError } from '../domain/errors.ts'
 import { openWorkplace, type Workplace } from '../workplace.ts'
+import { addActivityCommand } from './activity.ts'
 import { addBackupCommand } from './backup.ts'
 import type { CommandKit } from './command-kit.ts'
 import { addCompletionCommand } from './completion.ts'
@@ -48,6 +49,7 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
   addTrackersCommand(program, kit)
   addKeysCommand(program, kit)
   addMembersCommand(program, kit)
+  addActivityCommand(program, kit)
   addImportCommand(program, kit)
   addSubjectsCommand(program, kit)
   addSweepCommand(program, kit)

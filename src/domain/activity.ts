@@ -62,6 +62,8 @@ export interface ActivityPosition {
 export interface ActivityQuery {
   limit: number
   after: ActivityPosition | null
+  /** Only what happened then or later. */
+  since?: Instant
   /** Only what this request did. */
   requestId: string | null
 }

@@ -1,5 +1,11 @@
 import { commandLine, type Origin } from '../domain/activity.ts'
-import { type ApiKey, type ApiKeyStore, apiKeyState, keyNotActive, maxKeyNameLength } from '../domain/api-key.ts'
+import {
+  type ApiKey,
+  type ApiKeyStore,
+  apiKeyState,
+  keyNotActive,
+  maxKeyNameLength,
+} from '../domain/api-key.ts'
 import type { Clock } from '../domain/instant.ts'
 import { checkName } from '../domain/name.ts'
 import { Problems } from '../domain/problems.ts'

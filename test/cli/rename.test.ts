@@ -76,7 +76,11 @@ describe('renaming from the command line', () => {
     ]) {
       assertRefused(await cli.run([...args, '--name', '']), 1, /name must be 1 to 128 characters/)
     }
-    assertRefused(await cli.run(['keys', 'rename', keyId, '--name', 'x'.repeat(65)]), 1, /name must be 1 to 64/)
+    assertRefused(
+      await cli.run(['keys', 'rename', keyId, '--name', 'x'.repeat(65)]),
+      1,
+      /name must be 1 to 64/,
+    )
     assertRefused(await cli.run(['orgs', 'rename', 'none', '--name', 'x']), 1, /no organisation "none"/)
     assertRefused(await cli.run(['trackers', 'rename', 'none', '--name', 'x']), 1, /no tracker "none"/)
     assertRefused(await cli.run(['keys', 'rename', 'none', '--name', 'x']), 1, /no key "none"/)
@@ -104,6 +108,10 @@ describe('renaming from the command line', () => {
     assertRefused(taken, 1, /the organisation has an active key named "hourly" already/)
     await cli.run(['keys', 'revoke', other, '--name', 'hourly'])
     assert.equal((await cli.run(['keys', 'rename', keyId, '--name', 'hourly'])).code, 0)
-    assertRefused(await cli.run(['keys', 'rename', other, '--name', 'x']), 1, /is revoked; only an active key/)
+    assertRefused(
+      await cli.run(['keys', 'rename', other, '--name', 'x']),
+      1,
+      /is revoked; only an active key/,
+    )
   })
 })

@@ -44,9 +44,7 @@ export function apiKeyCommands(db: DatabaseSync) {
   const nameTakenByOther = db.prepare(
     `SELECT 1 FROM api_keys WHERE organisation_id = ? AND name = ? AND ${active} AND id <> ?`,
   )
-  const rename = db.prepare(
-    `UPDATE api_keys SET name = ? WHERE id = ? AND organisation_id = ? AND ${active}`,
-  )
+  const rename = db.prepare(`UPDATE api_keys SET name = ? WHERE id = ? AND organisation_id = ? AND ${active}`)
   const touch = db.prepare(
     'UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at < ?1)',
   )
