@@ -7,6 +7,7 @@ import { addActivityCommand } from './activity.ts'
 import { addBackupCommand } from './backup.ts'
 import type { CommandKit } from './command-kit.ts'
 import { addCompletionCommand } from './completion.ts'
+import { addConfigCommand } from './config.ts'
 import { addCopyCommand } from './copy.ts'
 import { addImportCommand } from './import.ts'
 import { addKeysCommand } from './keys.ts'
@@ -57,6 +58,7 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
   addBackupCommand(program, kit)
   addMigrateCommand(program, kit)
   addCopyCommand(program, kit)
+  addConfigCommand(program, kit)
   addCompletionCommand(program, kit)
   return program
 }

@@ -1,4 +1,5 @@
 import { LetheError } from '../../domain/errors.ts'
+import { hideSecrets } from '../../domain/hide-secrets.ts'
 import type { Store } from '../../domain/store.ts'
 import { activityStore } from './activity.ts'
 import { apiKeyStore } from './api-key.ts'
@@ -25,7 +26,7 @@ const anything = statement('SELECT 1 FROM organisations LIMIT 1')
 export async function openPostgresStore(url: string, { mustExist = false } = {}): Promise<Store> {
   const isSpread = await prepare(url, mustExist).catch((error) => {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`Cannot open the store ${withoutPassword(url)}: ${reason}`, { cause: error })
+    throw new Error(`Cannot open the store ${hideSecrets(url)}: ${reason}`, { cause: error })
   })
   const connections = new Connections(url, isSpread)
   return {
@@ -75,9 +76,4 @@ async function backup(): Promise<void> {
     'invalid_request',
     'The store is a PostgreSQL database: back it up with pg_dump, or with what your server has for that.',
   )
-}
-
-/** Where the database is, as it may stand in a log: neither the user's password nor the parameters, which may hold one too. */
-function withoutPassword(url: string): string {
-  return url.replace(/^([a-z]+:\/\/)(?:.*@)?([^?]*).*$/s, '$1$2')
 }
