@@ -4,7 +4,10 @@ import type { Clock } from './domain/instant.ts'
 import type { RetentionDays } from './domain/plan.ts'
 import { base62Alphabet, type Randomness } from './domain/randomness.ts'
 import type { Store } from './domain/store.ts'
-import { type OpenOptions, openStore } from './storage/open-store.ts'
+import { openLimiter } from './limiter/open-limiter.ts'
+import type { StatusSources } from './operations/read-status.ts'
+import { type OpenOptions, openStore, placeOf } from './storage/open-store.ts'
+import { readStoreStatus } from './storage/store-status.ts'
 
 const systemClock: Clock = Date.now
 
@@ -30,5 +33,23 @@ export async function openWorkplace(
     retentionDays,
     clock: systemClock,
     randomness: systemRandomness,
+  }
+}
+
+/** What a status is read from. Nothing of it is opened before it is asked, nor left open. */
+export function statusSources({ store, limiter, retentionDays }: Config): StatusSources {
+  return {
+    place: placeOf(store),
+    readStore: () => readStoreStatus(store),
+    limiterEngine: limiter.engine,
+    async isLimiterReachable() {
+      const opened = await openLimiter(limiter, systemClock, { onLost() {}, onFound() {} })
+      try {
+        return opened.isReachable()
+      } finally {
+        await opened.close()
+      }
+    },
+    retentionDays,
   }
 }

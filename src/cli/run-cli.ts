@@ -17,6 +17,7 @@ import { addOrgsCommand } from './orgs.ts'
 import { addQuickstartCommand } from './quickstart.ts'
 import { addScrubCommand } from './scrub.ts'
 import { addServeCommand } from './serve.ts'
+import { addStatusCommand } from './status.ts'
 import { addSubjectsCommand } from './subjects.ts'
 import { addSweepCommand } from './sweep.ts'
 import type { Terminal } from './terminal.ts'
@@ -58,6 +59,7 @@ export function buildProgram(terminal: Terminal, fail = () => {}): Command {
   addBackupCommand(program, kit)
   addMigrateCommand(program, kit)
   addCopyCommand(program, kit)
+  addStatusCommand(program, kit)
   addConfigCommand(program, kit)
   addCompletionCommand(program, kit)
   return program

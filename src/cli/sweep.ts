@@ -10,14 +10,17 @@ export function addSweepCommand(program: Command, { terminal, withStore }: Comma
     .option('--json', 'print what was deleted as one JSON object')
     .action((options: { json?: true }) =>
       withStore(async (workplace) => {
-        const swept = await whenAlone(terminal, workplace.upkeep, () =>
-          sweepAged(workplace, {
+        const swept = await whenAlone(terminal, workplace.upkeep, async () => {
+          const begunAt = workplace.clock()
+          const total = await sweepAged(workplace, {
             onProgress({ sessions, events }) {
               if (terminal.columns() === null) return
               terminal.draw(`Sweeping: ${events} events and ${sessions} sessions so far`)
             },
-          }),
-        )
+          })
+          await workplace.upkeep.noteSweep(begunAt)
+          return total
+        })
         const { subjects, sessions, events } = swept
         terminal.print(
           options.json

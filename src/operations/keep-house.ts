@@ -72,6 +72,7 @@ export function keepHouse(
         },
       })
       isComplete = !signal.aborted
+      if (isComplete) await upkeep.noteSweep(begunAt)
     } finally {
       onSwept({ swept, begunAt, durationMs: performance.now() - startedAt, isComplete })
     }

@@ -1,3 +1,4 @@
+import { hideSecrets } from '../domain/hide-secrets.ts'
 import type { Store } from '../domain/store.ts'
 
 /** Where the data lives. */
@@ -8,6 +9,11 @@ export function parseStoreAddress(text: string): StoreAddress | null {
   if (/^postgres(?:ql)?:\/\/[^\s]+$/.test(text)) return { engine: 'postgres', url: text }
   const path = /^sqlite:(?<path>[^:?\0]+)$/.exec(text)?.groups?.path
   return path === undefined ? null : { engine: 'sqlite', path }
+}
+
+/** Where a store is, as it may be shown. */
+export function placeOf(address: StoreAddress): string {
+  return address.engine === 'sqlite' ? address.path : hideSecrets(address.url)
 }
 
 export interface OpenOptions {

@@ -42,18 +42,21 @@ export function refuseForeign(db: DatabaseSync, path: string, steps: readonly st
   }
 }
 
-function isOurs(db: DatabaseSync): boolean {
+/** Whether a database is a store of ours, of whatever version. */
+export function isOurs(db: DatabaseSync): boolean {
   return pragma(db, 'application_id') === applicationId
 }
 
-function version(db: DatabaseSync): number {
+/** The number of the last migration applied. */
+export function version(db: DatabaseSync): number {
   return pragma(db, 'user_version')
 }
 
-function pragma(db: DatabaseSync, name: string): number {
+export function pragma(db: DatabaseSync, name: string): number {
   return Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0])
 }
 
-function isEmpty(db: DatabaseSync): boolean {
+/** Whether a database holds nothing at all, ours or another's. */
+export function isEmpty(db: DatabaseSync): boolean {
   return db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined
 }

@@ -116,6 +116,7 @@ export async function openSqliteStore(path: string, { mustExist = false } = {}):
     activity: { list: async (organisationId, query) => activity.list(organisationId, query) },
     upkeep: {
       alone: (work) => alone(path, work),
+      noteSweep: (begunAt) => writer.run('noteSweep', begunAt),
       scrubState: async () => scrubs.scrubState(),
       scrubsEveryByte: true,
       scrub: (now) => writer.run('scrub', now),

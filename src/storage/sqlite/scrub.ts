@@ -24,6 +24,9 @@ export function scrubQueries(db: DatabaseSync) {
 export function scrubCommands(db: DatabaseSync) {
   const state = db.prepare('SELECT deletions FROM scrubs')
   const note = db.prepare('UPDATE scrubs SET scrubbed_deletions = ?, scrubbed_at = ?')
+  const noteSweep = db.prepare(
+    'INSERT INTO sweeps VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET begun_at = excluded.begun_at',
+  )
   const adopt = db.prepare(
     'UPDATE scrubs SET scrubbed_at = ?, deletions = max(deletions, scrubbed_deletions + ?)',
   )
@@ -43,6 +46,10 @@ export function scrubCommands(db: DatabaseSync) {
       transaction(db, () => note.run(deletions, now))
       truncateLog(db, readersTimeoutMs)
     },
+    noteSweep: (begunAt: Instant): void =>
+      transaction(db, () => {
+        noteSweep.run(begunAt)
+      }),
     adoptScrubState: ({ lastAt, isDue }: ScrubState): void =>
       transaction(db, () => {
         adopt.run(lastAt, isDue ? 1 : 0)
