@@ -4,8 +4,7 @@ import type { Clock } from './domain/instant.ts'
 import type { RetentionDays } from './domain/plan.ts'
 import { base62Alphabet, type Randomness } from './domain/randomness.ts'
 import type { Store } from './domain/store.ts'
-import { openLimiter } from './limiter/open-limiter.ts'
-import type { StatusSources } from './operations/read-status.ts'
+import type { StoreStatus } from './domain/store-status.ts'
 import { type OpenOptions, openStore, placeOf } from './storage/open-store.ts'
 import { readStoreStatus } from './storage/store-status.ts'
 
@@ -36,20 +35,10 @@ export async function openWorkplace(
   }
 }
 
-/** What a status is read from. Nothing of it is opened before it is asked, nor left open. */
-export function statusSources({ store, limiter, retentionDays }: Config): StatusSources {
-  return {
-    place: placeOf(store),
-    readStore: () => readStoreStatus(store),
-    limiterEngine: limiter.engine,
-    async isLimiterReachable() {
-      const opened = await openLimiter(limiter, systemClock, { onLost() {}, onFound() {} })
-      try {
-        return opened.isReachable()
-      } finally {
-        await opened.close()
-      }
-    },
-    retentionDays,
-  }
+/** Where the store is, and a look at it that changes nothing there: it rejects when there is none, or it does not answer. */
+export function storeStatus({ store }: Pick<Config, 'store'>): {
+  place: string
+  readStore(): Promise<StoreStatus>
+} {
+  return { place: placeOf(store), readStore: () => readStoreStatus(store) }
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { formatInstant, type Instant } from '../domain/instant.ts'
 import { readStatus, type Status } from '../operations/read-status.ts'
-import { statusSources } from '../workplace.ts'
+import { storeStatus } from '../workplace.ts'
 import type { CommandKit } from './command-kit.ts'
 import { legible } from './legible.ts'
 import { table } from './table.ts'
@@ -12,7 +12,14 @@ export function addStatusCommand(program: Command, { terminal, config, fail }: C
     .description('show how the store and the limiter stand; a look that changes nothing')
     .option('--json', 'print one JSON object')
     .action(async (options: { json?: true }) => {
-      const status = await readStatus(statusSources(config()))
+      const settings = config()
+      const status = await readStatus({
+        ...storeStatus(settings),
+        limiterEngine: settings.limiter.engine,
+        // Whoever knows limiters knows the whole service, which takes a while to load.
+        isLimiterReachable: async () => (await import('../start.ts')).isLimiterReachable(settings),
+        retentionDays: settings.retentionDays,
+      })
       const versions = { version: program.version() ?? '', node: process.versions.node }
       if (options.json) terminal.print(JSON.stringify(toJson(status, versions)))
       else for (const line of lines(status, versions)) terminal.print(line)

@@ -46,7 +46,7 @@ const allowed: Record<string, readonly string[]> = {
     '../package.json',
     'npm',
   ],
-  'workplace.ts': ['config.ts', 'domain', 'operations', 'storage', 'limiter', 'node:crypto'],
+  'workplace.ts': ['config.ts', 'domain', 'storage', 'node:crypto'],
   'main.ts': ['cli', 'node:*'],
 }
 
