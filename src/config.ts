@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { ApiBudgetName, Budget } from './domain/budget.ts'
+import { hideSecrets } from './domain/hide-secrets.ts'
 import { readKeyId } from './domain/key-string.ts'
 import { nearest } from './domain/nearest.ts'
 import { defaultRetentionDays, isPlan, plans, type RetentionDays } from './domain/plan.ts'
@@ -105,14 +106,61 @@ function refuseUnknown(env: NodeJS.ProcessEnv): void {
 /** Reads the configuration once. Nobody else reads the environment. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   refuseUnknown(env)
-  function read<Value>(variable: Variable, parse: (text: string) => Value | null): Value {
-    const { fallback, takes } = variables[variable]
-    const text = env[variable]?.trim() || fallback
+  return assemble((variable, parse) => {
+    const { text } = given(env, variable)
     const value = parse(text)
-    const got = variable === 'LETHE_API_KEY' ? 'something else' : repeatable(text)
-    if (value === null) throw new ConfigError(`${variable} is ${got}; it takes ${takes}.`)
+    if (value === null) throw new ConfigError(complaint(variable, text))
     return value
-  }
+  })
+}
+
+/** A variable as it may be shown: what it is, where that comes from, and what is wrong with it. */
+export interface Setting {
+  variable: Variable
+  /** Without what is secret; `null` for nothing. */
+  value: string | null
+  source: 'environment' | 'default'
+  problem: string | null
+}
+
+/** Every variable as `readConfig` would take it, the wrong ones too. */
+export function explainConfig(env: NodeJS.ProcessEnv): Setting[] {
+  const settings: Setting[] = []
+  assemble((variable, parse) => {
+    const { text, source } = given(env, variable)
+    const value = parse(text)
+    const problem = value === null ? complaint(variable, text) : null
+    settings.push({ variable, value: shown(variable, text, value !== null) || null, source, problem })
+    const usable = value ?? parse(variables[variable].fallback)
+    if (usable === null) throw new Error(`The default of ${variable} will not do.`)
+    return usable
+  })
+  const order = Object.keys(variables)
+  return settings.sort((a, b) => order.indexOf(a.variable) - order.indexOf(b.variable))
+}
+
+type Read = <Value>(variable: Variable, parse: (text: string) => Value | null) => Value
+
+/** What a variable is given, and by whom; an empty one counts as not set. */
+function given(env: NodeJS.ProcessEnv, variable: Variable): { text: string } & Pick<Setting, 'source'> {
+  const text = env[variable]?.trim()
+  return text ? { text, source: 'environment' } : { text: variables[variable].fallback, source: 'default' }
+}
+
+function complaint(variable: Variable, text: string): string {
+  const got = variable === 'LETHE_API_KEY' ? 'something else' : JSON.stringify(repeatable(text))
+  return `${variable} is ${got}; it takes ${variables[variable].takes}.`
+}
+
+/** A value without what is secret: of a key its id is left, of an address where it leads. */
+function shown(variable: Variable, text: string, isGood: boolean): string {
+  if (variable === 'LETHE_API_KEY') return text && `lethe_${readKeyId(text) ?? ''}…`
+  if (!isGood) return repeatable(text)
+  return text.includes('://') ? hideSecrets(text) : text
+}
+
+/** Every setting out of its variables, each read once. */
+function assemble(read: Read): Config {
   const readBudget = (variable: Variable, name: ApiBudgetName) =>
     read(variable, (text) => parseBudget(name, text))
   return {
@@ -151,7 +199,9 @@ function parseHost(text: string): string | null {
 export function readStoreAddress(option: string, text: string): StoreAddress {
   const address = parseStoreAddress(text)
   if (address) return address
-  throw new ConfigError(`${option} is ${repeatable(text)}; it takes ${variables.LETHE_STORE.takes}.`)
+  throw new ConfigError(
+    `${option} is ${JSON.stringify(repeatable(text))}; it takes ${variables.LETHE_STORE.takes}.`,
+  )
 }
 
 const windowMs = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
@@ -212,10 +262,10 @@ function isServiceUrl(text: string): boolean {
 }
 
 /**
- * What may be repeated to whoever reads the terminal or the log: on one line, and of an address only its scheme. With an at sign it
- * may be an address with a password too, only misspelt.
+ * What may be repeated, of what will not do, to whoever reads the terminal or the log: of an address only its scheme. With an at sign
+ * it may be an address with a password too, only misspelt.
  */
 function repeatable(text: string): string {
   const isAddress = /^[\w+.-]+:\/\/|@/.test(text)
-  return JSON.stringify(isAddress ? `${/^[\w+.-]+:\/*/.exec(text) ?? ''}…` : text)
+  return isAddress ? `${/^[\w+.-]+:\/*/.exec(text) ?? ''}…` : text
 }

@@ -112,6 +112,16 @@ export async function startService(config: Config, workplace: Workplace, log: Lo
   }
 }
 
+/** Whether the limiter can be reached now. A service on one that cannot goes on, and counts for itself. */
+export async function isLimiterReachable({ limiter: address }: Pick<Config, 'limiter'>): Promise<boolean> {
+  const limiter = await openLimiter(address, Date.now, { onLost() {}, onFound() {} })
+  try {
+    return limiter.isReachable()
+  } finally {
+    await limiter.close()
+  }
+}
+
 /** Measures the service and lets others read what is measured; `null` when nobody wants to. */
 async function startMetrics(
   { metricsHost: host, metricsPort: port }: Config,

@@ -4,7 +4,9 @@ import type { Clock } from './domain/instant.ts'
 import { base62Alphabet, type Randomness } from './domain/randomness.ts'
 import type { RetentionPolicy } from './domain/retention-window.ts'
 import type { Store } from './domain/store.ts'
+import type { StoreStatus } from './domain/store-status.ts'
 import { type OpenOptions, openStore, placeOf, storeExists } from './storage/open-store.ts'
+import { readStoreStatus } from './storage/store-status.ts'
 
 const systemClock: Clock = Date.now
 
@@ -41,4 +43,12 @@ export async function createStore({ store }: Pick<Config, 'store'>): Promise<{
   const created = !(await storeExists(store))
   if (created) await (await openStore(store, { create: true })).close()
   return { place: placeOf(store), created }
+}
+
+/** Where the store is, and a look at it that changes nothing there: it rejects when there is none, or it does not answer. */
+export function storeStatus({ store }: Pick<Config, 'store'>): {
+  place: string
+  readStore(): Promise<StoreStatus>
+} {
+  return { place: placeOf(store), readStore: () => readStoreStatus(store) }
 }

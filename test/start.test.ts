@@ -21,7 +21,14 @@ async function startWith(t: TestContext, prepareToWrite: () => Promise<void>) {
       await opened.close()
     },
   }
-  return { start: startService(config, workplace, pino({ level: 'silent' })), closings: () => closings }
+  return {
+    start: startService(config, workplace, {
+      logger: pino({ level: 'silent' }),
+      write() {},
+      droppedLines: () => 0,
+    }),
+    closings: () => closings,
+  }
 }
 
 describe('the start of a service', () => {

@@ -1,22 +1,25 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { type ApiKey, apiKeyState } from '../domain/api-key.ts'
 import { LetheError } from '../domain/errors.ts'
-import { formatInstant, type Instant, instantRule, parseInstant } from '../domain/instant.ts'
+import { formatInstant, type Instant } from '../domain/instant.ts'
 import { allScopes, scopes } from '../domain/scope.ts'
 import { createKey, type IssuedKey } from '../operations/create-key.ts'
+import { renameKey } from '../operations/rename-key.ts'
 import { requireKey } from '../operations/require-key.ts'
 import { requireOrganisation } from '../operations/require-organisation.ts'
 import { revokeKey } from '../operations/revoke-key.ts'
 import { rotateKey } from '../operations/rotate-key.ts'
 import type { CommandKit } from './command-kit.ts'
+import { readInstantOption } from './option-values.ts'
 import { flagOrAnswer } from './questions.ts'
 import { table } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
 export function addKeysCommand(program: Command, kit: CommandKit): void {
-  const keys = program.command('keys').description('API keys: create, list, rotate, revoke')
+  const keys = program.command('keys').description('API keys: create, list, rename, rotate, revoke')
   addCreate(keys, kit)
   addList(keys, kit)
+  addRename(keys, kit)
   addRotate(keys, kit)
   addRevoke(keys, kit)
 }
@@ -31,7 +34,7 @@ function addCreate(keys: Command, { terminal, withStore }: CommandKit): void {
     .option(
       '--expires-at <instant>',
       'when it stops working, such as 2027-01-31T12:00:00Z (default: never)',
-      readInstantFlag,
+      readInstantOption,
     )
     .option('--json', 'print one JSON object')
     .action((options: { org?: string; name?: string; scope?: string[]; expiresAt?: Instant; json?: true }) =>
@@ -73,6 +76,22 @@ function addList(keys: Command, { terminal, withStore }: CommandKit): void {
               ]),
             )
         for (const line of lines) terminal.print(line)
+      }),
+    )
+}
+
+function addRename(keys: Command, { terminal, withStore }: CommandKit): void {
+  keys
+    .command('rename')
+    .description('give a key another name; its string stays')
+    .argument('<id>', 'the id of the key')
+    .option('--name <name>', 'the new name, unique among the active keys of the organisation')
+    .option('--json', 'print one JSON object')
+    .action((id: string, options: { name?: string; json?: true }) =>
+      withStore(async (workplace) => {
+        const name = await flagOrAnswer(terminal, options.name, '--name', 'New name of the key: ')
+        const renamed = toJson(await renameKey(workplace, id, name), workplace.clock())
+        terminal.print(options.json ? JSON.stringify(renamed) : `The key ${id} is named "${name}" now.`)
       }),
     )
 }
@@ -157,10 +176,4 @@ async function askForScopes(terminal: Terminal): Promise<string[]> {
   const question = `Scopes:\n${known.join('')}Which, separated by spaces: `
   const answer = await flagOrAnswer(terminal, undefined, '--scope', question)
   return answer.split(/[\s,]+/).filter((scope) => scope !== '')
-}
-
-function readInstantFlag(text: string): Instant {
-  const instant = parseInstant(text)
-  if (instant === null) throw new InvalidArgumentError(`It takes ${instantRule}.`)
-  return instant
 }

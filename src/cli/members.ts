@@ -2,9 +2,11 @@ import type { Command } from 'commander'
 import { commandLine } from '../domain/activity.ts'
 import { LetheError } from '../domain/errors.ts'
 import { formatInstant } from '../domain/instant.ts'
-import { normaliseEmail } from '../domain/member.ts'
+import { type Member, normaliseEmail } from '../domain/member.ts'
 import { inviteMember } from '../operations/invite-member.ts'
 import { type Invited, issueLink } from '../operations/issue-link.ts'
+import { removeMember } from '../operations/remove-member.ts'
+import { requireMember } from '../operations/require-member.ts'
 import { requireOrganisation } from '../operations/require-organisation.ts'
 import type { CommandKit } from './command-kit.ts'
 import { consoleUrl } from './console-url.ts'
@@ -20,10 +22,11 @@ interface MemberOptions {
 export function addMembersCommand(program: Command, kit: CommandKit): void {
   const members = program
     .command('members')
-    .description('people who may sign in to the console: create, link, list')
+    .description('people who may sign in to the console: create, link, list, remove')
   addCreate(members, kit)
   addLink(members, kit)
   addList(members, kit)
+  addRemove(members, kit)
 }
 
 function addCreate(members: Command, kit: CommandKit): void {
@@ -51,10 +54,8 @@ function addLink(members: Command, kit: CommandKit): void {
     .action((options: MemberOptions) =>
       kit.withStore(async (workplace) => {
         const { organisationId, email } = await readOptions(options, kit)
-        const found = await workplace.members.findByEmail(normaliseEmail(email), organisationId)
-        if (found === null)
-          throw new LetheError('not_found', `There is no member ${email} in "${organisationId}".`)
-        show(await issueLink(workplace, found.member, commandLine), options, kit)
+        const member = await requireMember(workplace, organisationId, email)
+        show(await issueLink(workplace, member, commandLine), options, kit)
       }),
     )
 }
@@ -68,10 +69,7 @@ function addList(members: Command, { terminal, withStore }: CommandKit): void {
     .action((options: { org: string; json?: true }) =>
       withStore(async (workplace) => {
         await requireOrganisation(workplace, options.org)
-        const all = (await workplace.members.list(options.org)).map(({ id, email, passwordSetAt }) => ({
-          ...{ id, email, orgId: options.org },
-          joinedAt: passwordSetAt === null ? null : formatInstant(passwordSetAt),
-        }))
+        const all = (await workplace.members.list(options.org)).map(toJson)
         const lines = options.json
           ? all.map((member) => JSON.stringify(member))
           : table(
@@ -81,6 +79,41 @@ function addList(members: Command, { terminal, withStore }: CommandKit): void {
         for (const line of lines) terminal.print(line)
       }),
     )
+}
+
+function addRemove(members: Command, { terminal, withStore }: CommandKit): void {
+  members
+    .command('remove')
+    .description('remove a member, whose sign-ins end at once')
+    .argument('<member>', 'the id of the member, or its e-mail address')
+    .requiredOption('--org <org>', 'the organisation')
+    .option('--email <email>', 'the e-mail address of the member, to confirm it here, without a question')
+    .option('--json', 'print one JSON object')
+    .action((named: string, options: { org: string; email?: string; json?: true }) =>
+      withStore(async (workplace) => {
+        const member = await requireMember(workplace, options.org, named)
+        const { id: memberId, organisationId, email } = member
+        const question = `${email} is signed out at once and cannot sign in any more. Type the address to remove the member: `
+        const typed = await flagOrAnswer(terminal, options.email, '--email', question)
+        if (normaliseEmail(typed) !== email) {
+          throw new LetheError(
+            'invalid_request',
+            'the address typed is not the address of this member; nobody was removed',
+          )
+        }
+        await removeMember(workplace, { organisationId, memberId }, commandLine)
+        terminal.print(
+          options.json
+            ? JSON.stringify(toJson(member))
+            : `Removed ${email}, who is signed out everywhere. It is in the activity of ${organisationId}.`,
+        )
+      }),
+    )
+}
+
+function toJson({ id, email, organisationId, passwordSetAt }: Member) {
+  const joinedAt = passwordSetAt === null ? null : formatInstant(passwordSetAt)
+  return { id, email, orgId: organisationId, joinedAt }
 }
 
 async function readOptions({ org, email }: MemberOptions, { terminal }: CommandKit) {

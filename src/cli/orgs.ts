@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import type { Organisation } from '../domain/organisation.ts'
 import { plans } from '../domain/plan.ts'
 import { createOrganisation } from '../operations/create-organisation.ts'
+import { renameOrganisation } from '../operations/rename-organisation.ts'
 import type { CommandKit } from './command-kit.ts'
 import { addSetPlanCommand } from './orgs-set-plan.ts'
 import { flagOrAnswer } from './questions.ts'
@@ -9,7 +10,7 @@ import { table } from './table.ts'
 
 export function addOrgsCommand(program: Command, kit: CommandKit): void {
   const { terminal, withStore, ensureStore } = kit
-  const orgs = program.command('orgs').description('organisations: create, list, change their plan')
+  const orgs = program.command('orgs').description('organisations: create, list, rename, change their plan')
 
   orgs
     .command('create')
@@ -41,6 +42,21 @@ export function addOrgsCommand(program: Command, kit: CommandKit): void {
               all.map(({ id, name, plan }) => [id, name, plan]),
             )
         for (const line of lines) terminal.print(line)
+      }),
+    )
+
+  orgs
+    .command('rename')
+    .description('give an organisation another name; its id stays')
+    .argument('<org>', 'its id')
+    .option('--name <name>', 'the new name')
+    .option('--json', 'print one JSON object')
+    .action((org: string, options: { name?: string; json?: true }) =>
+      withStore(async (workplace) => {
+        const name = await flagOrAnswer(terminal, options.name, '--name', 'New name of the organisation: ')
+        const organisation = await renameOrganisation(workplace, org, name)
+        if (options.json) terminal.print(JSON.stringify(toJson(organisation)))
+        else terminal.print(`${organisation.id} is named "${organisation.name}" now.`)
       }),
     )
 

@@ -3,9 +3,11 @@ import { Command, CommanderError } from 'commander'
 import { type Config, readConfig } from '../config.ts'
 import { MissingStore } from '../domain/store.ts'
 import { openWorkplace, type Workplace } from '../workplace.ts'
+import { addActivityCommand } from './activity.ts'
 import { addBackupCommand } from './backup.ts'
 import type { CommandKit } from './command-kit.ts'
 import { addCompletionCommand } from './completion.ts'
+import { addConfigCommand } from './config.ts'
 import { addCopyCommand } from './copy.ts'
 import { addEnvironmentHelp } from './environment-help.ts'
 import { exitCodeOf, failureOf } from './failure.ts'
@@ -18,6 +20,7 @@ import { addOrgsCommand } from './orgs.ts'
 import { addQuickstartCommand } from './quickstart.ts'
 import { addScrubCommand } from './scrub.ts'
 import { addServeCommand } from './serve.ts'
+import { addStatusCommand } from './status.ts'
 import { addSubjectsCommand } from './subjects.ts'
 import { addSweepCommand } from './sweep.ts'
 import type { Terminal } from './terminal.ts'
@@ -57,6 +60,7 @@ export function buildProgram(
   addTrackersCommand(program, kit)
   addKeysCommand(program, kit)
   addMembersCommand(program, kit)
+  addActivityCommand(program, kit)
   addImportCommand(program, kit)
   addSubjectsCommand(program, kit)
   addSweepCommand(program, kit)
@@ -64,6 +68,8 @@ export function buildProgram(
   addBackupCommand(program, kit)
   addMigrateCommand(program, kit)
   addCopyCommand(program, kit)
+  addStatusCommand(program, kit)
+  addConfigCommand(program, kit)
   addCompletionCommand(program, kit)
   addEnvironmentHelp(program)
   return program

@@ -18,7 +18,7 @@ export function addScrubCommand(program: Command, { terminal, withStore }: Comma
         const startedAt = performance.now()
         await whenAlone(terminal, upkeep, () => {
           let share = 0
-          const view = () => ({ share, facts: [`Scrubbing: ${Math.floor(share * 100)}%`] })
+          const view = () => ({ share, done: share, facts: [`Scrubbing: ${Math.floor(share * 100)}%`] })
           const progress = new Progress(terminal, clock, { view })
           return upkeep
             .scrub(clock(), {

@@ -5,6 +5,7 @@ import { maxPageSize } from '../domain/page.ts'
 import { subjectSorts } from '../domain/subject.ts'
 import type { CommandKit } from './command-kit.ts'
 import { legible } from './legible.ts'
+import { readLimit } from './option-values.ts'
 import { trackerArgument } from './subject-arguments.ts'
 import { table } from './table.ts'
 import { withClient } from './with-client.ts'
@@ -69,13 +70,6 @@ function rows(subjects: readonly SubjectSummary[], withHeadings: boolean): strin
     ]),
   )
   return withHeadings ? lines : lines.slice(1)
-}
-
-function readLimit(text: string): number {
-  if (text === 'all') return Number.POSITIVE_INFINITY
-  if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new InvalidArgumentError('It takes a whole number from 1 on, or all.')
-  return Number(text)
 }
 
 function readInstantFlag(text: string): string {

@@ -27,7 +27,10 @@ export function addSweepCommand(program: Command, { terminal, withStore }: Comma
         const confirmed = options.now ? await confirmNow(terminal, workplace, options.yes) : []
         const swept = await whenAlone(terminal, workplace.upkeep, async () => {
           for (const settling of confirmed) await workplace.retention.settleWindows(settling)
-          return sweepAged(workplace, { onProgress: drawProgress(terminal) })
+          const begunAt = workplace.clock()
+          const total = await sweepAged(workplace, { onProgress: drawProgress(terminal) })
+          await workplace.upkeep.noteSweep(begunAt)
+          return total
         })
         const waiting = await findWaiting(workplace)
         terminal.print(

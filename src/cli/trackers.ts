@@ -1,16 +1,17 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { type DailyTotal, type Day, dayOf, formatDay } from '../domain/daily-total.ts'
-import { LetheError } from '../domain/errors.ts'
 import { parseInstant } from '../domain/instant.ts'
 import type { Tracker } from '../domain/tracker.ts'
 import { createTracker } from '../operations/create-tracker.ts'
+import { renameTracker } from '../operations/rename-tracker.ts'
 import { requireOrganisation } from '../operations/require-organisation.ts'
+import { requireTracker } from '../operations/require-tracker.ts'
 import type { CommandKit } from './command-kit.ts'
 import { flagOrAnswer } from './questions.ts'
 import { table } from './table.ts'
 
 export function addTrackersCommand(program: Command, { terminal, withStore }: CommandKit): void {
-  const trackers = program.command('trackers').description('trackers: create, list, daily totals')
+  const trackers = program.command('trackers').description('trackers: create, list, rename, daily totals')
 
   trackers
     .command('create')
@@ -50,6 +51,21 @@ export function addTrackersCommand(program: Command, { terminal, withStore }: Co
     )
 
   trackers
+    .command('rename')
+    .description('give a tracker another name; its id stays')
+    .argument('<tracker>', 'its id')
+    .option('--name <name>', 'the new name')
+    .option('--json', 'print one JSON object')
+    .action((id: string, options: { name?: string; json?: true }) =>
+      withStore(async (workplace) => {
+        const name = await flagOrAnswer(terminal, options.name, '--name', 'New name of the tracker: ')
+        const tracker = await renameTracker(workplace, id, name)
+        if (options.json) terminal.print(JSON.stringify(toJson(tracker)))
+        else terminal.print(`${tracker.id} is named "${tracker.name}" now.`)
+      }),
+    )
+
+  trackers
     .command('totals')
     .description('show what happened on a tracker day by day (UTC), whoever it was')
     .argument('<tracker>', 'its id')
@@ -58,10 +74,8 @@ export function addTrackersCommand(program: Command, { terminal, withStore }: Co
     .option('--json', 'print one JSON object per line')
     .action((id: string, options: { from?: Day; to?: Day; json?: true }) =>
       withStore(async ({ trackers, dailyTotals, clock }) => {
-        const tracker = await trackers.find(id)
-        if (tracker === null) throw new LetheError('not_found', `There is no tracker "${id}".`)
+        const { organisationId } = await requireTracker({ trackers }, id)
         const { from = dayOf(clock()) - 30, to = dayOf(clock()) } = options
-        const { organisationId } = tracker
         const days = (await dailyTotals.list({ organisationId, trackerId: id }, from, to)) ?? []
         const lines = options.json
           ? days.map((total) => JSON.stringify({ ...total, day: formatDay(total.day) }))

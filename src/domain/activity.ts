@@ -7,6 +7,9 @@ export const activityKinds = [
   'key.created',
   'key.rotated',
   'key.revoked',
+  'key.renamed',
+  'organisation.renamed',
+  'tracker.renamed',
   'subject.erased',
   'subject.exported',
   'tracker.created',
@@ -42,7 +45,10 @@ export interface ActivityEntry {
   at: Instant
   actor: Actor
   kind: ActivityKind
-  /** What it was done to: the name of a key, the id of a tracker, the address of a member, the plan moved to; `null` for the actor itself. */
+  /**
+   * What it was done to: the name of a key, the id of a tracker, the address of a member, the plan moved to, of what was renamed
+   * both names; `null` for the actor itself.
+   */
   target: string | null
   requestId: string | null
   /** What an erasure deleted. */
@@ -60,6 +66,8 @@ export interface ActivityPosition {
 export interface ActivityQuery {
   limit: number
   after: ActivityPosition | null
+  /** Only what happened then or later. */
+  since?: Instant
   /** Only what this request did. */
   requestId: string | null
 }

@@ -34,12 +34,12 @@ export function apiKeyState(key: ApiKey, now: Instant): ApiKeyState {
   return 'active'
 }
 
-/** Why a key cannot be rotated or revoked. */
+/** Why a key cannot be rotated, renamed or revoked. */
 export function keyNotActive(key: ApiKey, now: Instant): LetheError {
   const state = apiKeyState(key, now)
   return new LetheError(
     'invalid_request',
-    `The key "${key.name}" is ${state}; only an active key can be rotated or revoked.`,
+    `The key "${key.name}" is ${state}; only an active key can be rotated, renamed or revoked.`,
   )
 }
 
@@ -68,6 +68,16 @@ export interface ApiKeyStore {
   rotate(id: string, proof: KeyProof, now: Instant, note?: ActivityNote): Promise<boolean>
   /** Revokes a key that is active at `now`, for good. `false`, with nothing changed, otherwise. */
   revoke(id: string, now: Instant, note?: ActivityNote): Promise<boolean>
+  /**
+   * Gives a key that is active at `now` another name, and leaves `note` behind. Nothing changes when another active key of the
+   * organisation has that name (`taken`), or when the organisation has no active key with this id (`absent`).
+   */
+  rename(
+    key: Pick<ApiKey, 'id' | 'organisationId'>,
+    name: string,
+    now: Instant,
+    note: ActivityNote,
+  ): Promise<'renamed' | 'taken' | 'absent'>
   /** Notes when keys were last used; an instant earlier than the one stored changes nothing. */
   touch(lastUsed: ReadonlyMap<string, Instant>): Promise<void>
 }

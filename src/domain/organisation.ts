@@ -31,4 +31,6 @@ export interface OrganisationStore {
   list(): Promise<Organisation[]>
   /** `false` when there is no such organisation. The note is left when the plan was another one. */
   setPlan(id: string, plan: Plan, note?: ActivityNote): Promise<boolean>
+  /** Gives it another name, and leaves `note` behind. `false`, with nothing changed, when there is no such organisation. */
+  rename(id: string, name: string, note: ActivityNote): Promise<boolean>
 }

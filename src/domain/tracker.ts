@@ -27,6 +27,6 @@ export interface TrackerStore {
   find(id: string): Promise<Tracker | null>
   /** An organisation's trackers, oldest first. */
   list(organisationId: string): Promise<Tracker[]>
-  /** `false`, with nothing changed, when the tracker is not visible to the organisation. */
-  rename(tracker: TrackerRef, name: string): Promise<boolean>
+  /** Leaves `note` behind. `false`, with nothing changed, when the tracker is not visible to the organisation. */
+  rename(tracker: TrackerRef, name: string, note: ActivityNote): Promise<boolean>
 }

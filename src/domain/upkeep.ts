@@ -19,6 +19,8 @@ export interface ScrubOptions {
 export interface UpkeepStore {
   /** Does `work` unless another process is at such work; `null` then. A process that dies has let go of it. */
   alone<Result>(work: () => Promise<Result>): Promise<Result | null>
+  /** Remembers when a sweep began that has come to its end. */
+  noteSweep(begunAt: Instant): Promise<void>
   scrubState(): Promise<ScrubState>
   /** Whether a scrub leaves not one byte of what was deleted; an engine that only frees its room leaves some until it is used again. */
   readonly scrubsEveryByte: boolean

@@ -99,6 +99,7 @@ export function keepHouse(
         },
       })
       isComplete = !signal.aborted && !isClockDoubtful()
+      if (isComplete) await upkeep.noteSweep(begunAt)
     } finally {
       onSwept({ swept, begunAt, durationMs: performance.now() - startedAt, isComplete })
     }

@@ -1,3 +1,5 @@
+import { hideSecrets } from '../domain/hide-secrets.ts'
+
 /** Where the data lives. */
 export type StoreAddress = { engine: 'sqlite'; path: string } | { engine: 'postgres'; url: string }
 
@@ -15,10 +17,5 @@ export function parseStoreAddress(
 
 /** Where a store is, as it may stand in a log. */
 export function placeOf(address: StoreAddress): string {
-  return address.engine === 'sqlite' ? address.path : withoutPassword(address.url)
-}
-
-/** The address of a database with neither the user's password nor the parameters, which may hold one too. */
-export function withoutPassword(url: string): string {
-  return url.replace(/^([a-z]+:\/\/)(?:.*@)?([^?]*).*$/s, '$1$2')
+  return address.engine === 'sqlite' ? address.path : hideSecrets(address.url)
 }

@@ -13,7 +13,7 @@ const key = 'key'
 
 /**
  * Every table of a store, those that others refer to first: its name, the columns of its key, its other columns. A table or a column
- * of a migration that is not here fails a test. Only how far scrubs have come is each engine's own.
+ * of a migration that is not here fails a test. Only how far sweeps and scrubs have come is each store's own.
  */
 export const transferTables: readonly TransferTable[] = [
   table('organisations', { id: text }, { name: text, plan: text, created_at: integer }),

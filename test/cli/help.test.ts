@@ -96,9 +96,9 @@ describe('every command', () => {
     assert.equal(cli.holdsBytes(''), false)
   })
 
-  it('refuses to run on a broken configuration, as wrong usage, and touches no store', async (t) => {
+  it('but the one that explains it refuses to run on a broken configuration, as wrong usage, and touches no store', async (t) => {
     const cli = commandLine(t)
-    for (const [words, command] of leaves) {
+    for (const [words, command] of leaves.filter(([[name]]) => name !== 'config')) {
       const args = completeArguments(words, command)
       assertRefused(
         await cli.run(args, { env: { LETHE_LIMIT_IP: 'lots' } }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type CommandLine, commandLine, jsonLines } from '../support/command-line.ts'
+import { assertRefused, type CommandLine, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
 
 const create = ['members', 'create', '--org', 'acme', '--email', 'Ada@Acme.example']
 
@@ -64,5 +64,34 @@ describe('lethe members', () => {
     const [line] = jsonLines((await cli.run(['members', 'list', '--org', 'acme', '--json'])).stdout)
     assert.partialDeepStrictEqual(line, { email: 'ada@acme.example', orgId: 'acme', joinedAt: null })
     assert.equal((await cli.run(['members', 'list', '--org', 'none'])).code, 1)
+  })
+
+  it('remove takes an id or an address and the address typed, and leaves an entry in the activity', async (t) => {
+    const cli = await withOrganisation(commandLine(t))
+    await cli.run(create)
+    const invite = ['members', 'create', '--org', 'acme', '--json', '--email']
+    const { id: ben } = onlyJson(await cli.run([...invite, 'ben@acme.example']))
+    await cli.run([...invite, 'cid@acme.example'])
+    const remove = (member: string, ...rest: string[]) =>
+      cli.run(['members', 'remove', member, '--org', 'acme', ...rest])
+
+    assertRefused(await remove(String(ben)), 2, /--email is missing/)
+    assertRefused(await remove(String(ben), '--email', 'ada@acme.example'), 1, /nobody was removed/)
+    assertRefused(await remove('mem_none', '--email', 'x@y'), 1, /There is no member mem_none in "acme"/)
+    assertRefused(await remove('no@one', '--email', 'no@one'), 1, /There is no member no@one in "acme"/)
+    const gone = await remove(String(ben), '--email', ' Ben@acme.example')
+    assert.match(gone.stdout, /^Removed ben@acme\.example, who is signed out everywhere\./)
+    const asked = await cli.run(['members', 'remove', 'CID@acme.example', '--org', 'acme', '--json'], {
+      answers: ['cid@acme.example'],
+    })
+    assert.match(asked.asked[0] ?? '', /^cid@acme\.example is signed out at once/)
+    assert.partialDeepStrictEqual(onlyJson(asked), { email: 'cid@acme.example', orgId: 'acme' })
+    assertRefused(await remove('ada@acme.example', '--email', 'ada@acme.example'), 1, /The last member/)
+
+    const { stdout } = await cli.run(['activity', '--org', 'acme', '--kind', 'member.removed', '--json'])
+    assert.deepEqual(
+      jsonLines(stdout).map(({ target }) => target),
+      ['cid@acme.example', 'ben@acme.example'],
+    )
   })
 })

@@ -9,7 +9,7 @@ function busyFor(tries: number): UpkeepStore {
   const no = () => Promise.reject(new Error('nobody asked for this'))
   return {
     alone: async (work) => (tries-- > 0 ? null : work()),
-    ...{ scrubsEveryByte: true, scrubState: no, scrub: no, backup: no, distribute: no },
+    ...{ scrubsEveryByte: true, noteSweep: no, scrubState: no, scrub: no, backup: no, distribute: no },
   }
 }
 

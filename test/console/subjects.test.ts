@@ -120,6 +120,10 @@ describe('trackers in the console', () => {
     dataOf(await rename('Journal'))
     const trackers = listIn(dataOf(await client.ask('/trackers')), 'trackers')
     assert.partialDeepStrictEqual(trackers.at(-1), { id, name: 'Journal', subjects: 0 })
+    assert.partialDeepStrictEqual(listIn(dataOf(await client.ask('/activity')), 'entries')[0], {
+      ...{ kind: 'tracker.renamed', target: `${id}: Blog → Journal` },
+      actor: { kind: 'member', id: client.member.id },
+    })
     errorOf(
       await client.ask('/trackers/nothing/rename', { method: 'POST', body: { name: 'x' } }),
       'not_found',

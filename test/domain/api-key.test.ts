@@ -35,6 +35,9 @@ describe('the state of a key', () => {
   it('is the reason why a key cannot be rotated or revoked', () => {
     const error = keyNotActive(key({ expiresAt: 1_000 }), 2_000)
     assert.equal(error.code, 'invalid_request')
-    assert.equal(error.message, 'The key "nightly" is expired; only an active key can be rotated or revoked.')
+    assert.equal(
+      error.message,
+      'The key "nightly" is expired; only an active key can be rotated, renamed or revoked.',
+    )
   })
 })

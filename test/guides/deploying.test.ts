@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { withoutPassword } from '../../src/storage/store-address.ts'
+import { hideSecrets } from '../../src/domain/hide-secrets.ts'
 import { freePort } from '../deploy/run-proxy.ts'
 import { commandLine, startServe } from '../support/command-line.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
@@ -23,7 +23,7 @@ test('the commands for a fleet print what the guide shows, with two services', {
     shell: openShell(lifetime, cli.folder, {}),
     names: {
       'postgres://lethe@db.internal:5432/lethe': store,
-      'postgres://db.internal:5432/lethe': withoutPassword(store),
+      'postgres://db.internal:5432/lethe': hideSecrets(store),
       'redis://cache.internal:6379': limiter,
       ...Object.fromEntries(addresses.map((address, i) => [address, `http://127.0.0.1:${ports[i]}`])),
     },

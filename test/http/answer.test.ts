@@ -10,7 +10,7 @@ import { Moment, Visit } from '../../src/http/request-way.ts'
 async function answered(t: TestContext, respond: (answer: AnswerWriter, visit: Visit) => void) {
   const logged: string[] = []
   const logger = pino({ base: null }, { write: (line) => logged.push(line) })
-  const answer = answerWriter({ clock: Date.now, logger, isClosing: () => false })
+  const answer = answerWriter({ clock: Date.now, logger, isClosing: () => false, onSend() {} })
   const server = createServer((request, response) => {
     respond(answer, new Visit('some id', null, request, response, {}, {}, new Moment()))
   })

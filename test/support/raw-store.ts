@@ -42,10 +42,10 @@ const sqliteTables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND na
 const postgresTables =
   "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'"
 
-/** Every table of a store but those that each engine has for itself: how far scrubs have come, which migrations were applied. */
+/** Every table of a store but those that each has for itself: how far sweeps and scrubs have come, which migrations were applied. */
 export function tablesAt(address: string): Promise<Record<string, RawTable>> {
   return askAt(address, async (ask, isSqlite) => {
-    const own = ['scrubs', 'lethe_migrations']
+    const own = ['scrubs', 'sweeps', 'lethe_migrations']
     const found = (await ask(isSqlite ? sqliteTables : postgresTables)).map(({ name }) => String(name))
     const tables: Record<string, RawTable> = {}
     for (const name of found.filter((each) => !own.includes(each)).sort()) {

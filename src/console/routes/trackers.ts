@@ -35,9 +35,9 @@ export const trackerRoutes = [
     method: 'POST',
     path: '/console/api/trackers/{trackerId}/rename',
     body: { name: typed },
-    async run({ services, tracker, body }) {
-      await renameTracker(services, tracker, body.name)
-      return { id: tracker.trackerId, name: body.name }
+    async run({ services, tracker, body, origin }) {
+      const { id, name } = await renameTracker(services, tracker.trackerId, body.name, origin)
+      return { id, name }
     },
   }),
   memberRoute({

@@ -3,20 +3,19 @@ import type { Instant } from '../../domain/instant.ts'
 import type { SweepStep } from '../../domain/retention.ts'
 import type { SubjectCounts } from '../../domain/subject.ts'
 import { toPage } from '../page.ts'
-import { noteColumns, noteValues, toEntry } from '../rows/activity.ts'
+import { noteColumns, noteValues, rangeOf, toEntry } from '../rows/activity.ts'
 import { integer, text } from '../rows/row.ts'
 import type { Connections } from './connections.ts'
-import { behindAll } from './present-subject.ts'
 import { findSweptBefore, readSweptBefore } from './retention-window.ts'
 import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'
 import type { Run } from './transact.ts'
 
 const columns = noteColumns.join(', ')
-const range = 'organisation_id = $1 AND (at, id) < ($2, $3)'
-const order = 'ORDER BY at DESC, id DESC LIMIT $4'
+const range = 'organisation_id = $1 AND (at, id) < ($2, $3) AND at >= $4'
+const order = 'ORDER BY at DESC, id DESC LIMIT $5'
 const list = statement(`SELECT ${columns} FROM activity WHERE ${range} ${order}`)
-const listOfRequest = statement(`SELECT ${columns} FROM activity WHERE ${range} AND request_id = $5 ${order}`)
+const listOfRequest = statement(`SELECT ${columns} FROM activity WHERE ${range} AND request_id = $6 ${order}`)
 const insert = statement(
   `INSERT INTO activity (${columns}) VALUES (${noteColumns.map((_, index) => `$${index + 1}`).join(', ')})`,
 )
@@ -35,9 +34,9 @@ export function activityStore(connections: Connections): ActivityStore {
       connections.transaction(async (run) => {
         if ((await run(lockOwner, [note.organisationId])).rowCount === 1) leaveNote(run, note)
       }),
-    async list(organisationId, { limit, after, requestId }) {
-      const { at, id } = after ?? { at: behindAll, id: '' }
-      const values = [organisationId, at, id, limit + 1]
+    async list(organisationId, query) {
+      const { limit, requestId } = query
+      const values = [organisationId, ...rangeOf(query), limit + 1]
       const rows = await (requestId === null
         ? connections.read(list, values)
         : connections.read(listOfRequest, [...values, requestId]))

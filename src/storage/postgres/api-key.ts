@@ -33,6 +33,12 @@ const rotate = statement(
   `UPDATE api_keys SET hash = $1, last_four = $2, rotated_at = $3 WHERE id = $4 AND ${activeAt(3)}`,
 )
 const revoke = statement(`UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND ${activeAt(1)}`)
+const nameTakenByOther = statement(
+  `SELECT 1 FROM api_keys WHERE organisation_id = $1 AND name = $2 AND ${activeAt(3)} AND id <> $4`,
+)
+const rename = statement(
+  `UPDATE api_keys SET name = $1 WHERE id = $2 AND organisation_id = $4 AND ${activeAt(3)}`,
+)
 const touch = statement(
   'UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $1)',
 )
@@ -68,6 +74,14 @@ export function apiKeyStore(connections: Connections): ApiKeyStore {
         if ((await run(revoke, [now, id])).rowCount === 0) return false
         leaveNote(run, note)
         return true
+      }),
+    rename: ({ id, organisationId }, name, now, note) =>
+      connections.transaction(async (run) => {
+        await run(lockOwner, [organisationId])
+        if ((await run(nameTakenByOther, [organisationId, name, now, id])).rowCount !== 0) return 'taken'
+        if ((await run(rename, [name, id, now, organisationId])).rowCount === 0) return 'absent'
+        leaveNote(run, note)
+        return 'renamed'
       }),
     touch: (lastUsed) =>
       connections.transaction(async (run) => {

@@ -5,7 +5,7 @@ import { LetheError } from '../../domain/errors.ts'
 const distributed = ['subjects', 'sessions', 'events']
 /** The others, of which every node has a copy; what a foreign key points to comes first. */
 const everywhere = [
-  ...['organisations', 'trackers', 'api_keys', 'daily_events', 'daily_sessions', 'scrubs'],
+  ...['organisations', 'trackers', 'api_keys', 'daily_events', 'daily_sessions', 'scrubs', 'sweeps'],
   ...['members', 'sign_ins', 'activity', 'retention_windows'],
 ]
 

@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
 import { LetheError } from '../../domain/errors.ts'
+import { hideSecrets } from '../../domain/hide-secrets.ts'
 import type { Store } from '../../domain/store.ts'
-import { withoutPassword } from '../store-address.ts'
 import { activityStore } from './activity.ts'
 import { apiKeyStore } from './api-key.ts'
 import { Connections, withClient } from './connections.ts'
@@ -73,7 +73,7 @@ function prepare(url: string): Promise<boolean> {
 function onDatabase<Result>(url: string, work: (client: Client) => Promise<Result>): Promise<Result> {
   return withClient(url, work).catch((error) => {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`Cannot open the store ${withoutPassword(url)}: ${reason}`, { cause: error })
+    throw new Error(`Cannot open the store ${hideSecrets(url)}: ${reason}`, { cause: error })
   })
 }
 

@@ -12,6 +12,7 @@ const insert = statement(
 const find = statement(`SELECT ${columns} FROM organisations WHERE id = $1`)
 const list = statement(`SELECT ${columns} FROM organisations ORDER BY created_at, id`)
 const setPlan = statement('UPDATE organisations SET plan = $1 WHERE id = $2')
+const rename = statement('UPDATE organisations SET name = $1 WHERE id = $2')
 
 export function organisationStore(connections: Connections): OrganisationStore {
   return {
@@ -30,6 +31,12 @@ export function organisationStore(connections: Connections): OrganisationStore {
         if (!row) return false
         if (toOrganisation(row).plan === plan) return true
         run(setPlan, [plan, id])
+        leaveNote(run, note)
+        return true
+      }),
+    rename: (id, name, note) =>
+      connections.transaction(async (run) => {
+        if ((await run(rename, [name, id])).rowCount === 0) return false
         leaveNote(run, note)
         return true
       }),

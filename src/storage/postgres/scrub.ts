@@ -1,7 +1,7 @@
 import type { ScrubState, UpkeepStore } from '../../domain/upkeep.ts'
-import { integer } from '../rows/row.ts'
+import { integer, type Row } from '../rows/row.ts'
 import { type Connections, withClient } from './connections.ts'
-import { statement } from './statement.ts'
+import { type Statement, statement } from './statement.ts'
 import type { Run } from './transact.ts'
 
 /** Held together by the deletions that are under way, and for a moment by a scrub alone. */
@@ -18,17 +18,28 @@ const adopt = statement(
   'UPDATE scrubs SET scrubbed_at = $1, deleted_round = CASE WHEN $2 THEN round ELSE deleted_round END',
 )
 
+const noteSweep = statement(
+  'INSERT INTO sweeps VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET begun_at = excluded.begun_at',
+)
+
 /** Where whatever leads to a person is deleted from. */
 const tablesOfPeople = ['events', 'sessions', 'subjects', 'activity']
 
+/** How the store stands, by whatever connection reads it. */
+export async function scrubState(read: (statement: Statement) => Promise<Row[]>): Promise<ScrubState> {
+  const row = (await read(state))[0] ?? {}
+  return { lastAt: integer(row, 'scrubbed_at'), isDue: row.is_due === true }
+}
+
 export function scrubStore(
   connections: Connections,
-): Pick<UpkeepStore, 'scrubState' | 'scrubsEveryByte' | 'scrub'> {
+): Pick<UpkeepStore, 'noteSweep' | 'scrubState' | 'scrubsEveryByte' | 'scrub'> {
   return {
-    async scrubState(): Promise<ScrubState> {
-      const row = (await connections.read(state, []))[0] ?? {}
-      return { lastAt: integer(row, 'scrubbed_at'), isDue: row.is_due === true }
-    },
+    noteSweep: (begunAt) =>
+      connections.transaction(async (run) => {
+        await run(noteSweep, [begunAt])
+      }),
+    scrubState: () => scrubState((statement) => connections.read(statement, [])),
     scrubsEveryByte: false,
     /**
      * Frees the room of deleted rows in tables and indexes. What PostgreSQL does with it, and until when bytes stand in it, in its

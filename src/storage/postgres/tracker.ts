@@ -24,10 +24,12 @@ export function trackerStore(connections: Connections): TrackerStore {
       return row ? toTracker(row) : null
     },
     list: async (organisationId) => (await connections.read(list, [organisationId])).map(toTracker),
-    rename: ({ trackerId, organisationId }, name) =>
-      connections.transaction(
-        async (run) => (await run(rename, [name, trackerId, organisationId])).rowCount === 1,
-      ),
+    rename: ({ trackerId, organisationId }, name, note) =>
+      connections.transaction(async (run) => {
+        if ((await run(rename, [name, trackerId, organisationId])).rowCount === 0) return false
+        leaveNote(run, note)
+        return true
+      }),
   }
 }
 

@@ -1,4 +1,10 @@
-import { type ActivityEntry, type ActivityNote, type Actor, isActivityKind } from '../../domain/activity.ts'
+import {
+  type ActivityEntry,
+  type ActivityNote,
+  type ActivityQuery,
+  type Actor,
+  isActivityKind,
+} from '../../domain/activity.ts'
 import type { SubjectCounts } from '../../domain/subject.ts'
 import { integer, type Row, text, textOrNull } from './row.ts'
 
@@ -15,6 +21,12 @@ export function noteValues(note: ActivityNote, counts?: SubjectCounts): (string 
     ...[organisationId, at, id, kind, actor.kind, actorId, actorName, target, requestId],
     ...[counts?.sessions ?? null, counts?.events ?? null],
   ]
+}
+
+/** The two ends of a query's range, newest first: the position behind which it begins, and the earliest instant in it. */
+export function rangeOf({ after, since }: ActivityQuery): [at: number, id: string, since: number] {
+  const { at, id } = after ?? { at: Number.MAX_SAFE_INTEGER, id: '' }
+  return [at, id, since ?? Number.MIN_SAFE_INTEGER]
 }
 
 export function toEntry(row: Row): ActivityEntry {

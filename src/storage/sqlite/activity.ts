@@ -5,35 +5,18 @@ import type { Page } from '../../domain/page.ts'
 import type { SweepStep } from '../../domain/retention.ts'
 import type { SubjectCounts } from '../../domain/subject.ts'
 import { toPage } from '../page.ts'
-import { noteColumns, noteValues, toEntry } from '../rows/activity.ts'
-import { integer, type Row } from '../rows/row.ts'
+import { noteColumns, noteValues, rangeOf, toEntry } from '../rows/activity.ts'
+import { integer } from '../rows/row.ts'
 import { transaction } from './connection.ts'
 import { retentionWindowQueries } from './retention-window.ts'
 import { deletionNote } from './scrub.ts'
 
 export function activityQueries(db: DatabaseSync) {
-  const order = 'ORDER BY at DESC, id DESC LIMIT ?'
-  const newest = db.prepare(`SELECT * FROM activity WHERE organisation_id = ? ${order}`)
-  const following = db.prepare(
-    `SELECT * FROM activity WHERE organisation_id = ? AND (at, id) < (?, ?) ${order}`,
+  const range = '(at, id) < (?, ?) AND at >= ? ORDER BY at DESC, id DESC LIMIT ?'
+  const list = db.prepare(`SELECT * FROM activity WHERE organisation_id = ? AND ${range}`)
+  const listOfRequest = db.prepare(
+    `SELECT * FROM activity WHERE organisation_id = ? AND request_id = ? AND ${range}`,
   )
-  const ofRequest = 'organisation_id = ? AND request_id = ?'
-  const newestOfRequest = db.prepare(`SELECT * FROM activity WHERE ${ofRequest} ${order}`)
-  const followingOfRequest = db.prepare(
-    `SELECT * FROM activity WHERE ${ofRequest} AND (at, id) < (?, ?) ${order}`,
-  )
-
-  function find(organisationId: string, { limit, after, requestId }: ActivityQuery): Row[] {
-    if (requestId === null) {
-      return after
-        ? following.all(organisationId, after.at, after.id, limit + 1)
-        : newest.all(organisationId, limit + 1)
-    }
-    return after
-      ? followingOfRequest.all(organisationId, requestId, after.at, after.id, limit + 1)
-      : newestOfRequest.all(organisationId, requestId, limit + 1)
-  }
-
   const windows = retentionWindowQueries(db)
   const anyBefore = db.prepare('SELECT 1 FROM activity WHERE organisation_id = ? AND at < ? LIMIT 1')
   const countBefore = db.prepare(
@@ -49,8 +32,13 @@ export function activityQueries(db: DatabaseSync) {
     countBefore: (organisationId: string, since: Instant): number =>
       integer(countBefore.get(organisationId, since) ?? {}, 'count'),
     list(organisationId: string, query: ActivityQuery): Page<ActivityEntry, ActivityPosition> {
-      const entries = find(organisationId, query).map(toEntry)
-      return toPage(entries, query.limit, ({ at, id }) => ({ at, id }))
+      const { limit, requestId } = query
+      const ends = [...rangeOf(query), limit + 1]
+      const rows =
+        requestId === null
+          ? list.all(organisationId, ...ends)
+          : listOfRequest.all(organisationId, requestId, ...ends)
+      return toPage(rows.map(toEntry), limit, ({ at, id }) => ({ at, id }))
     },
   }
 }

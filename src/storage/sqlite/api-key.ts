@@ -41,6 +41,10 @@ export function apiKeyCommands(db: DatabaseSync) {
     `UPDATE api_keys SET hash = ?, last_four = ?, rotated_at = ? WHERE id = ? AND ${active}`,
   )
   const revoke = db.prepare(`UPDATE api_keys SET revoked_at = ? WHERE id = ? AND ${active}`)
+  const nameTakenByOther = db.prepare(
+    `SELECT 1 FROM api_keys WHERE organisation_id = ? AND name = ? AND ${active} AND id <> ?`,
+  )
+  const rename = db.prepare(`UPDATE api_keys SET name = ? WHERE id = ? AND organisation_id = ? AND ${active}`)
   const touch = db.prepare(
     'UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at < ?1)',
   )
@@ -73,6 +77,18 @@ export function apiKeyCommands(db: DatabaseSync) {
         if (revoke.run(now, id, now).changes === 0) return false
         leaveNote(note)
         return true
+      }),
+    renameApiKey: (
+      { id, organisationId }: Pick<ApiKey, 'id' | 'organisationId'>,
+      name: string,
+      now: Instant,
+      note: ActivityNote,
+    ): 'renamed' | 'taken' | 'absent' =>
+      transaction(db, () => {
+        if (nameTakenByOther.get(organisationId, name, now, id)) return 'taken'
+        if (rename.run(name, id, organisationId, now).changes === 0) return 'absent'
+        leaveNote(note)
+        return 'renamed'
       }),
     touchApiKeys: (lastUsed: ReadonlyMap<string, Instant>): void =>
       transaction(db, () => {

@@ -42,15 +42,17 @@ export function refuseForeign(db: DatabaseSync, path: string, steps: readonly st
   }
 }
 
-function isOurs(db: DatabaseSync): boolean {
+/** Whether a database is a store of ours, of whatever version. */
+export function isOurs(db: DatabaseSync): boolean {
   return pragma(db, 'application_id') === applicationId
 }
 
-function version(db: DatabaseSync): number {
+/** The number of the last migration applied. */
+export function version(db: DatabaseSync): number {
   return pragma(db, 'user_version')
 }
 
-function pragma(db: DatabaseSync, name: string): number {
+export function pragma(db: DatabaseSync, name: string): number {
   return Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0])
 }
 

@@ -54,12 +54,13 @@ export async function openSqliteStore(path: string): Promise<Store> {
       find: async (id) => organisations.find(id),
       list: async () => organisations.list(),
       setPlan: (id, plan, note) => writer.run('setPlan', id, plan, note),
+      rename: (id, name, note) => writer.run('renameOrganisation', id, name, note),
     },
     trackers: {
       create: (tracker, note) => writer.run('createTracker', tracker, note),
       find: async (id) => trackers.find(id),
       list: async (organisationId) => trackers.list(organisationId),
-      rename: (tracker, name) => writer.run('renameTracker', tracker, name),
+      rename: (tracker, name, note) => writer.run('renameTracker', tracker, name, note),
     },
     apiKeys: {
       create: (key, hash, note) => writer.run('createApiKey', key, hash, note),
@@ -68,6 +69,7 @@ export async function openSqliteStore(path: string): Promise<Store> {
       list: async (organisationId) => apiKeys.list(organisationId),
       rotate: (id, proof, now, note) => writer.run('rotateApiKey', id, proof, now, note),
       revoke: (id, now, note) => writer.run('revokeApiKey', id, now, note),
+      rename: (key, name, now, note) => writer.run('renameApiKey', key, name, now, note),
       touch: (lastUsed) => writer.run('touchApiKeys', lastUsed),
     },
     subjects: {
@@ -129,6 +131,7 @@ export async function openSqliteStore(path: string): Promise<Store> {
     },
     upkeep: {
       alone: (work) => alone(path, work),
+      noteSweep: (begunAt) => writer.run('noteSweep', begunAt),
       scrubState: async () => scrubs.scrubState(),
       scrubsEveryByte: true,
       scrub: (now, options) => scrubInPieces(path, writer, scrubs.scrubScope(), now, options),

@@ -24,6 +24,7 @@ export function organisationCommands(db: DatabaseSync) {
   )
   const find = db.prepare('SELECT plan FROM organisations WHERE id = ?')
   const setPlan = db.prepare('UPDATE organisations SET plan = ? WHERE id = ?')
+  const rename = db.prepare('UPDATE organisations SET name = ? WHERE id = ?')
   const leaveNote = activityNotes(db)
   return {
     createOrganisation: ({ id, name, plan, createdAt }: Organisation): boolean =>
@@ -34,6 +35,12 @@ export function organisationCommands(db: DatabaseSync) {
         if (!before) return false
         setPlan.run(plan, id)
         if (before.plan !== plan) leaveNote(note)
+        return true
+      }),
+    renameOrganisation: (id: string, name: string, note: ActivityNote): boolean =>
+      transaction(db, () => {
+        if (rename.run(name, id).changes === 0) return false
+        leaveNote(note)
         return true
       }),
   }

@@ -77,6 +77,9 @@ async function untilFree<Result>(
 
 export function scrubCommands(db: DatabaseSync) {
   const note = db.prepare('UPDATE scrubs SET scrubbed_deletions = ?, scrubbed_at = ?')
+  const noteSweep = db.prepare(
+    'INSERT INTO sweeps VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET begun_at = excluded.begun_at',
+  )
   const adopt = db.prepare(
     'UPDATE scrubs SET scrubbed_at = ?, deletions = max(deletions, scrubbed_deletions + ?)',
   )
@@ -88,6 +91,10 @@ export function scrubCommands(db: DatabaseSync) {
       }),
     /** Empties the log where nobody holds it; `null` where somebody does. */
     truncateLog: (): true | null => (truncateLog(db) ? true : null),
+    noteSweep: (begunAt: Instant): void =>
+      transaction(db, () => {
+        noteSweep.run(begunAt)
+      }),
     adoptScrubState: ({ lastAt, isDue }: ScrubState): void =>
       transaction(db, () => {
         adopt.run(lastAt, isDue ? 1 : 0)

@@ -30,8 +30,12 @@ export function trackerCommands(db: DatabaseSync) {
         if (isCreated) leaveNote(note)
         return isCreated
       }),
-    renameTracker: ({ trackerId, organisationId }: TrackerRef, name: string): boolean =>
-      transaction(db, () => rename.run(name, trackerId, organisationId).changes === 1),
+    renameTracker: ({ trackerId, organisationId }: TrackerRef, name: string, note: ActivityNote): boolean =>
+      transaction(db, () => {
+        if (rename.run(name, trackerId, organisationId).changes === 0) return false
+        leaveNote(note)
+        return true
+      }),
   }
 }
 

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { ActivityEntry, ActivityNote, ActivityPosition } from '../../../src/domain/activity.ts'
+import type {
+  ActivityEntry,
+  ActivityNote,
+  ActivityPosition,
+  ActivityQuery,
+} from '../../../src/domain/activity.ts'
 import type { ApiKey } from '../../../src/domain/api-key.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { type Bench, walk } from './bench.ts'
@@ -31,9 +36,14 @@ export function activityContract(bench: Bench): void {
     }
   }
 
-  async function listed(organisationId: string, requestId: string | null = null, limit = 200) {
+  async function listed(
+    organisationId: string,
+    requestId: string | null = null,
+    limit = 200,
+    range: Pick<ActivityQuery, 'since'> = {},
+  ) {
     return walk<ActivityEntry, ActivityPosition>((after) =>
-      bench.store.activity.list(organisationId, { limit, after, requestId }),
+      bench.store.activity.list(organisationId, { limit, after, requestId, ...range }),
     )
   }
 
@@ -151,6 +161,22 @@ export function activityContract(bench: Bench): void {
         )
       }
       assert.deepEqual(await listed('nobody'), [])
+    })
+
+    it('goes back to an instant, which is in it, whether a request is named or not', async () => {
+      const organisationId = await bench.createOrganisation()
+      for (const i of [0, 1, 2, 3]) {
+        const left = note(organisationId, { id: `e${i}`, at: start + i, requestId: i === 2 ? 'b' : 'a' })
+        await bench.store.apiKeys.create(key(organisationId), hash, left)
+      }
+      for (const limit of [1, 200]) {
+        const ids = async (requestId: string | null, since: number) =>
+          (await listed(organisationId, requestId, limit, { since })).map(({ id }) => id)
+        assert.deepEqual(await ids(null, start + 1), ['e3', 'e2', 'e1'])
+        assert.deepEqual(await ids('a', start + 1), ['e3', 'e1'])
+        assert.deepEqual(await ids(null, start + 4), [])
+        assert.deepEqual(await ids(null, start - 1), ['e3', 'e2', 'e1', 'e0'])
+      }
     })
 
     it('is found by the request that left it, page by page, in its own organisation alone', async () => {

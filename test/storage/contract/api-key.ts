@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ApiKey } from '../../../src/domain/api-key.ts'
 import type { Bench } from './bench.ts'
+import { kindsOf, memberNote } from './member.ts'
 
 const hash = '07'.repeat(32)
 const otherHash = 'fe'.repeat(32)
@@ -186,6 +187,65 @@ export function apiKeyContract(bench: Bench): void {
 
     it('is false for a key that does not exist', async () => {
       assert.equal(await bench.store.apiKeys.revoke('nothing', now), false)
+    })
+  })
+
+  describe('renaming an API key', () => {
+    const rename = ({ id, organisationId }: ApiKey, name: string, at = now) =>
+      bench.store.apiKeys.rename(
+        { id, organisationId },
+        name,
+        at,
+        memberNote(bench, organisationId, 'key.renamed'),
+      )
+
+    it('changes its name and nothing else, and is in the activity', async () => {
+      const key = await storedKey()
+      assert.equal(await rename(key, `"O'Neill" 🦦`), 'renamed')
+      await assertHolds({ ...key, name: `"O'Neill" 🦦` }, hash)
+      assert.deepEqual(await kindsOf(bench, key.organisationId), ['key.renamed'])
+    })
+
+    it('takes no name of another active key, but one of a key that has ended', async () => {
+      const key = await storedKey()
+      const { organisationId } = key
+      const other = await storedKey({ organisationId, name: 'hourly', expiresAt: now + 100 })
+      assert.equal(await rename(key, 'hourly'), 'taken')
+      await assertHolds(key, hash)
+      assert.deepEqual(await kindsOf(bench, organisationId), [])
+      assert.equal(await rename(key, 'hourly', now + 100), 'renamed')
+      await assertHolds(other, hash)
+    })
+
+    it('takes a name that a key of another organisation has, and the one it has itself', async () => {
+      const [key, theirs] = [await storedKey({ name: 'mine' }), await storedKey({ name: 'theirs' })]
+      assert.equal(await rename(key, theirs.name), 'renamed')
+      assert.equal(await rename(key, theirs.name), 'renamed')
+    })
+
+    it('changes nothing of a key that is revoked, expired, not there or another organisation’s', async () => {
+      const revoked = await storedKey()
+      await bench.store.apiKeys.revoke(revoked.id, now)
+      assert.equal(await rename(revoked, 'again'), 'absent')
+      const expiring = await storedKey({ expiresAt: now + 100 })
+      assert.equal(await rename(expiring, 'again', now + 100), 'absent')
+      const organisationId = await bench.createOrganisation()
+      assert.equal(await rename({ ...expiring, organisationId }, 'again'), 'absent')
+      assert.equal(await rename({ ...expiring, id: 'nothing' }, 'again'), 'absent')
+      await assertHolds(expiring, hash)
+    })
+
+    it('gives one name to one key, of renames and creations that come at the same time', async () => {
+      const organisationId = await bench.createOrganisation()
+      const names = ['a', 'b', 'c', 'd']
+      const keys = await Promise.all(names.map((name) => storedKey({ organisationId, name })))
+      const created = await newKey({ organisationId, name: 'wanted' })
+      await Promise.all([
+        ...keys.map((key) => rename(key, 'wanted')),
+        bench.store.apiKeys.create(created, hash),
+      ])
+      const named = (await bench.store.apiKeys.list(organisationId)).filter(({ name }) => name === 'wanted')
+      assert.equal(named.length, 1)
     })
   })
 

@@ -44,7 +44,7 @@ export async function addJoined(bench: Bench, fields: Partial<Member> = {}): Pro
   return { ...member, passwordSetAt: now }
 }
 
-async function kindsOf(bench: Bench, organisationId: string): Promise<string[]> {
+export async function kindsOf(bench: Bench, organisationId: string): Promise<string[]> {
   const { rows } = await bench.store.activity.list(organisationId, {
     limit: 200,
     after: null,

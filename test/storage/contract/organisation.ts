@@ -4,6 +4,7 @@ import type { ActivityNote } from '../../../src/domain/activity.ts'
 import type { Organisation } from '../../../src/domain/organisation.ts'
 import { plans } from '../../../src/domain/plan.ts'
 import type { Bench } from './bench.ts'
+import { kindsOf, memberNote } from './member.ts'
 
 export function organisationContract(bench: Bench): void {
   function organisation(fields: Partial<Organisation> = {}): Organisation {
@@ -81,6 +82,21 @@ export function organisationContract(bench: Bench): void {
       const stored = organisation({ plan: 'pro' })
       await bench.store.organisations.create(stored)
       assert.equal(await bench.store.organisations.setPlan(stored.id, 'pro'), true)
+    })
+
+    it('is given another name, which its activity tells, and no other changes', async () => {
+      const [renamed, other] = [organisation(), organisation()]
+      for (const one of [renamed, other]) await bench.store.organisations.create(one)
+      const note = memberNote(bench, renamed.id, 'organisation.renamed')
+      assert.equal(await bench.store.organisations.rename(renamed.id, `L'été 🦦`, note), true)
+      assert.deepEqual(await bench.store.organisations.find(renamed.id), { ...renamed, name: `L'été 🦦` })
+      assert.deepEqual(await bench.store.organisations.find(other.id), other)
+      assert.deepEqual(await kindsOf(bench, renamed.id), ['organisation.renamed'])
+    })
+
+    it('that is not there cannot be given a name', async () => {
+      const note = memberNote(bench, 'nobody', 'organisation.renamed')
+      assert.equal(await bench.store.organisations.rename('nobody', 'Acme', note), false)
     })
 
     it('that is not there cannot be moved to a plan', async () => {

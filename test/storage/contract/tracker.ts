@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Bench } from './bench.ts'
+import { kindsOf, memberNote } from './member.ts'
 
 export function trackerContract(bench: Bench): void {
   describe('a tracker', () => {
@@ -52,11 +53,19 @@ export function trackerContract(bench: Bench): void {
       const { organisationId, trackerId } = await bench.createTracker()
       const other = await bench.createOrganisation()
       const before = await bench.store.trackers.find(trackerId)
-      assert.equal(await bench.store.trackers.rename({ organisationId: other, trackerId }, 'Theirs'), false)
-      assert.equal(await bench.store.trackers.rename({ organisationId, trackerId: 'nothing' }, 'None'), false)
+      const rename = (owner: string, id: string, name: string) =>
+        bench.store.trackers.rename(
+          { organisationId: owner, trackerId: id },
+          name,
+          memberNote(bench, owner, 'tracker.renamed'),
+        )
+      assert.equal(await rename(other, trackerId, 'Theirs'), false)
+      assert.equal(await rename(organisationId, 'nothing', 'None'), false)
       assert.deepEqual(await bench.store.trackers.find(trackerId), before)
-      assert.equal(await bench.store.trackers.rename({ organisationId, trackerId }, `L'été`), true)
+      assert.equal(await rename(organisationId, trackerId, `L'été`), true)
       assert.deepEqual(await bench.store.trackers.find(trackerId), { ...before, name: `L'été` })
+      assert.deepEqual(await kindsOf(bench, organisationId), ['tracker.renamed'])
+      assert.deepEqual(await kindsOf(bench, other), [])
     })
 
     it('is listed with its organisation’s others alone, oldest first, and by id among equals', async () => {

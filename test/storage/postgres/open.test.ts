@@ -116,7 +116,7 @@ describe('opening a PostgreSQL store', () => {
     url.password = 'wrong-and-secret'
     url.searchParams.set('application_name', 'secret-too')
     await assert.rejects(openPostgresStore(url.href), (error: Error) => {
-      assert.match(error.message, /^Cannot open the store postgres:\/\/127\.0\.0\.1:\d+\/\S+: /)
+      assert.match(error.message, /^Cannot open the store postgres:\/\/…@127\.0\.0\.1:\d+\/\S+: /)
       assert.doesNotMatch(`${error.message} ${error.stack}`, /secret/)
       return true
     })

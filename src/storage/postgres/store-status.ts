@@ -1,0 +1,96 @@
+import type { Client } from 'pg'
+import type { StoreStatus } from '../../domain/store-status.ts'
+import { integer, type Row, text } from '../rows/row.ts'
+import { transferTables } from '../transfer-tables.ts'
+import { withClient } from './connections.ts'
+import { isDistributed } from './distribute.ts'
+import { migrations, version } from './migrate.ts'
+import { scrubState } from './scrub.ts'
+
+const answerTimeoutMs = 10_000
+const smallTables = ['organisations', 'trackers', 'api_keys', 'members']
+const largeTables = ['subjects', 'sessions', 'events']
+
+/** Looks at the store in a PostgreSQL database, on a connection that cannot write. */
+export function readPostgresStatus(url: string): Promise<StoreStatus> {
+  return withClient(url, async (client) => {
+    await client.query(`SET default_transaction_read_only = on; SET statement_timeout = ${answerTimeoutMs}`)
+    return look(client)
+  })
+}
+
+async function look(client: Client): Promise<StoreStatus> {
+  const [applied, known] = [await version(client), migrations().length]
+  if (applied === 0) throw new Error('There is no store in this database.')
+  /** Of a store of another version, what it has. */
+  async function ifThere<Found>(read: () => Promise<Found>): Promise<Found | null> {
+    try {
+      return await read()
+    } catch (error) {
+      if (applied === known) throw error
+      return null
+    }
+  }
+  const all = async (sql: string): Promise<Row[]> => (await client.query<Row>(sql)).rows
+  const first = async (sql: string): Promise<Row> => (await all(sql))[0] ?? {}
+  const count = async (table: string) =>
+    integer(await first(`SELECT count(*) AS count FROM ${table}`), 'count')
+  const isSpread = await isDistributed(client)
+  const server = text(await first(`SELECT current_setting('server_version') AS version`), 'version')
+  return {
+    engine: `PostgreSQL ${server.split(' ')[0]}${isSpread ? ' with Citus' : ''}`,
+    migrations: { applied, known },
+    organisations: await ifThere(async () => {
+      const rows = await all('SELECT id, name, plan FROM organisations ORDER BY created_at, id')
+      return rows.map((row) => ({ id: text(row, 'id'), name: text(row, 'name'), plan: text(row, 'plan') }))
+    }),
+    bytes: await sizes(all, isSpread),
+    rows: await ifThere(async () => {
+      const rows: Record<string, number> = {}
+      for (const table of smallTables) rows[table] = await count(table)
+      return rows
+    }),
+    // On a cluster each shard has an estimate of its own, and the table that is spread has none.
+    estimatedRows: isSpread ? null : await estimates(all),
+    sweptAt: await ifThere(async () => {
+      const [row] = await all('SELECT begun_at FROM sweeps')
+      return row ? integer(row, 'begun_at') : null
+    }),
+    scrub: await ifThere(() => scrubState(({ text }) => all(text))),
+  }
+}
+
+type All = (sql: string) => Promise<Row[]>
+
+/** The large tables with their indexes, each, and all that is small together. */
+async function sizes(all: All, isSpread: boolean): Promise<Record<string, number>> {
+  const own = 'coalesce(pg_total_relation_size(to_regclass(name)), 0)'
+  const size = isSpread
+    ? `CASE WHEN to_regclass(name) IN (SELECT logicalrelid FROM pg_dist_partition)
+         THEN citus_total_relation_size(to_regclass(name)) ELSE ${own} END`
+    : own
+  const names = [...transferTables.map(({ name }) => name), 'scrubs', 'sweeps', 'lethe_migrations']
+  const rows = await all(`SELECT name, ${size} AS bytes FROM unnest(ARRAY[${listed(names)}]) AS name`)
+  const bytes: Record<string, number> = {
+    ...Object.fromEntries(largeTables.map((name) => [name, 0])),
+    others: 0,
+  }
+  for (const row of rows) {
+    const part = largeTables.find((name) => name === row.name) ?? 'others'
+    bytes[part] = (bytes[part] ?? 0) + integer(row, 'bytes')
+  }
+  return bytes
+}
+
+/** As of the last time each table was vacuumed or analysed; one of which nothing is known yet is left out. */
+async function estimates(all: All): Promise<Record<string, number>> {
+  const rows = await all(
+    `SELECT name, reltuples::bigint AS count FROM unnest(ARRAY[${listed(largeTables)}]) AS name
+     JOIN pg_class ON oid = to_regclass(name) WHERE reltuples >= 0`,
+  )
+  return Object.fromEntries(rows.map((row) => [text(row, 'name'), integer(row, 'count')]))
+}
+
+function listed(names: readonly string[]): string {
+  return names.map((name) => `'${name}'`).join(', ')
+}

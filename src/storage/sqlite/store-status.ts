@@ -1,0 +1,71 @@
+import { existsSync, statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import type { StoreStatus } from '../../domain/store-status.ts'
+import { integer, text } from '../rows/row.ts'
+import { snapshot } from './connection.ts'
+import { ForeignStore, isEmpty, isOurs, migrations, pragma, version } from './migrate.ts'
+import { scrubQueries } from './scrub.ts'
+
+const lockTimeoutMs = 2_000
+const smallTables = ['organisations', 'trackers', 'api_keys', 'members']
+
+/** Looks at the embedded store in a file. The file is opened for reading alone. */
+export function readSqliteStatus(path: string): StoreStatus {
+  if (!existsSync(path)) throw new Error(`There is no store at ${path}.`)
+  const db = openUntouched(path)
+  try {
+    return snapshot(db, () => look(db, path))
+  } finally {
+    db.close()
+  }
+}
+
+/** To read a file that nobody has open, SQLite would put two more beside it and leave them there; as one that nobody changes, it does not. */
+function openUntouched(path: string): DatabaseSync {
+  const url = pathToFileURL(path)
+  if (!existsSync(`${path}-wal`)) url.searchParams.set('immutable', '1')
+  return new DatabaseSync(url, { readOnly: true, timeout: lockTimeoutMs })
+}
+
+function look(db: DatabaseSync, path: string): StoreStatus {
+  if (isEmpty(db)) throw new Error(`There is no store at ${path}.`)
+  if (!isOurs(db)) throw new ForeignStore(`${path} is a database, but not a Lethe store.`)
+  const [applied, known] = [version(db), migrations().length]
+  /** Of a store of another version, what it has. */
+  function ifThere<Found>(read: () => Found): Found | null {
+    try {
+      return read()
+    } catch (error) {
+      if (applied === known) throw error
+      return null
+    }
+  }
+  const all = (sql: string) => db.prepare(sql).all()
+  const count = (table: string) => integer(all(`SELECT count(*) AS count FROM ${table}`)[0] ?? {}, 'count')
+  const pageSize = pragma(db, 'page_size')
+  return {
+    engine: `SQLite ${process.versions.sqlite}`,
+    migrations: { applied, known },
+    organisations: ifThere(() =>
+      all('SELECT id, name, plan FROM organisations ORDER BY created_at, id').map((row) => ({
+        id: text(row, 'id'),
+        name: text(row, 'name'),
+        plan: text(row, 'plan'),
+      })),
+    ),
+    bytes: {
+      database: pragma(db, 'page_count') * pageSize,
+      free: pragma(db, 'freelist_count') * pageSize,
+      log: statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+    },
+    rows: ifThere(() => Object.fromEntries(smallTables.map((table) => [table, count(table)]))),
+    // To count the others is to read them.
+    estimatedRows: null,
+    sweptAt: ifThere(() => {
+      const [row] = all('SELECT begun_at FROM sweeps')
+      return row ? integer(row, 'begun_at') : null
+    }),
+    scrub: ifThere(() => scrubQueries(db).scrubState()),
+  }
+}

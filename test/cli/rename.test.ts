@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { assertRefused, type CommandLine, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
+
+async function shop(cli: CommandLine): Promise<{ keyId: string }> {
+  await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
+  await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'acme-shop'])
+  return { keyId: await createKey(cli, 'nightly') }
+}
+
+async function createKey(cli: CommandLine, name: string): Promise<string> {
+  const scope = ['--scope', 'analytics:view']
+  const made = onlyJson(
+    await cli.run(['keys', 'create', '--org', 'acme', '--name', name, ...scope, '--json']),
+  )
+  return String(made.id)
+}
+
+/** What the activity of the organisation says of renames, newest first. */
+async function renames(cli: CommandLine): Promise<unknown[]> {
+  const { stdout } = await cli.run(['activity', '--org', 'acme', '--json'])
+  const entries = jsonLines(stdout).filter(({ kind }) => String(kind).endsWith('.renamed'))
+  return entries.map(({ kind, target }) => [kind, target])
+}
+
+describe('renaming from the command line', () => {
+  it('gives another name to an organisation, a tracker and a key, and leaves both names in the activity', async (t) => {
+    const cli = commandLine(t)
+    const { keyId } = await shop(cli)
+    const org = await cli.run(['orgs', 'rename', 'acme', '--name', 'Acme Ltd'])
+    assert.deepEqual([org.code, org.stdout, org.stderr], [0, 'acme is named "Acme Ltd" now.\n', ''])
+    const tracker = await cli.run(['trackers', 'rename', 'acme-shop', '--name', 'The shop'])
+    assert.deepEqual([tracker.code, tracker.stdout], [0, 'acme-shop is named "The shop" now.\n'])
+    const key = await cli.run(['keys', 'rename', keyId, '--name', 'hourly'])
+    assert.deepEqual([key.code, key.stdout], [0, `The key ${keyId} is named "hourly" now.\n`])
+    assert.deepEqual(await renames(cli), [
+      ['key.renamed', 'nightly → hourly'],
+      ['tracker.renamed', 'acme-shop: Shop → The shop'],
+      ['organisation.renamed', 'Acme → Acme Ltd'],
+    ])
+  })
+
+  it('prints what was renamed as one JSON object for scripts, as lists do', async (t) => {
+    const cli = commandLine(t)
+    const { keyId } = await shop(cli)
+    const renamed = async (...args: string[]) => onlyJson(await cli.run([...args, '--name', 'New', '--json']))
+    const listed = async (...args: string[]) => jsonLines((await cli.run([...args, '--json'])).stdout)
+    assert.deepEqual([await renamed('orgs', 'rename', 'acme')], await listed('orgs', 'list'))
+    assert.deepEqual(
+      [await renamed('trackers', 'rename', 'acme-shop')],
+      await listed('trackers', 'list', '--org', 'acme'),
+    )
+    assert.deepEqual([await renamed('keys', 'rename', keyId)], await listed('keys', 'list', '--org', 'acme'))
+  })
+
+  it('asks for the name on a terminal, and tells a script that it is missing', async (t) => {
+    const cli = commandLine(t)
+    const { keyId } = await shop(cli)
+    for (const [args, question] of [
+      [['orgs', 'rename', 'acme'], 'New name of the organisation: '],
+      [['trackers', 'rename', 'acme-shop'], 'New name of the tracker: '],
+      [['keys', 'rename', keyId], 'New name of the key: '],
+    ] as const) {
+      assertRefused(await cli.run(args), 2, /--name is missing/)
+      const { code, asked } = await cli.run(args, { answers: ['Typed'] })
+      assert.deepEqual([code, asked], [0, [question]])
+    }
+  })
+
+  it('refuses a name that will not do, and what is not there; nothing is in the activity', async (t) => {
+    const cli = commandLine(t)
+    const { keyId } = await shop(cli)
+    for (const args of [
+      ['orgs', 'rename', 'acme'],
+      ['trackers', 'rename', 'acme-shop'],
+    ]) {
+      assertRefused(await cli.run([...args, '--name', '']), 1, /name must be 1 to 128 characters/)
+    }
+    assertRefused(
+      await cli.run(['keys', 'rename', keyId, '--name', 'x'.repeat(65)]),
+      1,
+      /name must be 1 to 64/,
+    )
+    assertRefused(await cli.run(['orgs', 'rename', 'none', '--name', 'x']), 1, /no organisation "none"/)
+    assertRefused(await cli.run(['trackers', 'rename', 'none', '--name', 'x']), 1, /no tracker "none"/)
+    assertRefused(await cli.run(['keys', 'rename', 'none', '--name', 'x']), 1, /no key "none"/)
+    assert.deepEqual(await renames(cli), [])
+  })
+
+  it('takes the name a thing has already for done, without an entry', async (t) => {
+    const cli = commandLine(t)
+    const { keyId } = await shop(cli)
+    for (const args of [
+      ['orgs', 'rename', 'acme', '--name', 'Acme'],
+      ['trackers', 'rename', 'acme-shop', '--name', 'Shop'],
+      ['keys', 'rename', keyId, '--name', 'nightly'],
+    ]) {
+      assert.equal((await cli.run(args)).code, 0)
+    }
+    assert.deepEqual(await renames(cli), [])
+  })
+
+  it('refuses a key the name of another active one, and a key that has ended', async (t) => {
+    const cli = commandLine(t)
+    const { keyId } = await shop(cli)
+    const other = await createKey(cli, 'hourly')
+    const taken = await cli.run(['keys', 'rename', keyId, '--name', 'hourly'])
+    assertRefused(taken, 1, /the organisation has an active key named "hourly" already/)
+    await cli.run(['keys', 'revoke', other, '--name', 'hourly'])
+    assert.equal((await cli.run(['keys', 'rename', keyId, '--name', 'hourly'])).code, 0)
+    assertRefused(
+      await cli.run(['keys', 'rename', other, '--name', 'x']),
+      1,
+      /is revoked; only an active key/,
+    )
+  })
+})
