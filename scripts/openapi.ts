@@ -1,7 +1,7 @@
 // Writes openapi/v1.json from the schemas in the source, and the client's types from that; with --check only tells whether they are
 // up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { openApiDocument } from '../src/http/openapi/document.ts'
+import { openApiDocument } from '../src/http/api/openapi/document.ts'
 import { clientTypes } from './openapi/client-types.ts'
 
 const documentFile = 'openapi/v1.json'

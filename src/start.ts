@@ -1,12 +1,11 @@
 import type { Logger } from 'pino'
 import manifest from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
-import { consoleEntries } from './console/console-entries.ts'
-import { surroundings } from './console/surroundings.ts'
 import type { Limiter } from './domain/budget.ts'
-import { buildServer, serverTimeouts } from './http/build-server.ts'
 import { clientAddress } from './http/client-address.ts'
 import { connectionsWithin } from './http/connections.ts'
+import { originPolicy } from './http/console/origin-policy.ts'
+import { buildServer, serverTimeouts } from './http/server.ts'
 import { hostAndPort, type LimiterAddress, type LimiterReports, openLimiter } from './limiter/open-limiter.ts'
 import { keepHouse } from './operations/keep-house.ts'
 import { keyUse } from './operations/note-key-use.ts'
@@ -30,23 +29,16 @@ export async function startService(config: Config, workplace: Workplace, logger:
   )
   const limiter = await openLimiter(config.limiter, clock, limiterReports(config.limiter, logger))
   const metrics = await startMetrics(config, workplace, limiter, logger).catch(giveUp)
-  const shared = {
+  const server = buildServer({
     services: metrics ? { ...workplace, subjects: metrics.subjects } : workplace,
     limiter: metrics?.limiter ?? limiter,
-    addressOf: clientAddress(config.trustedProxies),
-  }
-  const consoleParts = {
-    ...shared,
-    passwords: passwordQueue(randomness),
-    surroundings: surroundings(config.publicUrl, config.trustedProxies),
-  }
-  const server = buildServer({
-    ...shared,
     budgets: config.budgets,
+    addressOf: clientAddress(config.trustedProxies),
+    originPolicy: originPolicy(config.publicUrl, config.trustedProxies),
+    passwords: passwordQueue(randomness),
     maxConnections: connectionsWithin(config.maxConnections),
     noteKeyUse: use.note,
     logger,
-    annex: (answer) => consoleEntries(consoleParts, answer),
     ...(metrics && { onAnswered: metrics.onAnswered }),
   })
   const port = await server.listen(config.host, config.port).catch(async (error) => {

@@ -1,0 +1,80 @@
+import { hash } from 'node:crypto'
+import { normaliseEmail } from '../../../domain/member.ts'
+import { acceptInvitation } from '../../../operations/accept-invitation.ts'
+import { requireInvited } from '../../../operations/require-invited.ts'
+import { requireOrganisation } from '../../../operations/require-organisation.ts'
+import { signIn } from '../../../operations/sign-in.ts'
+import { signOut } from '../../../operations/sign-out.ts'
+import { originOf } from '../../request-context.ts'
+import { defineRoute } from '../../route.ts'
+import { presentMember } from '../present.ts'
+import { Invited, Nothing, Session } from '../resources.ts'
+import { email, organisation, password, token } from '../schemas.ts'
+
+export const signInRoutes = [
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/sign-in',
+    access: 'open',
+    body: { email, password, organisationId: organisation },
+    response: Nothing,
+    async handle({ context, services, http, body }) {
+      // The limiter may be another machine: it need not learn anybody's address.
+      await http.countAttempt(context, hash('sha256', normaliseEmail(body.email)))
+      const { organisationId = null } = body
+      http.setToken(context, await signIn({ ...services, ...http }, { ...body, organisationId }, context.id))
+      return {}
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/invitation',
+    access: 'open',
+    body: { token },
+    response: Invited,
+    async handle({ context, services, http, body }) {
+      await http.countAttempt(context, null)
+      const member = await requireInvited(services, body.token)
+      const { name } = await requireOrganisation(services, member.organisationId)
+      return { email: member.email, organisation: name, hasPassword: member.passwordSetAt !== null }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/invitation/accept',
+    access: 'open',
+    body: { token, password },
+    response: Nothing,
+    async handle({ context, services, http, body }) {
+      await http.countAttempt(context, null)
+      http.setToken(context, await acceptInvitation({ ...services, ...http }, body, context.id))
+      return {}
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/session',
+    access: 'member',
+    response: Session,
+    handle({ signedIn: { member, organisation }, services }) {
+      const { id, name, plan } = organisation
+      const retentionDays = services.retentionDays[plan]
+      return { member: presentMember(member), organisation: { id, name, plan, retentionDays } }
+    },
+  }),
+  ...(['sign-out', 'sign-out-everywhere'] as const).map((which) =>
+    defineRoute({
+      method: 'POST',
+      path: `/console/api/${which}`,
+      access: 'member',
+      body: {},
+      response: Nothing,
+      async handle({ context, services, http, signedIn }) {
+        const everywhere = which === 'sign-out-everywhere'
+        await signOut(services, signedIn, { everywhere }, originOf(context))
+        http.setToken(context, null)
+        return {}
+      },
+    }),
+  ),
+]

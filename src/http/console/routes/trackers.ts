@@ -1,0 +1,75 @@
+import { dayOf, formatDay } from '../../../domain/daily-total.ts'
+import { formatInstant } from '../../../domain/instant.ts'
+import { createTracker } from '../../../operations/create-tracker.ts'
+import { listTotals } from '../../../operations/list-totals.ts'
+import { countedSubjects, listTrackers } from '../../../operations/list-trackers.ts'
+import { renameTracker } from '../../../operations/rename-tracker.ts'
+import { identityOf } from '../../request-context.ts'
+import { defineRoute, trackerView } from '../../route.ts'
+import { Totals, TrackerList, TrackerName } from '../resources.ts'
+import { days, typed } from '../schemas.ts'
+
+export const trackerRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/trackers',
+    access: 'member',
+    response: TrackerList,
+    async handle(call) {
+      const { organisationId, since } = trackerView(call, '')
+      const trackers = await listTrackers(call.services, organisationId, since)
+      return {
+        trackers: trackers.map(({ id, name, createdAt, subjects }) => ({
+          ...{ id, name, createdAt: formatInstant(createdAt), subjects },
+          hasMoreSubjects: subjects >= countedSubjects,
+        })),
+      }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/trackers',
+    access: 'member',
+    body: { name: typed },
+    response: TrackerName,
+    async handle({ services, context, body }) {
+      const { organisationId } = identityOf(context)
+      // Its id is chance's: whoever could choose one would learn which ids other organisations have.
+      const { id, name } = await createTracker(services, { organisationId, name: body.name })
+      return { id, name }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/trackers/{trackerId}/rename',
+    access: 'member',
+    body: { name: typed },
+    response: TrackerName,
+    async handle(call) {
+      const { trackerId } = call.path
+      await renameTracker(call.services, trackerView(call, trackerId), call.body.name)
+      return { id: trackerId, name: call.body.name }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/trackers/{trackerId}/totals',
+    access: 'member',
+    query: { days },
+    response: Totals,
+    async handle(call) {
+      const { services, path, query } = call
+      const today = dayOf(services.clock())
+      const view = trackerView(call, path.trackerId)
+      const totals = await listTotals(services, view, today - (query.days ?? 30) + 1, today)
+      return {
+        today: formatDay(today),
+        days: totals.map(({ day, sessions, events }) => ({
+          day: formatDay(day),
+          sessions,
+          events: Object.values(events).reduce((sum, count) => sum + count, 0),
+        })),
+      }
+    },
+  }),
+]
