@@ -7,14 +7,14 @@ import { boolean, integer, list, object, oneOf, orNull, type Schema, text } from
 
 const instant = text({ format: 'date-time' })
 
-export const Nothing = object({}, { title: 'Nothing' })
+export const Nothing = object({})
 
 export const Member = object(
   { id: text(), email: text(), createdAt: instant, joinedAt: orNull(instant) },
   { title: 'Member' },
 )
 
-export const Session = object(
+export const SignedIn = object(
   {
     member: Member,
     organisation: object({ id: text(), name: text(), plan: oneOf(plans), retentionDays: integer() }),
@@ -65,7 +65,6 @@ export const Erasure = object(
 )
 
 const Actor: Schema<{ kind: 'member' | 'key'; id: string; name: string } | { kind: 'command-line' }> = {
-  title: 'Actor',
   anyOf: [
     object({ kind: oneOf(['member', 'key']), id: text(), name: text() }),
     object({ kind: oneOf(['command-line']) }),

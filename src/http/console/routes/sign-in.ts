@@ -8,7 +8,7 @@ import { signOut } from '../../../operations/sign-out.ts'
 import { originOf } from '../../request-context.ts'
 import { defineRoute } from '../../route.ts'
 import { presentMember } from '../present.ts'
-import { Invited, Nothing, Session } from '../resources.ts'
+import { Invited, Nothing, SignedIn } from '../resources.ts'
 import { email, organisation, password, token } from '../schemas.ts'
 
 export const signInRoutes = [
@@ -55,7 +55,7 @@ export const signInRoutes = [
     method: 'GET',
     path: '/console/api/session',
     access: 'member',
-    response: Session,
+    response: SignedIn,
     handle({ signedIn: { member, organisation }, services }) {
       const { id, name, plan } = organisation
       const retentionDays = services.retentionDays[plan]
