@@ -1,14 +1,13 @@
 import type { Logger } from 'pino'
 import manifest from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
-import { consoleEntries } from './console/console-entries.ts'
-import { surroundings } from './console/surroundings.ts'
 import type { Limiter } from './domain/budget.ts'
 import { formatInstant } from './domain/instant.ts'
 import { deletesFrom } from './domain/retention-window.ts'
-import { buildServer, serverTimeouts } from './http/build-server.ts'
 import { clientAddress } from './http/client-address.ts'
 import { connectionsWithin } from './http/connections.ts'
+import { originPolicy } from './http/console/origin-policy.ts'
+import { buildServer, serverTimeouts } from './http/server.ts'
 import { hostAndPort, type LimiterAddress, type LimiterReports, openLimiter } from './limiter/open-limiter.ts'
 import type { Log } from './logger.ts'
 import { keepHouse } from './operations/keep-house.ts'
@@ -38,23 +37,16 @@ export async function startService(config: Config, workplace: Workplace, log: Lo
   )
   const limiter = await openLimiter(config.limiter, clock, limiterReports(config.limiter, logger))
   const metrics = await startMetrics(config, workplace, limiter, log).catch(giveUp)
-  const shared = {
+  const server = buildServer({
     services: metrics ? { ...workplace, subjects: metrics.subjects } : workplace,
     limiter: metrics?.limiter ?? limiter,
-    addressOf: clientAddress(config.trustedProxies),
-  }
-  const consoleParts = {
-    ...shared,
-    passwords: passwordQueue(randomness),
-    surroundings: surroundings(config.publicUrl, config.trustedProxies),
-  }
-  const server = buildServer({
-    ...shared,
     budgets: config.budgets,
+    addressOf: clientAddress(config.trustedProxies),
+    originPolicy: originPolicy(config.publicUrl, config.trustedProxies),
+    passwords: passwordQueue(randomness),
     maxConnections: connectionsWithin(config.maxConnections),
     noteKeyUse: use.note,
     log,
-    annex: (answer) => consoleEntries(consoleParts, answer),
     ...(metrics && { onAnswered: metrics.onAnswered }),
   })
   const port = await server.listen(config.host, config.port).catch(async (error) => {

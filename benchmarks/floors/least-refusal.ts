@@ -8,12 +8,12 @@ import { expectShortLived } from '../../src/cli/young-generation.ts'
 import { readConfig } from '../../src/config.ts'
 import { LetheError } from '../../src/domain/errors.ts'
 import { then } from '../../src/domain/eventually.ts'
+import { subjectPath } from '../../src/http/api/routes/subjects.ts'
 import { clientAddress } from '../../src/http/client-address.ts'
-import { answerFailure } from '../../src/http/failure.ts'
+import { RequestBatch, RequestContext } from '../../src/http/request-context.ts'
 import { chosenRequestId } from '../../src/http/request-id.ts'
 import { requestLog } from '../../src/http/request-log.ts'
-import { Moment, Visit } from '../../src/http/request-way.ts'
-import { subjectPath } from '../../src/http/routes/subjects.ts'
+import { failure } from '../../src/http/response.ts'
 import { openLimiter } from '../../src/limiter/open-limiter.ts'
 import { createLog } from '../../src/logger.ts'
 
@@ -23,18 +23,18 @@ const addressOf = clientAddress(config.trustedProxies)
 const logRequest = requestLog(await createLog(config, { json: true }), Date.now)
 const budget = { name: 'ip', limit: 999_999_999, windowMs: 60_000 } as const
 const noKey = new LetheError('unauthorized', 'No API key was sent.'.padEnd(76, '.'))
-const moment = new Moment()
-const destination = { path: subjectPath }
+const batch = new RequestBatch()
+const match = { kind: 'nothing', pipeline: 'key', path: subjectPath, params: {} } as const
 
 const server = createServer((request, response) => {
   if (request.url === '/healthz') return response.end()
   const chosen = chosenRequestId(request)
   const id = chosen === null || chosen === 'unusable' ? randomUUID() : chosen.id
-  const visit = new Visit(id, chosen, request, response, destination, {}, moment)
-  response.on('close', () => logRequest(visit))
+  const context = new RequestContext(id, chosen, request, response, match, batch)
+  response.on('close', () => logRequest(context))
   return then(limiter.take(budget, addressOf(request)), (state) => {
-    const context = { requestId: id, now: Date.now(), budget: state, hasCredential: false }
-    const { status, headers, body } = answerFailure(noKey, context)
+    const facts = { requestId: id, now: Date.now(), budget: state, hasCredential: false }
+    const { status, headers, body } = failure(noKey, facts)
     const text = JSON.stringify(body)
     headers.push('Content-Length', text.length)
     response.writeHead(status, headers)

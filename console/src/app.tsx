@@ -15,7 +15,7 @@ import { useResource } from './resource.ts'
 import { match, navigate, useAddress } from './router.tsx'
 import { SessionProvider } from './session.tsx'
 import { Shell } from './shell.tsx'
-import type { Session } from './types.ts'
+import type { SignedIn } from './types.ts'
 
 /** The console: its two pages for whoever comes, and the others for members. */
 export function App() {
@@ -36,7 +36,7 @@ export function App() {
 
 function Members({ path }: { path: string }) {
   const [isSignedOut, setSignedOut] = useState(false)
-  const session = useResource<Session>('/session')
+  const session = useResource<SignedIn>('/session')
   useEffect(() => {
     whenSignedOut(() => setSignedOut(true))
   }, [])

@@ -1,13 +1,13 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { Session } from './types.ts'
+import type { SignedIn } from './types.ts'
 
-const Context = createContext<Session | null>(null)
+const Context = createContext<SignedIn | null>(null)
 
 export const SessionProvider = Context.Provider
 
 /** Who is signed in, on pages for members. */
-export function useSession(): Session {
+export function useSession(): SignedIn {
   const session = useContext(Context)
   if (!session) throw new Error('A page for members was shown to nobody.')
   return session

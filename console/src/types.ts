@@ -1,8 +1,9 @@
-/** What the server's answers hold, as src/console/routes give it. */
+// Written by `npm run openapi` from the routes of the console; a change here is lost.
 
-export interface Session {
-  member: Member
-  organisation: { id: string; name: string; plan: string; retentionDays: number }
+export interface Invited {
+  email: string
+  organisation: string
+  hasPassword: boolean
 }
 
 export interface Member {
@@ -10,6 +11,16 @@ export interface Member {
   email: string
   createdAt: string
   joinedAt: string | null
+}
+
+export interface SignedIn {
+  member: Member
+  organisation: {
+    id: string
+    name: string
+    plan: 'free' | 'starter' | 'pro' | 'business'
+    retentionDays: number
+  }
 }
 
 export interface Key {
@@ -25,14 +36,29 @@ export interface Key {
   lastUsedAt: string | null
 }
 
+export interface KeyList {
+  keys: Key[]
+}
+
+export interface Area {
+  area: string
+  scopes: {
+    scope: string
+    allows: string
+  }[]
+}
+
+export interface AreaList {
+  areas: Area[]
+}
+
 export interface IssuedKey {
   key: Key
   keyString: string
 }
 
-export interface Area {
-  area: string
-  scopes: { scope: string; allows: string }[]
+export interface RevokedKey {
+  key: Key
 }
 
 export interface Tracker {
@@ -43,41 +69,96 @@ export interface Tracker {
   hasMoreSubjects: boolean
 }
 
-export interface Totals {
-  today: string
-  days: { day: string; sessions: number; events: number }[]
+export interface TrackerList {
+  trackers: Tracker[]
 }
 
-export interface Counts {
+export interface TrackerName {
+  id: string
+  name: string
+}
+
+export interface Day {
+  day: string
   sessions: number
   events: number
 }
 
-export interface Subject {
+export interface Totals {
+  today: string
+  days: Day[]
+}
+
+export interface Counts {
+  /** How many sessions. */
+  sessions: number
+  /** How many events. */
+  events: number
+}
+
+/** A data subject as lists show it. */
+export interface SubjectSummary {
   subjectId: string
+  /** The start of the oldest session stored. */
   firstSeenAt: string
+  /** The end of the newest activity stored. */
   lastSeenAt: string
   counts: Counts
 }
 
-export interface SubjectRecord extends Subject {
+export interface SubjectList {
+  subjects: SubjectSummary[]
+  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  nextCursor: string | null
+}
+
+/** What is stored about one data subject. */
+export interface Subject {
+  trackerId: string
+  subjectId: string
+  /** The start of the oldest session stored. */
+  firstSeenAt: string
+  /** The end of the newest activity stored. */
+  lastSeenAt: string
+  counts: Counts
+  /** What is known of the subject as of its newest session. */
   attributes: Record<string, unknown>
 }
 
-export interface Visit {
+export interface Session {
   sessionId: string
+  /** When it began. */
   startedAt: string
+  /** When it ended, as far as is known. */
   endedAt: string
-  counts: { events: number }
+  counts: {
+    /** How many events. */
+    events: number
+  }
+  /** What was collected with the session. */
   attributes: Record<string, unknown>
 }
 
-export interface VisitEvent {
+export interface SessionList {
+  sessions: Session[]
+  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  nextCursor: string | null
+}
+
+export interface Event {
   eventId: string
   sessionId: string
   name: string
+  /** When it happened. */
   occurredAt: string
+  /** What was collected with the event. */
   properties: Record<string, unknown>
+}
+
+export interface EventList {
+  events: Event[]
+  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  nextCursor: string | null
 }
 
 export interface Erasure {
@@ -89,9 +170,30 @@ export interface Erasure {
 export interface Activity {
   id: string
   at: string
-  actor: { kind: 'member' | 'key'; id: string; name: string } | { kind: 'command-line' }
-  kind: string
+  actor: {
+    kind: 'member' | 'key'
+    id: string
+    name: string
+  } | {
+    kind: 'command-line'
+  }
+  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'tracker.renamed' | 'subject.erased' | 'subject.exported' | 'tracker.created' | 'organisation.plan-changed' | 'member.invited' | 'member.joined' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere'
   target: string | null
   requestId: string | null
   counts: Counts | null
+}
+
+export interface ActivityList {
+  entries: Activity[]
+  nextCursor: string | null
+}
+
+export interface MemberList {
+  members: Member[]
+}
+
+export interface Invitation {
+  member: Member
+  token: string
+  expiresAt: string
 }

@@ -8,12 +8,22 @@ export function clientTypes(document: unknown): string {
   const schemas = Object.entries(objectIn(objectIn(document, 'components'), 'schemas'))
   const parts = [
     '// Written by `npm run openapi` from openapi/v1.json; a change here is lost.',
-    ...schemas.map(([name, schema]) => interfaceOf(name, object(schema))),
+    ...interfaces(schemas),
     ...operations(document).flatMap(queryInterface),
     objectGuard,
     ...schemas.map(([name, schema]) => guardOf(name, object(schema))),
   ]
   return `${parts.join('\n\n')}\n`
+}
+
+/** The types of the console's pages: what the answers to their requests hold. */
+export function consoleTypes(schemas: Json): string {
+  const heading = '// Written by `npm run openapi` from the routes of the console; a change here is lost.'
+  return `${[heading, ...interfaces(Object.entries(schemas))].join('\n\n')}\n`
+}
+
+function interfaces(schemas: [name: string, schema: unknown][]): string[] {
+  return schemas.map(([name, schema]) => interfaceOf(name, object(schema)))
 }
 
 const objectGuard = `function isObject(value: unknown): value is Record<string, unknown> {

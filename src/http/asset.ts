@@ -1,6 +1,4 @@
-import type { AnswerWriter } from './answer.ts'
-import type { HeaderList } from './headers.ts'
-import type { Visit } from './request-way.ts'
+import type { HeaderList, RequestContext, Responder } from './request-context.ts'
 
 /** Nothing but what comes from here, no inline script or style, no frame around it, no text that becomes markup. */
 export const contentSecurityPolicy = [
@@ -28,15 +26,15 @@ export interface Asset {
 
 /** Answers with a file, in the smallest form that the browser can read. */
 export function sendAsset(
-  write: AnswerWriter['write'],
-  visit: Visit,
+  { write }: Responder,
+  context: RequestContext,
   { type, plain, compressed }: Asset,
   caching: string,
 ): void {
-  const accepted = readAccepted(visit.request.headers['accept-encoding'])
+  const accepted = readAccepted(context.request.headers['accept-encoding'])
   const form = compressed.find(({ encoding }) => accepted.has(encoding))
   const headers = [
-    ...safeHeaders(visit),
+    ...safeHeaders(context),
     'Cache-Control',
     caching,
     'Content-Type',
@@ -45,11 +43,11 @@ export function sendAsset(
     'Accept-Encoding',
   ]
   if (form) headers.push('Content-Encoding', form.encoding)
-  write(visit, 200, form?.bytes ?? plain, headers)
+  write(context, 200, form?.bytes ?? plain, headers)
 }
 
 /** What every answer that a browser may show carries. */
-export function safeHeaders({ id }: Visit): HeaderList {
+export function safeHeaders({ id }: RequestContext): HeaderList {
   return [
     ...['X-Request-Id', id, 'Content-Security-Policy', contentSecurityPolicy],
     ...['X-Content-Type-Options', 'nosniff', 'X-Frame-Options', 'DENY', 'Referrer-Policy', 'no-referrer'],

@@ -7,11 +7,11 @@ import type { Clock } from '../domain/instant.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import { addressHolder } from './client-address.ts'
 import type { Connections } from './connections.ts'
-import { answerFailure } from './failure.ts'
 import { STATUS_CODES } from './node-http.ts'
 import { cutOffBody } from './request-body.ts'
+import { failure } from './response.ts'
 
-export interface ParserErrorParts {
+export interface ParserErrorDeps {
   connections: Connections
   logger: Logger
   clock: Clock
@@ -31,16 +31,16 @@ const messages: Record<string, string> = {
  * Answers what never becomes a request: lines the HTTP parser refuses, headers over the limit, time-outs. Each counts against its
  * address, has an id, and is answered in the envelope like everything else.
  */
-export function parserErrors(parts: ParserErrorParts) {
+export function parserErrors(deps: ParserErrorDeps) {
   async function answer(socket: Duplex & { remoteAddress?: string }, message: string): Promise<void> {
     const startedAt = performance.now()
-    const requestId = parts.randomness.uuid()
+    const requestId = deps.randomness.uuid()
     const peer = socket.remoteAddress ?? ''
-    const budget = await parts.limiter.take(parts.budgets.ip, addressHolder(peer) ?? 'unknown')
-    const error = budget.granted ? new LetheError('invalid_request', message) : budgetSpent(parts.budgets.ip)
-    const { status, headers, body } = answerFailure(error, {
+    const budget = await deps.limiter.take(deps.budgets.ip, addressHolder(peer) ?? 'unknown')
+    const error = budget.granted ? new LetheError('invalid_request', message) : budgetSpent(deps.budgets.ip)
+    const { status, headers, body } = failure(error, {
       requestId,
-      now: parts.clock(),
+      now: deps.clock(),
       budget,
       hasCredential: false,
     })
@@ -48,8 +48,8 @@ export function parserErrors(parts: ParserErrorParts) {
     headers.push('Content-Length', payload.length, 'Connection', 'close')
     const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`]
     for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
-    parts.logger.info({ requestId, method: null, route: null, status, keyId: null }, 'request')
-    parts.onAnswered?.(null, null, status, performance.now() - startedAt)
+    deps.logger.info({ requestId, method: null, route: null, status, keyId: null }, 'request')
+    deps.onAnswered?.(null, null, status, performance.now() - startedAt)
     if (socket.writable) socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), payload]))
   }
 
@@ -60,7 +60,7 @@ export function parserErrors(parts: ParserErrorParts) {
     }
     const message = messages[error.code ?? ''] ?? 'This is not a well-formed HTTP request.'
     const respond = () => answer(socket, message).catch(() => socket.destroy())
-    const current = parts.connections.latest(socket)
+    const current = deps.connections.latest(socket)
     if (!current || current.request.complete) afterAnswers(socket, respond)
     else if (current.response.headersSent) socket.destroy()
     else {
@@ -80,7 +80,7 @@ export function parserErrors(parts: ParserErrorParts) {
 
   /** Whole requests that came before get their answers first. */
   function afterAnswers(socket: Duplex, respond: () => void): void {
-    const latest = parts.connections.latest(socket)
+    const latest = deps.connections.latest(socket)
     if (!latest || latest.response.writableFinished) respond()
     else latest.response.once('close', respond)
   }

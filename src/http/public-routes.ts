@@ -1,54 +1,43 @@
-import type { Eventually } from '../domain/eventually.ts'
+import type { ApiBudgetName, Budget, Limiter } from '../domain/budget.ts'
 import { checkReadiness } from '../operations/check-readiness.ts'
-import type { AnswerWriter } from './answer.ts'
+import { openApiDocument } from './api/openapi/document.ts'
+import { referenceRoutes } from './api/reference/reference.ts'
 import { once } from './once.ts'
-import { openApiDocument } from './openapi/document.ts'
-import { reference } from './reference/reference.ts'
-import type { Visit, WayParts } from './request-way.ts'
+import type { Route } from './request-context.ts'
+import { definePage, defineRoute } from './route.ts'
+import { object, oneOf } from './schemas/schema.ts'
 
-/**
- * The only paths that answer without a key or a member's sign-in. A route that is neither here nor has a scope, nor is for members,
- * stops the start. The console's own may be metered, by budgets of its own.
- */
-export const publicPaths: readonly string[] = [
-  '/healthz',
-  '/readyz',
-  '/v1/analytics/openapi.json',
-  '/docs',
-  '/docs/reference.css',
-  '/docs/reference.js',
-  '/docs/icon.svg',
-  '/',
-  '/console',
-  '/console/*',
-  '/console/api/*',
-  '/console/api/sign-in',
-  '/console/api/invitation',
-  '/console/api/invitation/accept',
-]
-
-interface PublicRoute {
-  path: string
-  respond(visit: Visit): Eventually<void>
-}
-
+/** What anybody may read, unmetered: how the service is, and how its API is used. */
 export function publicRoutes(
-  { services, limiter, budgets }: Pick<WayParts, 'services' | 'limiter' | 'budgets'>,
-  answer: AnswerWriter,
-): PublicRoute[] {
-  const { succeed, write } = answer
+  limiter: Pick<Limiter, 'isReachable'>,
+  budgets: Record<ApiBudgetName, Budget>,
+): Route[] {
   // The same bytes for everybody, so that clients who do not read them cost no memory; made when somebody asks.
   const document = once(openApiDocument)
   const bytes = once(() => Buffer.from(JSON.stringify(document())))
   return [
-    { path: '/healthz', respond: (visit) => succeed(visit, { status: 'ok' }) },
-    {
+    defineRoute({
+      method: 'GET',
+      path: '/healthz',
+      access: 'public',
+      response: object({ status: oneOf(['ok']) }),
+      handle: () => ({ status: 'ok' as const }),
+    }),
+    defineRoute({
+      method: 'GET',
       path: '/readyz',
-      async respond(visit) {
-        succeed(visit, { status: 'ready', parts: await checkReadiness(services, limiter) })
+      access: 'public',
+      response: object({
+        status: oneOf(['ready']),
+        parts: object({ store: oneOf(['ok']), limiter: oneOf(['ok', 'unreachable']) }),
+      }),
+      async handle({ services }) {
+        return { status: 'ready' as const, parts: await checkReadiness(services, limiter) }
       },
-    },
-    { path: '/v1/analytics/openapi.json', respond: (visit) => write(visit, 200, bytes()) },
-    ...reference(document, budgets, answer),
+    }),
+    definePage('/v1/analytics/openapi.json', ({ http, context }) =>
+      http.respond.write(context, 200, bytes()),
+    ),
+    ...referenceRoutes(document, budgets),
   ]
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { LetheError } from '../domain/errors.ts'
 import type { Eventually } from '../domain/eventually.ts'
@@ -21,11 +22,29 @@ export function discardBody(request: IncomingMessage): Eventually<void> {
   if (hasBody(request)) return receive(request, () => {})
 }
 
-/** A request's body, empty without one. Refuses what `receive` refuses. */
-export async function readBody(request: IncomingMessage): Promise<Buffer> {
+/** The fields of a JSON object in a request's body; none without a body. Refuses what `receive` refuses. */
+export async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {
   const chunks: Buffer[] = []
   if (hasBody(request)) await receive(request, (chunk) => chunks.push(chunk))
-  return Buffer.concat(chunks)
+  const bytes = Buffer.concat(chunks)
+  if (bytes.length === 0) return {}
+  const isJson = /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')
+  const fields = isJson && isUtf8(bytes) ? parse(bytes.toString()) : null
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
+    throw new LetheError(
+      'invalid_request',
+      'The body must be a JSON object in UTF-8, sent as application/json.',
+    )
+  }
+  return { ...fields }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -1,136 +1,127 @@
-import type { Caller } from '../domain/api-key.ts'
-import { LetheError } from '../domain/errors.ts'
 import type { Eventually } from '../domain/eventually.ts'
-import type { Clock } from '../domain/instant.ts'
-import { type RetentionDays, windowStart } from '../domain/plan.ts'
+import { windowStart } from '../domain/plan.ts'
 import { Problems } from '../domain/problems.ts'
-import type { Randomness } from '../domain/randomness.ts'
-import type { Scope } from '../domain/scope.ts'
-import type { Store } from '../domain/store.ts'
+import type { SignedIn } from '../domain/sign-in.ts'
 import type { TrackerView } from '../domain/tracker.ts'
-import type { Query } from './query-string.ts'
-import type { PathParameters } from './router.ts'
-import { fitting } from './schemas/fitting.ts'
-import { pathParameters } from './schemas/parameters.ts'
-import { type Fields, object, type Schema, type ValueOf, type ValuesOf } from './schemas/schema.ts'
+import { parameterReader } from './parameters.ts'
+import {
+  type Access,
+  type Documentation,
+  type HttpTools,
+  identityOf,
+  type RequestContext,
+  type Route,
+  type Services,
+} from './request-context.ts'
+import type { Fields, Schema, ValueOf, ValuesOf } from './schemas/schema.ts'
 
-/** What operations work with. */
-export interface Services extends Store {
-  retentionDays: RetentionDays
-  clock: Clock
-  randomness: Randomness
+/** The names in the braces of a path. */
+type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParameterNames<Rest>
+  : never
+
+/** A request's parameters. */
+interface Input<Path extends string, QueryFields extends Fields, BodyFields extends Fields> {
+  path: Record<ParameterNames<Path>, string>
+  query: ValuesOf<QueryFields>
+  body: ValuesOf<BodyFields>
 }
 
-/** What a caller sees of a tracker at this moment. */
-export function trackerView(
-  { retentionDays, clock }: Services,
-  { key, plan }: Caller,
-  trackerId: string,
-): TrackerView {
-  return { organisationId: key.organisationId, trackerId, since: windowStart(retentionDays, plan, clock()) }
-}
-
-/** The ids in a path, decoded; `''` for one that the path does not have. */
-export interface PathValues {
-  trackerId: string
-  subjectId: string
-}
-
-/** An operation whose parameters have been read: the last step of a request's way. */
-export type Operation = (services: Services, caller: Caller, requestId: string) => Eventually<unknown>
-
-/** A route of the API. It cannot be written without a scope. */
-export interface ApiRoute {
-  operationId: string
-  method: 'GET' | 'DELETE'
-  path: string
-  scope: Scope
-  isErasure: boolean
-  summary: string
-  description: string
-  query: Fields
-  data: Schema
-  example: unknown
-  /** Reads a request's parameters, all problems at once (`validation_error`), and hands back what is left to do. */
-  prepare(path: PathParameters, query: Query): Operation
-}
+/** A request whose parameters have been read. */
+type Call<
+  Who extends Access,
+  Path extends string,
+  QueryFields extends Fields,
+  BodyFields extends Fields,
+  Plan,
+> = Input<Path, QueryFields, BodyFields> & {
+  context: RequestContext
+  services: Services
+  http: HttpTools
+  plan: Plan
+} & (Who extends 'member' ? { signedIn: SignedIn } : unknown)
 
 /** A route as its file declares it, with its types tied together. */
-interface RouteDeclaration<Parameters extends Fields, Input, Data extends Schema>
-  extends Omit<ApiRoute, 'query' | 'data' | 'example' | 'prepare' | 'isErasure'> {
+interface Declaration<
+  Who extends Access,
+  Path extends string,
+  QueryFields extends Fields,
+  BodyFields extends Fields,
+  Plan,
+  Data extends Schema,
+> {
+  method: Route['method']
+  path: Path
+  access: Who
   isErasure?: boolean
-  query: Parameters
-  data: Data
-  example: ValueOf<Data>
+  query?: QueryFields
+  body?: BodyFields
+  response: Data | null
+  documentation?: Documentation<ValueOf<Data>>
   /** What the parameters ask for; adds a problem for whatever does not fit together. */
-  plan(path: PathValues, query: ValuesOf<Parameters>, problems: Problems): Input
-  run(
-    services: Services,
-    caller: Caller,
-    path: PathValues,
-    input: Input,
-    requestId: string,
-  ): Eventually<ValueOf<Data>>
+  plan?(input: Input<Path, QueryFields, BodyFields>, problems: Problems): Plan
+  handle(call: Call<Who, Path, QueryFields, BodyFields, Plan>): Eventually<NoInfer<ValueOf<Data>> | undefined>
 }
 
-export function defineRoute<Parameters extends Fields, Input, Data extends Schema>(
-  declaration: RouteDeclaration<Parameters, Input, Data>,
-): ApiRoute {
-  const { plan, run, ...route } = declaration
-  const isQuery = fitting(object(declaration.query))
-  const fields = validators(declaration.query)
-  const hasTracker = declaration.path.includes('{trackerId}')
-  const hasSubject = declaration.path.includes('{subjectId}')
+export function defineRoute<
+  Who extends Access,
+  Path extends string,
+  Data extends Schema,
+  QueryFields extends Fields = Record<never, never>,
+  BodyFields extends Fields = Record<never, never>,
+  Plan = null,
+>(declaration: Declaration<Who, Path, QueryFields, BodyFields, Plan, Data>): Route {
+  const { plan, handle, documentation, isErasure = false, ...route } = declaration
+  const query: Fields = declaration.query ?? {}
+  const body: Fields = declaration.body ?? {}
+  const readParameters = parameterReader(declaration.path, query, body, declaration.access === 'public')
   return {
     ...route,
-    isErasure: declaration.isErasure ?? false,
-    prepare({ trackerId = '', subjectId = '' }, query) {
+    query,
+    body,
+    takesBody: declaration.body !== undefined,
+    isErasure,
+    documentation: documentation ?? null,
+    read(context, params, sent) {
       const problems = new Problems()
-      if (hasTracker) check('trackerId', trackerId, idValidators, problems)
-      if (hasSubject) check('subjectId', subjectId, idValidators, problems)
-      const values = readQuery(fields, query, problems)
-      if (!isQuery(values)) throw new Error('A query that passed field by field fails as a whole.')
-      const input = plan({ trackerId, subjectId }, values, problems)
+      // What was read is what the declaration names: the reader checks it, and its types cannot say so.
+      const input = readParameters(context.request.url, params, sent, problems) as Input<
+        Path,
+        QueryFields,
+        BodyFields
+      >
+      const planned = (plan ? plan(input, problems) : null) as Plan
       problems.throwIfAny()
-      return (services, caller, requestId) =>
-        run(services, caller, { trackerId, subjectId }, input, requestId)
+      return (services, http) => {
+        const { signedIn } = context
+        const call = { ...input, context, services, http, plan: planned, signedIn }
+        return handle(call as Call<Who, Path, QueryFields, BodyFields, Plan>)
+      }
     },
   }
 }
 
-export type Validators = Map<string, { isFit(value: unknown): boolean; rule: string; isInteger: boolean }>
-
-export function validators(schemas: Fields): Validators {
-  return new Map(
-    Object.entries(schemas).map(([name, schema]) => {
-      const { 'x-rule': rule, type } = schema
-      if (typeof rule !== 'string') throw new Error(`The parameter ${name} has no x-rule.`)
-      return [name, { isFit: fitting(schema), rule, isInteger: type === 'integer' }]
-    }),
-  )
+/** A page or a file that anybody may read. Its handler writes the answer itself. */
+export function definePage(
+  path: string,
+  write: (call: { context: RequestContext; http: HttpTools }) => void,
+): Route {
+  return defineRoute({
+    method: 'GET',
+    path,
+    access: 'public',
+    response: null,
+    handle(call) {
+      write(call)
+    },
+  })
 }
 
-const idValidators = validators(pathParameters)
-
-export function check(field: string, value: unknown, fields: Validators, problems: Problems): boolean {
-  const known = fields.get(field)
-  if (known?.isFit(value)) return true
-  problems.add(
-    field,
-    known ? `${field} must be ${known.rule}` : `${field} is not a parameter of this request`,
-  )
-  return false
-}
-
-/** The query's valid values. Whatever else it holds becomes a problem: unknown, repeated, or against its rule. */
-export function readQuery(fields: Validators, query: Query, problems: Problems): Record<string, unknown> {
-  if (query.isBroken)
-    throw new LetheError('invalid_request', 'The percent-encoding of the query string is broken.')
-  const values: Record<string, unknown> = {}
-  for (const [name, text] of query.values) {
-    const value = fields.get(name)?.isInteger && /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : text
-    if (query.repeated.has(name) && fields.has(name)) problems.add(name, `${name} must be given once`)
-    else if (check(name, value, fields, problems)) values[name] = value
-  }
-  return values
+/** What a caller sees of a tracker at this moment. */
+export function trackerView(
+  { services: { retentionDays, clock }, context }: { services: Services; context: RequestContext },
+  trackerId: string,
+): TrackerView {
+  const { organisationId, plan } = identityOf(context)
+  return { organisationId, trackerId, since: windowStart(retentionDays, plan, clock()) }
 }

@@ -1,77 +1,72 @@
 import findMyWay from 'find-my-way'
-import { publicPaths } from './public-routes.ts'
-import type { Destination, Step } from './request-way.ts'
+import { publicPaths } from './public-paths.ts'
+import type { Access, PathParameters, PipelineName, Route, RouteMatch } from './request-context.ts'
 
-/** The values that a path has for its parameters, decoded once. */
-export type PathParameters = Record<string, string | undefined>
+export type Router = (method: string, url: string) => RouteMatch
 
-/** A path, with its parameters in braces, and where requests to it lead. */
-export interface Entry {
-  methods: readonly string[] | 'any'
+/** What stands in the table of routes for a path. */
+interface PathEntry {
+  byMethod: ReadonlyMap<string, { route: Route; pipeline: PipelineName }>
   path: string
-  destination: Destination
-  /** The way of requests with other methods, where it is not the usual one. */
-  elsewhere?: readonly Step[]
+  allow: string
+  /** The pipeline of requests with other methods. */
+  otherwise: PipelineName
 }
 
-/** `HEAD` works wherever `GET` does. */
-export function withHead(method: string): string[] {
-  return method === 'GET' ? ['GET', 'HEAD'] : [method]
-}
+/** Below it, whatever leads to no route is answered by the console, not by the API. */
+const consoleApi = '/console/api/*'
 
-export type Router = (method: string, url: string) => { destination: Destination; params: PathParameters }
+const nothing: RouteMatch = { kind: 'nothing', pipeline: 'key', path: null, params: {} }
+const broken: RouteMatch = { kind: 'broken-url', pipeline: 'key', path: null, params: {} }
 
-/** Where a path leads, by method. */
-interface Place {
-  byMethod: ReadonlyMap<string, Destination>
-  /** For the methods it does not take. */
-  otherwise: Destination
-}
-
-/** Finds the destination of a request: nowhere for an unknown path, broken for one that cannot be decoded. */
-export function buildRouter(entries: readonly Entry[], maxPathLength: number): Router {
+/** Builds the table of routes. A route that is neither guarded nor on the list of public paths stops the start. */
+export function buildRouter(routes: readonly Route[], maxPathLength: number): Router {
   const router = findMyWay({
     maxParamLength: maxPathLength,
-    // The request's way reads the query itself, at its turn.
+    // The query is read with the other parameters, at its step of the pipeline.
     querystringParser: () => ({}),
     onBadUrl: unreachable,
   })
-  for (const [path, same] of Map.groupBy(entries, (entry) => entry.path)) {
-    for (const { destination } of same) requireScopeOrPublic(path, destination)
+  const add = (path: string, entry: PathEntry | null) =>
     // One tree of paths for all methods, of which this one stands for any.
-    router.on('GET', path.replaceAll(/\{(\w+)\}/g, ':$1'), unreachable, placeOf(path, same))
-  }
+    router.on('GET', path.replaceAll(/\{(\w+)\}/g, ':$1'), unreachable, entry)
+  for (const [path, same] of Map.groupBy(routes, (route) => route.path)) add(path, entryOf(path, same))
+  add(consoleApi, { byMethod: new Map(), path: consoleApi, allow: '', otherwise: 'open' })
   return (method, url) => {
     // The router takes `*`, which OPTIONS may ask for, for the root.
     const found = url === '*' ? null : router.find('GET', url)
-    if (found === null) return nowhere
-    const place: Place | null = found.store
-    // Only what could not be decoded is found without a place.
-    const destination = place === null ? broken : (place.byMethod.get(method) ?? place.otherwise)
-    return { destination, params: found.params }
+    if (found === null) return nothing
+    const entry: PathEntry | null = found.store
+    // Only what could not be decoded is found without an entry.
+    if (entry === null) return broken
+    const params = found.params as PathParameters
+    const { byMethod, path, allow, otherwise } = entry
+    const taken = byMethod.get(method)
+    if (taken) return { kind: 'route', pipeline: taken.pipeline, path, route: taken.route, params }
+    if (allow === '') return { kind: 'nothing', pipeline: otherwise, path, params }
+    return { kind: 'other-method', pipeline: otherwise, path, allow, params }
   }
 }
 
-function placeOf(path: string, same: readonly Entry[]): Place {
-  const byMethod = new Map<string, Destination>()
-  for (const { methods, destination } of same) {
-    if (methods === 'any') return { byMethod, otherwise: destination }
-    for (const method of methods) byMethod.set(method, destination)
+function entryOf(path: string, routes: readonly Route[]): PathEntry {
+  const byMethod = new Map<string, { route: Route; pipeline: PipelineName }>()
+  for (const route of routes) {
+    const pipeline = pipelineFor(route.access)
+    if ((pipeline === 'open' || pipeline === 'public') && !publicPaths.includes(path))
+      throw new Error(`The path ${path} has no scope and is not public.`)
+    byMethod.set(route.method, { route, pipeline })
+    // `HEAD` works wherever `GET` does.
+    if (route.method === 'GET') byMethod.set('HEAD', { route, pipeline })
   }
-  const way = same[0]?.elsewhere
-  return { byMethod, otherwise: { allow: [...byMethod.keys()].join(', '), path, ...(way && { way }) } }
+  const isConsole = path === '/' || path.startsWith('/console')
+  return { byMethod, path, allow: [...byMethod.keys()].join(', '), otherwise: isConsole ? 'open' : 'key' }
 }
 
-const nowhere = { destination: {}, params: {} }
-const broken: Destination = { isBroken: true }
+function pipelineFor(access: Access): PipelineName {
+  if (access === 'member' || access === 'open' || access === 'public') return access
+  if (/^[a-z-]+:[a-z-]+$/.test(access ?? '')) return 'key'
+  throw new Error(`A route has no access: ${access}`)
+}
 
 /** The router is only asked where a path leads; what is done there is not its business. */
 function unreachable(): void {}
-
-/** Default deny: a path has a scope, or is for members, or has a place on the list of public ones, or the service does not start. */
-function requireScopeOrPublic(path: string, destination: Destination): void {
-  const { route, allow, isPublic, needsMember, way } = destination
-  if (route?.scope || allow || (needsMember && way)) return
-  if (!isPublic || !publicPaths.includes(path))
-    throw new Error(`The path ${path} has no scope and is not public.`)
-}

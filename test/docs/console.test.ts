@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { consoleBudgets } from '../../src/console/budgets.ts'
-import { consoleRoutes } from '../../src/console/routes/index.ts'
 import { activityKinds } from '../../src/domain/activity.ts'
 import { invitationMs } from '../../src/domain/member.ts'
 import { maxPasswordLength, minPasswordLength } from '../../src/domain/password.ts'
 import { idleMs, longestMs } from '../../src/domain/sign-in.ts'
+import { consoleBudgets } from '../../src/http/console/budgets.ts'
+import { consoleRoutes } from '../../src/http/console/routes/index.ts'
 import { countedSubjects } from '../../src/operations/list-trackers.ts'
 import { flat, read, section } from './markdown.ts'
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorCodes } from '../../src/domain/errors.ts'
-import { errorStatus } from '../../src/http/error-status.ts'
+import { errorStatus } from '../../src/http/response.ts'
 import { Failure } from '../../src/http/schemas/envelope.ts'
-import { fitting } from '../../src/http/schemas/fitting.ts'
+import { validator } from '../../src/http/schemas/validator.ts'
 import { blocks, code, read, sections, tableRows } from './markdown.ts'
 
 const page = read('docs/reference/errors.md')
@@ -28,7 +28,7 @@ for (const { heading, body } of sections(page)) {
     const examples = blocks(body, 'json')
     assert.equal(examples.length, 1)
     const example: unknown = JSON.parse(examples[0] ?? '')
-    const isFailure = fitting(Failure)
+    const isFailure = validator(Failure)
     assert.ok(isFailure(example), 'the example is not a failure as the schema has it')
     assert.equal(example.error.code, heading)
     assert.equal(example.error.details !== undefined, heading === 'validation_error')

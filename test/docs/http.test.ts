@@ -4,10 +4,10 @@ import { variables } from '../../src/config.ts'
 import { maxIdentifierLength } from '../../src/domain/identifier.ts'
 import { defaultPageSize, maxPageSize } from '../../src/domain/page.ts'
 import { subjectSorts } from '../../src/domain/subject.ts'
-import { headers } from '../../src/http/openapi/descriptions.ts'
-import { publicPaths } from '../../src/http/public-routes.ts'
+import { headers } from '../../src/http/api/openapi/descriptions.ts'
+import { apiRoutes } from '../../src/http/api/routes/index.ts'
+import { publicPaths } from '../../src/http/public-paths.ts'
 import { maxBodyBytes } from '../../src/http/request-body.ts'
-import { apiRoutes } from '../../src/http/routes/index.ts'
 import { code, codes, flat, read, section, tableRows } from './markdown.ts'
 
 const page = read('docs/reference/http.md')
@@ -16,7 +16,7 @@ test('the HTTP page lists every route with its scope, and no other', () => {
   const rows = tableRows(section(page, 'Paths')).filter((row) => row.length === 3)
   assert.deepEqual(
     rows.map(([, request, scope]) => `${code(request)} ${code(scope)}`),
-    apiRoutes.map(({ method, path, scope }) => `${method} ${path} ${scope}`),
+    apiRoutes.map(({ method, path, access }) => `${method} ${path} ${access}`),
   )
 })
 
@@ -35,7 +35,7 @@ test('the HTTP page lists every parameter of every list, and no other', () => {
     ['sessions', 'listSessions'],
     ['events', 'listEvents'],
   ]) {
-    const route = apiRoutes.find((each) => each.operationId === operationId)
+    const route = apiRoutes.find((each) => each.documentation?.operationId === operationId)
     assert.deepEqual(
       rows.filter(([of]) => of === 'all' || of === list).map(([, parameter]) => code(parameter)),
       Object.keys(route?.query ?? {}),

@@ -4,9 +4,9 @@ import { after, describe, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { errorCodes } from '../../src/domain/errors.ts'
-import { errorStatus } from '../../src/http/error-status.ts'
-import { openApiDocument } from '../../src/http/openapi/document.ts'
-import { apiRoutes } from '../../src/http/routes/index.ts'
+import { openApiDocument } from '../../src/http/api/openapi/document.ts'
+import { apiRoutes } from '../../src/http/api/routes/index.ts'
+import { errorStatus } from '../../src/http/response.ts'
 import { isObject, objectIn, textIn } from '../support/answers.ts'
 import { startShop } from '../support/shop.ts'
 
@@ -59,7 +59,7 @@ describe('the OpenAPI document', () => {
     )
   })
 
-  for (const { method, path, scope, query } of apiRoutes) {
+  for (const { method, path, access: scope, query } of apiRoutes) {
     test(`tells of ${method} ${path} its scope, its parameters and every status`, () => {
       const operation = objectIn(objectIn(paths, path), method.toLowerCase())
       assert.deepEqual(operation.security, [{ apiKey: [scope] }])

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import { errorCodes } from '../../src/domain/errors.ts'
-import { openApiDocument } from '../../src/http/openapi/document.ts'
-import { referencePage } from '../../src/http/reference/page.ts'
+import { openApiDocument } from '../../src/http/api/openapi/document.ts'
+import { referencePage } from '../../src/http/api/reference/page.ts'
 import { isObject, objectIn, textIn } from '../support/answers.ts'
 import { startShop } from '../support/shop.ts'
 
@@ -232,7 +232,7 @@ describe('its files', () => {
 
   test("have the console's colours and its icon", () => {
     const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
-    assert.equal(read('src/http/reference/tokens.css'), read('console/src/styles/tokens.css'))
-    assert.equal(read('src/http/reference/icon.svg'), read('console/src/icon.svg'))
+    assert.equal(read('src/http/api/reference/tokens.css'), read('console/src/styles/tokens.css'))
+    assert.equal(read('src/http/api/reference/icon.svg'), read('console/src/icon.svg'))
   })
 })

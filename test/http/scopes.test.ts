@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { Scope } from '../../src/domain/scope.ts'
-import { apiRoutes } from '../../src/http/routes/index.ts'
+import { apiRoutes } from '../../src/http/api/routes/index.ts'
 import { dataOf, errorOf, isObject } from '../support/answers.ts'
 import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 
@@ -25,7 +25,7 @@ const other: Record<Scope, Scope> = {
 
 test('every operation is in the table below', () => {
   assert.deepEqual(
-    apiRoutes.map(({ method, scope }) => `${method} ${scope}`).sort(),
+    apiRoutes.map(({ method, access }) => `${method} ${access}`).sort(),
     operations.map(([method, , scope]) => `${method} ${scope}`).sort(),
   )
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { breakingChanges } from '../../scripts/openapi/breaking-changes.ts'
-import { openApiDocument } from '../../src/http/openapi/document.ts'
+import { openApiDocument } from '../../src/http/api/openapi/document.ts'
 
 function read(name: string) {
   return JSON.parse(readFileSync(new URL(`../../openapi/${name}`, import.meta.url), 'utf8'))

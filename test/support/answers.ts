@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ErrorCode } from '../../src/domain/errors.ts'
-import { errorStatus } from '../../src/http/error-status.ts'
+import { errorStatus } from '../../src/http/response.ts'
 import type { Answer } from './documented.ts'
 
 type Json = Record<string, unknown>

@@ -7,7 +7,7 @@ import { Empty, Loaded } from '../parts/states.tsx'
 import { counted, When } from '../parts/when.tsx'
 import { useResource } from '../resource.ts'
 import { navigate, useAddress } from '../router.tsx'
-import type { Activity } from '../types.ts'
+import type { Activity, ActivityList } from '../types.ts'
 
 const pageSize = 50
 
@@ -20,7 +20,7 @@ export function ActivityPage() {
   const parameters = new URLSearchParams({ limit: String(pageSize) })
   if (requestId !== '') parameters.set('requestId', requestId)
   if (paging.cursor !== null) parameters.set('cursor', paging.cursor)
-  const activity = useResource<{ entries: Activity[]; nextCursor: string | null }>(`/activity?${parameters}`)
+  const activity = useResource<ActivityList>(`/activity?${parameters}`)
   function search(text: string): void {
     setTyped(text)
     paging.restart()

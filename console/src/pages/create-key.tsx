@@ -6,7 +6,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { Failure, Field, Note } from '../parts/field.tsx'
 import { Loaded } from '../parts/states.tsx'
 import { useResource } from '../resource.ts'
-import type { Area, IssuedKey } from '../types.ts'
+import type { Area, AreaList, IssuedKey } from '../types.ts'
 
 const dayMs = 86_400_000
 const expiries = [
@@ -18,7 +18,7 @@ const expiries = [
 ]
 
 export function CreateKey({ onCreated, onClose }: { onCreated(issued: IssuedKey): void; onClose(): void }) {
-  const areas = useResource<{ areas: Area[] }>('/scopes')
+  const areas = useResource<AreaList>('/scopes')
   const [name, setName] = useState('')
   const [scopes, setScopes] = useState<string[]>([])
   const [expiry, setExpiry] = useState('')

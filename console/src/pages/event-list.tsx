@@ -5,12 +5,7 @@ import { Failure } from '../parts/field.tsx'
 import { Loaded } from '../parts/states.tsx'
 import { When } from '../parts/when.tsx'
 import { unexpected, useResource } from '../resource.ts'
-import type { VisitEvent } from '../types.ts'
-
-interface EventPage {
-  events: VisitEvent[]
-  nextCursor: string | null
-}
+import type { EventList as EventPage } from '../types.ts'
 
 const pageSize = 50
 
@@ -55,7 +50,7 @@ export function EventList({ api, sessionId }: { api: string; sessionId: string }
   )
 }
 
-function EventEntry({ event: { name, occurredAt, properties } }: { event: VisitEvent }) {
+function EventEntry({ event: { name, occurredAt, properties } }: { event: EventPage['events'][number] }) {
   const facts = Object.entries(properties)
   return (
     <li>

@@ -6,23 +6,16 @@ import { Copy } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Failure, Field } from '../parts/field.tsx'
 import { When } from '../parts/when.tsx'
-import type { Member } from '../types.ts'
+import type { Invitation } from '../types.ts'
 
-/** A member with the token of a link, which is shown this once. */
-export interface Invited {
-  member: Member
-  token: string
-  expiresAt: string
-}
-
-export function Invite({ onInvited, onClose }: { onInvited(invited: Invited): void; onClose(): void }) {
+export function Invite({ onInvited, onClose }: { onInvited(invited: Invitation): void; onClose(): void }) {
   const [email, setEmail] = useState('')
   const form = useForm()
   return (
     <Dialog title="Invite a member" onClose={onClose}>
       <form
         noValidate
-        onSubmit={form.submit(async () => onInvited(await change<Invited>('/members', { email })))}
+        onSubmit={form.submit(async () => onInvited(await change<Invitation>('/members', { email })))}
       >
         <Field
           label="E-mail address"
@@ -45,7 +38,7 @@ export function Invite({ onInvited, onClose }: { onInvited(invited: Invited): vo
   )
 }
 
-export function ShowLink({ invited, onClose }: { invited: Invited; onClose(): void }) {
+export function ShowLink({ invited, onClose }: { invited: Invitation; onClose(): void }) {
   return (
     <Dialog title={`A link for ${invited.member.email}`} onClose={onClose} isFirm>
       <div class="prose">

@@ -6,25 +6,20 @@ import { Failure, Field } from '../parts/field.tsx'
 import { Broken, Skeleton } from '../parts/states.tsx'
 import { unexpected } from '../resource.ts'
 import { Link, navigate } from '../router.tsx'
+import type { Invited } from '../types.ts'
 import { Door } from './door.tsx'
-
-interface Invitation {
-  email: string
-  organisation: string
-  hasPassword: boolean
-}
 
 /** Where a one-time link leads. Its token stands behind the hash, which browsers send to nobody. */
 export function JoinPage() {
   const [token] = useState(() => location.hash.slice(1))
-  const [invitation, setInvitation] = useState<Invitation | null>(null)
+  const [invitation, setInvitation] = useState<Invited | null>(null)
   const [error, setError] = useState<ApiError | null>(null)
   const [password, setPassword] = useState('')
   const form = useForm()
   useEffect(() => {
     // Not for the history, and not for whoever looks over a shoulder.
     history.replaceState(null, '', location.pathname)
-    change<Invitation>('/invitation', { token: token || 'none' })
+    change<Invited>('/invitation', { token: token || 'none' })
       .then(setInvitation)
       .catch((error: unknown) => setError(error instanceof ApiError ? error : unexpected(error)))
   }, [token])

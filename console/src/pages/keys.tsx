@@ -8,7 +8,7 @@ import { Empty, Loaded } from '../parts/states.tsx'
 import { tell } from '../parts/toasts.tsx'
 import { Ago, When } from '../parts/when.tsx'
 import { useResource } from '../resource.ts'
-import type { IssuedKey, Key } from '../types.ts'
+import type { IssuedKey, Key, KeyList } from '../types.ts'
 import { CreateKey } from './create-key.tsx'
 import { ShownOnce } from './shown-once.tsx'
 
@@ -18,7 +18,7 @@ type Doing =
   | { what: 'show'; issued: IssuedKey; verb: string }
 
 export function KeysPage() {
-  const keys = useResource<{ keys: Key[] }>('/keys')
+  const keys = useResource<KeyList>('/keys')
   const [doing, setDoing] = useState<Doing | null>(null)
   const stop = () => setDoing(null)
   const show = (issued: IssuedKey, verb: string) => {

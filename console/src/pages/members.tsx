@@ -10,14 +10,14 @@ import { When } from '../parts/when.tsx'
 import { useResource } from '../resource.ts'
 import { navigate } from '../router.tsx'
 import { useSession } from '../session.tsx'
-import type { Member } from '../types.ts'
-import { Invite, type Invited, ShowLink } from './invite.tsx'
+import type { Invitation, Member, MemberList } from '../types.ts'
+import { Invite, ShowLink } from './invite.tsx'
 
 export function MembersPage() {
   const { member: me } = useSession()
-  const members = useResource<{ members: Member[] }>('/members')
+  const members = useResource<MemberList>('/members')
   const [isInviting, setInviting] = useState(false)
-  const [invited, setInvited] = useState<Invited | null>(null)
+  const [invited, setInvited] = useState<Invitation | null>(null)
   const [removing, setRemoving] = useState<Member | null>(null)
   async function remove({ id, email }: Member): Promise<void> {
     await change(`/members/${encode(id)}`, {}, 'DELETE')

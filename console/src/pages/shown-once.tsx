@@ -2,11 +2,11 @@ import { Button } from '../parts/button.tsx'
 import { Copy } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { useResource } from '../resource.ts'
-import type { IssuedKey, Tracker } from '../types.ts'
+import type { IssuedKey, TrackerList } from '../types.ts'
 
 /** A key's string, this once: it lives in this dialog and goes with it. */
 export function ShownOnce({ issued, verb, onClose }: { issued: IssuedKey; verb: string; onClose(): void }) {
-  const trackers = useResource<{ trackers: Tracker[] }>('/trackers')
+  const trackers = useResource<TrackerList>('/trackers')
   const { key, keyString } = issued
   const trackerId = trackers.data?.trackers[0]?.id ?? 'TRACKER'
   const subjects = `${location.origin}/v1/analytics/trackers/${encodeURIComponent(trackerId)}/subjects`

@@ -1,9 +1,9 @@
 import { encode } from '../api.ts'
 import { formatNumber, When } from '../parts/when.tsx'
 import { Link } from '../router.tsx'
-import type { Subject } from '../types.ts'
+import type { SubjectSummary } from '../types.ts'
 
-export function SubjectTable({ trackerId, subjects }: { trackerId: string; subjects: Subject[] }) {
+export function SubjectTable({ trackerId, subjects }: { trackerId: string; subjects: SubjectSummary[] }) {
   return (
     <div class="table-frame">
       <table class="table">

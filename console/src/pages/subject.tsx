@@ -8,7 +8,7 @@ import { Empty, Loaded } from '../parts/states.tsx'
 import { counted, formatNumber, When } from '../parts/when.tsx'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
-import type { Erasure, SubjectRecord } from '../types.ts'
+import type { Erasure, Subject as SubjectRecord } from '../types.ts'
 import { Attributes } from './attributes.tsx'
 import { VisitList } from './visit-list.tsx'
 

@@ -5,7 +5,7 @@ import { Pager, usePaging } from '../parts/pager.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { useResource } from '../resource.ts'
 import { navigate, useAddress } from '../router.tsx'
-import type { Subject, Tracker } from '../types.ts'
+import type { SubjectList as SubjectPage, TrackerList } from '../types.ts'
 import { PrefixSearch } from './prefix-search.tsx'
 import { SubjectTable } from './subject-table.tsx'
 import { subjectCount, TrackerChart } from './trackers.tsx'
@@ -18,7 +18,7 @@ const sorts = [
 const pageSize = 25
 
 export function SubjectsPage({ trackerId }: { trackerId: string }) {
-  const trackers = useResource<{ trackers: Tracker[] }>('/trackers')
+  const trackers = useResource<TrackerList>('/trackers')
   const tracker = trackers.data?.trackers.find(({ id }) => id === trackerId)
   const [measure, setMeasure] = useState<'sessions' | 'events'>('sessions')
   return (
@@ -61,9 +61,7 @@ function SubjectList({ trackerId }: { trackerId: string }) {
   const parameters = new URLSearchParams({ limit: String(pageSize), sort })
   if (prefix !== '') parameters.set('subjectIdPrefix', prefix)
   if (paging.cursor !== null) parameters.set('cursor', paging.cursor)
-  const subjects = useResource<{ subjects: Subject[]; nextCursor: string | null }>(
-    `/trackers/${encode(trackerId)}/subjects?${parameters}`,
-  )
+  const subjects = useResource<SubjectPage>(`/trackers/${encode(trackerId)}/subjects?${parameters}`)
   function show(changes: Record<string, string>): void {
     const next = new URLSearchParams(query)
     for (const [name, value] of Object.entries(changes)) {

@@ -11,11 +11,11 @@ import { formatNumber } from '../parts/when.tsx'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import { useSession } from '../session.tsx'
-import type { Totals, Tracker } from '../types.ts'
+import type { Totals, Tracker, TrackerList } from '../types.ts'
 import { NameDialog } from './name-dialog.tsx'
 
 export function TrackersPage() {
-  const trackers = useResource<{ trackers: Tracker[] }>('/trackers')
+  const trackers = useResource<TrackerList>('/trackers')
   const [doing, setDoing] = useState<'create' | Tracker | null>(null)
   const stop = () => setDoing(null)
   const create = (

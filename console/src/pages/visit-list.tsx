@@ -4,7 +4,7 @@ import { Pager, usePaging } from '../parts/pager.tsx'
 import { Loaded } from '../parts/states.tsx'
 import { counted, lasting, When } from '../parts/when.tsx'
 import { useResource } from '../resource.ts'
-import type { Visit } from '../types.ts'
+import type { Session, SessionList } from '../types.ts'
 import { Attributes } from './attributes.tsx'
 import { EventList } from './event-list.tsx'
 
@@ -14,9 +14,7 @@ const pageSize = 20
 export function VisitList({ api }: { api: string }) {
   const paging = usePaging()
   const cursor = paging.cursor === null ? '' : `&cursor=${encodeURIComponent(paging.cursor)}`
-  const visits = useResource<{ sessions: Visit[]; nextCursor: string | null }>(
-    `${api}/sessions?limit=${pageSize}${cursor}`,
-  )
+  const visits = useResource<SessionList>(`${api}/sessions?limit=${pageSize}${cursor}`)
   return (
     <section aria-labelledby="sessions">
       <h2 id="sessions" class="section-title">
@@ -40,7 +38,7 @@ export function VisitList({ api }: { api: string }) {
   )
 }
 
-function VisitEntry({ api, visit, startsOpen }: { api: string; visit: Visit; startsOpen: boolean }) {
+function VisitEntry({ api, visit, startsOpen }: { api: string; visit: Session; startsOpen: boolean }) {
   const [isOpen, setOpen] = useState(startsOpen)
   const { sessionId, startedAt, endedAt, counts, attributes } = visit
   return (

@@ -32,15 +32,15 @@ export function text(keywords?: Keywords): Schema<string> {
   return { type: 'string', ...keywords }
 }
 
-export function wholeNumber(keywords?: Keywords): Schema<number> {
+export function integer(keywords?: Keywords): Schema<number> {
   return { type: 'integer', ...keywords }
 }
 
-export function truth(keywords?: Keywords): Schema<boolean> {
+export function boolean(keywords?: Keywords): Schema<boolean> {
   return { type: 'boolean', ...keywords }
 }
 
-export function oneOf<Choice extends string>(
+export function oneOf<const Choice extends string>(
   choices: readonly Choice[],
   keywords?: Keywords,
 ): Schema<Choice> {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import fc from 'fast-check'
-import type { ConsoleRoute } from '../../../src/console/console-route.ts'
-import { consoleRoutes } from '../../../src/console/routes/index.ts'
+import { consoleRoutes } from '../../../src/http/console/routes/index.ts'
+import type { Route } from '../../../src/http/request-context.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { hold } from '../hold.ts'
 import { assertNothingFailed } from '../requests/target-service.ts'
@@ -89,7 +89,7 @@ export async function consoleRequestTests({ runs, leastRequests, ...timing }: Co
   }
 }
 
-function refusalsOf({ method, path, access }: ConsoleRoute): number[] {
+function refusalsOf({ method, path, access }: Route): number[] {
   return [
     422,
     ...(access === 'member' ? [401] : []),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import type { ConsoleRoute } from '../../../src/console/console-route.ts'
-import { consoleRoutes } from '../../../src/console/routes/index.ts'
+import { consoleRoutes } from '../../../src/http/console/routes/index.ts'
+import type { Route } from '../../../src/http/request-context.ts'
 import { oddHeaders } from '../requests/odd-headers.ts'
 import { oddMethod } from '../requests/odd-request-line.ts'
 import { oddConsoleTarget, targetOf } from './console-target.ts'
@@ -24,7 +24,7 @@ export interface ConsoleRequest {
   oddity: 'method' | 'target' | 'headers' | 'body' | 'version' | null
 }
 
-export function nameOf({ method, path }: Pick<ConsoleRoute, 'method' | 'path'>): string {
+export function nameOf({ method, path }: Pick<Route, 'method' | 'path'>): string {
   return `${method} ${path}`
 }
 
@@ -61,11 +61,11 @@ function plainOrOdd(plain: fc.Arbitrary<ConsoleRequest>): fc.Arbitrary<ConsoleRe
 }
 
 /** A request that nothing is wrong with, as far as anybody can tell beforehand. */
-export function goodRequest(route: ConsoleRoute): fc.Arbitrary<ConsoleRequest> {
+export function goodRequest(route: Route): fc.Arbitrary<ConsoleRequest> {
   return requestFor(route, true)
 }
 
-function requestFor(route: ConsoleRoute, onlyGood = false): fc.Arbitrary<ConsoleRequest> {
+function requestFor(route: Route, onlyGood = false): fc.Arbitrary<ConsoleRequest> {
   const pick = (names: string[], usual: string) =>
     onlyGood
       ? fc.constant(usual)
@@ -87,7 +87,7 @@ function requestFor(route: ConsoleRoute, onlyGood = false): fc.Arbitrary<Console
   })
 }
 
-function bodyOf(route: ConsoleRoute, onlyGood: boolean): fc.Arbitrary<SentBody | null> {
+function bodyOf(route: Route, onlyGood: boolean): fc.Arbitrary<SentBody | null> {
   const names = Object.keys(route.body)
   const fields = Object.fromEntries(names.map((name) => [name, bodyValue(route, name, onlyGood)]))
   const all = fc.record(fields)

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import type { ConsoleRoute } from '../../../src/console/console-route.ts'
-import { pathParameters } from '../../../src/console/schemas.ts'
+import type { Route } from '../../../src/http/request-context.ts'
+import { pathParameters } from '../../../src/http/schemas/path-parameters.ts'
 import { encode } from '../requests/encodings.ts'
 import { oddTarget } from '../requests/odd-request-line.ts'
 import { textValue } from './field-values.ts'
 
 /** A path and a query of a route, each value written in some way. */
-export function targetOf({ path, query }: ConsoleRoute, onlyGood: boolean): fc.Arbitrary<string> {
+export function targetOf({ path, query }: Route, onlyGood: boolean): fc.Arbitrary<string> {
   const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name)
   const written = (place: 'path' | 'query', name: string, schema: object = {}) =>
     fc

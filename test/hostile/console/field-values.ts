@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { ConsoleRoute } from '../../../src/console/console-route.ts'
 import { allScopes } from '../../../src/domain/scope.ts'
+import type { Route } from '../../../src/http/request-context.ts'
 import { isObject } from '../../support/answers.ts'
 import { password } from '../../support/console.ts'
 import { anyText } from '../parsers/texts.ts'
@@ -61,7 +61,7 @@ export function textValue(parameter: Pick<Parameter, 'name' | 'in' | 'schema'>, 
 }
 
 /** Good values of a field in a body alone, or with what is nearly good and with any JSON. */
-export function bodyValue({ path, body }: ConsoleRoute, name: string, onlyGood: boolean) {
+export function bodyValue({ path, body }: Route, name: string, onlyGood: boolean) {
   const good = particular[path]?.[name] ?? inBody[name]
   assert.ok(good, `nobody has said what a good ${name} in a body is`)
   if (onlyGood) return good

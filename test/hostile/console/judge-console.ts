@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { ConsoleRoute } from '../../../src/console/console-route.ts'
-import { consoleRoutes } from '../../../src/console/routes/index.ts'
 import { errorCodes } from '../../../src/domain/errors.ts'
+import { consoleRoutes } from '../../../src/http/console/routes/index.ts'
+import type { Route } from '../../../src/http/request-context.ts'
 import { dataOf, errorOf, isObject, objectIn, problemFields, textIn } from '../../support/answers.ts'
 import type { Answer } from '../../support/documented.ts'
 import { assertAnswer } from '../requests/judge.ts'
@@ -86,7 +86,7 @@ function judgeParameters(problems: readonly string[], answer: Answer): void {
   } else if (answer.status === 200 && !answer.headers.has('content-disposition')) dataOf(answer)
 }
 
-export function routeNamed(name: string): ConsoleRoute {
+export function routeNamed(name: string): Route {
   const route = consoleRoutes.find((each) => nameOf(each) === name)
   assert.ok(route, `there is no ${name}`)
   return route

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { ConsoleRoute } from '../../../src/console/console-route.ts'
-import { pathParameters } from '../../../src/console/schemas.ts'
+import type { Route } from '../../../src/http/request-context.ts'
+import { pathParameters } from '../../../src/http/schemas/path-parameters.ts'
 
 const ajv = new Ajv2020({ strict: false, unicodeRegExp: true })
 addFormats.default(ajv)
@@ -18,7 +18,7 @@ function allows(schemas: Schemas, name: string, value: unknown): boolean {
 }
 
 /** Which parameters of a request are not what the route says; `'broken'` where they cannot be told apart. */
-export function problemsOf(route: ConsoleRoute, target: string, body: string): string[] | 'broken' {
+export function problemsOf(route: Route, target: string, body: string): string[] | 'broken' {
   const [path = '', ...queries] = target.split('?')
   const problems: string[] = []
   const { query: inQuery, body: inBody }: { query: Schemas; body: Schemas } = route

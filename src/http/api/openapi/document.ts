@@ -1,0 +1,125 @@
+import { errorCodes } from '../../../domain/errors.ts'
+import { scopes } from '../../../domain/scope.ts'
+import type { Route } from '../../request-context.ts'
+import { errorStatus } from '../../response.ts'
+import { Failure, success } from '../../schemas/envelope.ts'
+import { pathParameters } from '../../schemas/path-parameters.ts'
+import type { Schema } from '../../schemas/schema.ts'
+import { apiRoutes } from '../routes/index.ts'
+import { hoistComponents } from './components.ts'
+import { budgetHeaders, errorExamples, exampleMeta, headers, requestIdParameter } from './descriptions.ts'
+import { publicOperations } from './public-operations.ts'
+
+type Json = Record<string, unknown>
+
+/** The OpenAPI 3.1 document of `/v1`, made of the very schemas that validate requests and write answers. */
+export function openApiDocument(): Json {
+  const paths: Record<string, Json> = {}
+  for (const route of apiRoutes) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) }
+  }
+  Object.assign(paths, publicOperations)
+  const { document, schemas } = hoistComponents({ paths, responses: errorResponses() })
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Lethe management API',
+      version: '1.0.0',
+      summary: 'List the data subjects of a tracker, read what is stored about one, erase it for good.',
+      description: `For servers, not for browsers: no CORS headers are sent. Every answer is an envelope with \`data\` or \`error\`, and \`meta\`.
+Requests are counted per address, per key and, for erasures, once more per key; the \`X-RateLimit-*\` headers tell the budget that runs out first.`,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'Wherever this document was read from.' }],
+    security: [{ apiKey: [] }],
+    tags: [
+      { name: 'Data subjects', description: 'The visitors of a tracker.' },
+      { name: 'Service', description: 'Public and unmetered.' },
+    ],
+    paths: document.paths,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: `An API key of the form \`lethe_<id>_<secret><checksum>\`. Each operation needs one of the key's scopes: ${Object.entries(
+            scopes,
+          )
+            .map(([scope, allows]) => `\`${scope}\` (${allows})`)
+            .join(', ')}.`,
+        },
+      },
+      parameters: { 'X-Request-Id': requestIdParameter },
+      headers,
+      responses: document.responses,
+      schemas,
+    },
+  }
+}
+
+function operation(route: Route): Json {
+  const { access: scope, documentation, response } = route
+  if (!documentation || !response) throw new Error(`${route.method} ${route.path} is not documented.`)
+  const { operationId, summary, description, example } = documentation
+  return {
+    operationId,
+    tags: ['Data subjects'],
+    summary,
+    description: `${description}\n\nNeeds the scope \`${scope}\`.`,
+    security: [{ apiKey: [scope] }],
+    'x-required-scope': scope,
+    parameters: parameters(route),
+    responses: {
+      200: {
+        description: 'Done.',
+        headers: { ...headerRefs(['X-Request-Id', ...budgetHeaders]) },
+        content: {
+          'application/json': {
+            schema: success(response),
+            example: { data: example, meta: exampleMeta },
+          },
+        },
+      },
+      ...Object.fromEntries(
+        errorCodes.map((code) => [errorStatus[code], { $ref: `#/components/responses/${code}` }]),
+      ),
+    },
+  }
+}
+
+function parameters(route: Route): Json[] {
+  const inPath = Object.entries(pathParameters)
+    .filter(([name]) => route.path.includes(`{${name}}`))
+    .map(([name, schema]) => parameter(name, 'path', schema))
+  const inQuery = Object.entries(route.query).map(([name, schema]) => parameter(name, 'query', schema))
+  return [...inPath, ...inQuery, { $ref: '#/components/parameters/X-Request-Id' }]
+}
+
+function parameter(name: string, place: 'path' | 'query', { description, ...schema }: Schema): Json {
+  return { name, in: place, required: place === 'path', description, schema }
+}
+
+function errorResponses(): Json {
+  return Object.fromEntries(
+    errorCodes.map((code) => {
+      const { description, error, extraHeaders } = errorExamples[code]
+      return [
+        code,
+        {
+          description,
+          headers: headerRefs(['X-Request-Id', ...budgetHeaders, ...extraHeaders]),
+          content: {
+            'application/json': {
+              schema: Failure,
+              example: { error: { code, ...error }, meta: exampleMeta },
+            },
+          },
+        },
+      ]
+    }),
+  )
+}
+
+function headerRefs(names: readonly string[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}

@@ -1,0 +1,100 @@
+import type { ApiBudgetName, Budget } from '../../../domain/budget.ts'
+import { codeBlock, curl, json } from './code.ts'
+import { html, inline, type Markup, prose } from './markup.ts'
+import { anchor, fieldEntry, headerLinks, ruleText } from './operation.ts'
+import type { Answer, Header, Outline } from './outline.ts'
+import { fieldsOf, ruleOf, typeOf } from './schema.ts'
+
+/** A part of the page that is not an operation. */
+export interface Chapter {
+  id: string
+  title: string
+  body: Markup
+}
+
+/** How a request shows its key, with the variables that the other examples use. */
+export function authentication(outline: Outline, values: ReadonlyMap<string, string>): Chapter {
+  const first = outline.groups.flatMap(({ operations }) => operations)[0]
+  const setUp = html`export LETHE_URL=<span class="origin">http://127.0.0.1:8080</span>
+export LETHE_API_KEY=lethe_…
+`
+  return {
+    id: 'authentication',
+    title: 'Authentication',
+    body: html`<div class="columns"><div>
+<p>Every request carries the header <code>Authorization: Bearer &lt;API_KEY&gt;</code>, unless it says that it needs no key.</p>
+${prose(outline.authentication)}
+<p>A key that is missing, malformed, revoked or expired gets <a href="#errors.unauthorized">401</a>, one without the scope <a href="#errors.forbidden">403</a>. What belongs to another organisation is <a href="#errors.not_found">404</a>, as if it did not exist.</p>
+</div><div class="aside">${codeBlock('From a shell', html`${setUp}${first ? curl(first, values) : null}`)}</div></div>`,
+  }
+}
+
+const holders: Record<ApiBudgetName, string> = {
+  ip: 'each address, for all requests',
+  key: 'each key, for all requests',
+  erasure: 'each key, for erasures alone',
+}
+
+const windows = new Map([
+  [1_000, 'a second'],
+  [60_000, 'a minute'],
+  [3_600_000, 'an hour'],
+  [86_400_000, 'a day'],
+])
+
+/** How many requests one may send: the budgets of the very service that shows the page. */
+export function budgetChapter(budgets: Record<ApiBudgetName, Budget>, { headers }: Outline): Chapter {
+  const rows = (['ip', 'key', 'erasure'] as const).map((name) => {
+    const { limit, windowMs } = budgets[name]
+    const window = windows.get(windowMs) ?? `in ${windowMs / 1_000} s`
+    return html`<tr><th scope="row">${holders[name]}</th><td>${limit.toLocaleString('en')} ${window}</td></tr>`
+  })
+  const telling = headers.map(({ name }) => name).filter((name) => /^(X-RateLimit|Retry)-/.test(name))
+  return {
+    id: 'budgets',
+    title: 'Budgets',
+    body: html`<p>This service counts requests against three budgets. A window begins with the first request of its holder.</p>
+<table><thead><tr><th scope="col">budget of</th><th scope="col">requests</th></tr></thead><tbody>${rows}</tbody></table>
+<p>Every metered answer, failures included, tells the budget that runs out first: ${headerLinks(telling)}. Stop at 0, wait for the reset, and you will not see a <a href="#errors.rate_limited">429</a>. The headers are absent while the service cannot reach what its processes count with together.</p>
+<p>An erasure can be repeated safely, after a time-out or a 429 too. Spread a batch across the hour.</p>`,
+  }
+}
+
+/** What every answer looks like, success or failure. */
+export function envelope({ errors }: Outline): Chapter {
+  const [failure] = errors
+  return {
+    id: 'envelope',
+    title: 'The envelope',
+    body: html`<p>A success has <code>data</code>, a failure <code>error</code> in its place, and both have <code>meta</code>.</p>
+<dl class="fields compact">${failure ? fieldsOf(failure.schema).map(fieldEntry) : null}</dl>`,
+  }
+}
+
+export function errorChapter({ errors }: Outline): Chapter {
+  return { id: 'errors', title: 'Errors', body: html`${errors.map(errorEntry)}` }
+}
+
+function errorEntry({ status, code, description, headers, example }: Answer): Markup {
+  const id = `errors.${code}`
+  return html`<section class="error" id="${id}" aria-labelledby="${id}.title">
+<h3 id="${id}.title"><span class="status s${status.slice(0, 1)}">${status}</span> <code>${code}</code> ${anchor(id)}</h3>
+<div class="columns"><div><p>${inline(description)}</p><p class="headers">${headerLinks(headers)}</p></div>
+<div class="aside">${codeBlock(`Answer ${status}`, json(example))}</div></div>
+</section>
+`
+}
+
+export function headerChapter({ headers }: Outline): Chapter {
+  return {
+    id: 'headers',
+    title: 'Headers',
+    body: html`<dl class="fields">${headers.map(headerEntry)}</dl>`,
+  }
+}
+
+function headerEntry({ name, description, schema }: Header): Markup {
+  const id = `headers.${name}`
+  return html`<div id="${id}"><dt><a href="#${id}"><code>${name}</code></a> <span>${typeOf(schema)}</span></dt><dd>${prose(description)}${ruleText(ruleOf(schema))}</dd></div>
+`
+}

@@ -1,0 +1,102 @@
+import type { ApiBudgetName, Budget } from '../../../domain/budget.ts'
+import {
+  authentication,
+  budgetChapter,
+  type Chapter,
+  envelope,
+  errorChapter,
+  headerChapter,
+} from './chapters.ts'
+import { exampleValues } from './code.ts'
+import type { Json } from './json.ts'
+import { html, type Markup, prose } from './markup.ts'
+import { anchor, operationSection } from './operation.ts'
+import { type Group, type Outline, outlineOf } from './outline.ts'
+
+/** The addresses of the files the page asks for. */
+export interface PageFiles {
+  style: string
+  script: string
+  icon: string
+}
+
+/** The whole reference as one HTML page. It needs no script to be read. */
+export function referencePage(
+  document: Json,
+  budgets: Record<ApiBudgetName, Budget>,
+  files: PageFiles,
+): string {
+  const outline = outlineOf(document)
+  const values = exampleValues(outline)
+  const before = [authentication(outline, values), budgetChapter(budgets, outline), envelope(outline)]
+  const after = [errorChapter(outline), headerChapter(outline)]
+  const { title, version, summary, description, groups } = outline
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<link rel="icon" type="image/svg+xml" href="${files.icon}">
+<link rel="stylesheet" href="${files.style}">
+<script src="${files.script}"></script>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<div class="shell">
+<header class="sidebar">
+<a class="brand" href="#content"><img src="${files.icon}" alt="" width="34" height="34"><span><strong>Lethe</strong><small>API reference</small></span></a>
+${contents(before, groups, after)}
+</header>
+<main class="page" id="content" tabindex="-1">
+<h1>${title}</h1>
+<p class="lead">${summary}</p>
+${prose(description)}
+<p class="needs"><span class="chip">version ${version}</span> <a class="chip" href="/v1/analytics/openapi.json">OpenAPI 3.1</a></p>
+${before.map(chapterSection)}
+${groups.map(
+  (group) => html`<section id="${idOf(group)}" aria-labelledby="${idOf(group)}.title">
+<h2 id="${idOf(group)}.title">${group.name} ${anchor(idOf(group))}</h2>
+${prose(group.description)}
+${group.operations.map((operation) => operationSection(operation, values))}</section>
+`,
+)}${after.map(chapterSection)}
+</main>
+</div>
+</body>
+</html>
+`.text
+}
+
+/** The table of contents: open beside a wide page, closed above a narrow one. */
+function contents(before: Chapter[], groups: Group[], after: Chapter[]): Markup {
+  return html`<nav aria-label="Contents"><details class="contents"><summary>Contents</summary>
+<ul>${before.map(chapterLink)}</ul>
+${groups.map(
+  (group) => html`<p><a href="#${idOf(group)}">${group.name}</a></p>
+<ul>${group.operations.map(
+    ({ id, method, summary }) =>
+      html`<li><a href="#${id}"><span class="method ${method.toLowerCase()}">${method}</span> ${summary}</a></li>`,
+  )}</ul>
+`,
+)}<ul>${after.map(chapterLink)}</ul>
+</details></nav>`
+}
+
+function chapterLink({ id, title }: Chapter): Markup {
+  return html`<li><a href="#${id}">${title}</a></li>`
+}
+
+function chapterSection({ id, title, body }: Chapter): Markup {
+  return html`<section id="${id}" aria-labelledby="${id}.title">
+<h2 id="${id}.title">${title} ${anchor(id)}</h2>
+${body}
+</section>
+`
+}
+
+function idOf({ name }: Outline['groups'][number]): string {
+  return name.toLowerCase().replaceAll(' ', '-')
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import type { ApiBudgetName, Budget } from '../../../domain/budget.ts'
+import { type Asset, keptForGood, sendAsset } from '../../asset.ts'
+import { once } from '../../once.ts'
+import type { Route } from '../../request-context.ts'
+import { definePage } from '../../route.ts'
+import type { Json } from './json.ts'
+import { referencePage } from './page.ts'
+
+const types = { html: 'text/html', css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' }
+
+/** The API reference: a page and its three files, made when the first of them is asked for and kept in memory. */
+export function referenceRoutes(document: () => Json, budgets: Record<ApiBudgetName, Budget>): Route[] {
+  const made = once(() => {
+    const style = versioned('/docs/reference.css', 'css', ['tokens.css', 'layout.css', 'parts.css'])
+    const script = versioned('/docs/reference.js', 'js', ['reference.js'])
+    const icon = versioned('/docs/icon.svg', 'svg', ['icon.svg'])
+    const addresses = { style: style.address, script: script.address, icon: icon.address }
+    return { page: asset('html', referencePage(document(), budgets, addresses)), style, script, icon }
+  })
+  const file = (path: string, part: 'style' | 'script' | 'icon') =>
+    definePage(path, ({ http, context }) => {
+      const { address, content } = made()[part]
+      // Asked for by another address, as by the page of another version, it may not be kept under that.
+      const caching = context.request.url === address ? keptForGood : 'no-store'
+      sendAsset(http.respond, context, content, caching)
+    })
+  return [
+    definePage('/docs', ({ http, context }) => sendAsset(http.respond, context, made().page, 'no-store')),
+    file('/docs/reference.css', 'style'),
+    file('/docs/reference.js', 'script'),
+    file('/docs/icon.svg', 'icon'),
+  ]
+}
+
+function read(name: string): string {
+  return readFileSync(new URL(`./${name}`, import.meta.url), 'utf8')
+}
+
+/** A file under an address that changes with what is in it. */
+function versioned(path: string, type: keyof typeof types, names: readonly string[]) {
+  const text = names.map(read).join('\n')
+  const version = createHash('sha256').update(text).digest('hex').slice(0, 10)
+  return { address: `${path}?v=${version}`, content: asset(type, text) }
+}
+
+function asset(type: keyof typeof types, text: string): Asset {
+  // The best there is would take fifteen times as long to save a few hundred bytes more.
+  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }
+  return {
+    type: type === 'svg' ? types.svg : `${types[type]}; charset=utf-8`,
+    plain: Buffer.from(text),
+    compressed: [
+      { encoding: 'br', bytes: brotliCompressSync(text, quality) },
+      { encoding: 'gzip', bytes: gzipSync(text) },
+    ],
+  }
+}

@@ -1,0 +1,13 @@
+import type { Route } from '../../request-context.ts'
+import { listEventsRoute } from './events.ts'
+import { listSessionsRoute } from './sessions.ts'
+import { eraseSubjectRoute, listSubjectsRoute, readSubjectRoute } from './subjects.ts'
+
+/** Every operation of the API. */
+export const apiRoutes: readonly Route[] = [
+  listSubjectsRoute,
+  readSubjectRoute,
+  eraseSubjectRoute,
+  listSessionsRoute,
+  listEventsRoute,
+]

@@ -1,0 +1,46 @@
+import { then } from '../../../domain/eventually.ts'
+import { formatInstant } from '../../../domain/instant.ts'
+import type { Session } from '../../../domain/session.ts'
+import { listSessions, planSessionList } from '../../../operations/list-sessions.ts'
+import { defineRoute, trackerView } from '../../route.ts'
+import { sessionListParameters } from '../schemas/parameters.ts'
+import { SessionList } from '../schemas/resources.ts'
+import { subjectPath } from './subjects.ts'
+
+export const listSessionsRoute = defineRoute({
+  method: 'GET',
+  path: `${subjectPath}/sessions`,
+  access: 'analytics:view',
+  query: sessionListParameters,
+  response: SessionList,
+  documentation: {
+    operationId: 'listSessions',
+    summary: "List a data subject's sessions",
+    description: 'Newest first.',
+    example: {
+      sessions: [
+        {
+          sessionId: 's-9f3c',
+          startedAt: '2026-11-14T20:58:31.700Z',
+          endedAt: '2026-11-14T21:03:55.004Z',
+          counts: { events: 6 },
+          attributes: { country: 'DE', browser: 'Firefox', os: 'Linux' },
+        },
+      ],
+      nextCursor: null,
+    },
+  },
+  plan: ({ path, query }, problems) => planSessionList(path.trackerId, path.subjectId, query, problems),
+  handle(call) {
+    const { trackerId, subjectId } = call.path
+    return then(
+      listSessions(call.services, trackerView(call, trackerId), subjectId, call.plan),
+      ({ sessions, nextCursor }) => ({ sessions: sessions.map(presentSession), nextCursor }),
+    )
+  },
+})
+
+export function presentSession({ sessionId, startedAt, endedAt, counts, attributes }: Session) {
+  const span = { startedAt: formatInstant(startedAt), endedAt: formatInstant(endedAt) }
+  return { sessionId, ...span, counts, attributes }
+}

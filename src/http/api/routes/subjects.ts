@@ -1,0 +1,112 @@
+import { then } from '../../../domain/eventually.ts'
+import { formatInstant } from '../../../domain/instant.ts'
+import type { SubjectRecord, SubjectSummary } from '../../../domain/subject.ts'
+import { type Erasure as ErasureOutcome, eraseSubject } from '../../../operations/erase-subject.ts'
+import { listSubjects, planSubjectList } from '../../../operations/list-subjects.ts'
+import { readSubject } from '../../../operations/read-subject.ts'
+import { originOf } from '../../request-context.ts'
+import { defineRoute, trackerView } from '../../route.ts'
+import { subjectListParameters } from '../schemas/parameters.ts'
+import { Erasure, Subject, SubjectList, type SubjectSummaryBody } from '../schemas/resources.ts'
+
+const listPath = '/v1/analytics/trackers/{trackerId}/subjects'
+export const subjectPath = `${listPath}/{subjectId}`
+
+const exampleSummary = {
+  subjectId: 'visitor-4711',
+  firstSeenAt: '2026-06-02T08:14:09.120Z',
+  lastSeenAt: '2026-11-14T21:03:55.004Z',
+  counts: { sessions: 3, events: 17 },
+}
+
+export const listSubjectsRoute = defineRoute({
+  method: 'GET',
+  path: listPath,
+  access: 'analytics:view',
+  query: subjectListParameters,
+  response: SubjectList,
+  documentation: {
+    operationId: 'listSubjects',
+    summary: 'List the data subjects of a tracker',
+    description:
+      'A page costs the same wherever it lies and however large the tracker is. An empty tracker gives an empty list.',
+    example: {
+      subjects: [exampleSummary],
+      nextCursor: 'vh2GQVSpQ8mXWzE3NjMxNTQyMzUwMDQsInZpc2l0b3ItNDcxMSJd',
+    },
+  },
+  plan: ({ path, query }, problems) => planSubjectList(path.trackerId, query, problems),
+  handle: (call) =>
+    then(
+      listSubjects(call.services, trackerView(call, call.path.trackerId), call.plan),
+      ({ subjects, nextCursor }) => ({ subjects: subjects.map(presentSummary), nextCursor }),
+    ),
+})
+
+export const readSubjectRoute = defineRoute({
+  method: 'GET',
+  path: subjectPath,
+  access: 'analytics:view',
+  response: Subject,
+  documentation: {
+    operationId: 'readSubject',
+    summary: 'Read what is stored about a data subject',
+    description:
+      'The complete copy is this record with all its sessions and events. A subject whose data has aged out or was erased is not found.',
+    example: {
+      trackerId: 'shop',
+      ...exampleSummary,
+      attributes: { country: 'DE', browser: 'Firefox', os: 'Linux' },
+    },
+  },
+  handle(call) {
+    const { trackerId, subjectId } = call.path
+    return then(readSubject(call.services, trackerView(call, trackerId), subjectId), (record) =>
+      presentRecord(trackerId, record),
+    )
+  },
+})
+
+export const eraseSubjectRoute = defineRoute({
+  method: 'DELETE',
+  path: subjectPath,
+  access: 'analytics:delete-data',
+  isErasure: true,
+  response: Erasure,
+  documentation: {
+    operationId: 'eraseSubject',
+    summary: 'Erase a data subject, for good',
+    description:
+      'Deletes everything stored about the subject in one transaction and tells what this request deleted. It cannot be undone. Safe to repeat: a subject that holds no data gives zero counts and `alreadyErased: true`. It has a budget of its own, 60 an hour for each key.',
+    example: {
+      trackerId: 'shop',
+      subjectId: 'visitor-4711',
+      alreadyErased: false,
+      counts: { sessions: 3, events: 17 },
+      erasedAt: '2026-11-15T09:30:00.000Z',
+    },
+  },
+  async handle(call) {
+    const { trackerId, subjectId } = call.path
+    const view = trackerView(call, trackerId)
+    const erasure = await eraseSubject(call.services, view, subjectId, originOf(call.context))
+    return { trackerId, subjectId, ...presentErasure(erasure) }
+  },
+})
+
+export function presentRecord(trackerId: string, record: SubjectRecord) {
+  return { trackerId, ...presentSummary(record), attributes: record.attributes }
+}
+
+export function presentErasure({ alreadyErased, counts, erasedAt }: ErasureOutcome) {
+  return { alreadyErased, counts, erasedAt: formatInstant(erasedAt) }
+}
+
+export function presentSummary({
+  subjectId,
+  firstSeenAt,
+  lastSeenAt,
+  counts,
+}: SubjectSummary): SubjectSummaryBody {
+  return { subjectId, firstSeenAt: formatInstant(firstSeenAt), lastSeenAt: formatInstant(lastSeenAt), counts }
+}

@@ -1,0 +1,64 @@
+import { maxIdentifierLength } from '../../../domain/identifier.ts'
+import { instantRule } from '../../../domain/instant.ts'
+import { defaultPageSize, maxPageSize } from '../../../domain/page.ts'
+import { subjectSorts } from '../../../domain/subject.ts'
+import { identifier } from '../../schemas/path-parameters.ts'
+import { integer, oneOf, optional, text } from '../../schemas/schema.ts'
+
+const cursor = text({
+  minLength: 1,
+  maxLength: 4096,
+  description:
+    'The `nextCursor` of the page before. Opaque, and good only for the same list, sort and filters.',
+  'x-rule': 'the nextCursor of the page before, of the same list, sort and filters',
+})
+
+const limit = integer({
+  minimum: 1,
+  maximum: maxPageSize,
+  default: defaultPageSize,
+  description: 'How many to return at most.',
+  'x-rule': `a whole number from 1 to ${maxPageSize}`,
+})
+
+const instant = { type: 'string', format: 'date-time', 'x-rule': instantRule }
+
+export const subjectListParameters = {
+  limit: optional(limit),
+  cursor: optional(cursor),
+  sort: optional(
+    oneOf(subjectSorts, {
+      description:
+        'The order. `subjectId`, the default, walks a tracker completely whatever happens meanwhile. With a `lastSeen…` filter the default is `lastSeenAt`.',
+      'x-rule': `one of ${subjectSorts.join(', ')}`,
+    }),
+  ),
+  subjectIdPrefix: optional(
+    text({
+      ...identifier,
+      pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+      description: 'Only ids that start with this. Goes with `sort=subjectId`.',
+      'x-rule': `1 to ${maxIdentifierLength} characters, no control characters`,
+    }),
+  ),
+  lastSeenAfter: optional(
+    text({
+      ...instant,
+      description: 'Only subjects last seen at this instant or later. Goes with a `lastSeenAt` sort.',
+    }),
+  ),
+  lastSeenBefore: optional(
+    text({
+      ...instant,
+      description: 'Only subjects last seen before this instant. Goes with a `lastSeenAt` sort.',
+    }),
+  ),
+}
+
+export const sessionListParameters = { limit: optional(limit), cursor: optional(cursor) }
+
+export const eventListParameters = {
+  limit: optional(limit),
+  cursor: optional(cursor),
+  sessionId: optional(text({ ...identifier, description: 'Only the events of this session.' })),
+}

@@ -1,0 +1,29 @@
+import type { ActivityEntry } from '../../domain/activity.ts'
+import { type ApiKey, apiKeyState } from '../../domain/api-key.ts'
+import { formatInstant, type Instant } from '../../domain/instant.ts'
+import type { Member } from '../../domain/member.ts'
+
+function orNull(instant: Instant | null): string | null {
+  return instant === null ? null : formatInstant(instant)
+}
+
+/** A key as pages show it: all but its string, which is in no store. */
+export function presentKey(key: ApiKey, now: Instant) {
+  const { id, name, scopes, lastFour } = key
+  return {
+    ...{ id, name, scopes: [...scopes], lastFour, state: apiKeyState(key, now) },
+    createdAt: formatInstant(key.createdAt),
+    rotatedAt: orNull(key.rotatedAt),
+    expiresAt: orNull(key.expiresAt),
+    revokedAt: orNull(key.revokedAt),
+    lastUsedAt: orNull(key.lastUsedAt),
+  }
+}
+
+export function presentMember({ id, email, createdAt, passwordSetAt }: Member) {
+  return { id, email, createdAt: formatInstant(createdAt), joinedAt: orNull(passwordSetAt) }
+}
+
+export function presentActivity({ id, at, actor, kind, target, requestId, counts }: ActivityEntry) {
+  return { id, at: formatInstant(at), actor, kind, target, requestId, counts }
+}

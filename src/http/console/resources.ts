@@ -1,0 +1,102 @@
+import { activityKinds } from '../../domain/activity.ts'
+import { plans } from '../../domain/plan.ts'
+import { Counts, EventList, SessionList, Subject, SubjectList } from '../api/schemas/resources.ts'
+import { boolean, integer, list, object, oneOf, orNull, type Schema, text } from '../schemas/schema.ts'
+
+// What the console's answers hold. The types of its pages are made from these.
+
+const instant = text({ format: 'date-time' })
+
+export const Nothing = object({})
+
+export const Member = object(
+  { id: text(), email: text(), createdAt: instant, joinedAt: orNull(instant) },
+  { title: 'Member' },
+)
+
+export const SignedIn = object(
+  {
+    member: Member,
+    organisation: object({ id: text(), name: text(), plan: oneOf(plans), retentionDays: integer() }),
+  },
+  { title: 'SignedIn' },
+)
+
+export const Invited = object(
+  { email: text(), organisation: text(), hasPassword: boolean() },
+  { title: 'Invited' },
+)
+
+export const Key = object(
+  {
+    id: text(),
+    name: text(),
+    scopes: list(text()),
+    lastFour: text(),
+    state: oneOf(['active', 'expired', 'revoked']),
+    createdAt: instant,
+    rotatedAt: orNull(instant),
+    expiresAt: orNull(instant),
+    revokedAt: orNull(instant),
+    lastUsedAt: orNull(instant),
+  },
+  { title: 'Key' },
+)
+
+/** The one answer that holds a key's string. */
+export const IssuedKey = object({ key: Key, keyString: text() }, { title: 'IssuedKey' })
+
+const Area = object(
+  { area: text(), scopes: list(object({ scope: text(), allows: text() })) },
+  { title: 'Area' },
+)
+
+export const Tracker = object(
+  { id: text(), name: text(), createdAt: instant, subjects: integer(), hasMoreSubjects: boolean() },
+  { title: 'Tracker' },
+)
+
+const Day = object({ day: text(), sessions: integer(), events: integer() }, { title: 'Day' })
+
+/** An erasure at the console; the API's own tells tracker and subject too. */
+export const Erasure = object(
+  { alreadyErased: boolean(), counts: Counts, erasedAt: instant },
+  { title: 'Erasure' },
+)
+
+const Actor: Schema<{ kind: 'member' | 'key'; id: string; name: string } | { kind: 'command-line' }> = {
+  anyOf: [
+    object({ kind: oneOf(['member', 'key']), id: text(), name: text() }),
+    object({ kind: oneOf(['command-line']) }),
+  ],
+}
+
+const Activity = object(
+  {
+    id: text(),
+    at: instant,
+    actor: Actor,
+    kind: oneOf(activityKinds),
+    target: orNull(text()),
+    requestId: orNull(text()),
+    counts: orNull(Counts),
+  },
+  { title: 'Activity' },
+)
+
+export const KeyList = object({ keys: list(Key) }, { title: 'KeyList' })
+export const AreaList = object({ areas: list(Area) }, { title: 'AreaList' })
+export const MemberList = object({ members: list(Member) }, { title: 'MemberList' })
+export const TrackerList = object({ trackers: list(Tracker) }, { title: 'TrackerList' })
+export const TrackerName = object({ id: text(), name: text() }, { title: 'TrackerName' })
+export const Totals = object({ today: text(), days: list(Day) }, { title: 'Totals' })
+export const Invitation = object(
+  { member: Member, token: text(), expiresAt: instant },
+  { title: 'Invitation' },
+)
+export const RevokedKey = object({ key: Key }, { title: 'RevokedKey' })
+export const ActivityList = object(
+  { entries: list(Activity), nextCursor: orNull(text()) },
+  { title: 'ActivityList' },
+)
+export { EventList, SessionList, Subject, SubjectList }

@@ -1,0 +1,17 @@
+import type { Route } from '../../request-context.ts'
+import { activityRoutes } from './activity.ts'
+import { keyRoutes } from './keys.ts'
+import { memberRoutes } from './members.ts'
+import { signInRoutes } from './sign-in.ts'
+import { subjectRoutes } from './subjects.ts'
+import { trackerRoutes } from './trackers.ts'
+
+/** Everything the console's pages can ask for. */
+export const consoleRoutes: readonly Route[] = [
+  ...signInRoutes,
+  ...keyRoutes,
+  ...trackerRoutes,
+  ...subjectRoutes,
+  ...activityRoutes,
+  ...memberRoutes,
+]

@@ -1,0 +1,76 @@
+import { readInstant } from '../../../domain/instant.ts'
+import { areas, scopes } from '../../../domain/scope.ts'
+import { createKey, type IssuedKey as Issued } from '../../../operations/create-key.ts'
+import { revokeKey } from '../../../operations/revoke-key.ts'
+import { rotateKey } from '../../../operations/rotate-key.ts'
+import type { Services } from '../../request-context.ts'
+import { identityOf, originOf } from '../../request-context.ts'
+import { defineRoute } from '../../route.ts'
+import { presentKey } from '../present.ts'
+import { AreaList, IssuedKey, KeyList, RevokedKey } from '../resources.ts'
+import { expiry, scopeList, typed } from '../schemas.ts'
+
+export const keyRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/keys',
+    access: 'member',
+    response: KeyList,
+    async handle({ services, context }) {
+      const now = services.clock()
+      const keys = await services.apiKeys.list(identityOf(context).organisationId)
+      return { keys: keys.map((key) => presentKey(key, now)).reverse() }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/scopes',
+    access: 'member',
+    response: AreaList,
+    handle: () => ({
+      areas: areas.map((area) => ({
+        area,
+        scopes: Object.entries(scopes)
+          .filter(([scope]) => scope.startsWith(`${area}:`))
+          .map(([scope, allows]) => ({ scope, allows })),
+      })),
+    }),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/keys',
+    access: 'member',
+    body: { name: typed, scopes: scopeList, expiresAt: expiry },
+    response: IssuedKey,
+    plan: ({ body }, problems) => readInstant('expiresAt', body.expiresAt ?? undefined, problems),
+    async handle({ services, context, body: { name, scopes }, plan: expiresAt }) {
+      const { organisationId } = identityOf(context)
+      const wanted = { organisationId, name, scopes, expiresAt }
+      return present(await createKey(services, wanted, originOf(context)), services)
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/keys/{keyId}/rotate',
+    access: 'member',
+    body: {},
+    response: IssuedKey,
+    handle: async ({ services, context, path }) =>
+      present(await rotateKey(services, path.keyId, originOf(context)), services),
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/keys/{keyId}/revoke',
+    access: 'member',
+    body: { name: typed },
+    response: RevokedKey,
+    async handle({ services, context, path, body }) {
+      const key = await revokeKey(services, path.keyId, body.name, originOf(context))
+      return { key: presentKey(key, services.clock()) }
+    },
+  }),
+]
+
+function present({ key, keyString }: Issued, { clock }: Services) {
+  return { key: presentKey(key, clock()), keyString }
+}

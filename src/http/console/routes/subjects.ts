@@ -1,0 +1,113 @@
+import { Problems } from '../../../domain/problems.ts'
+import { copySubject } from '../../../operations/copy-subject.ts'
+import { eraseSubject } from '../../../operations/erase-subject.ts'
+import { listEvents, planEventList } from '../../../operations/list-events.ts'
+import { listSessions, planSessionList } from '../../../operations/list-sessions.ts'
+import { listSubjects, planSubjectList } from '../../../operations/list-subjects.ts'
+import { readSubject } from '../../../operations/read-subject.ts'
+import { presentEvent } from '../../api/routes/events.ts'
+import { presentSession } from '../../api/routes/sessions.ts'
+import { presentErasure, presentRecord, presentSummary } from '../../api/routes/subjects.ts'
+import {
+  eventListParameters,
+  sessionListParameters,
+  subjectListParameters,
+} from '../../api/schemas/parameters.ts'
+import { originOf } from '../../request-context.ts'
+import { defineRoute, trackerView } from '../../route.ts'
+import { Erasure, EventList, SessionList, Subject, SubjectList } from '../resources.ts'
+import { typed } from '../schemas.ts'
+import { sendExport } from '../send-export.ts'
+
+const listPath = '/console/api/trackers/{trackerId}/subjects'
+const subjectPath = `${listPath}/{subjectId}` as const
+
+export const subjectRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: listPath,
+    access: 'member',
+    query: subjectListParameters,
+    response: SubjectList,
+    plan: ({ path, query }, problems) => planSubjectList(path.trackerId, query, problems),
+    async handle(call) {
+      const view = trackerView(call, call.path.trackerId)
+      const { subjects, nextCursor } = await listSubjects(call.services, view, call.plan)
+      return { subjects: subjects.map(presentSummary), nextCursor }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: subjectPath,
+    access: 'member',
+    response: Subject,
+    async handle(call) {
+      const { trackerId, subjectId } = call.path
+      return presentRecord(
+        trackerId,
+        await readSubject(call.services, trackerView(call, trackerId), subjectId),
+      )
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: `${subjectPath}/sessions`,
+    access: 'member',
+    query: sessionListParameters,
+    response: SessionList,
+    plan: ({ path, query }, problems) => planSessionList(path.trackerId, path.subjectId, query, problems),
+    async handle(call) {
+      const { trackerId, subjectId } = call.path
+      const view = trackerView(call, trackerId)
+      const { sessions, nextCursor } = await listSessions(call.services, view, subjectId, call.plan)
+      return { sessions: sessions.map(presentSession), nextCursor }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: `${subjectPath}/events`,
+    access: 'member',
+    query: eventListParameters,
+    response: EventList,
+    plan: ({ path, query }, problems) => planEventList(path.trackerId, path.subjectId, query, problems),
+    async handle(call) {
+      const { trackerId, subjectId } = call.path
+      const view = trackerView(call, trackerId)
+      const { events, nextCursor } = await listEvents(call.services, view, subjectId, call.plan)
+      return { events: events.map(presentEvent), nextCursor }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: `${subjectPath}/copy`,
+    access: 'member',
+    response: null,
+    async handle(call) {
+      const { trackerId, subjectId } = call.path
+      const view = trackerView(call, trackerId)
+      const copy = await copySubject(call.services, view, subjectId, originOf(call.context))
+      await sendExport(call.context, trackerId, copy)
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: `${subjectPath}/erase`,
+    access: 'member',
+    body: { subjectId: typed },
+    response: Erasure,
+    async handle(call) {
+      const { trackerId, subjectId } = call.path
+      requireTyped(subjectId, call.body.subjectId)
+      const view = trackerView(call, trackerId)
+      return presentErasure(await eraseSubject(call.services, view, subjectId, originOf(call.context)))
+    },
+  }),
+]
+
+/** An erasure cannot be undone: whoever asks for it has typed whom it is about. */
+function requireTyped(subjectId: string, typedId: string): void {
+  const problems = new Problems()
+  if (typedId !== subjectId)
+    problems.add('subjectId', 'the id typed is not that of this data subject; nothing was erased')
+  problems.throwIfAny()
+}

@@ -1,0 +1,54 @@
+import { instantRule } from '../../domain/instant.ts'
+import { emailRule, maxEmailLength } from '../../domain/member.ts'
+import { maxPasswordLength, minPasswordLength } from '../../domain/password.ts'
+import { sessionListParameters } from '../api/schemas/parameters.ts'
+import { identifier } from '../schemas/path-parameters.ts'
+import { integer, list, optional, orNull, text } from '../schemas/schema.ts'
+
+// As in the API, `x-rule` says in words what the schema says in keywords. Names and scopes are checked by the operations.
+
+/** Whatever somebody typed; what it may be is the operation's to say. */
+export const typed = text({ maxLength: 1_000, 'x-rule': 'a text of at most 1000 characters' })
+
+/** PostgreSQL cannot even look for NUL. */
+const noControlCharacters = '^[^\\u0000-\\u001f\\u007f-\\u009f]+$'
+
+export const email = text({
+  minLength: 1,
+  maxLength: maxEmailLength,
+  pattern: noControlCharacters,
+  'x-rule': emailRule,
+})
+
+export const password = text({
+  minLength: 1,
+  maxLength: 4 * maxPasswordLength,
+  'x-rule': `${minPasswordLength} to ${maxPasswordLength} characters`,
+})
+
+export const token = text({ minLength: 1, maxLength: 200, 'x-rule': 'what stands in the link' })
+
+export const organisation = optional(text(identifier))
+
+export const scopeList = list(text({ maxLength: 100 }), {
+  maxItems: 50,
+  'x-rule': 'a list of scopes',
+})
+
+export const expiry = optional(orNull(text({ maxLength: 100 }), { 'x-rule': `${instantRule}, or null` }))
+
+export const days = optional(
+  integer({ minimum: 1, maximum: 40_000, 'x-rule': 'a whole number from 1 to 40000' }),
+)
+
+export const activityListParameters = {
+  ...sessionListParameters,
+  requestId: optional(
+    text({
+      minLength: 1,
+      maxLength: 200,
+      pattern: noControlCharacters,
+      'x-rule': '1 to 200 characters, no control characters',
+    }),
+  ),
+}

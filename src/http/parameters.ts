@@ -1,0 +1,78 @@
+import { LetheError } from '../domain/errors.ts'
+import type { Problems } from '../domain/problems.ts'
+import { parseQueryString, type Query, queryOf } from './query-string.ts'
+import type { PathParameters } from './request-context.ts'
+import { pathParameters } from './schemas/path-parameters.ts'
+import { type Fields, isOptional, object } from './schemas/schema.ts'
+import { validator } from './schemas/validator.ts'
+
+type Validators = Map<string, { isValid(value: unknown): boolean; rule: string; isInteger: boolean }>
+
+/**
+ * Reads path, query and body of a route's requests. Whatever is wrong with them becomes a problem. A public page has no use for a
+ * query, and leaves whatever comes with it alone.
+ */
+export function parameterReader(path: string, query: Fields, body: Fields, isPublic: boolean) {
+  const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name)
+  const unknown = names.find((name) => !pathValidators.has(name))
+  if (unknown !== undefined) throw new Error(`The parameter ${unknown} of ${path} has no schema.`)
+  const queryValidators = validators(query)
+  const bodyValidators = validators(body)
+  const isQuery = validator(object(query))
+  const needed = Object.keys(body).filter((name) => !isOptional(body[name]))
+
+  function readBody(sent: Record<string, unknown>, problems: Problems): Record<string, unknown> {
+    const values: Record<string, unknown> = {}
+    for (const name of new Set([...needed, ...Object.keys(sent)]))
+      if (check(name, sent[name], bodyValidators, problems)) values[name] = sent[name]
+    return values
+  }
+
+  return (
+    url: string | undefined,
+    params: PathParameters,
+    sent: Record<string, unknown>,
+    problems: Problems,
+  ) => {
+    for (const name of names) check(name, params[name], pathValidators, problems)
+    const text = isPublic ? '' : queryOf(url)
+    const values = readQuery(queryValidators, parseQueryString(text), problems)
+    if (!isQuery(values)) throw new Error('A query that passed field by field fails as a whole.')
+    return { path: params, query: values, body: readBody(sent, problems) }
+  }
+}
+
+const pathValidators = validators(pathParameters)
+
+function validators(schemas: Fields): Validators {
+  return new Map(
+    Object.entries(schemas).map(([name, schema]) => {
+      const { 'x-rule': rule, type } = schema
+      if (typeof rule !== 'string') throw new Error(`The parameter ${name} has no x-rule.`)
+      return [name, { isValid: validator(schema), rule, isInteger: type === 'integer' }]
+    }),
+  )
+}
+
+function check(field: string, value: unknown, fields: Validators, problems: Problems): boolean {
+  const known = fields.get(field)
+  if (known?.isValid(value)) return true
+  problems.add(
+    field,
+    known ? `${field} must be ${known.rule}` : `${field} is not a parameter of this request`,
+  )
+  return false
+}
+
+/** The query's valid values. Whatever else it holds becomes a problem: unknown, repeated, or against its rule. */
+function readQuery(fields: Validators, query: Query, problems: Problems): Record<string, unknown> {
+  if (query.isBroken)
+    throw new LetheError('invalid_request', 'The percent-encoding of the query string is broken.')
+  const values: Record<string, unknown> = {}
+  for (const [name, text] of query.values) {
+    const value = fields.get(name)?.isInteger && /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : text
+    if (query.repeated.has(name) && fields.has(name)) problems.add(name, `${name} must be given once`)
+    else if (check(name, value, fields, problems)) values[name] = value
+  }
+  return values
+}

@@ -1,0 +1,216 @@
+import type { Caller } from '../domain/api-key.ts'
+import { type ApiBudgetName, type Budget, budgetSpent, type Limiter, tightest } from '../domain/budget.ts'
+import { LetheError } from '../domain/errors.ts'
+import { type Eventually, then, walk } from '../domain/eventually.ts'
+import { authenticateKey } from '../operations/authenticate-key.ts'
+import { authenticateMember } from '../operations/authenticate-member.ts'
+import type { clientAddress } from './client-address.ts'
+import { consoleBudgets } from './console/budgets.ts'
+import type { OriginPolicy } from './console/origin-policy.ts'
+import { readCookie } from './console/sign-in-cookie.ts'
+import { discardBody, readJson } from './request-body.ts'
+import type { HttpTools, PipelineName, RequestBatch, RequestContext, Services } from './request-context.ts'
+
+export interface PipelineDeps {
+  services: Services
+  http: HttpTools
+  limiter: Pick<Limiter, 'take'>
+  budgets: Record<ApiBudgetName, Budget>
+  addressOf: ReturnType<typeof clientAddress>
+  originPolicy: OriginPolicy
+  noteKeyUse(keyId: string): void
+}
+
+/** Hands back why a request may go no further, or `null`. */
+type Step = (context: RequestContext) => Eventually<LetheError | null>
+
+/**
+ * The pipelines of all requests, from their ids, which they were given when they came, to their operations. Each step can end a
+ * request; the steps after it then have not happened.
+ */
+export function pipelines(deps: PipelineDeps): (context: RequestContext) => Eventually<LetheError | null> {
+  const { services, http, budgets, addressOf, originPolicy, noteKeyUse } = deps
+  const spend = spending(deps.limiter)
+
+  const byName: Record<PipelineName, readonly Step[]> = {
+    /** The API, for whoever has a key. */
+    key: [
+      // What no request may be is refused behind the address's budget, so that it has counted.
+      (context) => spend(budgets.ip, addressOf(context.request), context),
+      requireSoundRequest,
+      authenticate,
+      (context) => spend(budgets.key, callerOf(context).key.id, context),
+      requireRoute,
+      requireScope,
+      (context) => (isErasure(context) ? spend(budgets.erasure, callerOf(context).key.id, context) : null),
+      readParameters,
+      operate,
+    ],
+    /** The console, for members. */
+    member: [
+      requireSoundRequest,
+      (context) => spend(consoleBudgets.console, addressOf(context.request), context),
+      requireRoute,
+      requireOwnOrigin,
+      requireMember,
+      readParameters,
+      operate,
+    ],
+    /** The console, for whoever comes to sign in. */
+    open: [
+      requireSoundRequest,
+      (context) => spend(consoleBudgets.console, addressOf(context.request), context),
+      requireRoute,
+      requireOwnOrigin,
+      readParameters,
+      operate,
+    ],
+    /** What anybody may read, uncounted. */
+    public: [requireSoundRequest, readParameters, operate],
+  }
+  return (context) => walk(byName[context.match.pipeline], context)
+
+  function authenticate(context: RequestContext): Eventually<LetheError | null> {
+    const { authorization } = context.request.headers
+    if (authorization === undefined) return noKey
+    return then(findCaller(authorization, context.batch), (caller) => {
+      if (caller === null) return invalidKey
+      noteKeyUse(caller.key.id)
+      context.caller = caller
+      return null
+    })
+  }
+
+  function findCaller(authorization: string, { callers }: RequestBatch): Eventually<Caller | null> {
+    const known = callers.get(authorization)
+    if (known !== undefined) return known
+    const keyString = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
+    const caller = keyString === undefined ? null : authenticateKey(services, keyString)
+    callers.set(authorization, caller)
+    return caller
+  }
+
+  /** A change at the console must come from a page of ours. */
+  function requireOwnOrigin({ request }: RequestContext): LetheError | null {
+    if (request.method === 'GET' || request.method === 'HEAD') return null
+    const { origin, 'sec-fetch-site': site } = request.headers
+    if (site !== undefined && site !== 'same-origin') return foreignOrigin
+    return origin !== undefined && originPolicy.isOurs(origin, request) ? null : foreignOrigin
+  }
+
+  function requireMember(context: RequestContext): Eventually<LetheError | null> {
+    const token = readCookie(context.request, 'console', originPolicy.isSecure(context.request))
+    if (token === null) return signedOut
+    return authenticateMember(services, token).then((found) => {
+      context.signedIn = found
+      return found === null ? signedOut : null
+    })
+  }
+
+  function operate(context: RequestContext): Eventually<null> {
+    if (!context.operation) throw new Error('A request came to its operation without parameters.')
+    return then(context.operation(services, http), (data) => {
+      if (data !== undefined) http.respond.succeed(context, data)
+      return null
+    })
+  }
+}
+
+// A flood is refused over and over for the same reason, so the reason is made once.
+const noKey = new LetheError(
+  'unauthorized',
+  'No API key was sent. Send it in the header Authorization: Bearer <API_KEY>.',
+)
+const invalidKey = new LetheError('unauthorized', 'This is not a valid API key.')
+const signedOut = new LetheError(
+  'unauthorized',
+  'You are not signed in, or no longer. Sign in and try again.',
+)
+const foreignOrigin = new LetheError(
+  'forbidden',
+  'This change does not come from a page of this console. Behind a proxy, LETHE_PUBLIC_URL tells where the console is.',
+)
+
+/** Takes a request out of a holder's budget, or says that it is spent. */
+export function spending(limiter: Pick<Limiter, 'take'>) {
+  return (budget: Budget, holder: string, context: RequestContext): Eventually<LetheError | null> =>
+    then(limiter.take(budget, holder, context), (state) => {
+      context.budget = state.granted ? tightest(context.budget, state) : state
+      return state.granted ? null : budgetSpent(budget)
+    })
+}
+
+/** Whose key it is, on the steps behind the key. */
+function callerOf({ caller }: RequestContext): Caller {
+  if (!caller) throw new Error('A request went past the key without one.')
+  return caller
+}
+
+/** What no client may send, whatever it asks for. */
+function requireSoundRequest({ request, chosenId }: RequestContext): LetheError | null {
+  if (chosenId === 'unusable') {
+    return new LetheError('invalid_request', 'X-Request-Id must be 1 to 200 printable ASCII characters.')
+  }
+  const { httpVersion } = request
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
+    return new LetheError('invalid_request', 'This server speaks HTTP/1.1 and HTTP/1.0.')
+  }
+  if (request.headers.expect !== undefined && request.headers.expect.toLowerCase() !== '100-continue') {
+    return new LetheError('invalid_request', 'The only expectation that can be met is 100-continue.')
+  }
+  if (httpVersion === '1.1' && request.headers.host === undefined) {
+    return new LetheError('invalid_request', 'An HTTP/1.1 request needs a Host header.')
+  }
+  return null
+}
+
+/** Visible ASCII, but for the hash: a fragment is never sent, and taking it for one would cut an id short. */
+const soundUrl = /^[\x21\x22\x24-\x7e]+$/
+
+function requireRoute(context: RequestContext): LetheError | null {
+  const { request, match } = context
+  if (match.kind === 'broken-url' || !soundUrl.test(request.url ?? '')) {
+    return new LetheError('invalid_request', 'The percent-encoding of the path is broken.')
+  }
+  if (match.kind === 'route') return null
+  if (match.kind === 'other-method') {
+    context.allow = match.allow
+    return new LetheError(
+      'invalid_request',
+      `This path does not take ${request.method}; it takes ${match.allow}.`,
+    )
+  }
+  return new LetheError(
+    'not_found',
+    'There is nothing at this path. See /v1/analytics/openapi.json for what there is.',
+  )
+}
+
+function requireScope(context: RequestContext): LetheError | null {
+  const { match } = context
+  if (match.kind !== 'route') return null
+  const scope = match.route.access
+  if (callerOf(context).key.scopes.some((granted) => granted === scope)) return null
+  return new LetheError('forbidden', `This API key lacks the scope ${scope}, which this request needs.`)
+}
+
+function isErasure({ match }: RequestContext): boolean {
+  return match.kind === 'route' && match.route.isErasure
+}
+
+/** Reads the body where the route takes one, and forgets it elsewhere; then path and query, all problems at once. */
+function readParameters(context: RequestContext): Eventually<null> {
+  const { request, match } = context
+  if (match.kind !== 'route') throw new Error('A request went past its route without one.')
+  const { route, params } = match
+  if (route.takesBody) {
+    return readJson(request).then((fields) => {
+      context.operation = route.read(context, params, fields)
+      return null
+    })
+  }
+  return then(discardBody(request), () => {
+    context.operation = route.read(context, params, {})
+    return null
+  })
+}

@@ -1,0 +1,171 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Actor, Origin } from '../domain/activity.ts'
+import type { Caller } from '../domain/api-key.ts'
+import { type Asker, type BudgetState, requestPatienceMs } from '../domain/budget.ts'
+import type { Eventually } from '../domain/eventually.ts'
+import type { Clock } from '../domain/instant.ts'
+import type { Passwords } from '../domain/password.ts'
+import type { Plan, RetentionDays } from '../domain/plan.ts'
+import type { Randomness } from '../domain/randomness.ts'
+import type { Scope } from '../domain/scope.ts'
+import type { SignedIn, SignedInBrowser } from '../domain/sign-in.ts'
+import type { Store } from '../domain/store.ts'
+import type { ChosenRequestId } from './request-id.ts'
+import type { Fields, Schema } from './schemas/schema.ts'
+
+/** A request on its way through its pipeline, and what is learnt of it there. */
+export class RequestContext implements Asker {
+  readonly startedAt = performance.now()
+  readonly id: string
+  readonly chosenId: ChosenRequestId
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly match: RouteMatch
+  readonly batch: RequestBatch
+  /** Whose key it carries, on the API. */
+  caller: Caller | null = null
+  /** Who makes it, at the console. */
+  signedIn: SignedIn | null = null
+  /** The budget its client should mind; on a 429 the one that refused. */
+  budget: BudgetState | null = null
+  patienceMs = requestPatienceMs
+  /** How many bytes of its answer its client is yet to take. */
+  unreadBytes = 0
+  /** The methods its path takes, when its own is not among them. */
+  allow: string | null = null
+  /** What is left to do once its parameters have been read. */
+  operation: Operation | null = null
+
+  constructor(
+    id: string,
+    chosenId: ChosenRequestId,
+    request: IncomingMessage,
+    response: ServerResponse,
+    match: RouteMatch,
+    batch: RequestBatch,
+  ) {
+    this.id = id
+    this.chosenId = chosenId
+    this.request = request
+    this.response = response
+    this.match = match
+    this.batch = batch
+  }
+}
+
+/** What requests of one batch share: a key string means the same to all of them, and is forgotten with them. */
+export class RequestBatch {
+  readonly callers = new Map<string, Eventually<Caller | null>>()
+}
+
+/** For whom a request is made: an API key or a member, and what they may see. */
+export interface Identity {
+  organisationId: string
+  plan: Plan
+  actor: Actor
+}
+
+/** Who makes a request, on the steps behind its authentication. */
+export function identityOf({ caller, signedIn }: RequestContext): Identity {
+  if (caller) {
+    const { id, name, organisationId } = caller.key
+    return { organisationId, plan: caller.plan, actor: { kind: 'key', id, name } }
+  }
+  if (!signedIn) throw new Error('A request went past its authentication without one.')
+  const { member, organisation } = signedIn
+  const actor = { kind: 'member', id: member.id, name: member.email } as const
+  return { organisationId: organisation.id, plan: organisation.plan, actor }
+}
+
+/** Where the changes that a request makes come from. */
+export function originOf(context: RequestContext): Origin {
+  const { organisationId, actor } = identityOf(context)
+  return { actor, requestId: context.id, organisationId }
+}
+
+/**
+ * Who may use a route: a key with a scope, a member who is signed in to the console, whoever comes to the console (counted, from a
+ * page of ours), or anybody. The last two must stand on the list of public paths.
+ */
+export type Access = Scope | 'member' | 'open' | 'public'
+
+/** An operation whose parameters have been read: the last step of a pipeline. `undefined` when it has written its answer itself. */
+export type Operation = (services: Services, http: HttpTools) => Eventually<unknown>
+
+export interface Documentation<Data = unknown> {
+  operationId: string
+  summary: string
+  description: string
+  example: Data
+}
+
+/** A route: of the API, of the console, or a public page. It cannot be written without saying who may use it. */
+export interface Route {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  path: string
+  access: Access
+  isErasure: boolean
+  query: Fields
+  /** What the JSON object in its body may hold, by name. Without `takesBody`, a body is read and forgotten. */
+  body: Fields
+  takesBody: boolean
+  /** The data of its answer; `null` for a route that writes its answer itself, such as a page or a stream. */
+  response: Schema | null
+  /** What the API's description says of it. */
+  documentation: Documentation | null
+  /** Reads a request's parameters, all problems at once (`validation_error`), and hands back what is left to do. */
+  read(context: RequestContext, params: PathParameters, body: Record<string, unknown>): Operation
+}
+
+/** The values that a path has for its parameters, decoded once. */
+export type PathParameters = Record<string, string>
+
+/** Which pipeline a request goes through. */
+export type PipelineName = 'key' | 'member' | 'open' | 'public'
+
+/** What a request's method and path lead to. `path` is the pattern, with its parameters in braces; never the path itself. */
+export type RouteMatch = { pipeline: PipelineName; params: PathParameters } & (
+  | { kind: 'route'; path: string; route: Route }
+  | { kind: 'other-method'; path: string; allow: string }
+  | { kind: 'nothing'; path: string | null }
+  | { kind: 'broken-url'; path: null }
+)
+
+/** What operations work with. */
+export interface Services extends Store {
+  retentionDays: RetentionDays
+  clock: Clock
+  randomness: Randomness
+}
+
+/** What handlers need of the HTTP side. */
+export interface HttpTools extends SignInTools {
+  respond: Responder
+  passwords: Passwords
+}
+
+/** What signing in to the console takes. */
+export interface SignInTools {
+  /** Counts an attempt to sign in from its address. Ends the request when there were too many. */
+  countAttempt(context: RequestContext): Promise<void>
+  /** The same for its account: from a browser that the member is known to use, or else from its address and from all strangers. */
+  countGuess(context: RequestContext, account: string, browserId: string | null): Promise<void>
+  /** What its browser shows of an earlier sign-in. */
+  browserMark(context: RequestContext): string | null
+  /** Hands the browser what a sign-in has made for it. */
+  welcome(context: RequestContext, browser: SignedInBrowser): void
+  /** Takes the token away from the browser, which stays known. */
+  forgetToken(context: RequestContext): void
+}
+
+/** Names and values in turn, as Node writes them fastest. */
+export type HeaderList = (string | number)[]
+
+/** Writes answers. */
+export interface Responder {
+  write(context: RequestContext, status: number, body: string | Buffer, headers?: HeaderList): void
+  /** The envelope of a success. */
+  succeed(context: RequestContext, data: unknown): void
+  /** The envelope of a failure: the last resort, which never throws. Who cannot even be told of one sees its connection end. */
+  fail(context: RequestContext, error: unknown): void
+}

@@ -1,0 +1,173 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Limiter } from '../domain/budget.ts'
+import { then } from '../domain/eventually.ts'
+import type { Passwords } from '../domain/password.ts'
+import { apiRoutes } from './api/routes/index.ts'
+import { Connections } from './connections.ts'
+import { pageRoutes } from './console/pages.ts'
+import { consoleRoutes } from './console/routes/index.ts'
+import { signInTools } from './console/sign-in-tools.ts'
+import { createServer } from './node-http.ts'
+import { parserErrors } from './parser-errors.ts'
+import { type PipelineDeps, pipelines } from './pipeline.ts'
+import { publicRoutes } from './public-routes.ts'
+import { RequestBatch, RequestContext } from './request-context.ts'
+import { chosenRequestId } from './request-id.ts'
+import { requestLog, type ServerLog } from './request-log.ts'
+import { responder } from './response.ts'
+import { buildRouter } from './router.ts'
+
+export interface ServerDeps extends Omit<PipelineDeps, 'http' | 'limiter'> {
+  limiter: Pick<Limiter, 'take' | 'isReachable'>
+  passwords: Passwords
+  log: ServerLog
+  /** Beyond so many connections, one on which nothing is done gives way to the next. */
+  maxConnections: number
+  /** Told of every request that is over: the pattern of its path, its method, its status (0 when its client left without an answer). */
+  onAnswered?(route: string | null, method: string | null, status: number, durationMs: number): void
+}
+
+export interface LetheServer {
+  /** Resolves with the port once it listens. */
+  listen(host: string, port: number): Promise<number>
+  /** No new connections; resolves when the requests that are under way have been answered. */
+  close(): Promise<void>
+}
+
+/** The most a request line and its headers may take: two ids of 256 four-byte characters and a cursor fit easily. */
+const maxHeaderBytes = 16 * 1024
+
+/** How long a client may take. */
+export const serverTimeouts = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 75_000,
+  connectionsCheckingInterval: 2_000,
+}
+
+/** Of more than this the first are answered while the last still come. */
+const maxBatch = 16
+
+/** Builds the HTTP side of the service, ready to listen. */
+export function buildServer(deps: ServerDeps): LetheServer {
+  const { services, limiter, budgets, log, onAnswered } = deps
+  const { logger } = log
+  const { clock, randomness } = services
+  let isClosing = false
+  let arrived: RequestContext[] = []
+  let batch = new RequestBatch()
+  const logRequest = requestLog(log, clock)
+  const respond = responder({
+    clock,
+    logger,
+    isClosing: () => isClosing,
+    onSend: (context, bytes) => connections.send(context, bytes),
+  })
+  const http = {
+    respond,
+    passwords: deps.passwords,
+    ...signInTools(deps),
+  }
+  const runPipeline = pipelines({ ...deps, http })
+  const matchRoute = buildRouter(
+    [...apiRoutes, ...publicRoutes(limiter, budgets), ...pageRoutes(), ...consoleRoutes],
+    maxHeaderBytes,
+  )
+
+  const server = createServer({
+    requireHostHeader: false,
+    maxHeaderSize: maxHeaderBytes,
+    ...serverTimeouts,
+  })
+  const connections = new Connections(server, deps.maxConnections)
+  const { onClientError, onConnect } = parserErrors({ ...deps, logger, clock, randomness, connections })
+  server.on('request', enter)
+  // Node would answer these itself, without an envelope.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+  server.on('checkContinue', (request, response) => {
+    // Node would put it into the middle of an answer that has to wait for its turn.
+    if (response.socket) response.writeContinue()
+    server.emit('request', request, response)
+  })
+  server.on('clientError', onClientError)
+  server.on('connect', onConnect)
+
+  return {
+    async listen(host, port) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      server.once('error', reject)
+      server.listen({ host, port }, () => {
+        server.off('error', reject)
+        resolve()
+      })
+      await promise
+      const address = server.address()
+      return typeof address === 'object' && address !== null ? address.port : port
+    },
+    async close() {
+      isClosing = true
+      if (!server.listening) return
+      const { promise, resolve } = Promise.withResolvers<void>()
+      server.close(() => resolve())
+      connections.endQuiet()
+      await promise
+    },
+  }
+
+  function enter(request: IncomingMessage, response: ServerResponse): void {
+    if (!connections.begin({ request, response })) return
+    const chosen = chosenRequestId(request)
+    const id = chosen === null || chosen === 'unusable' ? randomness.uuid() : chosen.id
+    const match = matchRoute(request.method ?? '', request.url ?? '')
+    if (arrived.length === 0) {
+      batch = new RequestBatch()
+      setImmediate(runBatch)
+    }
+    const context = new RequestContext(id, chosen, request, response, match, batch)
+    response.on('close', () => leave(context))
+    if (arrived.push(context) === maxBatch) runBatch()
+  }
+
+  function leave(context: RequestContext): void {
+    connections.end(context)
+    logRequest(context)
+    if (onAnswered === undefined) return
+    const { match, request, response, startedAt } = context
+    const status = response.headersSent ? response.statusCode : 0
+    onAnswered(match.path, request.method ?? null, status, performance.now() - startedAt)
+  }
+
+  /**
+   * Requests that came with the same turn of the event loop are run one behind the other: what they read, they read at one moment
+   * after all of them came, and their clients are woken once for many answers.
+   */
+  function runBatch(): void {
+    const contexts = arrived
+    arrived = []
+    if (contexts.length === 0) return
+    let begun = 0
+    try {
+      services.together(() => {
+        for (const context of contexts) {
+          begun += 1
+          run(context)
+        }
+      })
+    } catch (error) {
+      // Whoever has begun answers for itself: an erasure among them may have been committed.
+      logger.error({ err: error }, 'reading for a batch of requests failed')
+      for (const context of contexts.slice(begun)) respond.fail(context, error)
+    }
+  }
+
+  function run(context: RequestContext): void {
+    try {
+      const done = then(runPipeline(context), (refusal) => {
+        if (refusal !== null) respond.fail(context, refusal)
+      })
+      if (done instanceof Promise) done.catch((error) => respond.fail(context, error))
+    } catch (error) {
+      respond.fail(context, error)
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { describe, it, type TestContext } from 'node:test'
+import { pino } from 'pino'
+import { RequestBatch, RequestContext, type Responder } from '../../src/http/request-context.ts'
+import { responder } from '../../src/http/response.ts'
+
+/** What a client gets, or why it gets nothing, and what is logged, when a request is answered so. */
+async function answered(t: TestContext, respond: (answer: Responder, context: RequestContext) => void) {
+  const logged: string[] = []
+  const logger = pino({ base: null }, { write: (line) => logged.push(line) })
+  const answer = responder({ clock: Date.now, logger, isClosing: () => false, onSend() {} })
+  const server = createServer((request, response) => {
+    const match = { kind: 'nothing', pipeline: 'key', path: null, params: {} } as const
+    respond(answer, new RequestContext('some id', null, request, response, match, new RequestBatch()))
+  })
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const got = await fetch(`http://127.0.0.1:${address.port}`).then(
+    async (response) => ({ status: response.status, body: await response.text() }),
+    (error: Error) => error,
+  )
+  return { got, logged: logged.join('') }
+}
+
+describe('an answer', () => {
+  it('is the only one to its request: another, good or bad, is dropped and logged', async (t) => {
+    const { got, logged } = await answered(t, (answer, context) => {
+      answer.succeed(context, { number: 1 })
+      answer.succeed(context, { number: 2 })
+      answer.fail(context, new Error('too late'))
+    })
+    assert.ok(!(got instanceof Error))
+    assert.equal(got.status, 200)
+    assert.match(got.body, /^\{"data":\{"number":1\}/)
+    assert.equal(logged.match(/a second answer to a request was dropped/g)?.length, 2)
+    assert.match(logged, /"requestId":"some id".*too late/)
+  })
+
+  it('that cannot be written leaves room for the failure', async (t) => {
+    const { got } = await answered(t, (answer, context) => {
+      assert.throws(() => answer.write(context, 200, 'body', ['X-Broken', 'line\nfeed']))
+      answer.fail(context, new Error('it was broken'))
+    })
+    assert.ok(!(got instanceof Error))
+    assert.equal(got.status, 500)
+  })
+
+  it('of a failure that cannot be written either ends the connection', async (t) => {
+    const { got, logged } = await answered(t, (answer, context) => {
+      context.allow = 'GET\nPOST'
+      answer.fail(context, new Error('no answer'))
+    })
+    assert.ok(got instanceof Error)
+    assert.match(logged, /a failure could not be answered/)
+  })
+})
