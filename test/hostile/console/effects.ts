@@ -7,7 +7,7 @@ import type { Look } from './stage.ts'
 
 type Part = keyof Look
 
-/** What each route that is no reading may change, and nothing else may. */
+/** What each route that is no mere reading may change, and nothing else may. */
 const mayChange: Record<string, readonly Part[]> = {
   'POST /console/api/sign-in': ['activity'],
   'POST /console/api/invitation': [],
@@ -17,8 +17,9 @@ const mayChange: Record<string, readonly Part[]> = {
   'POST /console/api/keys': ['keys', 'activity'],
   'POST /console/api/keys/{keyId}/rotate': ['keys', 'activity'],
   'POST /console/api/keys/{keyId}/revoke': ['keys', 'activity'],
-  'POST /console/api/trackers': ['trackers'],
+  'POST /console/api/trackers': ['trackers', 'activity'],
   'POST /console/api/trackers/{trackerId}/rename': ['trackers'],
+  'GET /console/api/trackers/{trackerId}/subjects/{subjectId}/copy': ['activity'],
   'POST /console/api/trackers/{trackerId}/subjects/{subjectId}/erase': ['subjects', 'activity'],
   'POST /console/api/members': ['members', 'activity'],
   'DELETE /console/api/members/{memberId}': ['members', 'activity'],
@@ -27,12 +28,12 @@ const mayChange: Record<string, readonly Part[]> = {
 /** What a request may have changed, going by who sent it and what it was answered. */
 export function effectsOf(request: ConsoleRequest, { status }: Answer): readonly Part[] {
   const route = routeNamed(request.route)
-  if (status !== 200 || (route.method === 'GET' && request.oddity === null)) return []
-  if (origins[request.origin]?.isOurs === false) return []
+  const parts = mayChange[request.route]
+  if (status !== 200 || (route.method === 'GET' && !parts && request.oddity === null)) return []
+  if (route.method !== 'GET' && origins[request.origin]?.isOurs === false) return []
   if (route.access === 'member' && cookies[request.cookie]?.isMembers === false) return []
   // Another target or method may be another route's.
   if (request.oddity !== null) return ['keys', 'members', 'trackers', 'subjects', 'activity']
-  const parts = mayChange[request.route]
   assert.ok(parts, `nobody has said what ${request.route} may change`)
   return parts
 }

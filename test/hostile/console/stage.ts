@@ -117,6 +117,7 @@ async function lookAt({ workplace }: TestService, settled: Settled): Promise<Loo
   const { apiKeys, members, trackers, subjects, activity } = workplace
   const first = { limit: 200, after: null }
   const bounds = { subjectIdPrefix: null, lastSeenAfter: null, lastSeenBefore: null }
+  const { rows } = await activity.list(organisationId, { ...first, requestId: null })
   return {
     // When a key was last used is noted now and then, and is no change of anybody's.
     keys: JSON.stringify((await apiKeys.list(organisationId)).map((key) => ({ ...key, lastUsedAt: null }))),
@@ -128,6 +129,7 @@ async function lookAt({ workplace }: TestService, settled: Settled): Promise<Loo
         { sort: 'subjectId', ...first, ...bounds },
       ),
     ),
-    activity: JSON.stringify(await activity.list(organisationId, { ...first, requestId: null })),
+    // Failed sign-ins are written behind their answers, and so at any time.
+    activity: JSON.stringify(rows.filter(({ kind }) => kind !== 'member.sign-in-failed')),
   }
 }
