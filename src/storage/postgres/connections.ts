@@ -7,8 +7,8 @@ import type { Run } from './transact.ts'
 import { TransactionPool } from './transaction-pool.ts'
 
 /** The connections of a process, by what they are for: what uses up one kind holds up no other. */
-const readers = { usual: 4, most: 8 }
-const credentialReaders = { usual: 2, most: 4 }
+const readers = { usual: 3, most: 8 }
+const credentialReaders = { usual: 1, most: 2 }
 const readinessReaders = { usual: 1, most: 1 }
 const writerCount = 10
 const credentialWriterCount = 2
