@@ -16,7 +16,6 @@ const allowedToScan = [
   'SELECT * FROM organisations ORDER BY created_at, id',
   'SELECT 1 FROM organisations LIMIT 1',
   'SELECT * FROM scrubs',
-  'SELECT deletions FROM scrubs',
   'UPDATE scrubs SET deletions = deletions + 1',
   'UPDATE scrubs SET scrubbed_deletions = ?, scrubbed_at = ?',
   'UPDATE scrubs SET scrubbed_at = ?, deletions = max(deletions, scrubbed_deletions + ?)',
