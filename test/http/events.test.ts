@@ -51,6 +51,31 @@ describe("the list of a subject's events", () => {
     }
   })
 
+  test('is of pages of about a mebibyte, whatever their limit', async () => {
+    const wide = Array.from({ length: 12 }, (_, number) =>
+      eventRow({
+        ...{ subjectId: 'wide', eventId: `e${number + 10}`, occurredAt: anHourAgo - number },
+        properties: { text: 'x'.repeat(250_000) },
+      }),
+    )
+    await shop.ingest(wide)
+    const ids: string[] = []
+    let cursor: unknown = ''
+    while (typeof cursor === 'string') {
+      const query = `limit=200${cursor && `&cursor=${cursor}`}`
+      const answer = await shop.ask(`${subjectPath('wide')}/events?${query}`, { key })
+      assert.ok(Number(answer.headers.get('content-length')) <= 1024 * 1024)
+      const data = dataOf(answer)
+      assert.equal(listIn(data, 'events').length, 4)
+      ids.push(...listIn(data, 'events').map((event) => textIn(event, 'eventId')))
+      cursor = data.nextCursor
+    }
+    assert.deepEqual(
+      ids,
+      wide.map(({ eventId }) => eventId),
+    )
+  })
+
   test('may be those of one session', async () => {
     for (const limit of [1, 2, 200]) {
       assert.deepEqual(await walk(`sessionId=s1&limit=${limit}`), ['s1-3', 's1-2', 's1-1'])
