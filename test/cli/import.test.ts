@@ -167,7 +167,14 @@ describe('lethe import', { concurrency: 8 }, () => {
   it('says that no plan, or no window at all, keeps what is very old', async (t) => {
     const cli = await withShop(t)
     const import1 = async (occurredAt: string) =>
-      (await cli.run(['import', '--tracker', 'shop', write(cli, 'old.ndjson', ndjson(event({ occurredAt })))])).stderr
+      (
+        await cli.run([
+          'import',
+          '--tracker',
+          'shop',
+          write(cli, 'old.ndjson', ndjson(event({ occurredAt }))),
+        ])
+      ).stderr
     assert.match(await import1('1990-01-01T00:00:00Z'), /To keep it: LETHE_RETENTION_DAYS=free=\d{5} for/)
     assert.match(await import1('1890-01-01T00:00:00Z'), /No window is long enough to keep it\.\n$/)
   })

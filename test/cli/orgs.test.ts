@@ -107,7 +107,9 @@ describe('lethe orgs set-plan', { concurrency: true }, () => {
   /** An organisation on the plan pro, with a visit of a year ago. */
   async function withOldVisit(t: TestContext): Promise<CommandLine> {
     const cli = commandLine(t)
-    await fillStore(cli.storePath, [eventRow({ subjectId: 'anna', eventId: 'e', occurredAt: Date.now() - 365 * 86_400_000 })])
+    await fillStore(cli.storePath, [
+      eventRow({ subjectId: 'anna', eventId: 'e', occurredAt: Date.now() - 365 * 86_400_000 }),
+    ])
     await cli.run(['orgs', 'set-plan', 'acme', 'pro'])
     return cli
   }
@@ -119,12 +121,18 @@ describe('lethe orgs set-plan', { concurrency: true }, () => {
     const cli = await withOldVisit(t)
     const declined = await cli.run(['orgs', 'set-plan', 'acme', 'free'], { answers: ['no'] })
     assert.deepEqual([declined.code, declined.stdout], [1, ''])
-    assert.match(declined.stderr, /The plan free keeps 180 days; pro keeps 730\. 1 events, 1 sessions and 1 sub/)
+    assert.match(
+      declined.stderr,
+      /The plan free keeps 180 days; pro keeps 730\. 1 events, 1 sessions and 1 sub/,
+    )
     assert.match(declined.stderr, /hidden at once and deleted a day later[^]*nothing was changed/)
     assert.equal(await planOf(cli), 'pro')
     const done = await cli.run(['orgs', 'set-plan', 'acme', 'free'], { answers: ['yes'] })
     assert.deepEqual([done.code, done.stdout], [0, 'acme is on the plan free now.\n'])
-    assert.match(done.stderr, /deleted from 20\S+Z on\. Until then, lethe orgs set-plan acme pro brings it back/)
+    assert.match(
+      done.stderr,
+      /deleted from 20\S+Z on\. Until then, lethe orgs set-plan acme pro brings it back/,
+    )
     assert.equal((await cli.run(['sweep'])).code, 0)
     assert.equal(await isStored(cli), true)
   })
