@@ -131,6 +131,10 @@ const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
       { retentionDays: { free: 30, starter: 3, pro: 36_500, business: 2 } },
     ],
   ],
+  LETHE_ACTIVITY_DAYS: [
+    ['1', { activityDays: 1 }],
+    ['36500', { activityDays: 36_500 }],
+  ],
   LETHE_SWEEP_SECONDS: [
     ['1', { sweepSeconds: 1 }],
     ['86400', { sweepSeconds: 86_400 }],
@@ -222,6 +226,7 @@ const bad: Record<string, string[]> = {
     'free=10,',
     '180',
   ],
+  LETHE_ACTIVITY_DAYS: ['0', '36501', '5y', '-5', '1.5'],
   LETHE_SWEEP_SECONDS: ['0', '86401', '1m', '-5', '1.5'],
   LETHE_SCRUB_HOUR: ['24', '-1', '3:00', 'never', 'OFF'],
   LETHE_METRICS_PORT: ['65536', '-1', 'on', 'OFF', '9464/metrics'],

@@ -48,12 +48,13 @@ async function measureSweepOf(
 ): Promise<void> {
   const path = copyStore(store, 'swept')
   const workplace = await openWorkplace(readConfig({ ...store.env, LETHE_STORE: `sqlite:${path}` }))
-  const days = windowFor(aged, subjects)
-  const pro = aged === 0 ? 36_500 : days
-  // Starts the writer thread, which is not what is measured.
-  await workplace.organisations.setPlan('nobody', 'free')
+  const days = Math.round(windowFor(aged, subjects))
+  const retentionDays = { ...workplace.retentionDays, pro: aged === 0 ? 36_500 : days }
+  // A shorter window would wait for a day. This also starts the writer thread, which is not what is measured.
+  const policy = { retentionDays, activityDays: workplace.activityDays }
+  await workplace.retention.settleWindows({ policy, now: Date.now(), rule: 'immediately' })
   const from = performance.now()
-  const swept = await sweepAged({ ...workplace, retentionDays: { ...workplace.retentionDays, pro } })
+  const swept = await sweepAged({ ...workplace, ...policy })
   const sweptMs = performance.now() - from
   await workplace.close()
   const rows = swept.events + swept.sessions
@@ -79,6 +80,9 @@ async function readsDuringSweep(
   const readers = { server, key: store.key, subjects, quietSeconds: size.quietSeconds }
   const sweep = async () => {
     await workplace.organisations.setPlan(organisation, 'free')
+    const { retention, retentionDays, activityDays } = workplace
+    const policy = { retentionDays, activityDays }
+    await retention.settleWindows({ policy, now: Date.now(), rule: 'immediately' })
     await swept
   }
   await readsMeanwhile(readers, 'during the sweep', sweep, figures)

@@ -38,8 +38,9 @@ test('the console page says how far subjects are counted', () => {
 test('the console page speaks of every kind of activity', () => {
   const activity = flat(section(page, 'Activity'))
   for (const kind of activityKinds) {
-    const word = kind.startsWith('member.signed') ? 'sign-ins and their ends' : (kind.split('.')[1] ?? '')
-    assert.ok(activity.includes(word.replace('sign-in-failed', 'sign in as a member that failed')), kind)
+    const [, what = ''] = kind.split('.')
+    const word = kind.startsWith('member.signed') ? 'sign-ins and their ends' : what.replace('-', ' ')
+    assert.ok(activity.includes(word.replace('sign in-failed', 'sign in as a member that failed')), kind)
   }
 })
 

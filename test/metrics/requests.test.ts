@@ -170,7 +170,7 @@ describe('no label', () => {
       method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'other'],
       status: ['200', '400', '401', '403', '404', '422', '429', '500', 'none'],
       budget: ['ip', 'key', 'erasure'],
-      kind: ['subject', 'session', 'event'],
+      kind: ['subject', 'session', 'event', 'activity'],
       outcome: ['complete', 'incomplete', 'erased', 'nothing_there', 'failed'],
       statistic: ['median', 'p99', 'max'],
       node: [process.version],
