@@ -37,7 +37,9 @@ test('the console page says how far subjects are counted', () => {
 test('the console page speaks of every kind of activity', () => {
   const activity = flat(section(page, 'Activity'))
   for (const kind of activityKinds) {
-    const word = kind.startsWith('member.signed') ? 'sign-ins and their ends' : (kind.split('.')[1] ?? '').replace('-', ' ')
+    const word = kind.startsWith('member.signed')
+      ? 'sign-ins and their ends'
+      : (kind.split('.')[1] ?? '').replace('-', ' ')
     assert.ok(activity.includes(word), kind)
   }
 })
