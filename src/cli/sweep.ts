@@ -21,9 +21,9 @@ export function addSweepCommand(program: Command, { terminal, withStore }: Comma
     .option('--now', 'delete at once also what a shorter window deletes only a day later')
     .option('--yes', 'confirm --now here, without a question')
     .option('--json', 'print what was deleted, and what waits, as one JSON object')
-    .action((options: { now?: true; yes?: true; json?: true }) =>
-      withStore(async (workplace) => {
-        if (options.yes && !options.now) throw new UsageError('--yes confirms --now, which is missing.')
+    .action(async (options: { now?: true; yes?: true; json?: true }) => {
+      if (options.yes && !options.now) throw new UsageError('--yes confirms --now, which is missing.')
+      return withStore(async (workplace) => {
         const confirmed = options.now ? await confirmNow(terminal, workplace, options.yes) : []
         const swept = await whenAlone(terminal, workplace.upkeep, async () => {
           for (const settling of confirmed) await workplace.retention.settleWindows(settling)
@@ -39,8 +39,8 @@ export function addSweepCommand(program: Command, { terminal, withStore }: Comma
             : `Deleted ${sweptInWords(swept)}.`,
         )
         for (const each of waiting) if (!isNothing(each.aged)) terminal.tell(waitingInWords(each))
-      }),
-    )
+      })
+    })
 }
 
 export function drawProgress(terminal: Terminal) {

@@ -82,7 +82,7 @@ describe('lethe copy', { concurrency: 4 }, () => {
     assertRefused(
       await cli.run(copy),
       1,
-      /The target is not empty.* differ in organisations\. Nothing was changed/,
+      /The target is not empty.* differ in retention_windows\. Nothing was changed/,
     )
     assert.deepEqual(await rowsAt(to), held)
   })

@@ -20,7 +20,11 @@ const program = buildProgram({
 
 /** Those that make a store where there is none, and those that never open the configured one. */
 const makers = ['serve', 'quickstart', 'init', 'migrate', 'orgs create']
-const others = ['copy', 'completion', 'subjects list', 'subjects show', 'subjects export', 'subjects erase']
+const others = [
+  ...['copy', 'completion', 'config', 'subjects list', 'subjects show', 'subjects export', 'subjects erase'],
+  // It tells of a store that is not there among all else it shows (status.test.ts).
+  'status',
+]
 
 /** Every other command, with a value for all that it cannot do without. */
 function storeCommands(command: Command, words: string[] = []): string[][] {

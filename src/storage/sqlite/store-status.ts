@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
+import { MissingStore } from '../../domain/store.ts'
 import type { StoreStatus } from '../../domain/store-status.ts'
 import { integer, text } from '../rows/row.ts'
 import { snapshot } from './connection.ts'
@@ -12,7 +13,7 @@ const smallTables = ['organisations', 'trackers', 'api_keys', 'members']
 
 /** Looks at the embedded store in a file. The file is opened for reading alone. */
 export function readSqliteStatus(path: string): StoreStatus {
-  if (!existsSync(path)) throw new Error(`There is no store at ${path}.`)
+  if (!existsSync(path)) throw new MissingStore(path)
   const db = openUntouched(path)
   try {
     return snapshot(db, () => look(db, path))
@@ -29,7 +30,7 @@ function openUntouched(path: string): DatabaseSync {
 }
 
 function look(db: DatabaseSync, path: string): StoreStatus {
-  if (isEmpty(db)) throw new Error(`There is no store at ${path}.`)
+  if (isEmpty(db)) throw new MissingStore(path)
   if (!isOurs(db)) throw new ForeignStore(`${path} is a database, but not a Lethe store.`)
   const [applied, known] = [version(db), migrations().length]
   /** Of a store of another version, what it has. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import type { SubjectQuery } from '../../../src/domain/subject.ts'
+import { rememberedWindows } from '../../../src/storage/settle-windows.ts'
 import { commands } from '../../../src/storage/sqlite/commands.ts'
 import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
@@ -11,10 +12,11 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 
-/** Statements over all organisations, of which there are few (an operator's list, the sign of life), and on a table of one row. */
+/** Statements over all organisations, of which there are few (an operator's list, the sign of life, windows), and on a table of one row. */
 const allowedToScan = [
   'SELECT * FROM organisations ORDER BY created_at, id',
   'SELECT 1 FROM organisations LIMIT 1',
+  rememberedWindows,
   'SELECT * FROM scrubs',
   'UPDATE scrubs SET deletions = deletions + 1',
   'UPDATE scrubs SET scrubbed_deletions = ?, scrubbed_at = ?',

@@ -19,11 +19,11 @@ DELETE FROM events e USING events later, subjects s
     AND e.occurred_at >= 2524608000000 AND later.occurred_at > e.occurred_at AND later.event_id = e.event_id;
 UPDATE events e SET occurred_at = floor(extract(epoch FROM now()) * 1000)::bigint FROM subjects s
   WHERE s.last_seen_at >= 2524608000000 AND e.subject_key = s.subject_key AND e.occurred_at >= 2524608000000;
-UPDATE sessions x SET
-    started_at = CASE WHEN x.started_at >= 2524608000000 THEN floor(extract(epoch FROM now()) * 1000)::bigint ELSE x.started_at END,
-    ended_at = floor(extract(epoch FROM now()) * 1000)::bigint,
-    attributes_at = CASE WHEN x.attributes_at >= 2524608000000 THEN floor(extract(epoch FROM now()) * 1000)::bigint
-                         ELSE x.attributes_at END,
+UPDATE sessions x SET started_at = floor(extract(epoch FROM now()) * 1000)::bigint FROM subjects s
+  WHERE s.last_seen_at >= 2524608000000 AND x.subject_key = s.subject_key AND x.started_at >= 2524608000000;
+UPDATE sessions x SET attributes_at = floor(extract(epoch FROM now()) * 1000)::bigint FROM subjects s
+  WHERE s.last_seen_at >= 2524608000000 AND x.subject_key = s.subject_key AND x.attributes_at >= 2524608000000;
+UPDATE sessions x SET ended_at = floor(extract(epoch FROM now()) * 1000)::bigint,
     event_count = (SELECT count(*) FROM events e WHERE e.subject_key = x.subject_key AND e.session_id = x.session_id)
   FROM subjects s
   WHERE s.last_seen_at >= 2524608000000 AND x.subject_key = s.subject_key AND x.ended_at >= 2524608000000;
