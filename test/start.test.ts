@@ -11,7 +11,7 @@ import { until } from './support/until.ts'
 /** A service that is about to start, on a store that gets ready to write as it is told to. */
 async function startWith(t: TestContext, prepareToWrite: () => Promise<void>) {
   const config = readConfig({ LETHE_PORT: '0', LETHE_STORE: await emptyStore(t) })
-  const opened = await openWorkplace(config)
+  const opened = await openWorkplace(config, { create: true })
   let closings = 0
   const workplace: Workplace = {
     ...opened,

@@ -16,12 +16,14 @@ export function addQuickstartCommand(program: Command, { terminal, config }: Com
       const settings = config()
       const log = await createLog(settings, options)
       const workplace = await openWorkplace(settings, { create: true })
-      const { startService } = await import('../start.ts')
-      const service = await startService(settings, workplace, log)
-      const url = reachable(service.url)
-      const lines = await introduce(workplace, url, settings.publicUrl ?? url)
-      for (const line of lines) terminal.tell(line)
-      await untilStopped(service, log.logger)
+      await untilStopped(async () => {
+        const { startService } = await import('../start.ts')
+        const service = await startService(settings, workplace, log)
+        const url = reachable(service.url)
+        const lines = await introduce(workplace, url, settings.publicUrl ?? url)
+        for (const line of lines) terminal.tell(line)
+        return service
+      }, log.logger)
     })
 }
 

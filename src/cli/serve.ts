@@ -19,10 +19,12 @@ export function addServeCommand(program: Command, { config }: CommandKit): void 
       if ((await workplace.organisations.list()).length === 0) {
         log.logger.warn('the store is empty: create an organisation with "lethe orgs create"')
       }
-      const { startService } = await import('../start.ts')
-      const service = await startService(settings, workplace, log)
-      const { url, metricsUrl } = service
-      log.logger.info({ url, ...(metricsUrl !== null && { metricsUrl }) }, 'listening')
-      await untilStopped(service, log.logger)
+      await untilStopped(async () => {
+        const { startService } = await import('../start.ts')
+        const service = await startService(settings, workplace, log)
+        const { url, metricsUrl } = service
+        log.logger.info({ url, ...(metricsUrl !== null && { metricsUrl }) }, 'listening')
+        return service
+      }, log.logger)
     })
 }

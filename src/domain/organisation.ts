@@ -2,6 +2,7 @@ import type { ActivityNote } from './activity.ts'
 import type { Instant } from './instant.ts'
 import type { Plan } from './plan.ts'
 import type { Problems } from './problems.ts'
+import type { WindowKind } from './retention-window.ts'
 
 /** Owns trackers and API keys. A key acts for one organisation and sees nothing of another. */
 export interface Organisation {
@@ -23,8 +24,11 @@ export function checkOrganisationId(id: string, problems: Problems): void {
 }
 
 export interface OrganisationStore {
-  /** Stores a new organisation. `false`, with nothing stored, when the id is taken. */
-  create(organisation: Organisation): Promise<boolean>
+  /**
+   * Stores a new organisation, and how many days it keeps what, as if it had been swept so. `false`, with nothing stored, when the id is
+   * taken.
+   */
+  create(organisation: Organisation, windows?: Partial<Record<WindowKind, number>>): Promise<boolean>
   /** `null` when there is none with this id. */
   find(id: string): Promise<Organisation | null>
   /** All of them, oldest first. */

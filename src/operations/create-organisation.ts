@@ -4,7 +4,6 @@ import { checkOrganisationId, type Organisation, type OrganisationStore } from '
 import { isPlan, plans } from '../domain/plan.ts'
 import { Problems } from '../domain/problems.ts'
 import type { Randomness } from '../domain/randomness.ts'
-import type { RetentionStore } from '../domain/retention.ts'
 import type { RetentionPolicy } from '../domain/retention-window.ts'
 
 export const maxNameLength = 128
@@ -13,14 +12,12 @@ export const maxNameLength = 128
 export async function createOrganisation(
   {
     organisations,
-    retention,
     retentionDays,
     activityDays,
     clock,
     randomness,
   }: RetentionPolicy & {
     organisations: OrganisationStore
-    retention: RetentionStore
     clock: Clock
     randomness: Randomness
   },
@@ -32,11 +29,10 @@ export async function createOrganisation(
   if (!isPlan(plan)) problems.add('plan', `plan must be one of ${plans.join(', ')}`)
   problems.throwIfAny()
   const organisation: Organisation = { id, name, plan: isPlan(plan) ? plan : 'free', createdAt: clock() }
-  if (!(await organisations.create(organisation)))
+  // It has nothing yet that a window could be too short for.
+  const windows = { visitors: retentionDays[organisation.plan], activity: activityDays }
+  if (!(await organisations.create(organisation, windows)))
     problems.add('id', `there is an organisation "${id}" already`)
   problems.throwIfAny()
-  // It has nothing yet that a window could be too short for. Should this fail, its first sweep waits for a day.
-  const policy = { retentionDays, activityDays }
-  await retention.settleWindows({ policy, now: clock(), rule: 'immediately', organisationId: id })
   return organisation
 }

@@ -72,9 +72,10 @@ describe('lethe copy, broken off,', () => {
     const isOver = program.ended.then(() => true)
     while ((await countAt(to, 'events')) === 0 && !(await Promise.race([isOver, delay(5, false)])));
     program.kill('SIGTERM')
+    const stopped = 'Stopped by SIGTERM. Running it again goes on from there.'
     const { code, stdout, stderr } = await program.ended
-    assert.equal(stdout, '')
-    assert.equal(stderr, 'error: Stopped by SIGTERM. Running it again goes on from there.\n')
+    assert.equal(stdout, `${JSON.stringify({ error: { code: 'failed', message: stopped } })}\n`)
+    assert.equal(stderr, `error: ${stopped}\n`)
     assert.equal(code, 1)
     assert.equal(onlyJson(await cli.run(copy)).isSame, true)
   })

@@ -259,7 +259,8 @@ describe('lethe import', { concurrency: 8 }, () => {
     await writer.close()
     const { code, stderr, drawn } = await importing
     assert.deepEqual([code, stderr], [0, ''])
-    assert.match(drawn[0] ?? '', /^1 lines {2}\d lines\/s {2}0:\d\d$/)
+    // On a busy machine the first look may come before the line.
+    assert.match(drawn[0] ?? '', /^[01] lines {2}\d lines\/s {2}0:\d\d$/)
     assert.equal(drawn.at(-1), '')
   })
 

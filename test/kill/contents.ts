@@ -6,7 +6,7 @@ import { ask, value } from '../storage/sqlite/database-file.ts'
 import { legible } from './legible-rows.ts'
 
 /** What depends on how the work was cut into steps, not on what was done: a bound, a moment, counts and notes of steps. */
-const incidental = ['subjects.oldest_at', 'api_keys.last_used_at', 'scrubs.*', 'activity.*']
+const incidental = ['subjects.oldest_at', 'api_keys.last_used_at', 'scrubs.*', 'sweeps.*', 'activity.*']
 
 /** All that a store holds, table by table, as the number of rows and a hash over them. */
 export function contentOf(path: string): Record<string, string> {

@@ -9,6 +9,7 @@ const columns = 'id, name, plan, created_at'
 const insert = statement(
   `INSERT INTO organisations (${columns}) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
 )
+const remember = statement('INSERT INTO retention_windows (organisation_id, kind, days) VALUES ($1, $2, $3)')
 const find = statement(`SELECT ${columns} FROM organisations WHERE id = $1`)
 const list = statement(`SELECT ${columns} FROM organisations ORDER BY created_at, id`)
 const setPlan = statement('UPDATE organisations SET plan = $1 WHERE id = $2')
@@ -16,8 +17,12 @@ const rename = statement('UPDATE organisations SET name = $1 WHERE id = $2')
 
 export function organisationStore(connections: Connections): OrganisationStore {
   return {
-    create: ({ id, name, plan, createdAt }) =>
-      connections.transaction(async (run) => (await run(insert, [id, name, plan, createdAt])).rowCount === 1),
+    create: ({ id, name, plan, createdAt }, windows = {}) =>
+      connections.transaction(async (run) => {
+        if ((await run(insert, [id, name, plan, createdAt])).rowCount === 0) return false
+        for (const [kind, days] of Object.entries(windows)) run(remember, [id, kind, days])
+        return true
+      }),
     async find(id) {
       const [row] = await connections.read(find, [id])
       return row ? toOrganisation(row) : null

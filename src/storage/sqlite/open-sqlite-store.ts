@@ -50,7 +50,7 @@ export async function openSqliteStore(path: string): Promise<Store> {
   const anything = db.prepare('SELECT 1 FROM organisations LIMIT 1')
   return {
     organisations: {
-      create: (organisation) => writer.run('createOrganisation', organisation),
+      create: (organisation, windows) => writer.run('createOrganisation', organisation, windows),
       find: async (id) => organisations.find(id),
       list: async () => organisations.list(),
       setPlan: (id, plan, note) => writer.run('setPlan', id, plan, note),

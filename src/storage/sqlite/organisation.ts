@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Organisation } from '../../domain/organisation.ts'
 import type { Plan } from '../../domain/plan.ts'
+import type { WindowKind } from '../../domain/retention-window.ts'
 import { toOrganisation } from '../rows/organisation.ts'
 import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
@@ -22,13 +23,21 @@ export function organisationCommands(db: DatabaseSync) {
   const insert = db.prepare(
     'INSERT INTO organisations (id, name, plan, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
   )
+  const remember = db.prepare('INSERT INTO retention_windows (organisation_id, kind, days) VALUES (?, ?, ?)')
   const find = db.prepare('SELECT plan FROM organisations WHERE id = ?')
   const setPlan = db.prepare('UPDATE organisations SET plan = ? WHERE id = ?')
   const rename = db.prepare('UPDATE organisations SET name = ? WHERE id = ?')
   const leaveNote = activityNotes(db)
   return {
-    createOrganisation: ({ id, name, plan, createdAt }: Organisation): boolean =>
-      transaction(db, () => insert.run(id, name, plan, createdAt).changes === 1),
+    createOrganisation: (
+      { id, name, plan, createdAt }: Organisation,
+      windows: Partial<Record<WindowKind, number>> = {},
+    ): boolean =>
+      transaction(db, () => {
+        if (insert.run(id, name, plan, createdAt).changes === 0) return false
+        for (const [kind, days] of Object.entries(windows)) remember.run(id, kind, days)
+        return true
+      }),
     setPlan: (id: string, plan: Plan, note?: ActivityNote): boolean =>
       transaction(db, () => {
         const before = find.get(id)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import type { SubjectQuery } from '../../../src/domain/subject.ts'
+import { eventsOfDays } from '../../../src/storage/rows/daily-total.ts'
 import { rememberedWindows } from '../../../src/storage/settle-windows.ts'
 import { commands } from '../../../src/storage/sqlite/commands.ts'
 import { openWriter } from '../../../src/storage/sqlite/connection.ts'
@@ -12,11 +13,15 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 
-/** Statements over all organisations, of which there are few (an operator's list, the sign of life, windows), and on a table of one row. */
+/**
+ * Statements over all organisations, of which there are few (an operator's list, the sign of life, windows), on a table of one row, and
+ * one that puts the names of each day in the order of their counts, for an operator.
+ */
 const allowedToScan = [
   'SELECT * FROM organisations ORDER BY created_at, id',
   'SELECT 1 FROM organisations LIMIT 1',
   rememberedWindows,
+  eventsOfDays('WHERE tracker_id = ? AND day >= ? AND day <= ?', '?'),
   'SELECT * FROM scrubs',
   'UPDATE scrubs SET deletions = deletions + 1',
   'UPDATE scrubs SET scrubbed_deletions = ?, scrubbed_at = ?',
