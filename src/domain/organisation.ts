@@ -23,7 +23,7 @@ export function checkOrganisationId(id: string, problems: Problems): void {
 }
 
 export interface OrganisationStore {
-  /** Stores a new organisation. `false`, with nothing stored, when the id is taken. */
+  /** Stores a new organisation. `false`, with nothing stored, when the id is taken, if only by one that was deleted. */
   create(organisation: Organisation): Promise<boolean>
   /** `null` when there is none with this id. */
   find(id: string): Promise<Organisation | null>
