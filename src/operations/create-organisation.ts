@@ -32,8 +32,15 @@ export async function createOrganisation(
   if (!isPlan(plan)) problems.add('plan', `plan must be one of ${plans.join(', ')}`)
   problems.throwIfAny()
   const organisation: Organisation = { id, name, plan: isPlan(plan) ? plan : 'free', createdAt: clock() }
-  if (!(await organisations.create(organisation)))
-    problems.add('id', `there is an organisation "${id}" already`)
+  if (!(await organisations.create(organisation))) {
+    const isThere = (await organisations.find(id)) !== null
+    problems.add(
+      'id',
+      isThere
+        ? `there is an organisation "${id}" already`
+        : `"${id}" was an organisation that was deleted, and its activity is kept under this id; take another`,
+    )
+  }
   problems.throwIfAny()
   // It has nothing yet that a window could be too short for. Should this fail, its first sweep waits for a day.
   const policy = { retentionDays, activityDays }
