@@ -6,7 +6,7 @@ import { deleteOrganisation, deleteTracker, newKey, removeAll } from './deletion
 import { addJoined, addMember, memberNote } from './member.ts'
 
 const now = 1_794_000_000_000
-const rounds = 8
+const rounds = 4
 
 /** What is added to a tracker or an organisation at the moment it is deleted is there before, and goes with it, or is refused. */
 export function deletionRaceContract(bench: Bench): void {
