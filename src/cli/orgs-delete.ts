@@ -48,5 +48,5 @@ async function countAll(workplace: Workplace, id: string) {
 }
 
 function inWords(held: Awaited<ReturnType<typeof countAll>>): string {
-  return `${held.trackers} trackers, ${held.keys} keys, ${held.members} members, and ${heldInWords(held)}`
+  return `${held.trackers} trackers, ${held.keys} keys, ${held.members} members, ${heldInWords(held)}`
 }

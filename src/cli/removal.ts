@@ -21,7 +21,7 @@ export async function countHeld(
 }
 
 export function heldInWords({ subjects, sessions, events }: SweptCounts): string {
-  return `${subjects} subjects with ${sessions} sessions and ${events} events`
+  return `${subjects} subjects, ${sessions} sessions and ${events} events`
 }
 
 /** Removes what trackers hold that were deleted. Whoever breaks it off can let the service, or the same command, go on. */

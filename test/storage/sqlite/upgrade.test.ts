@@ -132,9 +132,9 @@ describe('a store of the first version, upgraded', () => {
     const totals = await totalsOf(upgraded)
     assert.deepEqual(totals, await totalsOf(fresh))
     assert.deepEqual(totals?.slice(0, 3), [
-      { day: -3, sessions: 1, events: { pageview: 1 } },
-      { day: -1, sessions: 0, events: { pageview: 1, purchase: 1 } },
-      { day: 0, sessions: 1, events: { pageview: 1, purchase: 1 } },
+      { day: -3, sessions: 1, events: { pageview: 1 }, otherEvents: 0 },
+      { day: -1, sessions: 0, events: { pageview: 1, purchase: 1 }, otherEvents: 0 },
+      { day: 0, sessions: 1, events: { pageview: 1, purchase: 1 }, otherEvents: 0 },
     ])
   })
 
@@ -145,7 +145,7 @@ describe('a store of the first version, upgraded', () => {
     assert.deepEqual(await totalsOf(upgraded), before)
     await upgraded.ingest.ingest([eventRow({ subjectId: 'eve', eventId: 'e', occurredAt: -day })])
     const [, second] = (await totalsOf(upgraded)) ?? []
-    assert.deepEqual(second, { day: -1, sessions: 1, events: { pageview: 2, purchase: 1 } })
+    assert.deepEqual(second, { day: -1, sessions: 1, events: { pageview: 2, purchase: 1 }, otherEvents: 0 })
   })
 
   it('is swept right', async (t) => {
