@@ -94,18 +94,21 @@ export class ConfigError extends Error {
 const testPrefix = 'LETHE_TEST_'
 
 /** A mistyped name would leave its default in force without a word, were it the store's or a window's. */
-function refuseUnknown(env: NodeJS.ProcessEnv): void {
+function unknownVariables(env: NodeJS.ProcessEnv): { name: string; problem: string }[] {
   const known = Object.keys(variables)
-  for (const name of Object.keys(env)) {
-    if (!name.startsWith('LETHE_') || known.includes(name) || name.startsWith(testPrefix)) continue
-    const written = /^\w+$/.test(name) ? name : JSON.stringify(name)
-    throw new ConfigError(`${written} is no variable of Lethe; the nearest is ${nearest(name, known)}.`)
-  }
+  return Object.keys(env)
+    .filter((name) => name.startsWith('LETHE_') && !known.includes(name) && !name.startsWith(testPrefix))
+    .map((name) => (/^\w+$/.test(name) ? name : JSON.stringify(name)))
+    .map((name) => ({
+      name,
+      problem: `${name} is no variable of Lethe; the nearest is ${nearest(name, known)}.`,
+    }))
 }
 
 /** Reads the configuration once. Nobody else reads the environment. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
-  refuseUnknown(env)
+  const [unknown] = unknownVariables(env)
+  if (unknown) throw new ConfigError(unknown.problem)
   return assemble((variable, parse) => {
     const { text } = given(env, variable)
     const value = parse(text)
@@ -116,7 +119,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 
 /** A variable as it may be shown: what it is, where that comes from, and what is wrong with it. */
 export interface Setting {
-  variable: Variable
+  /** Its name; also of one that is none of ours, and should not be there. */
+  variable: string
   /** Without what is secret; `null` for nothing. */
   value: string | null
   source: 'environment' | 'default'
@@ -136,7 +140,11 @@ export function explainConfig(env: NodeJS.ProcessEnv): Setting[] {
     return usable
   })
   const order = Object.keys(variables)
-  return settings.sort((a, b) => order.indexOf(a.variable) - order.indexOf(b.variable))
+  settings.sort((a, b) => order.indexOf(a.variable) - order.indexOf(b.variable))
+  const unknown = unknownVariables(env).map(({ name, problem }): Setting => {
+    return { variable: name, value: null, source: 'environment', problem }
+  })
+  return [...settings, ...unknown]
 }
 
 type Read = <Value>(variable: Variable, parse: (text: string) => Value | null) => Value

@@ -36,7 +36,8 @@ export function addActivityCommand(program: Command, { terminal, withStore }: Co
         const { org, kind: kinds, limit, json, ...range } = options
         if (range.since !== undefined && range.until !== undefined && range.since >= range.until)
           throw new UsageError('--since must lie before --until.')
-        await requireOrganisation(services, org)
+        const deleted = await services.deletions.listOrganisations()
+        if (!deleted.some(({ id }) => id === org)) await requireOrganisation(services, org)
         const found = walkActivity(services, org, { ...range, ...(kinds && { kinds }) })
         let hasMore = false
         await terminal.pour(lines())

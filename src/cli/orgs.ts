@@ -4,13 +4,16 @@ import { plans } from '../domain/plan.ts'
 import { createOrganisation } from '../operations/create-organisation.ts'
 import { renameOrganisation } from '../operations/rename-organisation.ts'
 import type { CommandKit } from './command-kit.ts'
+import { addDeleteOrganisationCommand } from './orgs-delete.ts'
 import { addSetPlanCommand } from './orgs-set-plan.ts'
 import { flagOrAnswer } from './questions.ts'
 import { table } from './table.ts'
 
 export function addOrgsCommand(program: Command, kit: CommandKit): void {
   const { terminal, withStore, ensureStore } = kit
-  const orgs = program.command('orgs').description('organisations: create, list, rename, change their plan')
+  const orgs = program
+    .command('orgs')
+    .description('organisations: create, list, rename, delete, change their plan')
 
   orgs
     .command('create')
@@ -60,6 +63,7 @@ export function addOrgsCommand(program: Command, kit: CommandKit): void {
       }),
     )
 
+  addDeleteOrganisationCommand(orgs, kit)
   addSetPlanCommand(orgs, kit)
 }
 

@@ -9,9 +9,13 @@ import { requireTracker } from '../operations/require-tracker.ts'
 import type { CommandKit } from './command-kit.ts'
 import { flagOrAnswer } from './questions.ts'
 import { table } from './table.ts'
+import { addDeleteTrackerCommand } from './trackers-delete.ts'
 
-export function addTrackersCommand(program: Command, { terminal, withStore }: CommandKit): void {
-  const trackers = program.command('trackers').description('trackers: create, list, rename, daily totals')
+export function addTrackersCommand(program: Command, kit: CommandKit): void {
+  const { terminal, withStore } = kit
+  const trackers = program
+    .command('trackers')
+    .description('trackers: create, list, rename, delete, daily totals')
 
   trackers
     .command('create')
@@ -64,6 +68,8 @@ export function addTrackersCommand(program: Command, { terminal, withStore }: Co
         else terminal.print(`${tracker.id} is named "${tracker.name}" now.`)
       }),
     )
+
+  addDeleteTrackerCommand(trackers, kit)
 
   trackers
     .command('totals')

@@ -13,7 +13,9 @@ export const activityKinds = [
   'subject.erased',
   'subject.exported',
   'tracker.created',
+  'tracker.deleted',
   'organisation.plan-changed',
+  'organisation.deleted',
   'member.invited',
   'member.joined',
   'member.removed',
@@ -47,7 +49,7 @@ export interface ActivityEntry {
   kind: ActivityKind
   /**
    * What it was done to: the name of a key, the id of a tracker, the address of a member, the plan moved to, of what was renamed
-   * both names; `null` for the actor itself.
+   * both names, of what was deleted its id and name; `null` for the actor itself.
    */
   target: string | null
   requestId: string | null
@@ -73,7 +75,7 @@ export interface ActivityQuery {
 }
 
 export interface ActivityStore {
-  /** Stores an entry of what changes nothing in the store. Does nothing when the organisation is gone. */
+  /** Stores an entry of what changes nothing in the store. Does nothing when the organisation was deleted. */
   add(note: ActivityNote): Promise<void>
   /** An organisation's activity, newest first, and by id among equals, last first. Empty for an organisation without any. */
   list(organisationId: string, query: ActivityQuery): Promise<Page<ActivityEntry, ActivityPosition>>

@@ -55,7 +55,7 @@ export interface KeyProof {
 export interface ApiKeyStore {
   /**
    * Stores a new key. `false`, with nothing stored, when another key of the organisation that is active at `key.createdAt` has
-   * the same name. The organisation must exist. This and the two changes below leave `note` behind, in their transaction.
+   * the same name or the organisation is not there. This and the two changes below leave `note` behind, in their transaction.
    */
   create(key: ApiKey, hash: string, note?: ActivityNote): Promise<boolean>
   /** `null` when there is none with this id. */

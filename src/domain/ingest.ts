@@ -33,12 +33,17 @@ export interface IngestCounts {
   events: number
 }
 
+export interface IngestResult extends IngestCounts {
+  /** How many rows were left out of each tracker that is not there, as one deleted a moment ago. */
+  refused?: { trackerId: string; rows: number }[]
+}
+
 export interface IngestStore {
   /**
    * Stores a batch in one transaction, in whatever order its rows come. An event of an unknown session opens it. A session's span is
    * the union of all that was said of it, its attributes are those of the row with the latest end (of equal ends, the greater JSON
-   * text). Storing a row twice changes nothing the second time; of two events with one id and instant the first stays. The trackers
-   * must exist.
+   * text). Storing a row twice changes nothing the second time; of two events with one id and instant the first stays. Rows of a
+   * tracker that is not there are left out, and told.
    */
-  ingest(batch: readonly IncomingRow[]): Promise<IngestCounts>
+  ingest(batch: readonly IncomingRow[]): Promise<IngestResult>
 }

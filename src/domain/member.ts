@@ -45,7 +45,7 @@ export function checkEmail(email: string, problems: Problems): void {
 export interface MemberStore {
   /**
    * Stores a new member with the link to set a password. `false`, with nothing stored, when the organisation has a member of this
-   * address. The organisation must exist.
+   * address or is not there.
    */
   create(member: Member, invitation: Invitation, note: ActivityNote): Promise<boolean>
   /** `null` when the organisation has none with this id. */

@@ -26,7 +26,7 @@ export function checkOrganisationId(id: string, problems: Problems): void {
 export interface OrganisationStore {
   /**
    * Stores a new organisation, and how many days it keeps what, as if it had been swept so. `false`, with nothing stored, when the id is
-   * taken.
+   * taken, if only by one that was deleted.
    */
   create(organisation: Organisation, windows?: Partial<Record<WindowKind, number>>): Promise<boolean>
   /** `null` when there is none with this id. */

@@ -1,6 +1,7 @@
 import type { ActivityStore } from './activity.ts'
 import type { ApiKeyStore } from './api-key.ts'
 import type { DailyTotalStore } from './daily-total.ts'
+import type { DeletionStore } from './deletion.ts'
 import type { EventStore } from './event.ts'
 import type { IngestStore } from './ingest.ts'
 import type { MemberStore } from './member.ts'
@@ -24,6 +25,7 @@ export interface Store {
   ingest: IngestStore
   dailyTotals: DailyTotalStore
   retention: RetentionStore
+  deletions: DeletionStore
   members: MemberStore
   signIns: SignInStore
   activity: ActivityStore

@@ -21,7 +21,7 @@ export interface TrackerView extends TrackerRef {
 }
 
 export interface TrackerStore {
-  /** Stores a new tracker. `false`, with nothing stored, when the id is taken. The organisation must exist. */
+  /** Stores a new tracker. `false`, with nothing stored, when the id is taken or the organisation is not there. */
   create(tracker: Tracker, note?: ActivityNote): Promise<boolean>
   /** Whichever organisation owns it; `null` when there is none. For operators, who see every organisation. */
   find(id: string): Promise<Tracker | null>

@@ -60,6 +60,8 @@ export async function createKey(
   }
   const note = activityNote(parts, origin, { organisationId, kind: 'key.created', target: name })
   if (!(await parts.apiKeys.create(key, hash, note))) {
+    // Where it was deleted meanwhile, that is why.
+    await requireOrganisation(parts, organisationId)
     problems.add('name', `the organisation has an active key named "${name}" already`)
     problems.throwIfAny()
   }

@@ -31,8 +31,15 @@ export async function createOrganisation(
   const organisation: Organisation = { id, name, plan: isPlan(plan) ? plan : 'free', createdAt: clock() }
   // It has nothing yet that a window could be too short for.
   const windows = { visitors: retentionDays[organisation.plan], activity: activityDays }
-  if (!(await organisations.create(organisation, windows)))
-    problems.add('id', `there is an organisation "${id}" already`)
+  if (!(await organisations.create(organisation, windows))) {
+    const isThere = (await organisations.find(id)) !== null
+    problems.add(
+      'id',
+      isThere
+        ? `there is an organisation "${id}" already`
+        : `"${id}" was an organisation that was deleted, and its activity is kept under this id; take another`,
+    )
+  }
   problems.throwIfAny()
   return organisation
 }

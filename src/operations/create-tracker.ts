@@ -27,7 +27,13 @@ export async function createTracker(
   await requireOrganisation(parts, organisationId)
   const tracker: Tracker = { id, organisationId, name, createdAt: parts.clock() }
   const note = activityNote(parts, origin, { organisationId, kind: 'tracker.created', target: id })
-  if (!(await parts.trackers.create(tracker, note))) problems.add('id', `there is a tracker "${id}" already`)
+  if (!(await parts.trackers.create(tracker, note))) {
+    // Where it was deleted meanwhile, that is why.
+    await requireOrganisation(parts, organisationId)
+    const isThere = (await parts.trackers.find(id)) !== null
+    const removed = `the tracker "${id}" was deleted and is still being removed`
+    problems.add('id', isThere ? `there is a tracker "${id}" already` : removed)
+  }
   problems.throwIfAny()
   return tracker
 }

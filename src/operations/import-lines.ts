@@ -1,5 +1,5 @@
 import { BadLine, parseImportLine } from '../domain/import-line.ts'
-import type { IncomingRow, IngestCounts, IngestStore } from '../domain/ingest.ts'
+import type { IncomingRow, IngestCounts, IngestResult, IngestStore } from '../domain/ingest.ts'
 import type { Clock, Instant } from '../domain/instant.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
 import { type Plan, windowStart } from '../domain/plan.ts'
@@ -11,7 +11,7 @@ import { withTicks } from './with-ticks.ts'
 /** How many rows, and how much text, share a transaction at most. */
 export const maxBatchRows = 20_000
 export const maxBatchText = 16 * 1024 * 1024
-const nothing: IngestCounts = { subjects: 0, sessions: 0, events: 0 }
+const nothing: IngestResult = { subjects: 0, sessions: 0, events: 0 }
 /** A batch that two ticks find open is stored as it is: no row waits for a second. */
 const tickMs = 450
 /** How far ahead of ours the clock may be by which something was collected. */
@@ -75,6 +75,8 @@ interface TrackerWindow {
   organisationId: string
   plan: Plan
   since: Instant
+  /** The first line of the batch that names it. */
+  first: { source: string; number: number }
 }
 
 interface Batch {
@@ -101,29 +103,38 @@ export async function importLines(
   let storing = Promise.resolve()
 
   /** Keeps a count and not the rows, which the store has once it was asked. */
-  function store(rows: readonly IncomingRow[]): Promise<void> {
+  function store({ rows, windows }: Batch): Promise<void> {
     const count = rows.length
     const added = dryRun || count === 0 ? Promise.resolve(nothing) : parts.ingest.ingest(rows)
     if (count > 0) onHandedOver?.()
-    return added.then(({ subjects, sessions, events }) => {
+    return added.then(({ subjects, sessions, events, refused = [] }) => {
       summary.rows += count
+      for (const { trackerId, rows } of refused) refuse(windows.get(trackerId), trackerId, rows)
       summary.subjects += subjects
       summary.sessions += sessions
       summary.events += events
     })
   }
 
+  /** Reports rows that the store did not take, because their tracker was deleted since it was looked up. */
+  function refuse(window: TrackerWindow | undefined, id: string, rows: number): void {
+    summary.rows -= rows
+    summary.badLines += rows
+    const { source, number } = window?.first ?? { source: '', number: 0 }
+    onBadLine(source, number, `there is no tracker "${id}" any more; ${rows} of its lines were not stored`)
+  }
+
   /** At most one batch is on its way to the store, so memory stays flat. */
   async function handOver(): Promise<void> {
     await storing
-    storing = store(batch.rows)
+    storing = store(batch)
     // Whoever waits for it next hears of a failure.
     storing.catch(() => {})
     batch = openBatch()
   }
 
   /** What is stored by a longer window than the store remembers is remembered to be kept, before it is stored. */
-  async function windowOf(id: string): Promise<TrackerWindow> {
+  async function windowOf(id: string, first: TrackerWindow['first']): Promise<TrackerWindow> {
     const tracker = await parts.trackers.find(id)
     const owner = tracker && (await parts.organisations.find(tracker.organisationId))
     if (!owner) throw new BadLine(`there is no tracker "${id}"`)
@@ -133,7 +144,7 @@ export async function importLines(
       const policy = { retentionDays, activityDays }
       await retention.settleWindows({ policy, now, rule: 'longer-only', organisationId, kind: 'visitors' })
     }
-    return { organisationId, plan, since: windowStart(retentionDays, plan, now) }
+    return { organisationId, plan, since: windowStart(retentionDays, plan, now), first }
   }
 
   function passOver({ organisationId, plan }: TrackerWindow, at: Instant): void {
@@ -167,7 +178,7 @@ export async function importLines(
         if (row === null) continue
         let window = batch.windows.get(row.trackerId)
         if (window === undefined) {
-          window = await windowOf(row.trackerId)
+          window = await windowOf(row.trackerId, { source: block.source, number })
           batch.windows.set(row.trackerId, window)
         }
         if (lastInstant(row) < window.since) {

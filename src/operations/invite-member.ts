@@ -45,6 +45,8 @@ export async function inviteMember(
   const invitation = { tokenHash: hashToken(token), expiresAt: createdAt + invitationMs }
   const note = activityNote(parts, origin, { organisationId, kind: 'member.invited', target: email })
   if (known || !(await parts.members.create(member, invitation, note))) {
+    // Where it was deleted meanwhile, that is why.
+    await requireOrganisation(parts, organisationId)
     problems.add('email', `${email} is a member already`)
     problems.throwIfAny()
   }

@@ -1,5 +1,6 @@
 import type { Clock, Instant } from '../domain/instant.ts'
 import type { ScrubState, UpkeepStore } from '../domain/upkeep.ts'
+import { finishDeletions } from './finish-deletions.ts'
 import { observeWindows, type WaitingWindow } from './observe-windows.ts'
 import { type SweepParts, type SweptTotals, sweepAged, sweptNothing } from './sweep-aged.ts'
 
@@ -30,7 +31,7 @@ export interface HouseReports {
 }
 
 /**
- * The upkeep of a running service: sweeps at once and then every so many seconds, and scrubs at night. Whatever the number of
+ * The upkeep of a running service: finishes deletions and sweeps at once and then every so many seconds, and scrubs at night. Whatever the number of
  * processes, one of them does it at a time. `passedMs` tells how time passes when nobody sets the clock.
  */
 export function keepHouse(
@@ -55,6 +56,9 @@ export function keepHouse(
       await observe()
       if (isClockDoubtful()) return
       await upkeep.alone(async () => {
+        await reported(async () => {
+          await finishDeletions(parts, { signal: stopping.signal })
+        })
         await sweep()
         await scrub()
       })

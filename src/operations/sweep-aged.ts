@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { DeletionStore } from '../domain/deletion.ts'
 import type { Clock } from '../domain/instant.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
 import type { RetentionStore, SweepStep, SweptCounts } from '../domain/retention.ts'
@@ -10,6 +11,7 @@ export interface SweepParts extends RetentionPolicy {
   organisations: OrganisationStore
   trackers: TrackerStore
   retention: RetentionStore
+  deletions: DeletionStore
   clock: Clock
 }
 
@@ -43,7 +45,7 @@ export async function sweepAged(
   parts: SweepParts,
   { organisationId, onProgress, signal, isClockDoubtful = () => false }: SweepOptions = {},
 ): Promise<SweptTotals> {
-  const { organisations, trackers, retention, retentionDays, activityDays, clock } = parts
+  const { organisations, trackers, retention, deletions, retentionDays, activityDays, clock } = parts
   const total = sweptNothing()
   const isOver = () => signal?.aborted || isClockDoubtful()
 
@@ -56,6 +58,13 @@ export async function sweepAged(
       onProgress?.({ ...total })
     }
   }
+
+  const sweepActivity = (id: string) =>
+    inSteps(async (step) => {
+      const { entries, isDone } = await retention.sweepActivity(id, step)
+      total.activity += entries
+      return { isDone }
+    })
 
   if (isOver()) return total
   await observeWindows(parts)
@@ -70,11 +79,13 @@ export async function sweepAged(
         return { isDone }
       })
     }
-    await inSteps(async (step) => {
-      const { entries, isDone } = await retention.sweepActivity(id, step)
-      total.activity += entries
-      return { isDone }
-    })
+    await sweepActivity(id)
+  }
+  if (organisationId !== undefined) return total
+  // Of one that was deleted, the activity is what is left; the last of it takes the rest along.
+  for (const { id } of await deletions.listOrganisations()) {
+    await sweepActivity(id)
+    if (!isOver()) await deletions.removeOrganisation(id)
   }
   return total
 }

@@ -1,4 +1,4 @@
-import type { IncomingEvent, IncomingRow, IncomingSession } from '../domain/ingest.ts'
+import type { IncomingEvent, IncomingRow, IncomingSession, IngestResult } from '../domain/ingest.ts'
 import type { Instant } from '../domain/instant.ts'
 import { subjectKey } from '../domain/subject-key.ts'
 
@@ -51,6 +51,22 @@ export function bySubject(batch: readonly IncomingRow[]): SubjectBatch[] {
     else subject.events.push(row)
   }
   return [...subjects.values()].sort((a, b) => a.key.compare(b.key))
+}
+
+/** The subjects of trackers that are there, and how many rows of others are left out. */
+export function withoutRefused(
+  subjects: readonly SubjectBatch[],
+  isThere: (trackerId: string) => boolean,
+): { accepted: SubjectBatch[] } & Pick<IngestResult, 'refused'> {
+  const refused = new Map<string, number>()
+  const accepted = subjects.filter(({ trackerId, sessions, events }) => {
+    const isAccepted = isThere(trackerId)
+    const rows = sessions.length + events.length
+    if (!isAccepted) refused.set(trackerId, (refused.get(trackerId) ?? 0) + rows)
+    return isAccepted
+  })
+  if (refused.size === 0) return { accepted }
+  return { accepted, refused: Array.from(refused, ([trackerId, rows]) => ({ trackerId, rows })) }
 }
 
 /** Where a subject's sessions are looked up and put. */

@@ -16,8 +16,12 @@ const key = 'key'
  * of a migration that is not here fails a test. Only how far sweeps and scrubs have come is each store's own.
  */
 export const transferTables: readonly TransferTable[] = [
-  table('organisations', { id: text }, { name: text, plan: text, created_at: integer }),
-  table('trackers', { id: text }, { organisation_id: text, name: text, created_at: integer }),
+  table('organisations', { id: text }, { name: text, plan: text, created_at: integer, deleted_at: integer }),
+  table(
+    'trackers',
+    { id: text },
+    { organisation_id: text, name: text, created_at: integer, deleted_at: integer },
+  ),
   table(
     'api_keys',
     { id: text },

@@ -79,4 +79,14 @@ describe('lethe config', () => {
     )
     assert.doesNotMatch(people.stdout + stdout, /hush|\p{Cc}(?<!\n)/u)
   })
+
+  it('shows a variable that is none of ours, and not what it holds', async (t) => {
+    const { code, stdout } = await commandLine(t).run(['config'], { env: { LETHE_PROT: 'hush' } })
+    assert.equal(code, 1)
+    assert.match(
+      stdout,
+      /LETHE_PROT +none +environment: LETHE_PROT is no variable of Lethe; the nearest is LETHE_PORT/,
+    )
+    assert.doesNotMatch(stdout, /hush/)
+  })
 })

@@ -205,6 +205,27 @@ describe('the upkeep of a service', () => {
     })
   })
 
+  it('finishes deletions that broke off, and sweeps though that fails', async (t) => {
+    const { keep, store, addAged, hasAged } = await openHouse(t)
+    await addAged('anna')
+    const doomed = { id: 'blog', organisationId: 'acme', name: 'Blog', createdAt: 1 }
+    await store.trackers.create(doomed)
+    await store.ingest.ingest([eventRow({ trackerId: 'blog', subjectId: 'ben', eventId: 'e' })])
+    const actor = { kind: 'command-line' } as const
+    const note = { id: 'n', organisationId: 'acme', at: noon, actor, target: null, requestId: null }
+    const kind = 'tracker.deleted'
+    await store.deletions.deleteTracker({ ...tracker, trackerId: 'blog' }, 'Blog', noon, { ...note, kind })
+    const removeTracker = () => Promise.reject(new Error('the disk is full'))
+    const failing = keep({ ...store, deletions: { ...store.deletions, removeTracker } })
+    await failing.ended(1)
+    assert.equal(failing.errors.length, 1)
+    assert.equal(await hasAged('anna'), false)
+    await failing.stop()
+    const house = keep()
+    await house.ended(1)
+    assert.deepEqual([await store.deletions.listTrackers(), house.errors], [[], []])
+  })
+
   it('tells of every pass, of one that found nothing too', async (t) => {
     const { keep } = await openHouse(t)
     const house = keep()

@@ -9,6 +9,8 @@ import { ageingModelContract } from './contract/ageing-model.ts'
 import { apiKeyContract } from './contract/api-key.ts'
 import { Bench } from './contract/bench.ts'
 import { dailyTotalContract } from './contract/daily-total.ts'
+import { deletionContract } from './contract/deletion.ts'
+import { deletionRaceContract } from './contract/deletion-races.ts'
 import { erasureContract } from './contract/erasure.ts'
 import { eventContract } from './contract/event.ts'
 import { ingestContract } from './contract/ingest.ts'
@@ -54,6 +56,8 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     retentionWindowContract(bench)
     ageingModelContract(bench)
     dailyTotalContract(bench)
+    deletionContract(bench)
+    deletionRaceContract(bench)
     memberContract(bench)
     signInContract(bench)
     activityContract(bench)

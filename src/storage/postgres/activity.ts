@@ -6,6 +6,7 @@ import { toPage } from '../page.ts'
 import { noteColumns, noteValues, rangeOf, toEntry } from '../rows/activity.ts'
 import { integer, text } from '../rows/row.ts'
 import type { Connections } from './connections.ts'
+import { holdOrganisation } from './hold-owner.ts'
 import { findSweptBefore, readSweptBefore } from './retention-window.ts'
 import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'
@@ -19,8 +20,6 @@ const listOfRequest = statement(`SELECT ${columns} FROM activity WHERE ${range} 
 const insert = statement(
   `INSERT INTO activity (${columns}) VALUES (${noteColumns.map((_, index) => `$${index + 1}`).join(', ')})`,
 )
-// Keeps the organisation from being removed before the entry that refers to it is there.
-const lockOwner = statement('SELECT 1 FROM organisations WHERE id = $1 FOR KEY SHARE')
 
 const before = 'FROM activity WHERE organisation_id = $1 AND at < $2'
 const anyBefore = statement(`SELECT 1 ${before} LIMIT 1`)
@@ -32,7 +31,7 @@ export function activityStore(connections: Connections): ActivityStore {
   return {
     add: (note) =>
       connections.transaction(async (run) => {
-        if ((await run(lockOwner, [note.organisationId])).rowCount === 1) leaveNote(run, note)
+        if (await holdOrganisation(run, note.organisationId)) leaveNote(run, note)
       }),
     async list(organisationId, query) {
       const { limit, requestId } = query

@@ -21,7 +21,9 @@ const list = statement(
   `SELECT ${columns} FROM api_keys WHERE organisation_id = $1 ORDER BY api_keys.created_at, api_keys.id`,
 )
 // Two keys that get the same name at once wait for each other here. Notes of others, which refer to the row, need not wait.
-const lockOwner = statement('SELECT 1 FROM organisations WHERE id = $1 FOR NO KEY UPDATE')
+const lockOwner = statement(
+  'SELECT 1 FROM organisations WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',
+)
 const nameTaken = statement(
   `SELECT 1 FROM api_keys WHERE organisation_id = $1 AND name = $2 AND ${activeAt(3)}`,
 )
@@ -48,7 +50,7 @@ export function apiKeyStore(connections: Connections): ApiKeyStore {
     create: (key, hash, note) =>
       connections.transaction(async (run) => {
         const { id, organisationId, name, scopes, lastFour, createdAt, expiresAt } = key
-        await run(lockOwner, [organisationId])
+        if ((await run(lockOwner, [organisationId])).rowCount === 0) return false
         if ((await run(nameTaken, [organisationId, name, createdAt])).rowCount !== 0) return false
         await run(insert, [id, organisationId, name, scopes.join(' '), hash, lastFour, createdAt, expiresAt])
         leaveNote(run, note)

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg'
-import type { IncomingEvent, IncomingRow, IngestStore } from '../../domain/ingest.ts'
+import type { IncomingEvent, IngestStore } from '../../domain/ingest.ts'
 import { DailyChanges } from '../daily-changes.ts'
 import {
   bySubject,
@@ -7,10 +7,12 @@ import {
   type SessionState,
   type SubjectBatch,
   type SubjectChange,
+  withoutRefused,
 } from '../ingest-batch.ts'
 import type { Connections } from './connections.ts'
 import { copyRows } from './copy-rows.ts'
 import { addToDailyTotals } from './daily-total.ts'
+import { holdTrackers } from './hold-owner.ts'
 import { keepInterleaved } from './interleaving.ts'
 import { keyText } from './key-text.ts'
 import { findKnownRows, KnownRows } from './known-rows.ts'
@@ -58,7 +60,9 @@ export function ingestStore(connections: Connections): IngestStore {
   return {
     ingest: (batch) =>
       connections.load(async (client, run) => {
-        const { additions, newSubjects } = await claimSubjects(run, batch, connections.isDistributed)
+        const there = await holdTrackers(run, [...new Set(batch.map(({ trackerId }) => trackerId))].sort())
+        const { accepted, ...refused } = withoutRefused(bySubject(batch), (id) => there.has(id))
+        const { additions, newSubjects } = await claimSubjects(run, accepted, connections.isDistributed)
         await writeAdditions(client, run, additions)
         for (const addition of additions) await keepInterleaved(run, toGrowth(addition))
         await addToDailyTotals(run, toDailyChanges(additions))
@@ -66,6 +70,7 @@ export function ingestStore(connections: Connections): IngestStore {
           subjects: newSubjects,
           sessions: additions.reduce((sum, { change }) => sum + (change?.sessions ?? 0), 0),
           events: additions.reduce((sum, { events }) => sum + events.length, 0),
+          ...refused,
         }
       }),
   }
@@ -75,10 +80,10 @@ export function ingestStore(connections: Connections): IngestStore {
  * Locks the subjects of a batch that are stored and stores those that are not, each with what the batch makes of it. From then on
  * nobody else writes to them until the transaction ends, so what was found out about them stays true.
  */
-async function claimSubjects(run: Run, batch: readonly IncomingRow[], isDistributed: boolean) {
+async function claimSubjects(run: Run, batch: readonly SubjectBatch[], isDistributed: boolean) {
   const additions: Addition[] = []
   let newSubjects = 0
-  let pending = new Map(bySubject(batch).map((subject) => [keyText(subject.key), subject]))
+  let pending = new Map(batch.map((subject) => [keyText(subject.key), subject]))
   // A second round is for subjects that another process stored or erased in between.
   while (pending.size > 0) {
     const stored = await lockSubjects(run, [...pending.keys()], isDistributed)

@@ -3,6 +3,7 @@ import { toMember } from '../rows/member.ts'
 import { text, textOrNull } from '../rows/row.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
+import { holdOrganisation } from './hold-owner.ts'
 import { statement } from './statement.ts'
 
 const columns = 'id, organisation_id, email, created_at, password_hash, password_set_at'
@@ -34,6 +35,7 @@ export function memberStore(connections: Connections): MemberStore {
   return {
     create: ({ id, organisationId, email, createdAt }, { tokenHash, expiresAt }, note) =>
       connections.transaction(async (run) => {
+        if (!(await holdOrganisation(run, organisationId))) return false
         const values = [id, organisationId, email, createdAt, tokenHash, expiresAt]
         if ((await run(insert, values)).rowCount === 0) return false
         leaveNote(run, note)

@@ -6,6 +6,7 @@ import { activityStore } from './activity.ts'
 import { apiKeyStore } from './api-key.ts'
 import { Connections, withClient } from './connections.ts'
 import { dailyTotalStore } from './daily-total.ts'
+import { deletionStore } from './deletion.ts'
 import { distribute, isDistributed } from './distribute.ts'
 import { eventStore } from './event.ts'
 import { ingestStore } from './ingest.ts'
@@ -37,6 +38,7 @@ export async function openPostgresStore(url: string): Promise<Store> {
     ingest: ingestStore(connections),
     dailyTotals: dailyTotalStore(connections),
     retention: retentionStore(connections),
+    deletions: deletionStore(connections),
     upkeep: {
       ...scrubStore(connections),
       alone: (work) => connections.alone(work),

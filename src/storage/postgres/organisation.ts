@@ -10,10 +10,12 @@ const insert = statement(
   `INSERT INTO organisations (${columns}) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
 )
 const remember = statement('INSERT INTO retention_windows (organisation_id, kind, days) VALUES ($1, $2, $3)')
-const find = statement(`SELECT ${columns} FROM organisations WHERE id = $1`)
-const list = statement(`SELECT ${columns} FROM organisations ORDER BY created_at, id`)
-const setPlan = statement('UPDATE organisations SET plan = $1 WHERE id = $2')
-const rename = statement('UPDATE organisations SET name = $1 WHERE id = $2')
+const find = statement(`SELECT ${columns} FROM organisations WHERE id = $1 AND deleted_at IS NULL`)
+const list = statement(
+  `SELECT ${columns} FROM organisations WHERE deleted_at IS NULL ORDER BY created_at, id`,
+)
+const setPlan = statement('UPDATE organisations SET plan = $1 WHERE id = $2 AND deleted_at IS NULL')
+const rename = statement('UPDATE organisations SET name = $1 WHERE id = $2 AND deleted_at IS NULL')
 
 export function organisationStore(connections: Connections): OrganisationStore {
   return {

@@ -6,7 +6,8 @@ import type { Values } from '../rows/row.ts'
  * What is joined to it is read at the same moment, and on the same shard.
  */
 export const presentSubject = `(SELECT subjects.interleaved FROM subjects JOIN trackers ON trackers.id = tracker_id
-  WHERE subject_key = $1 AND organisation_id = $2 AND last_seen_at >= $3) AS present`
+  WHERE subject_key = $1 AND organisation_id = $2 AND last_seen_at >= $3
+    AND deleted_at IS NULL) AS present`
 
 /** What was joined to a present subject, told by its first column, which is never null; `null` when the subject is not there. */
 export function rowsOf(joined: readonly Values[]): Values[] | null {

@@ -83,23 +83,38 @@ export function retentionStore(connections: Connections): RetentionStore {
         return { subjects, sessions, events }
       }),
     async sweep(trackerId, step) {
-      const { maxRows } = step
       const likelySince = await findSweptBefore(connections, 'visitors', trackerId, step)
       if (likelySince === null) return nothing
-      const aged = await connections.read(agedSubjects, [trackerId, likelySince, maxSubjects])
-      const keys = fitting(aged, maxRows)
-      if (keys.length === 0) return nothing
-      return connections.transaction(async (run) => {
-        const since = await readSweptBefore(run, 'visitors', trackerId, step)
-        if (since === null) return nothing
-        const locked = await lockSubjects(run, keys, connections.isDistributed)
-        const subjects = [...locked.values()].filter(({ oldestAt }) => oldestAt < since)
-        const { isWhole, ...swept } = await sweepSubjects(run, subjects, since, maxRows)
-        if (swept.sessions + swept.events > 0) noteDeletion(run)
-        return { ...swept, isDone: isWhole && keys.length === aged.length && aged.length < maxSubjects }
-      })
+      return sweepBefore(connections, trackerId, likelySince, step.maxRows, (run) =>
+        readSweptBefore(run, 'visitors', trackerId, step),
+      )
     },
   }
+}
+
+/**
+ * A step of deleting what a tracker holds from before an instant: likely that one, and for certain the one that is found out within
+ * its transaction.
+ */
+export async function sweepBefore(
+  connections: Connections,
+  trackerId: string,
+  likelySince: Instant,
+  maxRows: number,
+  findSince: (run: Run) => Promise<Instant | null>,
+): Promise<SweptCounts & { isDone: boolean }> {
+  const aged = await connections.read(agedSubjects, [trackerId, likelySince, maxSubjects])
+  const keys = fitting(aged, maxRows)
+  if (keys.length === 0) return nothing
+  return connections.transaction(async (run) => {
+    const since = await findSince(run)
+    if (since === null) return nothing
+    const locked = await lockSubjects(run, keys, connections.isDistributed)
+    const subjects = [...locked.values()].filter(({ oldestAt }) => oldestAt < since)
+    const { isWhole, ...swept } = await sweepSubjects(run, subjects, since, maxRows)
+    if (swept.sessions + swept.events > 0) noteDeletion(run)
+    return { ...swept, isDone: isWhole && keys.length === aged.length && aged.length < maxSubjects }
+  })
 }
 
 /** The subjects that make up about so many rows, from the first on; a first one that is larger comes alone. */

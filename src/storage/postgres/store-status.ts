@@ -33,15 +33,23 @@ async function look(client: Client): Promise<StoreStatus> {
   }
   const all = async (sql: string): Promise<Row[]> => (await client.query<Row>(sql)).rows
   const first = async (sql: string): Promise<Row> => (await all(sql))[0] ?? {}
+  /** Without what was deleted and is still being removed. */
+  const present = async (table: string) => {
+    const column = `attrelid = to_regclass('${table}') AND attname = 'deleted_at'`
+    const [found] = await all(`SELECT 1 FROM pg_attribute WHERE ${column}`)
+    return found ? `${table} WHERE deleted_at IS NULL` : table
+  }
   const count = async (table: string) =>
-    integer(await first(`SELECT count(*) AS count FROM ${table}`), 'count')
+    integer(await first(`SELECT count(*) AS count FROM ${await present(table)}`), 'count')
   const isSpread = await isDistributed(client)
   const server = text(await first(`SELECT current_setting('server_version') AS version`), 'version')
   return {
     engine: `PostgreSQL ${server.split(' ')[0]}${isSpread ? ' with Citus' : ''}`,
     migrations: { applied, known },
     organisations: await ifThere(async () => {
-      const rows = await all('SELECT id, name, plan FROM organisations ORDER BY created_at, id')
+      const rows = await all(
+        `SELECT id, name, plan FROM ${await present('organisations')} ORDER BY created_at, id`,
+      )
       return rows.map((row) => ({ id: text(row, 'id'), name: text(row, 'name'), plan: text(row, 'plan') }))
     }),
     bytes: await sizes(all, isSpread),

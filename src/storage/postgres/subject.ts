@@ -45,26 +45,26 @@ const attributesAsSeen = (since: string, key: string) =>
 
 const read = statement(
   `SELECT ${asSeen('$1', '$2')}, ${attributesAsSeen('$1', '$2')} FROM subjects s JOIN trackers t ON t.id = s.tracker_id
-   WHERE s.subject_key = $2 AND s.last_seen_at >= $1 AND t.organisation_id = $3`,
+   WHERE s.subject_key = $2 AND s.last_seen_at >= $1 AND t.organisation_id = $3 AND t.deleted_at IS NULL`,
 )
 const readSeveral = statement(
   `SELECT ${asSeen('asked.since', 's.subject_key')}, ${attributesAsSeen('asked.since', 's.subject_key')}, asked.number
    FROM unnest($1::bigint[], $2::uuid[], $3::text[]) WITH ORDINALITY AS asked (since, subject_key, organisation_id, number)
    JOIN subjects s USING (subject_key) JOIN trackers t ON t.id = s.tracker_id
-   WHERE s.last_seen_at >= asked.since AND t.organisation_id = asked.organisation_id`,
+   WHERE s.last_seen_at >= asked.since AND t.organisation_id = asked.organisation_id AND t.deleted_at IS NULL`,
   'never',
 )
 const count = statement(
   `SELECT count(*) AS count FROM (
      SELECT 1 FROM subjects WHERE tracker_id = $1 AND last_seen_at >= $2
-     AND EXISTS (SELECT 1 FROM trackers WHERE id = $1 AND organisation_id = $4) LIMIT $3) AS counted`,
+     AND EXISTS (SELECT 1 FROM trackers WHERE id = $1 AND organisation_id = $4 AND deleted_at IS NULL) LIMIT $3) AS counted`,
   'any',
 )
 // Whoever writes to a subject has its row to itself first, so nothing is added to it while it is erased. Others do not wait for the
 // row of a subject they cannot see: how long they wait would tell that it is there.
 const lock = statement(
   `SELECT 1 FROM subjects WHERE subject_key = $1
-   AND EXISTS (SELECT 1 FROM trackers WHERE id = $2 AND organisation_id = $3) FOR UPDATE`,
+   AND EXISTS (SELECT 1 FROM trackers WHERE id = $2 AND organisation_id = $3 AND deleted_at IS NULL) FOR UPDATE`,
 )
 const deleteAgedEvents = statement('DELETE FROM events WHERE subject_key = $1 AND occurred_at < $2')
 const deleteEvents = statement('DELETE FROM events WHERE subject_key = $1')
@@ -109,7 +109,7 @@ export function subjectStore(connections: Connections): SubjectStore {
   ): Promise<readonly Values[] | null> {
     const { conditions, values, order } = subjectRange(view, query)
     const text = `SELECT ${asSeen('$1', 's.subject_key')} FROM subjects s WHERE ${numbered(conditions, 4)} AND EXISTS
-      (SELECT 1 FROM trackers t WHERE t.id = $2 AND t.organisation_id = $3)
+      (SELECT 1 FROM trackers t WHERE t.id = $2 AND t.organisation_id = $3 AND t.deleted_at IS NULL)
       ORDER BY ${order} LIMIT ${numbered('?', 4 + values.length)}`
     const rows = await connections.readValues(statement(text, 'any'), [
       view.since,

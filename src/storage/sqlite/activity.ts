@@ -45,7 +45,7 @@ export function activityQueries(db: DatabaseSync) {
 
 export function activityCommands(db: DatabaseSync) {
   const leaveNote = activityNotes(db)
-  const owner = db.prepare('SELECT 1 FROM organisations WHERE id = ?')
+  const owner = db.prepare('SELECT 1 FROM organisations WHERE id = ? AND deleted_at IS NULL')
   const windows = retentionWindowQueries(db)
   const noteDeletion = deletionNote(db)
   const deleteBefore = db.prepare(

@@ -35,7 +35,7 @@ export function apiKeyCommands(db: DatabaseSync) {
   const nameTaken = db.prepare(`SELECT 1 FROM api_keys WHERE organisation_id = ? AND name = ? AND ${active}`)
   const insert = db.prepare(
     `INSERT INTO api_keys (id, organisation_id, name, scopes, hash, last_four, created_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+     SELECT ?1, id, ?3, ?4, ?5, ?6, ?7, ?8 FROM organisations WHERE id = ?2 AND deleted_at IS NULL`,
   )
   const rotate = db.prepare(
     `UPDATE api_keys SET hash = ?, last_four = ?, rotated_at = ? WHERE id = ? AND ${active}`,
@@ -53,7 +53,7 @@ export function apiKeyCommands(db: DatabaseSync) {
       transaction(db, () => {
         if (nameTaken.get(key.organisationId, key.name, key.createdAt)) return false
         const scopes = key.scopes.join(' ')
-        insert.run(
+        const { changes } = insert.run(
           key.id,
           key.organisationId,
           key.name,
@@ -63,8 +63,8 @@ export function apiKeyCommands(db: DatabaseSync) {
           key.createdAt,
           key.expiresAt,
         )
-        leaveNote(note)
-        return true
+        if (changes === 1) leaveNote(note)
+        return changes === 1
       }),
     rotateApiKey: (id: string, { hash, lastFour }: KeyProof, now: Instant, note?: ActivityNote): boolean =>
       transaction(db, () => {

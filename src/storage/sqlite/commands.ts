@@ -3,6 +3,7 @@ import { activityCommands } from './activity.ts'
 import { apiKeyCommands } from './api-key.ts'
 import { backupCommands } from './backup.ts'
 import { pause, touch, transaction } from './connection.ts'
+import { deletionCommands } from './deletion.ts'
 import { ingestCommands } from './ingest.ts'
 import { memberCommands } from './member.ts'
 import { organisationCommands } from './organisation.ts'
@@ -21,6 +22,7 @@ const courtesyMs = 2
 /** Everything that writes, on one connection. Each command is one transaction. */
 export function commands(db: DatabaseSync) {
   const activity = activityCommands(db)
+  const deletions = deletionCommands(db)
   return {
     /** Nothing: who asks for it learns that the thread is ready. */
     getReady(): void {},
@@ -34,6 +36,7 @@ export function commands(db: DatabaseSync) {
     ...memberCommands(db),
     ...signInCommands(db),
     ...activity,
+    ...deletions,
     ...subjectCommands(db),
     ...scrubCommands(db),
     ...backupCommands(db),
@@ -44,6 +47,7 @@ export function commands(db: DatabaseSync) {
     ingest: courteous(ingestCommands(db).ingest),
     sweep: courteous(retentionCommands(db).sweep),
     sweepActivity: courteous(activity.sweepActivity),
+    removeTracker: courteous(deletions.removeTracker),
   }
 }
 

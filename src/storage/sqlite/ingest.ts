@@ -1,5 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite'
-import type { IngestCounts } from '../../domain/ingest.ts'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { IngestResult } from '../../domain/ingest.ts'
 import { DailyChanges } from '../daily-changes.ts'
 import {
   bySubject,
@@ -8,6 +8,7 @@ import {
   type SessionState,
   type SubjectBatch,
   type SubjectChange,
+  withoutRefused,
 } from '../ingest-batch.ts'
 import type { SessionSpan, SubjectGrowth } from '../interleaving.ts'
 import { integer, integerOrNull, text } from '../rows/row.ts'
@@ -26,6 +27,7 @@ export function ingestCommands(db: DatabaseSync) {
     `INSERT INTO events (subject_key, occurred_at, event_id, session_id, name, properties)
      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   )
+  const isThere = db.prepare('SELECT 1 FROM trackers WHERE id = ? AND deleted_at IS NULL')
   const sessions = sessionWriting(db)
   const putSubject = subjectWriting(db)
   const writeTotals = dailyTotalWriting(db)
@@ -53,11 +55,12 @@ export function ingestCommands(db: DatabaseSync) {
   }
 
   return {
-    ingest: (batch: readonly ArrayBuffer[]): IngestCounts =>
+    ingest: (batch: readonly ArrayBuffer[]): IngestResult =>
       transaction(db, () => {
         const added = { subjects: 0, sessions: 0, events: 0 }
         const totals = new DailyChanges()
-        const additions = bySubject(unpackRows(batch))
+        const { accepted, ...refused } = withoutRefused(bySubject(unpackRows(batch)), presence(isThere))
+        const additions = accepted
           .map((subject) => ingestSubject(subject, totals))
           .filter((addition) => addition !== null)
         for (const { change, ...what } of additions.sort(bySubjectId)) {
@@ -70,8 +73,18 @@ export function ingestCommands(db: DatabaseSync) {
           added.events += change.events
         }
         writeTotals(totals)
-        return added
+        return { ...added, ...refused }
       }),
+  }
+}
+
+/** Looks each tracker up once; to be used within a transaction. */
+function presence(isThere: StatementSync): (trackerId: string) => boolean {
+  const known = new Map<string, boolean>()
+  return (trackerId) => {
+    const found = known.get(trackerId) ?? isThere.get(trackerId) !== undefined
+    known.set(trackerId, found)
+    return found
   }
 }
 

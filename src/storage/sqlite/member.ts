@@ -36,7 +36,8 @@ export function memberCommands(db: DatabaseSync) {
   const leaveNote = activityNotes(db)
   const insert = db.prepare(
     `INSERT INTO members (id, organisation_id, email, created_at, invitation_hash, invitation_expires_at)
-     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (email, organisation_id) DO NOTHING`,
+     SELECT ?1, id, ?3, ?4, ?5, ?6 FROM organisations WHERE id = ?2 AND deleted_at IS NULL
+     ON CONFLICT (email, organisation_id) DO NOTHING`,
   )
   const invite = db.prepare('UPDATE members SET invitation_hash = ?, invitation_expires_at = ? WHERE id = ?')
   const invited = db.prepare('SELECT id FROM members WHERE invitation_hash = ? AND invitation_expires_at > ?')

@@ -9,6 +9,7 @@ import { alone } from './alone.ts'
 import { apiKeyQueries } from './api-key.ts'
 import { openReader, openWriter, snapshot } from './connection.ts'
 import { dailyTotalQueries } from './daily-total.ts'
+import { deletionQueries } from './deletion.ts'
 import { eventQueries } from './event.ts'
 import { memberQueries } from './member.ts'
 import { ForeignStore, isEmpty, migrate, refuseForeign } from './migrate.ts'
@@ -41,6 +42,7 @@ export async function openSqliteStore(path: string): Promise<Store> {
   const events = eventQueries(db, isVisible)
   const dailyTotals = dailyTotalQueries(db, isVisible)
   const retention = retentionQueries(db)
+  const deletions = deletionQueries(db)
   const windows = retentionWindowQueries(db)
   const scrubs = scrubQueries(db)
   const transfer = transferQueries(db)
@@ -107,6 +109,15 @@ export async function openSqliteStore(path: string): Promise<Store> {
           : { entries: 0, isDone: true },
       countBefore: async (trackerId, since) => retention.countBefore(trackerId, since),
       countActivityBefore: async (organisationId, since) => activity.countBefore(organisationId, since),
+    },
+    deletions: {
+      deleteTracker: (tracker, name, now, note) => writer.run('deleteTracker', tracker, name, now, note),
+      deleteOrganisation: (id, name, now, note) => writer.run('deleteOrganisation', id, name, now, note),
+      listTrackers: async () => deletions.listTrackers(),
+      listOrganisations: async () => deletions.listOrganisations(),
+      count: async (trackerId) => deletions.count(trackerId),
+      removeTracker: (trackerId, maxRows) => writer.run('removeTracker', trackerId, maxRows),
+      removeOrganisation: (id) => writer.run('removeOrganisation', id),
     },
     members: {
       create: (member, invitation, note) => writer.run('createMember', member, invitation, note),

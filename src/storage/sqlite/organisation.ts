@@ -8,8 +8,8 @@ import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
 
 export function organisationQueries(db: DatabaseSync) {
-  const find = db.prepare('SELECT * FROM organisations WHERE id = ?')
-  const list = db.prepare('SELECT * FROM organisations ORDER BY created_at, id')
+  const find = db.prepare('SELECT * FROM organisations WHERE id = ? AND deleted_at IS NULL')
+  const list = db.prepare('SELECT * FROM organisations WHERE deleted_at IS NULL ORDER BY created_at, id')
   return {
     find(id: string): Organisation | null {
       const row = find.get(id)
@@ -24,9 +24,9 @@ export function organisationCommands(db: DatabaseSync) {
     'INSERT INTO organisations (id, name, plan, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
   )
   const remember = db.prepare('INSERT INTO retention_windows (organisation_id, kind, days) VALUES (?, ?, ?)')
-  const find = db.prepare('SELECT plan FROM organisations WHERE id = ?')
+  const find = db.prepare('SELECT plan FROM organisations WHERE id = ? AND deleted_at IS NULL')
   const setPlan = db.prepare('UPDATE organisations SET plan = ? WHERE id = ?')
-  const rename = db.prepare('UPDATE organisations SET name = ? WHERE id = ?')
+  const rename = db.prepare('UPDATE organisations SET name = ? WHERE id = ? AND deleted_at IS NULL')
   const leaveNote = activityNotes(db)
   return {
     createOrganisation: (

@@ -103,6 +103,7 @@ export function retentionCommands(db: DatabaseSync) {
   }
 
   return {
+    sweepBefore,
     sweep: (trackerId: string, step: SweepStep): SweptCounts & { isDone: boolean } =>
       transaction(db, () => {
         const since = windows.trackerSweptBefore(trackerId, step)

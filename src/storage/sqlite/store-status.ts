@@ -43,13 +43,19 @@ function look(db: DatabaseSync, path: string): StoreStatus {
     }
   }
   const all = (sql: string) => db.prepare(sql).all()
-  const count = (table: string) => integer(all(`SELECT count(*) AS count FROM ${table}`)[0] ?? {}, 'count')
+  /** Without what was deleted and is still being removed. */
+  const present = (table: string) =>
+    db.prepare(`SELECT 1 FROM pragma_table_info(?) WHERE name = 'deleted_at'`).get(table)
+      ? `${table} WHERE deleted_at IS NULL`
+      : table
+  const count = (table: string) =>
+    integer(all(`SELECT count(*) AS count FROM ${present(table)}`)[0] ?? {}, 'count')
   const pageSize = pragma(db, 'page_size')
   return {
     engine: `SQLite ${process.versions.sqlite}`,
     migrations: { applied, known },
     organisations: ifThere(() =>
-      all('SELECT id, name, plan FROM organisations ORDER BY created_at, id').map((row) => ({
+      all(`SELECT id, name, plan FROM ${present('organisations')} ORDER BY created_at, id`).map((row) => ({
         id: text(row, 'id'),
         name: text(row, 'name'),
         plan: text(row, 'plan'),

@@ -32,7 +32,7 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
                          WHERE sessions.subject_key = subjects.subject_key AND ended_at >= ?1
                          ORDER BY started_at DESC, session_id DESC LIMIT 1) AS attributes
      FROM subjects WHERE tracker_id = ?2 AND subject_id = ?3 AND last_seen_at >= ?1
-     AND EXISTS (SELECT 1 FROM trackers WHERE id = tracker_id AND organisation_id = ?4)`,
+     AND EXISTS (SELECT 1 FROM trackers WHERE id = tracker_id AND organisation_id = ?4 AND deleted_at IS NULL)`,
   )
   const count = db.prepare(
     `SELECT count(*) AS count FROM

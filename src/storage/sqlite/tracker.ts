@@ -6,8 +6,10 @@ import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
 
 export function trackerQueries(db: DatabaseSync) {
-  const find = db.prepare('SELECT * FROM trackers WHERE id = ?')
-  const list = db.prepare('SELECT * FROM trackers WHERE organisation_id = ? ORDER BY created_at, id')
+  const find = db.prepare('SELECT * FROM trackers WHERE id = ? AND deleted_at IS NULL')
+  const list = db.prepare(
+    'SELECT * FROM trackers WHERE organisation_id = ? AND deleted_at IS NULL ORDER BY created_at, id',
+  )
   return {
     find(id: string): Tracker | null {
       const row = find.get(id)
@@ -20,9 +22,12 @@ export function trackerQueries(db: DatabaseSync) {
 export function trackerCommands(db: DatabaseSync) {
   const leaveNote = activityNotes(db)
   const insert = db.prepare(
-    'INSERT INTO trackers (id, organisation_id, name, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    `INSERT INTO trackers (id, organisation_id, name, created_at)
+     SELECT ?1, id, ?3, ?4 FROM organisations WHERE id = ?2 AND deleted_at IS NULL ON CONFLICT DO NOTHING`,
   )
-  const rename = db.prepare('UPDATE trackers SET name = ? WHERE id = ? AND organisation_id = ?')
+  const rename = db.prepare(
+    'UPDATE trackers SET name = ? WHERE id = ? AND organisation_id = ? AND deleted_at IS NULL',
+  )
   return {
     createTracker: ({ id, organisationId, name, createdAt }: Tracker, note?: ActivityNote): boolean =>
       transaction(db, () => {
@@ -43,6 +48,6 @@ export function trackerCommands(db: DatabaseSync) {
 export type TrackerVisibility = (tracker: TrackerRef) => boolean
 
 export function trackerVisibility(db: DatabaseSync): TrackerVisibility {
-  const owner = db.prepare('SELECT organisation_id FROM trackers WHERE id = ?')
+  const owner = db.prepare('SELECT organisation_id FROM trackers WHERE id = ? AND deleted_at IS NULL')
   return ({ trackerId, organisationId }) => owner.get(trackerId)?.organisation_id === organisationId
 }

@@ -23,7 +23,7 @@ port.on('message', (first: Message) => {
         port.close()
       })
     } else if (!isErasing(message)) {
-      port.postMessage(answer(message))
+      answerCall(message, (reply) => port.postMessage(reply))
       // Each batch of an import leaves much garbage behind, and an import lets it be collected before the next one comes.
       if (message.name === 'ingest') setImmediate(() => globalThis.gc?.())
     }
@@ -54,6 +54,20 @@ function eraseTogether(calls: readonly Erasing[], post: (reply: Reply) => void):
   }
   if (hasErased) log.request(answerAll)
   else answerAll()
+}
+
+/** Whoever has deleted something for good hears of it when the log is empty too, as of an erasure. */
+function answerCall(call: Call, post: (reply: Reply) => void): void {
+  const reply = answer(call)
+  if (!hasDeleted(call, reply)) post(reply)
+  else log.request((error) => post(error === undefined ? reply : failed(call.id, error)))
+}
+
+/** The last step of a removal empties the log for all of them. */
+function hasDeleted({ name }: Call, { result }: Reply): boolean {
+  if (name === 'deleteOrganisation') return result === true
+  const isRemoval = name === 'removeTracker' && typeof result === 'object' && result !== null
+  return isRemoval && 'isDone' in result && result.isDone === true
 }
 
 function answer({ id, name, args }: Call): Reply {

@@ -40,13 +40,27 @@ export function ingestContract(bench: Bench): void {
       const { trackerId } = tracker
       const rows = [
         ...['anna', 'ben', 'cleo'].map((subjectId) => eventRow({ trackerId, subjectId, eventId: 'e1' })),
-        eventRow({ trackerId: 'no-such-tracker', subjectId: 'dan', eventId: 'e1' }),
+        // No engine can store such an instant.
+        eventRow({ trackerId, subjectId: 'dan', eventId: 'e1', occurredAt: 2 ** 70 }),
         ...['emil', 'fay'].map((subjectId) => eventRow({ trackerId, subjectId, eventId: 'e1' })),
       ]
       await assert.rejects(bench.store.ingest.ingest(rows))
       assert.deepEqual(await bench.listSubjectIds(tracker), [])
-      const good = rows.filter((row) => row.trackerId === trackerId)
+      const good = rows.filter(({ subjectId }) => subjectId !== 'dan')
       assert.deepEqual(await bench.store.ingest.ingest(good), { subjects: 5, sessions: 5, events: 5 })
+    })
+
+    it('leaves out what is of a tracker that is not there, and tells how much', async () => {
+      const tracker = await bench.createTracker()
+      const { trackerId } = tracker
+      const added = await bench.store.ingest.ingest([
+        eventRow({ trackerId: 'nothing', subjectId: 'anna', eventId: 'e1' }),
+        eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' }),
+        sessionRow({ trackerId: 'nothing', subjectId: 'ben', sessionId: 's' }),
+      ])
+      const refused = [{ trackerId: 'nothing', rows: 2 }]
+      assert.deepEqual(added, { subjects: 1, sessions: 1, events: 1, refused })
+      assert.deepEqual(await bench.listSubjectIds(tracker), ['anna'])
     })
 
     it('can speak of several trackers', async () => {

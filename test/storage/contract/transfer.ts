@@ -74,10 +74,10 @@ export function transferContract(folder: string, open: (folder: string) => Promi
       const organisations = tableOf('organisations')
       const before = await readAll(full, organisations, 1_000)
       const [known] = before
-      const fresh: TransferRow = ['zzz', 'Last', 'free', 1]
+      const fresh: TransferRow = ['zzz', 'Last', 'free', 1, null]
       await assert.rejects(full.store.transfer.add(organisations, [fresh, known ?? []]))
       assert.deepEqual(await readAll(full, organisations, 1_000), before)
-      await assert.rejects(full.store.transfer.add(tableOf('trackers'), [['t', 'nobody', 'Shop', 1]]))
+      await assert.rejects(full.store.transfer.add(tableOf('trackers'), [['t', 'nobody', 'Shop', 1, null]]))
     })
 
     it('takes over when a scrub was, and that one is due, but never that none is', async () => {

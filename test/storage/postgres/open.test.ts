@@ -81,6 +81,36 @@ describe('opening a PostgreSQL store', () => {
     assert.deepEqual(swept, { subjects: 3, sessions: 3, events: 3, isDone: true })
   })
 
+  it('upgrades a store of the fifth version: what it holds is there, and can be deleted', async (t) => {
+    const url = await freshDatabase(t)
+    const client = new Client(url)
+    await client.connect()
+    await migrate(client, migrations().slice(0, 5))
+    await client.query(`
+      INSERT INTO organisations VALUES ('acme', 'Acme', 'pro', 1);
+      INSERT INTO trackers VALUES ('shop', 'acme', 'Shop', 1);
+      INSERT INTO activity (organisation_id, at, id, kind, actor_kind)
+        VALUES ('acme', 1, 'a', 'tracker.created', 'command-line')`)
+    await client.end()
+    const store = await openPostgresStore(url)
+    t.after(() => store.close())
+    await store.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'e' })])
+    assert.equal((await store.organisations.list()).length, 1)
+    const actor = { kind: 'command-line' } as const
+    const note = { id: 'b', organisationId: 'acme', at: 2, actor, target: null, requestId: null }
+    const kind = 'organisation.deleted'
+    assert.equal(await store.deletions.deleteOrganisation('acme', 'Acme', 2, { ...note, kind }), true)
+    assert.deepEqual(await store.deletions.removeTracker('shop', 99), {
+      ...{ subjects: 1, sessions: 1, events: 1 },
+      isDone: true,
+    })
+    const { rows } = await store.activity.list('acme', { limit: 9, after: null, requestId: null })
+    assert.deepEqual(
+      rows.map(({ kind }) => kind),
+      ['organisation.deleted', 'tracker.created'],
+    )
+  })
+
   it('changes nothing when a step of an upgrade fails', async (t) => {
     const url = await freshDatabase(t)
     await (await openPostgresStore(url)).close()

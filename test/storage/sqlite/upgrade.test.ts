@@ -343,3 +343,38 @@ describe('a store of the third version, upgraded', () => {
     assert.deepEqual(swept, { subjects: 3, sessions: 4, events: 3, isDone: true })
   })
 })
+
+describe('a store of the sixth version, upgraded', () => {
+  it('holds what it held, and its trackers and organisations can be deleted', async (t) => {
+    const path = join(temporaryFolder(t), 'lethe.db')
+    const db = openWriter(path)
+    migrate(db, path, migrations().slice(0, 6))
+    // Such ids were taken once.
+    db.exec(`INSERT INTO organisations VALUES ('../x', 'Odd', 'pro', 1), ('acme', 'Acme', 'pro', 1)`)
+    db.exec(`INSERT INTO trackers VALUES ('odd', '../x', 'Odd', 1), ('shop', 'acme', 'Shop', 1)`)
+    db.exec(`INSERT INTO activity (organisation_id, at, id, kind, actor_kind)
+             VALUES ('../x', 1, 'a', 'tracker.created', 'command-line')`)
+    db.close()
+    const store = await open(t, path)
+    await store.ingest.ingest(rows)
+    assert.equal((await store.organisations.list()).length, 2)
+    const actor = { kind: 'command-line' } as const
+    const note = { id: 'b', organisationId: '../x', at: start, actor, target: null, requestId: null }
+    const isDeleted = await store.deletions.deleteOrganisation('../x', 'Odd', start, {
+      ...note,
+      kind: 'organisation.deleted',
+    })
+    assert.equal(isDeleted, true)
+    assert.equal((await store.deletions.removeTracker('odd', 99)).isDone, true)
+    assert.deepEqual(
+      (await store.organisations.list()).map(({ id }) => id),
+      ['acme'],
+    )
+    const { rows: entries } = await store.activity.list('../x', { limit: 9, after: null, requestId: null })
+    assert.deepEqual(
+      entries.map(({ kind }) => kind),
+      ['organisation.deleted', 'tracker.created'],
+    )
+    assert.equal((await store.subjects.read(tracker, 'dan'))?.counts.events, 1)
+  })
+})

@@ -1,0 +1,52 @@
+import type { Command } from 'commander'
+import { deleteOrganisation, requireDeletableOrganisation } from '../operations/delete-organisation.ts'
+import type { Workplace } from '../workplace.ts'
+import type { CommandKit } from './command-kit.ts'
+import { flagOrAnswer } from './questions.ts'
+import { countHeld, heldInWords, removeWithProgress } from './removal.ts'
+
+export function addDeleteOrganisationCommand(orgs: Command, { terminal, withStore }: CommandKit): void {
+  orgs
+    .command('delete')
+    .description('delete an organisation with its trackers, keys and members, for good')
+    .argument('<org>', 'its id')
+    .option('--name <name>', 'the name of the organisation, to confirm it here, without a question')
+    .option('--json', 'print one JSON object')
+    .action((id: string, options: { name?: string; json?: true }) =>
+      withStore(async (workplace) => {
+        const organisation = await requireDeletableOrganisation(workplace, id)
+        const held = await countAll(workplace, id)
+        terminal.tell(
+          `The organisation "${organisation.name}" has ${inWords(held)}. They go for good; its activity is kept.`,
+        )
+        const question = 'Type its name to delete it: '
+        const typedName = await flagOrAnswer(terminal, options.name, '--name', question)
+        const { name } = await deleteOrganisation(workplace, id, typedName)
+        await removeWithProgress(terminal, workplace, ({ organisationId }) => organisationId === id)
+        const deleted = { id, name, deleted: held }
+        terminal.print(
+          options.json
+            ? JSON.stringify(deleted)
+            : `Deleted the organisation "${name}" with ${inWords(held)}.`,
+        )
+      }),
+    )
+}
+
+/** What an organisation has, its trackers included whose deletion is under way. */
+async function countAll(workplace: Workplace, id: string) {
+  const remaining = (await workplace.deletions.listTrackers()).filter(
+    (tracker) => tracker.organisationId === id,
+  )
+  const trackers = [...(await workplace.trackers.list(id)), ...remaining]
+  return {
+    trackers: trackers.length,
+    keys: (await workplace.apiKeys.list(id)).length,
+    members: (await workplace.members.list(id)).length,
+    ...(await countHeld(workplace, trackers)),
+  }
+}
+
+function inWords(held: Awaited<ReturnType<typeof countAll>>): string {
+  return `${held.trackers} trackers, ${held.keys} keys, ${held.members} members, ${heldInWords(held)}`
+}

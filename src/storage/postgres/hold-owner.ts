@@ -1,0 +1,20 @@
+import { text } from '../rows/row.ts'
+import { statement } from './statement.ts'
+import type { Run } from './transact.ts'
+
+const holdOne = statement('SELECT 1 FROM organisations WHERE id = $1 AND deleted_at IS NULL FOR KEY SHARE')
+// In one order, so that two transactions do not wait for each other in a circle.
+const holdSeveral = statement(
+  'SELECT id FROM trackers WHERE id = ANY ($1) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE',
+)
+
+/** Keeps an organisation from being deleted before the transaction ends that adds to it. `false` when it is not there. */
+export async function holdOrganisation(run: Run, id: string): Promise<boolean> {
+  return (await run(holdOne, [id])).rowCount === 1
+}
+
+/** The same for trackers; hands back those that are there. */
+export async function holdTrackers(run: Run, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await run(holdSeveral, [ids])
+  return new Set(rows.map((row) => text(row, 'id')))
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { Client } from 'pg'
+import { openStoreAt } from '../../support/empty-store.ts'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { inReverse } from '../../support/in-reverse.ts'
+import { eventRow } from '../../support/rows.ts'
+import { until } from '../../support/until.ts'
+import { Bench } from '../contract/bench.ts'
+import { deleteOrganisation, deleteTracker, newKey, removeAll } from '../contract/deletion.ts'
+
+const lifetime = inReverse({ after })
+const address = await freshDatabase(lifetime)
+const bench = new Bench()
+bench.use(await openStoreAt(address))
+lifetime.after(() => bench.store.close())
+
+async function connect(): Promise<Client> {
+  const client = new Client(address)
+  await client.connect()
+  lifetime.after(() => client.end())
+  return client
+}
+
+const [blocker, observer] = [await connect(), await connect()]
+
+/** Is done when so many connections wait for a lock. */
+function areWaiting(count: number): Promise<void> {
+  return until(async () => {
+    const { rows } = await observer.query(
+      `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    )
+    return rows.length >= count
+  }, 60_000)
+}
+
+/** Does one after the other while what is locked stays so, each when those before wait; lets go of it when all do. */
+async function inTurn(lock: string, works: (() => Promise<unknown>)[]): Promise<unknown[]> {
+  await blocker.query('BEGIN')
+  await blocker.query(lock)
+  const begun: Promise<unknown>[] = []
+  for (const work of works) {
+    begun.push(work())
+    await areWaiting(begun.length)
+  }
+  await blocker.query('ROLLBACK')
+  return Promise.all(begun)
+}
+
+describe('a deletion', () => {
+  it('waits for the import that is under way, and takes what that brought along', async () => {
+    const tracker = await bench.createTracker()
+    const rows = (eventId: string) => [
+      eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId }),
+      eventRow({ trackerId: tracker.trackerId, subjectId: eventId, eventId }),
+    ]
+    await bench.store.ingest.ingest(rows('e1'))
+    const isHeld = `SELECT 1 FROM subjects WHERE tracker_id = '${tracker.trackerId}' FOR UPDATE`
+    const outcomes = await inTurn(isHeld, [
+      () => bench.store.ingest.ingest(rows('e2')),
+      () => deleteTracker(bench, tracker),
+    ])
+    assert.deepEqual(outcomes, [{ subjects: 1, sessions: 1, events: 2 }, true])
+    const { removed } = await removeAll(bench, tracker.trackerId)
+    assert.deepEqual(removed, { subjects: 3, sessions: 3, events: 4 })
+  })
+
+  it('keeps those waiting who add to the organisation meanwhile, and then refuses them', async () => {
+    const tracker = await bench.createTracker()
+    const { organisationId } = tracker
+    const key = newKey(bench, organisationId)
+    // Holds up the deletion in its middle, when the organisation is marked already.
+    const isHeld = `SELECT 1 FROM trackers WHERE id = '${tracker.trackerId}' FOR KEY SHARE`
+    const id = bench.fresh('tracker')
+    const outcomes = await inTurn(isHeld, [
+      () => deleteOrganisation(bench, organisationId),
+      () => bench.store.apiKeys.create(key, 'a'.repeat(64)),
+      () => bench.store.trackers.create({ id, organisationId, name: id, createdAt: 1 }),
+    ])
+    assert.deepEqual(outcomes, [true, false, false])
+    assert.deepEqual(await bench.store.apiKeys.list(organisationId), [])
+    await removeAll(bench, tracker.trackerId)
+  })
+})
