@@ -10,17 +10,12 @@ import {
   type SubjectChange,
   withoutRefused,
 } from '../ingest-batch.ts'
-import type { SessionSpan, SubjectGrowth } from '../interleaving.ts'
+import { maxPlainEvents } from '../interleaving.ts'
 import { integer, integerOrNull, text } from '../rows/row.ts'
 import { transaction } from './connection.ts'
 import { dailyTotalWriting } from './daily-total.ts'
 import { interleavingWriting } from './interleaving.ts'
 import { unpackRows } from './packed-rows.ts'
-
-/** What a batch changes in a subject's own row, and what else it did to it. */
-interface SubjectAddition extends Pick<SubjectGrowth, 'sessions' | 'newEvents'> {
-  change: SubjectChange
-}
 
 export function ingestCommands(db: DatabaseSync) {
   const insertEvent = db.prepare(
@@ -34,9 +29,8 @@ export function ingestCommands(db: DatabaseSync) {
   const keepInterleaved = interleavingWriting(db)
 
   /** Stores a subject's sessions and events, and hands back what its row must be told; `null` when nothing is new. */
-  function ingestSubject(subject: SubjectBatch, totals: DailyChanges): SubjectAddition | null {
+  function ingestSubject(subject: SubjectBatch, totals: DailyChanges): SubjectChange | null {
     const { key, trackerId } = subject
-    const changed: SessionSpan[] = []
     const newEvents = subject.events.filter(({ occurredAt, eventId, sessionId, name, properties }) => {
       const text = JSON.stringify(properties)
       return insertEvent.run(key, occurredAt, eventId, sessionId, name, text).changes === 1
@@ -46,12 +40,10 @@ export function ingestCommands(db: DatabaseSync) {
       find: (sessionId) => sessions.find(key, sessionId),
       put(sessionId, stored, state) {
         sessions.put(key, sessionId, stored, state)
-        changed.push({ sessionId, startedAt: state.startedAt, endedAt: state.endedAt })
         totals.addSession(trackerId, state.startedAt, stored?.startedAt ?? null)
       },
     }
-    const change = changeSubject(subject, newEvents, shelf)
-    return change && { change, sessions: changed, newEvents }
+    return changeSubject(subject, newEvents, shelf)
   }
 
   return {
@@ -60,15 +52,18 @@ export function ingestCommands(db: DatabaseSync) {
         const added = { subjects: 0, sessions: 0, events: 0 }
         const totals = new DailyChanges()
         const { accepted, ...refused } = withoutRefused(bySubject(unpackRows(batch)), presence(isThere))
-        const additions = accepted
-          .map((subject) => ingestSubject(subject, totals))
-          .filter((addition) => addition !== null)
-        for (const { change, ...what } of additions.sort(bySubjectId)) {
+        // Nothing else is kept of a subject meanwhile: what outlives a batch's many small objects is dear to collect.
+        const changes: { change: SubjectChange; subject: SubjectBatch }[] = []
+        for (const subject of accepted) {
+          const change = ingestSubject(subject, totals)
+          if (change) changes.push({ change, subject })
+        }
+        for (const { change, subject } of changes.sort(bySubjectId)) {
           const known = putSubject(change)
           if (!known) added.subjects += 1
           const before = known?.eventCount ?? 0
-          const isInterleaved = known?.isInterleaved ?? false
-          keepInterleaved({ ...change, ...what, before, after: before + change.events, isInterleaved })
+          if (before + change.events > maxPlainEvents)
+            keepInterleaved(subject, before, known?.isInterleaved ?? false)
           added.sessions += change.sessions
           added.events += change.events
         }
@@ -169,6 +164,6 @@ function subjectWriting(db: DatabaseSync): (change: SubjectChange) => KnownSubje
 }
 
 /** The order in which the subjects' own rows lie, more or less: what matters is that neighbours are written together. */
-function bySubjectId(a: SubjectAddition, b: SubjectAddition): number {
+function bySubjectId(a: { change: SubjectChange }, b: { change: SubjectChange }): number {
   return a.change.subjectId < b.change.subjectId ? -1 : 1
 }

@@ -1,16 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { anyOverlap, maxPlainEvents, overlapsNeighbour, type SubjectGrowth } from '../interleaving.ts'
+import type { SubjectBatch } from '../ingest-batch.ts'
+import { anyOverlap, maxPlainEvents, overlapsNeighbour } from '../interleaving.ts'
+import { integer } from '../rows/row.ts'
 
-interface GrownSubject extends SubjectGrowth {
-  trackerId: string
-  subjectId: string
-  key: Uint8Array
-  isInterleaved: boolean
-}
-
-/** Keeps the index by session of subjects that are interleaved. To be told of every subject that a batch has changed. */
-export function interleavingWriting(db: DatabaseSync): (subject: GrownSubject) => void {
+/**
+ * Keeps the index by session of subjects that are interleaved. To be told of every subject with many events that a batch has changed,
+ * once all of it is stored: how many events it had before, and whether it was interleaved.
+ */
+export function interleavingWriting(
+  db: DatabaseSync,
+): (subject: SubjectBatch, before: number, isInterleaved: boolean) => void {
   const hasOverlap = db.prepare(`SELECT ${anyOverlap('?1')} AS found`)
+  const span = db.prepare(
+    'SELECT started_at, ended_at FROM sessions WHERE subject_key = ? AND session_id = ?',
+  )
   const overlaps = db.prepare(`SELECT ${overlapsNeighbour('?1', '?2', '?3', '?4')} AS found`)
   const markSubject = db.prepare(
     'UPDATE subjects SET interleaved = 1 WHERE tracker_id = ? AND subject_id = ?',
@@ -20,19 +23,25 @@ export function interleavingWriting(db: DatabaseSync): (subject: GrownSubject) =
     'UPDATE events SET interleaved = 1 WHERE subject_key = ? AND occurred_at = ? AND event_id = ?',
   )
 
-  return ({ trackerId, subjectId, key, before, after, sessions, newEvents, isInterleaved }) => {
-    if (after <= maxPlainEvents) return
+  function overlapsAny(key: Uint8Array, sessionIds: ReadonlySet<string>): boolean {
+    for (const id of sessionIds) {
+      const row = span.get(key, id)
+      if (!row) continue
+      const [startedAt, endedAt] = [integer(row, 'started_at'), integer(row, 'ended_at')]
+      if (overlaps.get(key, id, startedAt, endedAt)?.found === 1) return true
+    }
+    return false
+  }
+
+  return ({ trackerId, subjectId, key, sessions, events }, before, isInterleaved) => {
     if (isInterleaved) {
-      for (const { occurredAt, eventId } of newEvents) markEvent.run(key, occurredAt, eventId)
+      for (const { occurredAt, eventId } of events) markEvent.run(key, occurredAt, eventId)
       return
     }
     const becomesSo =
       before <= maxPlainEvents
         ? hasOverlap.get(key)?.found === 1
-        : sessions.some(
-            ({ sessionId, startedAt, endedAt }) =>
-              overlaps.get(key, sessionId, startedAt, endedAt)?.found === 1,
-          )
+        : overlapsAny(key, new Set([...sessions, ...events].map(({ sessionId }) => sessionId)))
     if (!becomesSo) return
     markSubject.run(trackerId, subjectId)
     markEvents.run(key)
