@@ -55,7 +55,6 @@ describe('a clock that jumps', () => {
         onError: assert.ifError,
       },
     )
-    t.after(() => house.stop())
     await until(() => swept.length > 2)
     clock += 400 * dayMs
     await until(() => jumps.length === 1)
@@ -68,5 +67,7 @@ describe('a clock that jumps', () => {
     passed += 2
     await until(() => swept.includes(1))
     assert.deepEqual(jumps, [400 * dayMs])
+    // Before its store is closed.
+    await house.stop()
   })
 })
