@@ -53,12 +53,17 @@ const whatIsLeft = statement(
 
 const countSubjects = statement(
   'SELECT count(*) AS count FROM subjects WHERE tracker_id = $1 AND last_seen_at < $2',
+  'any',
 )
 const ofTracker = 'JOIN subjects s USING (subject_key) WHERE s.tracker_id = $1 AND s.oldest_at < $2'
 const countSessions = statement(
   `SELECT count(*) AS count FROM sessions x ${ofTracker} AND x.started_at < $2 AND x.ended_at < $2`,
+  'any',
 )
-const countEvents = statement(`SELECT count(*) AS count FROM events e ${ofTracker} AND e.occurred_at < $2`)
+const countEvents = statement(
+  `SELECT count(*) AS count FROM events e ${ofTracker} AND e.occurred_at < $2`,
+  'any',
+)
 
 const nothing = { subjects: 0, sessions: 0, events: 0, isDone: true }
 

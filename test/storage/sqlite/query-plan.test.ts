@@ -13,7 +13,9 @@ const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 
 /** Statements over all organisations, of which there are few (an operator's list, the sign of life), and on a table of one row. */
 const allowedToScan = [
-  'SELECT * FROM organisations ORDER BY created_at, id',
+  'SELECT * FROM organisations WHERE deleted_at IS NULL ORDER BY created_at, id',
+  'SELECT * FROM organisations WHERE deleted_at IS NOT NULL ORDER BY deleted_at, id',
+  'SELECT * FROM trackers WHERE deleted_at IS NOT NULL ORDER BY deleted_at, id',
   'SELECT 1 FROM organisations LIMIT 1',
   'SELECT * FROM scrubs',
   'UPDATE scrubs SET deletions = deletions + 1',
