@@ -18,7 +18,9 @@ const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
  * one that puts the names of each day in the order of their counts, for an operator.
  */
 const allowedToScan = [
-  'SELECT * FROM organisations ORDER BY created_at, id',
+  'SELECT * FROM organisations WHERE deleted_at IS NULL ORDER BY created_at, id',
+  'SELECT * FROM organisations WHERE deleted_at IS NOT NULL ORDER BY deleted_at, id',
+  'SELECT * FROM trackers WHERE deleted_at IS NOT NULL ORDER BY deleted_at, id',
   'SELECT 1 FROM organisations LIMIT 1',
   rememberedWindows,
   eventsOfDays('WHERE tracker_id = ? AND day >= ? AND day <= ?', '?'),

@@ -48,7 +48,8 @@ describe('the writer', () => {
     const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'))
     const tracker = { id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 }
     const results = await Promise.allSettled([
-      store.trackers.create(tracker),
+      // No integer column can hold it.
+      store.organisations.create({ ...acme, createdAt: 0.5 }),
       store.organisations.create(acme),
       store.trackers.create(tracker),
     ])
