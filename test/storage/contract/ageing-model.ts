@@ -14,6 +14,9 @@ import { TrackerModel } from './tracker-model.ts'
 /** All instants are multiples of this, so that many coincide, and the days before and after 1970 have several each. */
 const tick = 7 * 3_600_000
 const steps = 300
+/** How long it goes on, and how many steps it takes however long they take. */
+const patienceMs = 40_000
+const leastSteps = 30
 const subjectIds = ['anna', 'ann', 'ben', '🦦', '\uffff']
 const eventNames = ['pageview', 'purchase', '__proto__']
 
@@ -25,10 +28,16 @@ interface Pair {
 
 export function ageingModelContract(bench: Bench): void {
   describe('batches, sweeps and erasures in whatever order, while the window moves', () => {
-    it('always show what was said, and nothing that has aged out', async () => {
+    it('always show what was said, and nothing that has aged out', async (t) => {
       const random = seededRandom()
       const walk = new Walk(bench, random, await newPair(), await newPair())
+      const deadline = performance.now() + patienceMs
       for (let step = 0; step < steps; step++) {
+        // A busy machine takes fewer steps, and says so.
+        if (step >= leastSteps && performance.now() > deadline) {
+          t.diagnostic(`${step} of ${steps} steps`)
+          break
+        }
         try {
           await walk.go()
           await walk.check(step % 20 === 0 ? 'both' : 'touched')
