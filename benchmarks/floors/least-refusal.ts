@@ -7,7 +7,7 @@ import { createServer } from 'node:http'
 import { expectShortLived } from '../../src/cli/young-generation.ts'
 import { readConfig } from '../../src/config.ts'
 import { LetheError } from '../../src/domain/errors.ts'
-import { then } from '../../src/domain/eventually.ts'
+import { andThen } from '../../src/domain/maybe-promise.ts'
 import { subjectPath } from '../../src/http/api/routes/subjects.ts'
 import { clientAddress } from '../../src/http/client-address.ts'
 import { RequestBatch, RequestContext } from '../../src/http/request-context.ts'
@@ -32,7 +32,7 @@ const server = createServer((request, response) => {
   const id = chosen === null || chosen === 'unusable' ? randomUUID() : chosen.id
   const context = new RequestContext(id, chosen, request, response, match, batch)
   response.on('close', () => logRequest(context))
-  return then(limiter.take(budget, addressOf(request)), (state) => {
+  return andThen(limiter.take(budget, addressOf(request)), (state) => {
     const facts = { requestId: id, now: Date.now(), budget: state, hasCredential: false }
     const { status, headers, body } = failure(noKey, facts)
     const text = JSON.stringify(body)

@@ -1,7 +1,7 @@
 import type { ActivityNote } from './activity.ts'
 import { LetheError } from './errors.ts'
-import type { Eventually } from './eventually.ts'
 import type { Instant } from './instant.ts'
+import type { MaybePromise } from './maybe-promise.ts'
 import type { Plan } from './plan.ts'
 import type { Scope } from './scope.ts'
 
@@ -61,7 +61,7 @@ export interface ApiKeyStore {
   /** `null` when there is none with this id. */
   find(id: string): Promise<ApiKey | null>
   /** Who a key stands for and the hash its string must have; `null` when there is none. Always what the store holds now. */
-  findCaller(id: string): Eventually<(Caller & { hash: string }) | null>
+  findCaller(id: string): MaybePromise<(Caller & { hash: string }) | null>
   /** An organisation's keys, oldest first, in whatever state. */
   list(organisationId: string): Promise<ApiKey[]>
   /** Replaces the string of a key that is active at `now`. `false`, with nothing changed, otherwise. */

@@ -1,6 +1,6 @@
 import { LetheError } from './errors.ts'
-import type { Eventually } from './eventually.ts'
 import type { Instant } from './instant.ts'
+import type { MaybePromise } from './maybe-promise.ts'
 
 /** The budgets of the API's requests. */
 export type ApiBudgetName = 'ip' | 'key' | 'erasure'
@@ -40,7 +40,7 @@ export const requestPatienceMs = 40
 
 export interface Limiter {
   /** Takes one request out of a holder's budget, or refuses and takes nothing. Never fails, and never outlasts its asker's patience. */
-  take(budget: Budget, holder: string, asker?: Asker): Eventually<BudgetState>
+  take(budget: Budget, holder: string, asker?: Asker): MaybePromise<BudgetState>
   /** Whether it can be reached. While it cannot, each process counts for itself. */
   isReachable(): boolean
   /** Lets go of what it holds. Nobody may ask it any more. */

@@ -1,5 +1,5 @@
-import type { Eventually } from './eventually.ts'
 import type { Instant } from './instant.ts'
+import type { MaybePromise } from './maybe-promise.ts'
 import type { Page } from './page.ts'
 import type { Attributes } from './subject.ts'
 import type { TrackerView } from './tracker.ts'
@@ -31,5 +31,5 @@ export interface EventStore {
     tracker: TrackerView,
     subjectId: string,
     query: EventQuery,
-  ): Eventually<Page<Event, EventPosition> | null>
+  ): MaybePromise<Page<Event, EventPosition> | null>
 }

@@ -1,5 +1,5 @@
-import type { Eventually } from './eventually.ts'
 import type { Instant } from './instant.ts'
+import type { MaybePromise } from './maybe-promise.ts'
 import type { Page } from './page.ts'
 import type { Attributes } from './subject.ts'
 import type { TrackerView } from './tracker.ts'
@@ -29,5 +29,5 @@ export interface SessionStore {
     tracker: TrackerView,
     subjectId: string,
     query: SessionQuery,
-  ): Eventually<Page<Session, SessionPosition> | null>
+  ): MaybePromise<Page<Session, SessionPosition> | null>
 }

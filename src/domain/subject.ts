@@ -1,6 +1,6 @@
 import type { ActivityNote } from './activity.ts'
-import type { Eventually } from './eventually.ts'
 import type { Instant } from './instant.ts'
+import type { MaybePromise } from './maybe-promise.ts'
 import type { Page } from './page.ts'
 import type { TrackerView } from './tracker.ts'
 
@@ -47,11 +47,11 @@ export interface SubjectQuery {
 
 export interface SubjectStore {
   /** `null` when the tracker is not visible to the organisation. */
-  list(tracker: TrackerView, query: SubjectQuery): Eventually<Page<SubjectSummary, SubjectPosition> | null>
+  list(tracker: TrackerView, query: SubjectQuery): MaybePromise<Page<SubjectSummary, SubjectPosition> | null>
   /** How many there are, counted no further than `atMost`. `null` when the tracker is not visible to the organisation. */
   count(tracker: TrackerView, atMost: number): Promise<number | null>
   /** `null` when the tracker is not visible to the organisation or the subject holds no data. */
-  read(tracker: TrackerView, subjectId: string): Eventually<SubjectRecord | null>
+  read(tracker: TrackerView, subjectId: string): MaybePromise<SubjectRecord | null>
   /**
    * Deletes a subject with all its sessions and events in one transaction, and tells what of it was still to be seen: zeros when
    * nothing was. `null`, with nothing deleted, when the tracker is not visible to the organisation. Leaves `note` behind with these

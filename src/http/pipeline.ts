@@ -1,7 +1,7 @@
 import type { Caller } from '../domain/api-key.ts'
 import { type ApiBudgetName, type Budget, budgetSpent, type Limiter, tightest } from '../domain/budget.ts'
 import { LetheError } from '../domain/errors.ts'
-import { type Eventually, then, walk } from '../domain/eventually.ts'
+import { andThen, type MaybePromise, runSteps } from '../domain/maybe-promise.ts'
 import { authenticateKey } from '../operations/authenticate-key.ts'
 import { authenticateMember } from '../operations/authenticate-member.ts'
 import type { clientAddress } from './client-address.ts'
@@ -22,13 +22,13 @@ export interface PipelineDeps {
 }
 
 /** Hands back why a request may go no further, or `null`. */
-type Step = (context: RequestContext) => Eventually<LetheError | null>
+type Step = (context: RequestContext) => MaybePromise<LetheError | null>
 
 /**
  * The pipelines of all requests, from their ids, which they were given when they came, to their operations. Each step can end a
  * request; the steps after it then have not happened.
  */
-export function pipelines(deps: PipelineDeps): (context: RequestContext) => Eventually<LetheError | null> {
+export function pipelines(deps: PipelineDeps): (context: RequestContext) => MaybePromise<LetheError | null> {
   const { services, http, budgets, addressOf, originPolicy, noteKeyUse } = deps
   const spend = spending(deps.limiter)
 
@@ -68,12 +68,12 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Even
     /** What anybody may read, uncounted. */
     public: [requireSoundRequest, readParameters, operate],
   }
-  return (context) => walk(byName[context.match.pipeline], context)
+  return (context) => runSteps(byName[context.match.pipeline], context)
 
-  function authenticate(context: RequestContext): Eventually<LetheError | null> {
+  function authenticate(context: RequestContext): MaybePromise<LetheError | null> {
     const { authorization } = context.request.headers
     if (authorization === undefined) return noKey
-    return then(findCaller(authorization, context.batch), (caller) => {
+    return andThen(findCaller(authorization, context.batch), (caller) => {
       if (caller === null) return invalidKey
       noteKeyUse(caller.key.id)
       context.caller = caller
@@ -81,7 +81,7 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Even
     })
   }
 
-  function findCaller(authorization: string, { callers }: RequestBatch): Eventually<Caller | null> {
+  function findCaller(authorization: string, { callers }: RequestBatch): MaybePromise<Caller | null> {
     const known = callers.get(authorization)
     if (known !== undefined) return known
     const keyString = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
@@ -98,7 +98,7 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Even
     return origin !== undefined && originPolicy.isOurs(origin, request) ? null : foreignOrigin
   }
 
-  function requireMember(context: RequestContext): Eventually<LetheError | null> {
+  function requireMember(context: RequestContext): MaybePromise<LetheError | null> {
     const token = readCookie(context.request, 'console', originPolicy.isSecure(context.request))
     if (token === null) return signedOut
     return authenticateMember(services, token).then((found) => {
@@ -107,9 +107,9 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Even
     })
   }
 
-  function operate(context: RequestContext): Eventually<null> {
+  function operate(context: RequestContext): MaybePromise<null> {
     if (!context.operation) throw new Error('A request came to its operation without parameters.')
-    return then(context.operation(services, http), (data) => {
+    return andThen(context.operation(services, http), (data) => {
       if (data !== undefined) http.respond.succeed(context, data)
       return null
     })
@@ -133,8 +133,8 @@ const foreignOrigin = new LetheError(
 
 /** Takes a request out of a holder's budget, or says that it is spent. */
 export function spending(limiter: Pick<Limiter, 'take'>) {
-  return (budget: Budget, holder: string, context: RequestContext): Eventually<LetheError | null> =>
-    then(limiter.take(budget, holder, context), (state) => {
+  return (budget: Budget, holder: string, context: RequestContext): MaybePromise<LetheError | null> =>
+    andThen(limiter.take(budget, holder, context), (state) => {
       context.budget = state.granted ? tightest(context.budget, state) : state
       return state.granted ? null : budgetSpent(budget)
     })
@@ -199,7 +199,7 @@ function isErasure({ match }: RequestContext): boolean {
 }
 
 /** Reads the body where the route takes one, and forgets it elsewhere; then path and query, all problems at once. */
-function readParameters(context: RequestContext): Eventually<null> {
+function readParameters(context: RequestContext): MaybePromise<null> {
   const { request, match } = context
   if (match.kind !== 'route') throw new Error('A request went past its route without one.')
   const { route, params } = match
@@ -209,7 +209,7 @@ function readParameters(context: RequestContext): Eventually<null> {
       return null
     })
   }
-  return then(discardBody(request), () => {
+  return andThen(discardBody(request), () => {
     context.operation = route.read(context, params, {})
     return null
   })

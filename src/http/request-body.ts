@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { LetheError } from '../domain/errors.ts'
-import type { Eventually } from '../domain/eventually.ts'
+import type { MaybePromise } from '../domain/maybe-promise.ts'
 
 export const maxBodyBytes = 64 * 1024
 
@@ -18,7 +18,7 @@ export function cutOffBody(request: IncomingMessage, message: string): void {
 }
 
 /** Reads a request's body to its end and forgets it: no operation of the API needs one. Refuses what `receive` refuses. */
-export function discardBody(request: IncomingMessage): Eventually<void> {
+export function discardBody(request: IncomingMessage): MaybePromise<void> {
   if (hasBody(request)) return receive(request, () => {})
 }
 

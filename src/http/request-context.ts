@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Actor, Origin } from '../domain/activity.ts'
 import type { Caller } from '../domain/api-key.ts'
 import { type Asker, type BudgetState, requestPatienceMs } from '../domain/budget.ts'
-import type { Eventually } from '../domain/eventually.ts'
 import type { Clock } from '../domain/instant.ts'
+import type { MaybePromise } from '../domain/maybe-promise.ts'
 import type { Passwords } from '../domain/password.ts'
 import type { Plan, RetentionDays } from '../domain/plan.ts'
 import type { Randomness } from '../domain/randomness.ts'
@@ -55,7 +55,7 @@ export class RequestContext implements Asker {
 
 /** What requests of one batch share: a key string means the same to all of them, and is forgotten with them. */
 export class RequestBatch {
-  readonly callers = new Map<string, Eventually<Caller | null>>()
+  readonly callers = new Map<string, MaybePromise<Caller | null>>()
 }
 
 /** For whom a request is made: an API key or a member, and what they may see. */
@@ -90,7 +90,7 @@ export function originOf(context: RequestContext): Origin {
 export type Access = Scope | 'member' | 'open' | 'public'
 
 /** An operation whose parameters have been read: the last step of a pipeline. `undefined` when it has written its answer itself. */
-export type Operation = (services: Services, http: HttpTools) => Eventually<unknown>
+export type Operation = (services: Services, http: HttpTools) => MaybePromise<unknown>
 
 export interface Documentation<Data = unknown> {
   operationId: string

@@ -1,4 +1,4 @@
-import type { Eventually } from '../domain/eventually.ts'
+import type { MaybePromise } from '../domain/maybe-promise.ts'
 import { windowStart } from '../domain/plan.ts'
 import { Problems } from '../domain/problems.ts'
 import type { SignedIn } from '../domain/sign-in.ts'
@@ -60,7 +60,9 @@ interface Declaration<
   documentation?: Documentation<ValueOf<Data>>
   /** What the parameters ask for; adds a problem for whatever does not fit together. */
   plan?(input: Input<Path, QueryFields, BodyFields>, problems: Problems): Plan
-  handle(call: Call<Who, Path, QueryFields, BodyFields, Plan>): Eventually<NoInfer<ValueOf<Data>> | undefined>
+  handle(
+    call: Call<Who, Path, QueryFields, BodyFields, Plan>,
+  ): MaybePromise<NoInfer<ValueOf<Data>> | undefined>
 }
 
 export function defineRoute<

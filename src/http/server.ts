@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Limiter } from '../domain/budget.ts'
-import { then } from '../domain/eventually.ts'
+import { andThen } from '../domain/maybe-promise.ts'
 import type { Passwords } from '../domain/password.ts'
 import { apiRoutes } from './api/routes/index.ts'
 import { Connections } from './connections.ts'
@@ -162,7 +162,7 @@ export function buildServer(deps: ServerDeps): LetheServer {
 
   function run(context: RequestContext): void {
     try {
-      const done = then(runPipeline(context), (refusal) => {
+      const done = andThen(runPipeline(context), (refusal) => {
         if (refusal !== null) respond.fail(context, refusal)
       })
       if (done instanceof Promise) done.catch((error) => respond.fail(context, error))

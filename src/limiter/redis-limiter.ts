@@ -6,8 +6,8 @@ import {
   type Limiter,
   requestPatienceMs,
 } from '../domain/budget.ts'
-import type { Eventually } from '../domain/eventually.ts'
 import type { Clock } from '../domain/instant.ts'
+import type { MaybePromise } from '../domain/maybe-promise.ts'
 import { MemoryLimiter } from './memory-limiter.ts'
 import { NoAnswer } from './no-answer.ts'
 import type { LimiterReports, RedisAddress } from './open-limiter.ts'
@@ -59,7 +59,7 @@ export class RedisLimiter implements Limiter {
     budget: Budget,
     bucketKey: string,
     asker: Asker = { patienceMs: requestPatienceMs },
-  ): Eventually<BudgetState> {
+  ): MaybePromise<BudgetState> {
     const connection = this.#connection
     if (!connection || asker.patienceMs <= 0) return this.#takeAlone(budget, bucketKey)
     const refusal = this.#ownCount.refusal(budget, bucketKey)

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Limiter } from '../domain/budget.ts'
-import { then } from '../domain/eventually.ts'
+import { andThen } from '../domain/maybe-promise.ts'
 
 type Watched = Pick<Limiter, 'take' | 'isReachable'>
 
@@ -23,7 +23,7 @@ export function limiterMetrics(registry: Registry, limiter: Watched): Watched {
   })
   return {
     take: (budget, holder, asker) =>
-      then(limiter.take(budget, holder, asker), (state) => {
+      andThen(limiter.take(budget, holder, asker), (state) => {
         if (!state.granted) refusals.inc({ budget: budget.name })
         return state
       }),

@@ -1,8 +1,8 @@
 import type { ActivityStore, Origin } from '../domain/activity.ts'
 import { notFound } from '../domain/errors.ts'
 import type { Event, EventPosition, EventStore } from '../domain/event.ts'
-import type { Eventually } from '../domain/eventually.ts'
 import type { Clock } from '../domain/instant.ts'
+import type { MaybePromise } from '../domain/maybe-promise.ts'
 import { maxPageSize, type Page } from '../domain/page.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import type { Session, SessionPosition, SessionStore } from '../domain/session.ts'
@@ -55,7 +55,7 @@ export async function copySubject(
 }
 
 async function* pages<Row, Position>(
-  read: (after: Position | null) => Eventually<Page<Row, Position> | null>,
+  read: (after: Position | null) => MaybePromise<Page<Row, Position> | null>,
 ): AsyncGenerator<Row[]> {
   let after: Position | null = null
   do {

@@ -1,7 +1,7 @@
 import { encodeCursor, type ListIdentity, readCursor } from '../domain/cursor.ts'
 import { notFound } from '../domain/errors.ts'
 import type { Event, EventQuery, EventStore } from '../domain/event.ts'
-import { type Eventually, then } from '../domain/eventually.ts'
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts'
 import { defaultPageSize } from '../domain/page.ts'
 import type { Problems } from '../domain/problems.ts'
 import type { TrackerView } from '../domain/tracker.ts'
@@ -36,8 +36,8 @@ export function listEvents(
   tracker: TrackerView,
   subjectId: string,
   query: EventQuery,
-): Eventually<{ events: Event[]; nextCursor: string | null }> {
-  return then(events.list(tracker, subjectId, query), (page) => {
+): MaybePromise<{ events: Event[]; nextCursor: string | null }> {
+  return andThen(events.list(tracker, subjectId, query), (page) => {
     if (page === null) throw notFound('This data subject')
     const list = identityOf(tracker.trackerId, subjectId, query.sessionId)
     return {

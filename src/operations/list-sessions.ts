@@ -1,6 +1,6 @@
 import { encodeCursor, type ListIdentity, readCursor } from '../domain/cursor.ts'
 import { notFound } from '../domain/errors.ts'
-import { type Eventually, then } from '../domain/eventually.ts'
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts'
 import { defaultPageSize } from '../domain/page.ts'
 import type { Problems } from '../domain/problems.ts'
 import type { Session, SessionQuery, SessionStore } from '../domain/session.ts'
@@ -32,8 +32,8 @@ export function listSessions(
   tracker: TrackerView,
   subjectId: string,
   query: SessionQuery,
-): Eventually<{ sessions: Session[]; nextCursor: string | null }> {
-  return then(sessions.list(tracker, subjectId, query), (page) => {
+): MaybePromise<{ sessions: Session[]; nextCursor: string | null }> {
+  return andThen(sessions.list(tracker, subjectId, query), (page) => {
     if (page === null) throw notFound('This data subject')
     const list = identityOf(tracker.trackerId, subjectId)
     return {

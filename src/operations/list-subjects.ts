@@ -1,7 +1,7 @@
 import { encodeCursor, type ListIdentity, readCursor } from '../domain/cursor.ts'
 import { notFound } from '../domain/errors.ts'
-import { type Eventually, then } from '../domain/eventually.ts'
 import { readInstant } from '../domain/instant.ts'
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts'
 import { defaultPageSize } from '../domain/page.ts'
 import type { Problems } from '../domain/problems.ts'
 import type {
@@ -85,8 +85,8 @@ export function listSubjects(
   { subjects }: { subjects: SubjectStore },
   tracker: TrackerView,
   query: SubjectQuery,
-): Eventually<SubjectList> {
-  return then(subjects.list(tracker, query), (page) => {
+): MaybePromise<SubjectList> {
+  return andThen(subjects.list(tracker, query), (page) => {
     if (page === null) throw notFound('This tracker')
     return {
       subjects: page.rows,

@@ -1,5 +1,5 @@
 import { notFound } from '../domain/errors.ts'
-import { type Eventually, then } from '../domain/eventually.ts'
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts'
 import type { SubjectRecord, SubjectStore } from '../domain/subject.ts'
 import type { TrackerView } from '../domain/tracker.ts'
 
@@ -8,8 +8,8 @@ export function readSubject(
   { subjects }: { subjects: SubjectStore },
   tracker: TrackerView,
   subjectId: string,
-): Eventually<SubjectRecord> {
-  return then(subjects.read(tracker, subjectId), (record) => {
+): MaybePromise<SubjectRecord> {
+  return andThen(subjects.read(tracker, subjectId), (record) => {
     if (record === null) throw notFound('This data subject')
     return record
   })

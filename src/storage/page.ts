@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Eventually, then } from '../domain/eventually.ts'
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts'
 import { maxPageBytes, type Page } from '../domain/page.ts'
 import type { Values } from './rows/row.ts'
 
@@ -65,11 +65,11 @@ export function readPage<Item, Position>(
     page: PageBuilder<Item, Position>,
     after: Position | null,
     count: number,
-  ) => Eventually<readonly Values[] | null>,
+  ) => MaybePromise<readonly Values[] | null>,
   position: { ofItem(item: Item): Position; ofRow(row: Values): Position },
-): Eventually<Page<Item, Position> | null> {
+): MaybePromise<Page<Item, Position> | null> {
   const page = new PageBuilder<Item, Position>(limit, position.ofItem)
-  return then(read(page, after, limit + 1), (rows) => {
+  return andThen(read(page, after, limit + 1), (rows) => {
     if (rows === null) return null
     return page.isFull || rows.length <= limit ? page.page() : readOn(rows)
   })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 import { LetheError } from '../../src/domain/errors.ts'
-import type { Eventually } from '../../src/domain/eventually.ts'
 import type { Instant } from '../../src/domain/instant.ts'
+import type { MaybePromise } from '../../src/domain/maybe-promise.ts'
 import type { Randomness } from '../../src/domain/randomness.ts'
 import type { RetentionPolicy } from '../../src/domain/retention-window.ts'
 import type { Store } from '../../src/domain/store.ts'
@@ -59,7 +59,7 @@ export async function addTracker(parts: Parts, trackerId: string): Promise<Track
 /** Fails unless `work` fails with this code, and hands back the message and details by field. */
 export async function failure(
   code: LetheError['code'],
-  work: Promise<unknown> | (() => Eventually<unknown>),
+  work: Promise<unknown> | (() => MaybePromise<unknown>),
 ): Promise<{ message: string; fields: Record<string, string> }> {
   try {
     await (typeof work === 'function' ? work() : work)

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Eventually } from '../../domain/eventually.ts'
 import type { Instant } from '../../domain/instant.ts'
+import type { MaybePromise } from '../../domain/maybe-promise.ts'
 import type { Page } from '../../domain/page.ts'
 import type { Session, SessionPosition, SessionQuery } from '../../domain/session.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
@@ -80,7 +80,7 @@ export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
       view: TrackerView,
       subjectId: string,
       query: SessionQuery,
-    ): Eventually<Page<Session, SessionPosition> | null> {
+    ): MaybePromise<Page<Session, SessionPosition> | null> {
       const subject = isVisible(view) ? findSubject(view, subjectId) : null
       if (!subject) return null
       const key = subjectKey(view.trackerId, subjectId)

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
-import type { Eventually } from '../../domain/eventually.ts'
+import type { MaybePromise } from '../../domain/maybe-promise.ts'
 import type { Page } from '../../domain/page.ts'
 import type {
   SubjectCounts,
@@ -66,7 +66,7 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   }
 
   return {
-    list(view: TrackerView, query: SubjectQuery): Eventually<Page<SubjectSummary, SubjectPosition> | null> {
+    list(view: TrackerView, query: SubjectQuery): MaybePromise<Page<SubjectSummary, SubjectPosition> | null> {
       if (!isVisible(view)) return null
       return readPage(
         query,

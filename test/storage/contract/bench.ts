@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Event, EventPosition } from '../../../src/domain/event.ts'
-import type { Eventually } from '../../../src/domain/eventually.ts'
+import type { MaybePromise } from '../../../src/domain/maybe-promise.ts'
 import type { Page } from '../../../src/domain/page.ts'
 import type { Session, SessionPosition } from '../../../src/domain/session.ts'
 import type { Store } from '../../../src/domain/store.ts'
@@ -108,7 +108,7 @@ export const everySubject: SubjectQuery = {
 
 /** Goes through a list to its end. Fails when it is not there, when a page is too long, or when the list does not end. */
 export async function walk<Row, Position>(
-  read: (after: Position | null) => Eventually<Page<Row, Position> | null>,
+  read: (after: Position | null) => MaybePromise<Page<Row, Position> | null>,
 ): Promise<Row[]> {
   const rows: Row[] = []
   let after: Position | null = null

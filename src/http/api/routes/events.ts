@@ -1,6 +1,6 @@
 import type { Event } from '../../../domain/event.ts'
-import { then } from '../../../domain/eventually.ts'
 import { formatInstant } from '../../../domain/instant.ts'
+import { andThen } from '../../../domain/maybe-promise.ts'
 import { listEvents, planEventList } from '../../../operations/list-events.ts'
 import { defineRoute, trackerView } from '../../route.ts'
 import { eventListParameters } from '../schemas/parameters.ts'
@@ -33,7 +33,7 @@ export const listEventsRoute = defineRoute({
   plan: ({ path, query }, problems) => planEventList(path.trackerId, path.subjectId, query, problems),
   handle(call) {
     const { trackerId, subjectId } = call.path
-    return then(
+    return andThen(
       listEvents(call.services, trackerView(call, trackerId), subjectId, call.plan),
       ({ events, nextCursor }) => ({ events: events.map(presentEvent), nextCursor }),
     )

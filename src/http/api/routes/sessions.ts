@@ -1,5 +1,5 @@
-import { then } from '../../../domain/eventually.ts'
 import { formatInstant } from '../../../domain/instant.ts'
+import { andThen } from '../../../domain/maybe-promise.ts'
 import type { Session } from '../../../domain/session.ts'
 import { listSessions, planSessionList } from '../../../operations/list-sessions.ts'
 import { defineRoute, trackerView } from '../../route.ts'
@@ -33,7 +33,7 @@ export const listSessionsRoute = defineRoute({
   plan: ({ path, query }, problems) => planSessionList(path.trackerId, path.subjectId, query, problems),
   handle(call) {
     const { trackerId, subjectId } = call.path
-    return then(
+    return andThen(
       listSessions(call.services, trackerView(call, trackerId), subjectId, call.plan),
       ({ sessions, nextCursor }) => ({ sessions: sessions.map(presentSession), nextCursor }),
     )

@@ -1,5 +1,5 @@
-import { then } from '../../../domain/eventually.ts'
 import { formatInstant } from '../../../domain/instant.ts'
+import { andThen } from '../../../domain/maybe-promise.ts'
 import type { SubjectRecord, SubjectSummary } from '../../../domain/subject.ts'
 import { type Erasure as ErasureOutcome, eraseSubject } from '../../../operations/erase-subject.ts'
 import { listSubjects, planSubjectList } from '../../../operations/list-subjects.ts'
@@ -37,7 +37,7 @@ export const listSubjectsRoute = defineRoute({
   },
   plan: ({ path, query }, problems) => planSubjectList(path.trackerId, query, problems),
   handle: (call) =>
-    then(
+    andThen(
       listSubjects(call.services, trackerView(call, call.path.trackerId), call.plan),
       ({ subjects, nextCursor }) => ({ subjects: subjects.map(presentSummary), nextCursor }),
     ),
@@ -61,7 +61,7 @@ export const readSubjectRoute = defineRoute({
   },
   handle(call) {
     const { trackerId, subjectId } = call.path
-    return then(readSubject(call.services, trackerView(call, trackerId), subjectId), (record) =>
+    return andThen(readSubject(call.services, trackerView(call, trackerId), subjectId), (record) =>
       presentRecord(trackerId, record),
     )
   },

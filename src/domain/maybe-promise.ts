@@ -2,13 +2,13 @@
  * A value that is here already, or will be. An engine in this process answers at once, one across a network later; whoever goes on
  * at once when it can saves each request a dozen turns of the promise queue.
  */
-export type Eventually<Value> = Value | Promise<Value>
+export type MaybePromise<Value> = Value | Promise<Value>
 
 /** Goes on with a value: at once when it is here, else when it comes. */
-export function then<Value, Result>(
-  value: Eventually<Value>,
-  next: (value: Value) => Eventually<Result>,
-): Eventually<Result> {
+export function andThen<Value, Result>(
+  value: MaybePromise<Value>,
+  next: (value: Value) => MaybePromise<Result>,
+): MaybePromise<Result> {
   return value instanceof Promise ? value.then(next) : next(value)
 }
 
@@ -16,14 +16,15 @@ export function then<Value, Result>(
  * Takes one step after the other with `subject`, until one finds an obstacle, which is handed back: at once, when no step has to wait
  * for something. An obstacle that is expected is better found than thrown: V8 leaves a function that always throws to its interpreter.
  */
-export function walk<Subject, Obstacle>(
-  steps: readonly ((subject: Subject) => Eventually<Obstacle | null>)[],
+export function runSteps<Subject, Obstacle>(
+  steps: readonly ((subject: Subject) => MaybePromise<Obstacle | null>)[],
   subject: Subject,
   from = 0,
-): Eventually<Obstacle | null> {
+): MaybePromise<Obstacle | null> {
   for (let next = from; next < steps.length; next++) {
     const found = steps[next]?.(subject) ?? null
-    if (found instanceof Promise) return found.then((obstacle) => obstacle ?? walk(steps, subject, next + 1))
+    if (found instanceof Promise)
+      return found.then((obstacle) => obstacle ?? runSteps(steps, subject, next + 1))
     if (found !== null) return found
   }
   return null

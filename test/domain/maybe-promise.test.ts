@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Eventually, then, walk } from '../../src/domain/eventually.ts'
+import { andThen, type MaybePromise, runSteps } from '../../src/domain/maybe-promise.ts'
 
 describe('going on with a value', () => {
   it('happens at once when it is here', () => {
     assert.equal(
-      then(2, (number) => number * 3),
+      andThen(2, (number) => number * 3),
       6,
     )
   })
 
   it('happens when it comes, else', async () => {
-    const result = then(Promise.resolve(2), (number) => number * 3)
+    const result = andThen(Promise.resolve(2), (number) => number * 3)
     assert.ok(result instanceof Promise)
     assert.equal(await result, 6)
   })
 })
 
 describe('walking through steps', () => {
-  type Step = (log: string[]) => Eventually<string | null>
+  type Step = (log: string[]) => MaybePromise<string | null>
   const atOnce =
     (name: string): Step =>
     (log) => {
@@ -35,13 +35,13 @@ describe('walking through steps', () => {
 
   it('ends at once when nothing has to be waited for', () => {
     const log: string[] = []
-    assert.equal(walk([atOnce('a'), atOnce('b')], log), null)
+    assert.equal(runSteps([atOnce('a'), atOnce('b')], log), null)
     assert.deepEqual(log, ['a', 'b'])
   })
 
   it('waits where something has to be waited for, as often as it has to, and keeps the order', async () => {
     const log: string[] = []
-    const result = walk([atOnce('a'), later('b'), atOnce('c'), later('d'), atOnce('e')], log)
+    const result = runSteps([atOnce('a'), later('b'), atOnce('c'), later('d'), atOnce('e')], log)
     assert.ok(result instanceof Promise)
     assert.deepEqual(log, ['a'])
     assert.equal(await result, null)
@@ -50,7 +50,7 @@ describe('walking through steps', () => {
 
   it('ends at an obstacle, which it hands back at once when nothing was waited for', () => {
     const log: string[] = []
-    assert.equal(walk([atOnce('a'), () => 'a wall', atOnce('b')], log), 'a wall')
+    assert.equal(runSteps([atOnce('a'), () => 'a wall', atOnce('b')], log), 'a wall')
     assert.deepEqual(log, ['a'])
   })
 
@@ -60,7 +60,7 @@ describe('walking through steps', () => {
       [later('a'), () => 'a wall', atOnce('b')],
     ]) {
       const log: string[] = []
-      const result = walk(steps, log)
+      const result = runSteps(steps, log)
       assert.ok(result instanceof Promise)
       assert.equal(await result, 'a wall')
       assert.deepEqual(log, ['a'])
@@ -72,7 +72,7 @@ describe('walking through steps', () => {
     const failing = () => {
       throw new Error('no way')
     }
-    assert.throws(() => walk([atOnce('a'), failing, atOnce('b')], log), /no way/)
+    assert.throws(() => runSteps([atOnce('a'), failing, atOnce('b')], log), /no way/)
     assert.deepEqual(log, ['a'])
   })
 
@@ -84,7 +84,7 @@ describe('walking through steps', () => {
       },
     ]) {
       const log: string[] = []
-      const result = walk([later('a'), failing, atOnce('b')], log)
+      const result = runSteps([later('a'), failing, atOnce('b')], log)
       assert.ok(result instanceof Promise)
       await assert.rejects(result, /gone/)
       assert.deepEqual(log, ['a'])
