@@ -14,7 +14,7 @@ import { keepHouse } from './operations/keep-house.ts'
 import { keyUse } from './operations/note-key-use.ts'
 import type { WaitingWindow } from './operations/observe-windows.ts'
 import { passwordQueue } from './operations/password-queue.ts'
-import type { Workplace } from './workplace.ts'
+import type { Services } from './services.ts'
 
 /** A service that listens. */
 export interface Service {
@@ -26,19 +26,19 @@ export interface Service {
 }
 
 /** The composition root: puts every part together and listens. Tests call it too. */
-export async function startService(config: Config, workplace: Workplace, log: Log): Promise<Service> {
+export async function startService(config: Config, services: Services, log: Log): Promise<Service> {
   const { logger } = log
-  const { clock, randomness } = workplace
+  const { clock, randomness } = services
   // A thread may have to start for it, which goes on beside all that follows.
-  const readyToWrite = workplace.prepareToWrite?.()
+  const readyToWrite = services.prepareToWrite?.()
   readyToWrite?.catch(() => {})
-  const use = keyUse(workplace, (error) =>
+  const use = keyUse(services, (error) =>
     logger.warn({ err: error }, 'noting when keys were last used failed'),
   )
   const limiter = await openLimiter(config.limiter, clock, limiterReports(config.limiter, logger))
-  const metrics = await startMetrics(config, workplace, limiter, log).catch(giveUp)
+  const metrics = await startMetrics(config, services, limiter, log).catch(giveUp)
   const server = buildServer({
-    services: metrics ? { ...workplace, subjects: metrics.subjects } : workplace,
+    services: metrics ? { ...services, subjects: metrics.subjects } : services,
     limiter: metrics?.limiter ?? limiter,
     budgets: config.budgets,
     addressOf: clientAddress(config.trustedProxies),
@@ -58,7 +58,7 @@ export async function startService(config: Config, workplace: Workplace, log: Lo
     await metrics?.close()
     return giveUp(error)
   })
-  const house = keepHouse({ ...workplace, passedMs: () => performance.now() }, config, {
+  const house = keepHouse({ ...services, passedMs: () => performance.now() }, config, {
     onWaitingWindows(count, added) {
       metrics?.house.onWaitingWindows(count, added)
       tellOfWaiting(added, logger)
@@ -93,13 +93,13 @@ export async function startService(config: Config, workplace: Workplace, log: Lo
       await metrics?.close()
       await house.stop()
       await use.stop()
-      await workplace.close()
+      await services.close()
     },
   }
 
   async function giveUp(error: unknown): Promise<never> {
     await limiter.close()
-    await workplace.close()
+    await services.close()
     throw error
   }
 }
@@ -117,7 +117,7 @@ export async function isLimiterReachable({ limiter: address }: Pick<Config, 'lim
 /** Measures the service and lets others read what is measured; `null` when nobody wants to. */
 async function startMetrics(
   { metricsHost: host, metricsPort: port }: Config,
-  store: Workplace,
+  store: Services,
   limiter: Limiter,
   { logger, droppedLines }: Log,
 ) {

@@ -3,17 +3,17 @@ import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { pino } from 'pino'
 import { readConfig } from '../src/config.ts'
+import { openServices, type Services } from '../src/services.ts'
 import { startService } from '../src/start.ts'
-import { openWorkplace, type Workplace } from '../src/workplace.ts'
 import { emptyStore } from './support/empty-store.ts'
 import { until } from './support/until.ts'
 
 /** A service that is about to start, on a store that gets ready to write as it is told to. */
 async function startWith(t: TestContext, prepareToWrite: () => Promise<void>) {
   const config = readConfig({ LETHE_PORT: '0', LETHE_STORE: await emptyStore(t) })
-  const opened = await openWorkplace(config, { create: true })
+  const opened = await openServices(config, { create: true })
   let closings = 0
-  const workplace: Workplace = {
+  const services: Services = {
     ...opened,
     prepareToWrite,
     async close() {
@@ -22,7 +22,7 @@ async function startWith(t: TestContext, prepareToWrite: () => Promise<void>) {
     },
   }
   return {
-    start: startService(config, workplace, {
+    start: startService(config, services, {
       logger: pino({ level: 'silent' }),
       write() {},
       droppedLines: () => 0,

@@ -1,6 +1,6 @@
 // Erasing subjects of all sizes over HTTP, beside a bare DELETE of the same rows; and what reads at 200 a second feel of the largest.
 import { readConfig } from '../../src/config.ts'
-import { openWorkplace } from '../../src/workplace.ts'
+import { openServices } from '../../src/services.ts'
 import type { Bench } from '../bench.ts'
 import { PlainDeletes } from '../floors/plain-sqlite.ts'
 import { readsMeanwhile } from '../load/reads-meanwhile.ts'
@@ -25,9 +25,9 @@ export async function measureErase(bench: Bench<EraseSize>): Promise<Group[]> {
   )
   tell(`${large.length} large subjects among ${size.otherSubjects}`)
   await fillStore(store.env, size.otherSubjects, eventsEach)
-  const workplace = await openWorkplace(readConfig(store.env))
-  for (const { subjectId, events } of [...large, ...warmUps]) await addSubject(workplace, subjectId, events)
-  await workplace.close()
+  const services = await openServices(readConfig(store.env))
+  for (const { subjectId, events } of [...large, ...warmUps]) await addSubject(services, subjectId, events)
+  await services.close()
   const erasures = new Figures()
   const reads = new Figures()
   const reading = { key: store.key, subjects: size.otherSubjects, quietSeconds: size.quietSeconds }

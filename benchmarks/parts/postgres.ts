@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { readConfig } from '../../src/config.ts'
-import { openWorkplace } from '../../src/workplace.ts'
+import { openServices } from '../../src/services.ts'
 import { startPostgres } from '../../test/support/postgres.ts'
 import type { Bench } from '../bench.ts'
 import { copyBarely, deleteBarely, listBarely, readBarely } from '../floors/bare-postgres.ts'
@@ -85,15 +85,15 @@ async function measureBesideSql(place: Place): Promise<Group> {
       figures.add(name, { bareMs, tookMs, ratio: bareMs / tookMs })
     }
   }
-  const workplace = await openWorkplace(readConfig(store.env))
+  const services = await openServices(readConfig(store.env))
   const view = { organisationId: organisation, trackerId: tracker, since: 0 }
   for (const [kind, events] of size.erasedEvents.entries()) {
     for (let round = 0; round < (size.erasures[kind] ?? 1); round++) {
       const name = (who: string) => `${who}-${events}-${round}`
-      for (const who of ['bare', 'store', 'ours']) await addSubject(workplace, name(who), events)
+      for (const who of ['bare', 'store', 'ours']) await addSubject(services, name(who), events)
       await sql.query('CHECKPOINT')
       const bareMs = await timed(() => deleteBarely(sql, name('bare')))
-      const storeMs = await timed(() => workplace.subjects.erase(view, name('store')))
+      const storeMs = await timed(() => services.subjects.erase(view, name('store')))
       const tookMs = await timed(() => ask(`${subjectsPath}/${name('ours')}`, 'DELETE'))
       figures.add(`erase of ${events.toLocaleString('en')} events`, {
         bareMs,
@@ -103,7 +103,7 @@ async function measureBesideSql(place: Place): Promise<Group> {
       })
     }
   }
-  await workplace.close()
+  await services.close()
   return {
     name: 'one at a time, beside the bare SQL',
     rows: figures.rows(),

@@ -1,7 +1,7 @@
 // What sweeps of all sizes cost in a small and in a large store, beside plain deletes of the same rows; and what reads feel of one.
 import { readConfig } from '../../src/config.ts'
 import { sweepAged } from '../../src/operations/sweep-aged.ts'
-import { openWorkplace } from '../../src/workplace.ts'
+import { openServices } from '../../src/services.ts'
 import type { Bench } from '../bench.ts'
 import { deleteAgedPlainly } from '../floors/plain-sqlite.ts'
 import { readsMeanwhile } from '../load/reads-meanwhile.ts'
@@ -47,16 +47,16 @@ async function measureSweepOf(
   figures: Figures,
 ): Promise<void> {
   const path = copyStore(store, 'swept')
-  const workplace = await openWorkplace(readConfig({ ...store.env, LETHE_STORE: `sqlite:${path}` }))
+  const services = await openServices(readConfig({ ...store.env, LETHE_STORE: `sqlite:${path}` }))
   const days = Math.round(windowFor(aged, subjects))
-  const retentionDays = { ...workplace.retentionDays, pro: aged === 0 ? 36_500 : days }
+  const retentionDays = { ...services.retentionDays, pro: aged === 0 ? 36_500 : days }
   // A shorter window would wait for a day. This also starts the writer thread, which is not what is measured.
-  const policy = { retentionDays, activityDays: workplace.activityDays }
-  await workplace.retention.settleWindows({ policy, now: Date.now(), rule: 'immediately' })
+  const policy = { retentionDays, activityDays: services.activityDays }
+  await services.retention.settleWindows({ policy, now: Date.now(), rule: 'immediately' })
   const from = performance.now()
-  const swept = await sweepAged({ ...workplace, ...policy })
+  const swept = await sweepAged({ ...services, ...policy })
   const sweptMs = performance.now() - from
-  await workplace.close()
+  await services.close()
   const rows = swept.events + swept.sessions
   const name = aged === 0 ? 'nothing' : `about ${aged.toLocaleString('en')} events`
   if (aged === 0) return figures.add(name, { rows, sweptMs })
@@ -75,18 +75,18 @@ async function readsDuringSweep(
   const env = { ...store.env, LETHE_RETENTION_DAYS: `pro=36500,free=${days}`, LETHE_SWEEP_SECONDS: '1' }
   const { promise: swept, resolve } = Promise.withResolvers<string>()
   const server = await startLethe(lifetime, env, (line) => line.includes('"msg":"swept"') && resolve(line))
-  const workplace = await openWorkplace(readConfig(env))
+  const services = await openServices(readConfig(env))
   const figures = new Figures()
   const readers = { server, key: store.key, subjects, quietSeconds: size.quietSeconds }
   const sweep = async () => {
-    await workplace.organisations.setPlan(organisation, 'free')
-    const { retention, retentionDays, activityDays } = workplace
+    await services.organisations.setPlan(organisation, 'free')
+    const { retention, retentionDays, activityDays } = services
     const policy = { retentionDays, activityDays }
     await retention.settleWindows({ policy, now: Date.now(), rule: 'immediately' })
     await swept
   }
   await readsMeanwhile(readers, 'during the sweep', sweep, figures)
-  await workplace.close()
+  await services.close()
   await server.stop()
   const { sessions, events, durationMs }: Record<string, number> = JSON.parse(await swept)
   const notes = [

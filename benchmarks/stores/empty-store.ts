@@ -5,7 +5,7 @@ import { allScopes } from '../../src/domain/scope.ts'
 import { createKey } from '../../src/operations/create-key.ts'
 import { createOrganisation } from '../../src/operations/create-organisation.ts'
 import { createTracker } from '../../src/operations/create-tracker.ts'
-import { openWorkplace } from '../../src/workplace.ts'
+import { openServices } from '../../src/services.ts'
 import { temporaryFolder } from '../../test/support/temporary-folder.ts'
 import type { Lifetime } from '../lifetime.ts'
 import { tracker } from './visits.ts'
@@ -37,15 +37,15 @@ export async function emptyStore(
     LETHE_LIMIT_ERASURE: '999999999/hour',
     LETHE_TRUSTED_PROXIES: '127.0.0.1',
   }
-  const workplace = await openWorkplace(readConfig(env), { create: true })
-  await createOrganisation(workplace, { name: 'Bench', id: organisation, plan })
-  await createTracker(workplace, { organisationId: organisation, name: 'Bench', id: tracker })
-  const { keyString } = await createKey(workplace, {
+  const services = await openServices(readConfig(env), { create: true })
+  await createOrganisation(services, { name: 'Bench', id: organisation, plan })
+  await createTracker(services, { organisationId: organisation, name: 'Bench', id: tracker })
+  const { keyString } = await createKey(services, {
     organisationId: organisation,
     name: 'bench',
     scopes: allScopes(),
     expiresAt: null,
   })
-  await workplace.close()
+  await services.close()
   return { folder, path, env, key: keyString }
 }

@@ -1,7 +1,7 @@
 import { readConfig } from '../../src/config.ts'
 import type { IncomingEvent, IncomingRow } from '../../src/domain/ingest.ts'
 import { subjectKey } from '../../src/domain/subject-key.ts'
-import { openWorkplace, type Workplace } from '../../src/workplace.ts'
+import { openServices, type Services } from '../../src/services.ts'
 import { subjectsPath } from './empty-store.ts'
 import { tracker } from './visits.ts'
 
@@ -17,7 +17,7 @@ export async function fillStore(
   subjects: number,
   eventsEach: number,
 ): Promise<void> {
-  const workplace = await openWorkplace(readConfig(env))
+  const services = await openServices(readConfig(env))
   let batch: IncomingRow[] = []
   // The store takes one batch while the next is made.
   let storing: Promise<unknown> = Promise.resolve()
@@ -25,12 +25,12 @@ export async function fillStore(
     for (let event = 0; event < eventsEach; event++) batch.push(eventOf(subject, event))
     if (batch.length < batchSize) continue
     await storing
-    storing = workplace.ingest.ingest(batch)
+    storing = services.ingest.ingest(batch)
     batch = []
   }
   await storing
-  await workplace.ingest.ingest(batch)
-  await workplace.close()
+  await services.ingest.ingest(batch)
+  await services.close()
 }
 
 /** The numbers of the subjects in the order in which their events lie in the store: ten millions are then written at its end. */
@@ -44,7 +44,7 @@ function inOrderOfKeys(subjects: number): number[] {
 }
 
 /** Adds one subject with many events, a hundred to a session. */
-export async function addSubject(workplace: Workplace, subjectId: string, events: number): Promise<void> {
+export async function addSubject(services: Services, subjectId: string, events: number): Promise<void> {
   const firstAt = Date.now() - 100 * dayMs
   for (let next = 0; next < events; next += batchSize) {
     const batch: IncomingRow[] = []
@@ -53,7 +53,7 @@ export async function addSubject(workplace: Workplace, subjectId: string, events
       const occurredAt = firstAt + event * 5_000
       batch.push({ ...eventOf(0, event), subjectId, sessionId: `session-${visit}`, occurredAt })
     }
-    await workplace.ingest.ingest(batch)
+    await services.ingest.ingest(batch)
   }
 }
 

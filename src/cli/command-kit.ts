@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { Workplace } from '../workplace.ts'
+import type { Services } from '../services.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What every command is handed. */
@@ -11,13 +11,13 @@ export interface CommandKit {
   /** The one JSON object of a command that has something to say even when it fails; `error` is then added to it. */
   summarise(summary: object): void
   /** Opens the configured store for as long as `work` takes. It must be there: a mistyped address is no empty store. */
-  withStore<Result>(work: (workplace: Workplace) => Promise<Result>): Promise<Result>
+  withStore<Result>(work: (services: Services) => Promise<Result>): Promise<Result>
   /** The same for the few commands that make one where there is none; people are told where. */
-  ensureStore<Result>(work: (workplace: Workplace) => Promise<Result>): Promise<Result>
+  ensureStore<Result>(work: (services: Services) => Promise<Result>): Promise<Result>
   /** Opens another store for as long as `work` takes. */
   withStoreAt<Result>(
     address: Config['store'],
     options: { create: boolean },
-    work: (workplace: Workplace) => Promise<Result>,
+    work: (services: Services) => Promise<Result>,
   ): Promise<Result>
 }

@@ -33,9 +33,9 @@ export function addImportCommand(
     .option('--dry-run', 'read and check everything, and store nothing')
     .option('--json', 'print the summary as one JSON object')
     .action((files: string[], options: ImportFlags) =>
-      withStore(async (workplace) => {
+      withStore(async (services) => {
         const { tracker, strict = false, dryRun = false } = options
-        if (tracker !== undefined && (await workplace.trackers.find(tracker)) === null) {
+        if (tracker !== undefined && (await services.trackers.find(tracker)) === null) {
           throw new LetheError('not_found', `There is no tracker "${tracker}".`)
         }
         const input = await ImportInput.open(files, config().maxLineBytes)
@@ -46,7 +46,7 @@ export function addImportCommand(
           count: summary.lines,
           share: shareOf(input.bytesRead, input.totalBytes),
         }))
-        const progress = new Progress(terminal, workplace.clock, { view })
+        const progress = new Progress(terminal, services.clock, { view })
         const ticking = setInterval(() => progress.tick(), progressEveryMs)
         let stoppedBy: NodeJS.Signals | null = null
         const stopping = onStopSignal({
@@ -57,7 +57,7 @@ export function addImportCommand(
         })
         try {
           await importLines(
-            workplace,
+            services,
             input.blocks(),
             {
               ...(tracker !== undefined && { trackerId: tracker }),
@@ -77,7 +77,7 @@ export function addImportCommand(
           input.stop()
           if (options.json) summarise(toJson(summary, dryRun))
           else terminal.print(inWords(summary, dryRun))
-          for (const rows of summary.tooOldRows) terminal.tell(tooOldInWords(rows, workplace))
+          for (const rows of summary.tooOldRows) terminal.tell(tooOldInWords(rows, services))
         }
         if (stoppedBy !== null && input.wasCutShort) {
           throw new Error(`Stopped by ${stoppedBy} before the input ended. Running it again completes it.`)

@@ -38,12 +38,12 @@ function addCreate(keys: Command, { terminal, withStore }: CommandKit): void {
     )
     .option('--json', 'print one JSON object')
     .action((options: { org?: string; name?: string; scope?: string[]; expiresAt?: Instant; json?: true }) =>
-      withStore(async (workplace) => {
+      withStore(async (services) => {
         const organisationId = await flagOrAnswer(terminal, options.org, '--org', 'Organisation (its id): ')
         const name = await flagOrAnswer(terminal, options.name, '--name', 'Name of the key: ')
         const granted = options.scope ?? (await askForScopes(terminal))
         const { expiresAt = null } = options
-        const issued = await createKey(workplace, { organisationId, name, scopes: granted, expiresAt })
+        const issued = await createKey(services, { organisationId, name, scopes: granted, expiresAt })
         showIssued(terminal, issued, options.json)
       }),
     )
@@ -56,10 +56,10 @@ function addList(keys: Command, { terminal, withStore }: CommandKit): void {
     .requiredOption('--org <org>', 'the organisation')
     .option('--json', 'print one JSON object per line')
     .action((options: { org: string; json?: true }) =>
-      withStore(async (workplace) => {
-        await requireOrganisation(workplace, options.org)
-        const now = workplace.clock()
-        const all = (await workplace.apiKeys.list(options.org)).map((key) => toJson(key, now))
+      withStore(async (services) => {
+        await requireOrganisation(services, options.org)
+        const now = services.clock()
+        const all = (await services.apiKeys.list(options.org)).map((key) => toJson(key, now))
         const lines = options.json
           ? all.map((key) => JSON.stringify(key))
           : table(
@@ -88,9 +88,9 @@ function addRename(keys: Command, { terminal, withStore }: CommandKit): void {
     .option('--name <name>', 'the new name, unique among the active keys of the organisation')
     .option('--json', 'print one JSON object')
     .action((id: string, options: { name?: string; json?: true }) =>
-      withStore(async (workplace) => {
+      withStore(async (services) => {
         const name = await flagOrAnswer(terminal, options.name, '--name', 'New name of the key: ')
-        const renamed = toJson(await renameKey(workplace, id, name), workplace.clock())
+        const renamed = toJson(await renameKey(services, id, name), services.clock())
         terminal.print(options.json ? JSON.stringify(renamed) : `The key ${id} is named "${name}" now.`)
       }),
     )
@@ -104,13 +104,13 @@ function addRotate(keys: Command, { terminal, withStore }: CommandKit): void {
     .option('--yes', 'confirm it here, without a question')
     .option('--json', 'print one JSON object')
     .action((id: string, options: { yes?: true; json?: true }) =>
-      withStore(async (workplace) => {
-        const key = await requireKey(workplace, id)
+      withStore(async (services) => {
+        const key = await requireKey(services, id)
         const question = `The string of "${key.name}" that ends in ${key.lastFour} stops working at once. Type yes to rotate it: `
         if (!options.yes && (await flagOrAnswer(terminal, undefined, '--yes', question)).trim() !== 'yes') {
           throw new LetheError('invalid_request', 'Not confirmed; nothing was changed.')
         }
-        showIssued(terminal, await rotateKey(workplace, id), options.json)
+        showIssued(terminal, await rotateKey(services, id), options.json)
       }),
     )
 }
@@ -123,11 +123,11 @@ function addRevoke(keys: Command, { terminal, withStore }: CommandKit): void {
     .option('--name <name>', 'the name of the key, to confirm it here, without a question')
     .option('--json', 'print one JSON object')
     .action((id: string, options: { name?: string; json?: true }) =>
-      withStore(async (workplace) => {
-        const { name } = await requireKey(workplace, id)
+      withStore(async (services) => {
+        const { name } = await requireKey(services, id)
         const question = `"${name}" stops working at once and for good. Type its name to revoke it: `
         const typedName = await flagOrAnswer(terminal, options.name, '--name', question)
-        const revoked = toJson(await revokeKey(workplace, id, typedName), workplace.clock())
+        const revoked = toJson(await revokeKey(services, id, typedName), services.clock())
         terminal.print(options.json ? JSON.stringify(revoked) : `Revoked the key "${revoked.name}".`)
       }),
     )

@@ -37,9 +37,9 @@ function addCreate(members: Command, kit: CommandKit): void {
     .option('--email <email>', 'the e-mail address to sign in with')
     .option('--json', 'print one JSON object')
     .action((options: MemberOptions) =>
-      kit.withStore(async (workplace) => {
+      kit.withStore(async (services) => {
         const { organisationId, email } = await readOptions(options, kit)
-        show(await inviteMember(workplace, { organisationId, email }, commandLine), options, kit)
+        show(await inviteMember(services, { organisationId, email }, commandLine), options, kit)
       }),
     )
 }
@@ -52,10 +52,10 @@ function addLink(members: Command, kit: CommandKit): void {
     .option('--email <email>', 'the e-mail address of the member')
     .option('--json', 'print one JSON object')
     .action((options: MemberOptions) =>
-      kit.withStore(async (workplace) => {
+      kit.withStore(async (services) => {
         const { organisationId, email } = await readOptions(options, kit)
-        const member = await requireMember(workplace, organisationId, email)
-        show(await issueLink(workplace, member, commandLine), options, kit)
+        const member = await requireMember(services, organisationId, email)
+        show(await issueLink(services, member, commandLine), options, kit)
       }),
     )
 }
@@ -67,9 +67,9 @@ function addList(members: Command, { terminal, withStore }: CommandKit): void {
     .requiredOption('--org <org>', 'the organisation')
     .option('--json', 'print one JSON object per line')
     .action((options: { org: string; json?: true }) =>
-      withStore(async (workplace) => {
-        await requireOrganisation(workplace, options.org)
-        const all = (await workplace.members.list(options.org)).map(toJson)
+      withStore(async (services) => {
+        await requireOrganisation(services, options.org)
+        const all = (await services.members.list(options.org)).map(toJson)
         const lines = options.json
           ? all.map((member) => JSON.stringify(member))
           : table(
@@ -90,8 +90,8 @@ function addRemove(members: Command, { terminal, withStore }: CommandKit): void 
     .option('--email <email>', 'the e-mail address of the member, to confirm it here, without a question')
     .option('--json', 'print one JSON object')
     .action((named: string, options: { org: string; email?: string; json?: true }) =>
-      withStore(async (workplace) => {
-        const member = await requireMember(workplace, options.org, named)
+      withStore(async (services) => {
+        const member = await requireMember(services, options.org, named)
         const { id: memberId, organisationId, email } = member
         const question = `${email} is signed out at once and cannot sign in any more. Type the address to remove the member: `
         const typed = await flagOrAnswer(terminal, options.email, '--email', question)
@@ -101,7 +101,7 @@ function addRemove(members: Command, { terminal, withStore }: CommandKit): void 
             'the address typed is not the address of this member; nobody was removed',
           )
         }
-        await removeMember(workplace, { organisationId, memberId }, commandLine)
+        await removeMember(services, { organisationId, memberId }, commandLine)
         terminal.print(
           options.json
             ? JSON.stringify(toJson(member))

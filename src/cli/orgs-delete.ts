@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { deleteOrganisation, requireDeletableOrganisation } from '../operations/delete-organisation.ts'
-import type { Workplace } from '../workplace.ts'
+import type { Services } from '../services.ts'
 import type { CommandKit } from './command-kit.ts'
 import { flagOrAnswer } from './questions.ts'
 import { countHeld, heldInWords, removeWithProgress } from './removal.ts'
@@ -13,16 +13,16 @@ export function addDeleteOrganisationCommand(orgs: Command, { terminal, withStor
     .option('--name <name>', 'the name of the organisation, to confirm it here, without a question')
     .option('--json', 'print one JSON object')
     .action((id: string, options: { name?: string; json?: true }) =>
-      withStore(async (workplace) => {
-        const organisation = await requireDeletableOrganisation(workplace, id)
-        const held = await countAll(workplace, id)
+      withStore(async (services) => {
+        const organisation = await requireDeletableOrganisation(services, id)
+        const held = await countAll(services, id)
         terminal.tell(
           `The organisation "${organisation.name}" has ${inWords(held)}. They go for good; its activity is kept.`,
         )
         const question = 'Type its name to delete it: '
         const typedName = await flagOrAnswer(terminal, options.name, '--name', question)
-        const { name } = await deleteOrganisation(workplace, id, typedName)
-        await removeWithProgress(terminal, workplace, ({ organisationId }) => organisationId === id)
+        const { name } = await deleteOrganisation(services, id, typedName)
+        await removeWithProgress(terminal, services, ({ organisationId }) => organisationId === id)
         const deleted = { id, name, deleted: held }
         terminal.print(
           options.json
@@ -34,16 +34,16 @@ export function addDeleteOrganisationCommand(orgs: Command, { terminal, withStor
 }
 
 /** What an organisation has, its trackers included whose deletion is under way. */
-async function countAll(workplace: Workplace, id: string) {
-  const remaining = (await workplace.deletions.listTrackers()).filter(
+async function countAll(services: Services, id: string) {
+  const remaining = (await services.deletions.listTrackers()).filter(
     (tracker) => tracker.organisationId === id,
   )
-  const trackers = [...(await workplace.trackers.list(id)), ...remaining]
+  const trackers = [...(await services.trackers.list(id)), ...remaining]
   return {
     trackers: trackers.length,
-    keys: (await workplace.apiKeys.list(id)).length,
-    members: (await workplace.members.list(id)).length,
-    ...(await countHeld(workplace, trackers)),
+    keys: (await services.apiKeys.list(id)).length,
+    members: (await services.members.list(id)).length,
+    ...(await countHeld(services, trackers)),
   }
 }
 

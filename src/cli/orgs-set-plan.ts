@@ -7,7 +7,7 @@ import { countAged } from '../operations/count-aged.ts'
 import { requireOrganisation } from '../operations/require-organisation.ts'
 import { setPlan } from '../operations/set-plan.ts'
 import { type SweptTotals, sweepAged } from '../operations/sweep-aged.ts'
-import type { Workplace } from '../workplace.ts'
+import type { Services } from '../services.ts'
 import type { CommandKit } from './command-kit.ts'
 import { drawProgress } from './sweep.ts'
 import { sweptInWords } from './swept-words.ts'
@@ -23,16 +23,16 @@ export function addSetPlanCommand(orgs: Command, { terminal, withStore }: Comman
     .option('--yes', 'delete what a plan with a shorter window does not keep at once, without a question')
     .option('--json', 'print one JSON object')
     .action((org: string, plan: Plan, options: { yes?: true; json?: true }) =>
-      withStore(async (workplace) => {
-        const { plan: before } = await requireOrganisation(workplace, org)
-        const isShorter = workplace.retentionDays[plan] < workplace.retentionDays[before]
-        const aged = isShorter ? await weigh(terminal, workplace, { org, before, plan }, options.yes) : null
-        await setPlan(workplace, org, plan)
-        const deleted = aged && options.yes ? await deleteNow(terminal, workplace, org, plan) : null
-        const from = await deletionOf(workplace, org)
-        const { id, name, plan: now } = await requireOrganisation(workplace, org)
+      withStore(async (services) => {
+        const { plan: before } = await requireOrganisation(services, org)
+        const isShorter = services.retentionDays[plan] < services.retentionDays[before]
+        const aged = isShorter ? await weigh(terminal, services, { org, before, plan }, options.yes) : null
+        await setPlan(services, org, plan)
+        const deleted = aged && options.yes ? await deleteNow(terminal, services, org, plan) : null
+        const from = await deletionOf(services, org)
+        const { id, name, plan: now } = await requireOrganisation(services, org)
         const retention = {
-          days: workplace.retentionDays[now],
+          days: services.retentionDays[now],
           aged,
           deletesFrom: from === null ? null : formatInstant(from),
           deleted,
@@ -54,13 +54,13 @@ export function addSetPlanCommand(orgs: Command, { terminal, withStore }: Comman
 /** Says what a plan with a shorter window does not keep, and asks where somebody can answer. */
 async function weigh(
   terminal: Terminal,
-  workplace: Workplace,
+  services: Services,
   { org, before, plan }: { org: string; before: Plan; plan: Plan },
   yes?: true,
 ): Promise<SweptTotals> {
-  const { retentionDays, clock } = workplace
+  const { retentionDays, clock } = services
   const starts = { visitors: windowStart(retentionDays, plan, clock()), activity: null }
-  const aged = await countAged(workplace, org, starts)
+  const aged = await countAged(services, org, starts)
   const windows = `The plan ${plan} keeps ${retentionDays[plan]} days; ${before} keeps ${retentionDays[before]}.`
   const when = yes ? 'will be deleted now' : 'will be hidden at once and deleted a day later'
   terminal.tell(`${windows} ${sweptInWords(aged)} ${when}.`)
@@ -75,22 +75,22 @@ async function weigh(
 /** Lets the shorter window delete at once, unless the plan has become another one meanwhile. */
 async function deleteNow(
   terminal: Terminal,
-  workplace: Workplace,
+  services: Services,
   organisationId: string,
   plan: Plan,
 ): Promise<SweptTotals> {
-  const { retention, retentionDays, activityDays, clock, upkeep } = workplace
+  const { retention, retentionDays, activityDays, clock, upkeep } = services
   const policy = { retentionDays, activityDays }
   return whenAlone(terminal, upkeep, async () => {
     const which = { organisationId, kind: 'visitors', plan } as const
     await retention.settleWindows({ policy, now: clock(), rule: 'immediately', ...which })
-    return sweepAged(workplace, { organisationId, onProgress: drawProgress(terminal) })
+    return sweepAged(services, { organisationId, onProgress: drawProgress(terminal) })
   })
 }
 
 /** From when on a shorter window deletes, which waits from now on at the latest; `null` when none does. */
 async function deletionOf(
-  { retention, retentionDays, activityDays, clock }: Workplace,
+  { retention, retentionDays, activityDays, clock }: Services,
   organisationId: string,
 ): Promise<Instant | null> {
   const policy = { retentionDays, activityDays }

@@ -23,9 +23,9 @@ export function addOrgsCommand(program: Command, kit: CommandKit): void {
     .option('--id <id>', 'its id (default: a random one)')
     .option('--json', 'print one JSON object')
     .action((options: { name?: string; plan: string; id?: string; json?: true }) =>
-      ensureStore(async (workplace) => {
+      ensureStore(async (services) => {
         const name = await flagOrAnswer(terminal, options.name, '--name', 'Name of the organisation: ')
-        const organisation = await createOrganisation(workplace, { ...options, name })
+        const organisation = await createOrganisation(services, { ...options, name })
         if (options.json) terminal.print(JSON.stringify(toJson(organisation)))
         else terminal.print(`Created the organisation ${organisation.id} on the plan ${organisation.plan}.`)
       }),
@@ -55,9 +55,9 @@ export function addOrgsCommand(program: Command, kit: CommandKit): void {
     .option('--name <name>', 'the new name')
     .option('--json', 'print one JSON object')
     .action((org: string, options: { name?: string; json?: true }) =>
-      withStore(async (workplace) => {
+      withStore(async (services) => {
         const name = await flagOrAnswer(terminal, options.name, '--name', 'New name of the organisation: ')
-        const organisation = await renameOrganisation(workplace, org, name)
+        const organisation = await renameOrganisation(services, org, name)
         if (options.json) terminal.print(JSON.stringify(toJson(organisation)))
         else terminal.print(`${organisation.id} is named "${organisation.name}" now.`)
       }),

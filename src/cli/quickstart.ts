@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { createLog } from '../logger.ts'
 import { createSample } from '../operations/create-sample.ts'
-import { openWorkplace, type Workplace } from '../workplace.ts'
+import { openServices, type Services } from '../services.ts'
 import type { CommandKit } from './command-kit.ts'
 import { reachable } from './console-url.ts'
 import { joinLink } from './members.ts'
@@ -15,12 +15,12 @@ export function addQuickstartCommand(program: Command, { terminal, config }: Com
     .action(async (options: { json?: true }) => {
       const settings = config()
       const log = await createLog(settings, options)
-      const workplace = await openWorkplace(settings, { create: true })
+      const services = await openServices(settings, { create: true })
       await untilStopped(async () => {
         const { startService } = await import('../start.ts')
-        const service = await startService(settings, workplace, log)
+        const service = await startService(settings, services, log)
         const url = reachable(service.url)
-        const lines = await introduce(workplace, url, settings.publicUrl ?? url)
+        const lines = await introduce(services, url, settings.publicUrl ?? url)
         for (const line of lines) terminal.tell(line)
         return service
       }, log.logger)
@@ -28,8 +28,8 @@ export function addQuickstartCommand(program: Command, { terminal, config }: Com
 }
 
 /** What to tell a person: on an empty store a sample to try, afterwards how to get a key. */
-async function introduce(workplace: Workplace, url: string, publicUrl: string): Promise<string[]> {
-  const [organisation] = await workplace.organisations.list()
+async function introduce(services: Services, url: string, publicUrl: string): Promise<string[]> {
+  const [organisation] = await services.organisations.list()
   if (organisation) {
     return [
       '',
@@ -42,7 +42,7 @@ async function introduce(workplace: Workplace, url: string, publicUrl: string): 
       '',
     ]
   }
-  const { trackerId, subjectId, issued, invited } = await createSample(workplace)
+  const { trackerId, subjectId, issued, invited } = await createSample(services)
   const subjects = `${url}/v1/analytics/trackers/${trackerId}/subjects`
   const curl = `curl -H 'Authorization: Bearer ${issued.keyString}'`
   return [

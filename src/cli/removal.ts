@@ -1,13 +1,13 @@
 import type { SweptCounts } from '../domain/retention.ts'
 import type { Tracker } from '../domain/tracker.ts'
 import { finishDeletions } from '../operations/finish-deletions.ts'
-import type { Workplace } from '../workplace.ts'
+import type { Services } from '../services.ts'
 import type { Terminal } from './terminal.ts'
 import { whenAlone } from './when-alone.ts'
 
 /** What trackers hold, whatever its age. */
 export async function countHeld(
-  { deletions }: Pick<Workplace, 'deletions'>,
+  { deletions }: Pick<Services, 'deletions'>,
   trackers: readonly Tracker[],
 ): Promise<SweptCounts> {
   const total = { subjects: 0, sessions: 0, events: 0 }
@@ -27,11 +27,11 @@ export function heldInWords({ subjects, sessions, events }: SweptCounts): string
 /** Removes what trackers hold that were deleted. Whoever breaks it off can let the service, or the same command, go on. */
 export async function removeWithProgress(
   terminal: Terminal,
-  workplace: Workplace,
+  services: Services,
   isMeant: (tracker: Tracker) => boolean,
 ): Promise<void> {
-  await whenAlone(terminal, workplace.upkeep, () =>
-    finishDeletions(workplace, {
+  await whenAlone(terminal, services.upkeep, () =>
+    finishDeletions(services, {
       isMeant,
       onProgress({ sessions, events }) {
         if (terminal.columns() === null) return

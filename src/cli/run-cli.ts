@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { type Config, readConfig } from '../config.ts'
 import { MissingStore } from '../domain/store.ts'
-import { openWorkplace, type Workplace } from '../workplace.ts'
+import { openServices, type Services } from '../services.ts'
 import { addActivityCommand } from './activity.ts'
 import { addBackupCommand } from './backup.ts'
 import type { CommandKit } from './command-kit.ts'
@@ -35,13 +35,13 @@ export function buildProgram(
     terminal,
     ...outcome,
     config: () => readConfig(terminal.env),
-    withStore: async (work) => inWorkplace(await openConfigured(readConfig(terminal.env)), work),
+    withStore: async (work) => withServices(await openConfigured(readConfig(terminal.env)), work),
     async ensureStore(work) {
       const onCreated = (place: string) => terminal.tell(`Made a new, empty store at ${place}.`)
-      return inWorkplace(await openWorkplace(readConfig(terminal.env), { create: true, onCreated }), work)
+      return withServices(await openServices(readConfig(terminal.env), { create: true, onCreated }), work)
     },
     async withStoreAt(store, options, work) {
-      return inWorkplace(await openWorkplace({ ...readConfig(terminal.env), store }, options), work)
+      return withServices(await openServices({ ...readConfig(terminal.env), store }, options), work)
     },
   }
   const program = new Command('lethe')
@@ -76,9 +76,9 @@ export function buildProgram(
 }
 
 /** Opens the configured store, and says how to come by one where there is none. */
-async function openConfigured(config: Config): Promise<Workplace> {
+async function openConfigured(config: Config): Promise<Services> {
   try {
-    return await openWorkplace(config)
+    return await openServices(config)
   } catch (error) {
     if (!(error instanceof MissingStore)) throw error
     error.message += ' Set LETHE_STORE to where it is, or make an empty one there with lethe init.'
@@ -86,14 +86,14 @@ async function openConfigured(config: Config): Promise<Workplace> {
   }
 }
 
-async function inWorkplace<Result>(
-  workplace: Workplace,
-  work: (workplace: Workplace) => Promise<Result>,
+async function withServices<Result>(
+  services: Services,
+  work: (services: Services) => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await work(workplace)
+    return await work(services)
   } finally {
-    await workplace.close()
+    await services.close()
   }
 }
 

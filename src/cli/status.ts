@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { formatInstant, type Instant } from '../domain/instant.ts'
 import { readStatus, type Status } from '../operations/read-status.ts'
-import { storeStatus } from '../workplace.ts'
+import { storeStatus } from '../services.ts'
 import type { CommandKit } from './command-kit.ts'
 import { legible } from './legible.ts'
 import { table } from './table.ts'

@@ -6,7 +6,7 @@ import { deletesFrom } from '../domain/retention-window.ts'
 import { countAged } from '../operations/count-aged.ts'
 import { observeWindows, type WaitingWindow } from '../operations/observe-windows.ts'
 import { type SweptTotals, sweepAged } from '../operations/sweep-aged.ts'
-import type { Workplace } from '../workplace.ts'
+import type { Services } from '../services.ts'
 import type { CommandKit } from './command-kit.ts'
 import { flagOrAnswer } from './questions.ts'
 import { isNothing, sweptInWords } from './swept-words.ts'
@@ -23,16 +23,16 @@ export function addSweepCommand(program: Command, { terminal, withStore }: Comma
     .option('--json', 'print what was deleted, and what waits, as one JSON object')
     .action(async (options: { now?: true; yes?: true; json?: true }) => {
       if (options.yes && !options.now) throw new UsageError('--yes confirms --now, which is missing.')
-      return withStore(async (workplace) => {
-        const confirmed = options.now ? await confirmNow(terminal, workplace, options.yes) : []
-        const swept = await whenAlone(terminal, workplace.upkeep, async () => {
-          for (const settling of confirmed) await workplace.retention.settleWindows(settling)
-          const begunAt = workplace.clock()
-          const total = await sweepAged(workplace, { onProgress: drawProgress(terminal) })
-          await workplace.upkeep.noteSweep(begunAt)
+      return withStore(async (services) => {
+        const confirmed = options.now ? await confirmNow(terminal, services, options.yes) : []
+        const swept = await whenAlone(terminal, services.upkeep, async () => {
+          for (const settling of confirmed) await services.retention.settleWindows(settling)
+          const begunAt = services.clock()
+          const total = await sweepAged(services, { onProgress: drawProgress(terminal) })
+          await services.upkeep.noteSweep(begunAt)
           return total
         })
-        const waiting = await findWaiting(workplace)
+        const waiting = await findWaiting(services)
         terminal.print(
           options.json
             ? JSON.stringify({ ...swept, waiting: waiting.map(toJson) })
@@ -51,8 +51,8 @@ export function drawProgress(terminal: Terminal) {
 }
 
 /** Says how much will go and asks. Hands back what makes it go: each organisation's windows, as long as it is on the plan it is on. */
-async function confirmNow(terminal: Terminal, workplace: Workplace, yes?: true) {
-  const { organisations, retentionDays, activityDays, clock } = workplace
+async function confirmNow(terminal: Terminal, services: Services, yes?: true) {
+  const { organisations, retentionDays, activityDays, clock } = services
   const policy = { retentionDays, activityDays }
   const all = await organisations.list()
   const now = clock()
@@ -61,7 +61,7 @@ async function confirmNow(terminal: Terminal, workplace: Workplace, yes?: true) 
       visitors: windowStart(retentionDays, plan, now),
       activity: startOfWindow(activityDays, now),
     }
-    const aged = await countAged(workplace, id, starts)
+    const aged = await countAged(services, id, starts)
     if (isNothing(aged)) continue
     const kept = `${retentionDays[plan]} days${aged.activity > 0 ? `, of the activity ${activityDays}` : ''}`
     terminal.tell(`${id}, on the plan ${plan} (${kept}): ${sweptInWords(aged)} will be deleted.`)
@@ -83,12 +83,12 @@ interface Waiting {
 }
 
 /** The windows that became shorter and delete nothing yet. */
-async function findWaiting(workplace: Workplace): Promise<Waiting[]> {
+async function findWaiting(services: Services): Promise<Waiting[]> {
   const waiting: Waiting[] = []
-  for (const of of await observeWindows(workplace)) {
-    const start = startOfWindow(of.window.shorter.days, workplace.clock())
+  for (const of of await observeWindows(services)) {
+    const start = startOfWindow(of.window.shorter.days, services.clock())
     const starts = { visitors: null, activity: null, [of.kind]: start }
-    waiting.push({ of, aged: await countAged(workplace, of.organisationId, starts) })
+    waiting.push({ of, aged: await countAged(services, of.organisationId, starts) })
   }
   return waiting
 }

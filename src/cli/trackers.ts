@@ -25,11 +25,11 @@ export function addTrackersCommand(program: Command, kit: CommandKit): void {
     .option('--id <id>', 'its id (default: a random one)')
     .option('--json', 'print one JSON object')
     .action((options: { org?: string; name?: string; id?: string; json?: true }) =>
-      withStore(async (workplace) => {
+      withStore(async (services) => {
         const organisationId = await flagOrAnswer(terminal, options.org, '--org', 'Organisation (its id): ')
         const name = await flagOrAnswer(terminal, options.name, '--name', 'Name of the tracker: ')
         const id = options.id === undefined ? {} : { id: options.id }
-        const tracker = await createTracker(workplace, { organisationId, name, ...id })
+        const tracker = await createTracker(services, { organisationId, name, ...id })
         if (options.json) terminal.print(JSON.stringify(toJson(tracker)))
         else terminal.print(`Created the tracker ${tracker.id}.`)
       }),
@@ -41,9 +41,9 @@ export function addTrackersCommand(program: Command, kit: CommandKit): void {
     .requiredOption('--org <org>', 'the organisation')
     .option('--json', 'print one JSON object per line')
     .action((options: { org: string; json?: true }) =>
-      withStore(async (workplace) => {
-        await requireOrganisation(workplace, options.org)
-        const all = await workplace.trackers.list(options.org)
+      withStore(async (services) => {
+        await requireOrganisation(services, options.org)
+        const all = await services.trackers.list(options.org)
         const lines = options.json
           ? all.map((tracker) => JSON.stringify(toJson(tracker)))
           : table(
@@ -61,9 +61,9 @@ export function addTrackersCommand(program: Command, kit: CommandKit): void {
     .option('--name <name>', 'the new name')
     .option('--json', 'print one JSON object')
     .action((id: string, options: { name?: string; json?: true }) =>
-      withStore(async (workplace) => {
+      withStore(async (services) => {
         const name = await flagOrAnswer(terminal, options.name, '--name', 'New name of the tracker: ')
-        const tracker = await renameTracker(workplace, id, name)
+        const tracker = await renameTracker(services, id, name)
         if (options.json) terminal.print(JSON.stringify(toJson(tracker)))
         else terminal.print(`${tracker.id} is named "${tracker.name}" now.`)
       }),

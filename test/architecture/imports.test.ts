@@ -25,7 +25,7 @@ const allowed: Record<string, readonly string[]> = {
     'config.ts',
     'logger.ts',
     'start.ts',
-    'workplace.ts',
+    'services.ts',
     '../package.json',
     'node:*',
     'npm',
@@ -42,11 +42,11 @@ const allowed: Record<string, readonly string[]> = {
     'limiter',
     'metrics',
     'logger.ts',
-    'workplace.ts',
+    'services.ts',
     '../package.json',
     'npm',
   ],
-  'workplace.ts': ['config.ts', 'domain', 'storage', 'node:crypto'],
+  'services.ts': ['config.ts', 'domain', 'storage', 'node:crypto'],
   'main.ts': ['cli', 'node:*'],
 }
 
@@ -92,7 +92,7 @@ describe('the directions of imports', () => {
   it('can be told: files were found, and imports in them', () => {
     assert.ok(files.length > 50)
     assert.ok(importsOf('start.ts').includes('http/server.ts'))
-    assert.ok(importsOf('workplace.ts').includes('node:crypto'))
+    assert.ok(importsOf('services.ts').includes('node:crypto'))
     assert.ok(importsOf('start.ts').includes('pino'))
     assert.ok(importsOf('storage/sqlite/writer.ts').includes('storage/sqlite/writer-thread.ts'))
   })
@@ -119,13 +119,13 @@ describe('the directions of imports', () => {
     )
   })
 
-  it('meet in start.ts alone: nobody else knows HTTP, the limiters, the metrics; the stores are opened in workplace.ts', () => {
+  it('meet in start.ts alone: nobody else knows HTTP, the limiters, the metrics; the stores are opened in services.ts', () => {
     const knows = (part: string) =>
       files.filter((file) => partOf(file) !== part && importsOf(file).some((other) => partOf(other) === part))
     assert.deepEqual(knows('http'), ['start.ts'])
     assert.deepEqual(knows('limiter'), ['config.ts', 'start.ts'])
     assert.deepEqual(knows('metrics'), ['start.ts'])
-    assert.deepEqual(knows('storage'), ['config.ts', 'workplace.ts'])
+    assert.deepEqual(knows('storage'), ['config.ts', 'services.ts'])
   })
 })
 
@@ -139,7 +139,7 @@ describe('the commands that ask a service', () => {
     assert.ok(remote.length >= 9)
     for (const file of remote) {
       const wrong = importsOf(file).filter(
-        (other) => other.startsWith('operations/') || other === 'start.ts' || other === 'workplace.ts',
+        (other) => other.startsWith('operations/') || other === 'start.ts' || other === 'services.ts',
       )
       assert.deepEqual(wrong, [], file)
       assert.doesNotMatch(read(file), /withStore/, file)

@@ -19,7 +19,7 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
 
   test('begins with the one-time link of a member', async () => {
     const { token } = await inviteMember(
-      shop.workplace,
+      shop.services,
       { organisationId: shop.organisationId, email: 'ada@acme.example' },
       commandLine,
     )

@@ -59,7 +59,7 @@ describe('every page of the console', { skip: noBrowser }, async () => {
 
   test('for whoever comes is accessible too', async () => {
     const invited = await inviteMember(
-      shop.workplace,
+      shop.services,
       { organisationId, email: 'new@acme.example' },
       commandLine,
     )

@@ -142,7 +142,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     const client = await openConsole(shop, shop.organisationId)
     const { page } = await sitDown(browser, shop, client)
     await page.goto(`http://127.0.0.1:${address.port}/`)
-    const before = (await shop.workplace.trackers.list(shop.organisationId)).length
+    const before = (await shop.services.trackers.list(shop.organisationId)).length
     for (const type of ['text/plain', 'application/json']) {
       await page.evaluate(
         async ([url, type]) => {
@@ -166,6 +166,6 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
       form?.submit()
     }, shop.url)
     await page.getByText('does not come from a page of this console').waitFor()
-    assert.equal((await shop.workplace.trackers.list(shop.organisationId)).length, before)
+    assert.equal((await shop.services.trackers.list(shop.organisationId)).length, before)
   })
 })

@@ -42,7 +42,7 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Journal' }).waitFor()
     assert.deepEqual(
-      (await shop.workplace.trackers.list(shop.organisationId)).map(({ name }) => name),
+      (await shop.services.trackers.list(shop.organisationId)).map(({ name }) => name),
       ['shop', 'Journal'],
     )
   })

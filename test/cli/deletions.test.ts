@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { deleteTracker } from '../../src/operations/delete-tracker.ts'
-import { openWorkplace } from '../../src/workplace.ts'
+import { openServices } from '../../src/services.ts'
 import {
   assertRefused,
   type CommandLine,
@@ -61,9 +61,9 @@ const trackersOf = async (cli: CommandLine) =>
 
 /** Marks the tracker as a command does that is killed before it has removed anything. */
 async function breakOff(cli: CommandLine): Promise<void> {
-  const workplace = await openWorkplace(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
-  await deleteTracker(workplace, 'shop', 'The shop')
-  await workplace.close()
+  const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
+  await deleteTracker(services, 'shop', 'The shop')
+  await services.close()
 }
 
 describe('lethe trackers delete', () => {

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { readKeyId } from '../../src/domain/key-string.ts'
 import { createKey } from '../../src/operations/create-key.ts'
-import { openWorkplace } from '../../src/workplace.ts'
+import { openServices } from '../../src/services.ts'
 import {
   assertRefused,
   type CommandLine,
@@ -27,12 +27,12 @@ async function listed(cli: CommandLine): Promise<Record<string, unknown>[]> {
 
 /** A key that has run out: made in the past, because a test cannot wait. */
 async function createExpired(cli: CommandLine): Promise<string> {
-  const workplace = await openWorkplace(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
+  const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
   const clock = () => Date.parse('2026-01-01T00:00:00Z')
   const expiresAt = Date.parse('2026-01-02T00:00:00Z')
   const wanted = { organisationId: 'acme', name: 'expired', scopes: ['analytics:view'], expiresAt }
-  const { key } = await createKey({ ...workplace, clock }, wanted)
-  await workplace.close()
+  const { key } = await createKey({ ...services, clock }, wanted)
+  await services.close()
   return key.id
 }
 
@@ -289,8 +289,8 @@ describe("a key's string", () => {
   it('is in no file of the store, not while it holds and not after its rotation', async (t) => {
     const cli = await withOrganisation(t)
     // A reader that stays keeps the write-ahead log from being folded away, so that it is searched too.
-    const workplace = await openWorkplace(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
-    await workplace.organisations.list()
+    const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
+    await services.organisations.list()
     const first = onlyJson(await cli.run([...reader, '--json']))
     const second = onlyJson(await cli.run(['keys', 'rotate', textOf(first, 'id'), '--yes', '--json']))
     assert.ok(cli.holdsBytes(textOf(first, 'id')), 'the id is there, so the search works')
@@ -299,6 +299,6 @@ describe("a key's string", () => {
       assert.equal(cli.holdsBytes(secret), false)
       assert.equal(cli.holdsBytes(secret.slice(0, 32)), false)
     }
-    await workplace.close()
+    await services.close()
   })
 })

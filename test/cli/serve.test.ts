@@ -7,7 +7,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as passTime } from 'node:timers/promises'
 import { echoMs } from '../../src/cli/on-stop-signal.ts'
 import { readConfig } from '../../src/config.ts'
-import { openWorkplace } from '../../src/workplace.ts'
+import { openServices } from '../../src/services.ts'
 import {
   type ApiAnswer,
   assertRefused,
@@ -197,10 +197,10 @@ describe('a server that is told to stop', { concurrency: true }, () => {
   }
 
   async function count(cli: CommandLine): Promise<unknown> {
-    const workplace = await openWorkplace(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
+    const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
     const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
-    const subject = await workplace.subjects.read(tracker, 'busy')
-    await workplace.close()
+    const subject = await services.subjects.read(tracker, 'busy')
+    await services.close()
     return subject?.counts.events ?? null
   }
 

@@ -326,12 +326,12 @@ describe('what goes wrong comes with what to do about it:', { concurrency: true 
   })
 
   it('the key is revoked, lacks a scope, or sees no such tracker', async (t) => {
-    const { subjects, keyId, cli, env, createKey, organisationId, workplace } = await withVisitors(t)
+    const { subjects, keyId, cli, env, createKey, organisationId, services } = await withVisitors(t)
     assertRefused(await subjects(['list', 'nowhere']), 1, /does not exist.*Check the ids/)
     const { keyString } = await createKey(organisationId, ['analytics:delete-data'])
     const blind = { ...env, LETHE_API_KEY: keyString }
     assertRefused(await cli.run(list, { env: blind }), 1, /analytics:view.*LETHE_API_KEY.*keys create/)
-    await workplace.apiKeys.revoke(keyId, Date.now())
+    await services.apiKeys.revoke(keyId, Date.now())
     assertRefused(await subjects(['list', 'shop']), 1, /does not accept the key in LETHE_API_KEY.*keys list/)
   })
 

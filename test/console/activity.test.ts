@@ -56,7 +56,7 @@ describe('the activity', () => {
     const target = textIn(dataOf(answer), 'id')
     const [created] = await entries(answer.headers.get('x-request-id') ?? '')
     assert.partialDeepStrictEqual(created, { kind: 'tracker.created', target, actor: { kind: 'member' } })
-    await createTracker(shop.workplace, { organisationId, name: 'App', id: 'app' })
+    await createTracker(shop.services, { organisationId, name: 'App', id: 'app' })
     const found = (await entries()).find((entry) => entry.target === 'app')
     assert.partialDeepStrictEqual(found, { kind: 'tracker.created', actor: { kind: 'command-line' } })
   })

@@ -15,7 +15,7 @@ test('no line of the log holds a cookie, a token, a password, an address, a subj
   await addMember(shop, organisationId, email)
   await shop.ingest(visit('subject-marker'))
   const { token } = await inviteMember(
-    shop.workplace,
+    shop.services,
     { organisationId, email: 'linked@acme.example' },
     commandLine,
   )

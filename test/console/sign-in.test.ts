@@ -14,7 +14,7 @@ const service = await startTestService({ after })
 const organisationId = await service.createOrganisation('acme')
 
 async function invite(email: string, org = organisationId): Promise<string> {
-  return (await inviteMember(service.workplace, { organisationId: org, email }, commandLine)).token
+  return (await inviteMember(service.services, { organisationId: org, email }, commandLine)).token
 }
 
 describe('a one-time link', () => {
@@ -42,11 +42,7 @@ describe('a one-time link', () => {
   test('is good for a day', async (t) => {
     const late = await startTestService(t)
     await late.createOrganisation('acme')
-    const { token } = await inviteMember(
-      late.workplace,
-      { organisationId, email: 'a@b.example' },
-      commandLine,
-    )
+    const { token } = await inviteMember(late.services, { organisationId, email: 'a@b.example' }, commandLine)
     const look = () => visitor(late).ask('/invitation', { method: 'POST', body: { token } })
     late.passTime(86_390_000)
     dataOf(await look())
@@ -64,9 +60,9 @@ describe('a one-time link', () => {
 
   test('that is used again by somebody with a password ends every sign-in of before', async () => {
     const browser = await openConsole(service, organisationId, 'again@acme.example')
-    const found = await service.workplace.members.findByEmail('again@acme.example', organisationId)
+    const found = await service.services.members.findByEmail('again@acme.example', organisationId)
     assert.ok(found)
-    const { token } = await issueLink(service.workplace, found.member, commandLine)
+    const { token } = await issueLink(service.services, found.member, commandLine)
     dataOf(await browser.ask('/session'))
     const other = visitor(service)
     dataOf(
@@ -236,13 +232,13 @@ describe('a sign-in', () => {
     await timed.createOrganisation('acme')
     const idle = await openConsole(timed, 'acme')
     const busy = await signedIn(timed, idle.member)
-    const { workplace } = timed
+    const { services } = timed
     const tokenHash = hashToken(busy.cookie?.split('=')[1] ?? '')
     /** A request, and the time until it has been noted that it came. */
     async function stayBusy(): Promise<void> {
-      const now = workplace.clock()
+      const now = services.clock()
       dataOf(await busy.ask('/session'))
-      await until(async () => Number((await workplace.signIns.find(tokenHash))?.signIn.lastSeenAt) >= now)
+      await until(async () => Number((await services.signIns.find(tokenHash))?.signIn.lastSeenAt) >= now)
     }
     timed.passTime(idleMs - 60_000)
     await stayBusy()

@@ -56,9 +56,9 @@ describe('what belongs to another organisation', () => {
 
   test('is untouched by all of it', async () => {
     dataOf(await shop.ask(subjectPath('anna'), { key: shop.key }))
-    assert.equal((await shop.workplace.trackers.find('shop'))?.name, 'shop')
-    assert.equal((await shop.workplace.members.list(shop.organisationId)).length, 2)
-    assert.equal((await shop.workplace.apiKeys.find(shop.keyId))?.rotatedAt, null)
+    assert.equal((await shop.services.trackers.find('shop'))?.name, 'shop')
+    assert.equal((await shop.services.members.list(shop.organisationId)).length, 2)
+    assert.equal((await shop.services.apiKeys.find(shop.keyId))?.rotatedAt, null)
   })
 
   test('can have an address of ours: an invitation does not tell', async () => {

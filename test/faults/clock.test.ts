@@ -45,7 +45,7 @@ describe('a clock that jumps', () => {
     const swept: number[] = []
     const jumps: number[] = []
     const house = keepHouse(
-      { ...shop.workplace, clock: () => clock, passedMs: () => passed },
+      { ...shop.services, clock: () => clock, passedMs: () => passed },
       { sweepSeconds: 0.001, scrubHour: 'off' },
       {
         onSwept: ({ swept: { subjects } }) => swept.push(subjects),

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { readKeyId } from '../../src/domain/key-string.ts'
 import { rotateKey } from '../../src/operations/rotate-key.ts'
-import { openWorkplace } from '../../src/workplace.ts'
+import { openServices } from '../../src/services.ts'
 import { roomy } from '../kill/server.ts'
 import { dataOf, errorOf } from '../support/answers.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
@@ -22,7 +22,7 @@ export function rotationTests(times: number): void {
       await fillDatabase(store)
       const { places, key } = await startFleet(lifetime, { store, redis, env: roomy })
       // Keys are rotated by a process of their own, as `lethe keys rotate` is.
-      const elsewhere = await openWorkplace(readConfig({ LETHE_STORE: store }))
+      const elsewhere = await openServices(readConfig({ LETHE_STORE: store }))
       lifetime.after(() => elsewhere.close())
       const id = readKeyId(key)
       assert.ok(id)

@@ -33,7 +33,7 @@ await service.ingest([
 const full = (await service.createKey(own)).keyString
 const rivalKey = (await service.createKey(rival)).keyString
 const revoked = await service.createKey(own)
-await revokeKey(service.workplace, revoked.key.id, revoked.key.name)
+await revokeKey(service.services, revoked.key.id, revoked.key.name)
 const expired = await service.createKey(own, undefined, Date.now() + 60_000)
 service.passTime(60_000)
 const callers: [who: string, authorization: string | null][] = [

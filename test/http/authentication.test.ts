@@ -4,7 +4,7 @@ import { readConfig } from '../../src/config.ts'
 import { createKeyString } from '../../src/domain/key-string.ts'
 import { revokeKey } from '../../src/operations/revoke-key.ts'
 import { rotateKey } from '../../src/operations/rotate-key.ts'
-import { openWorkplace } from '../../src/workplace.ts'
+import { openServices } from '../../src/services.ts'
 import { dataOf, errorOf, indistinct } from '../support/answers.ts'
 import { emptyStore } from '../support/empty-store.ts'
 import { inReverse } from '../support/in-reverse.ts'
@@ -12,7 +12,7 @@ import { askRaw } from '../support/raw-http.ts'
 import { startShop, subjectsPath } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
-const { key, organisationId, workplace } = shop
+const { key, organisationId, services } = shop
 
 const newKey = () => shop.createKey(organisationId, ['analytics:view'])
 const asks = (keyString: string) => shop.ask(subjectsPath, { key: keyString })
@@ -48,14 +48,14 @@ describe('a request without a key', () => {
 describe('a key that is no good', () => {
   test('gives one and the same 401, whatever is wrong with it', async () => {
     const revoked = await newKey()
-    await revokeKey(workplace, revoked.key.id, revoked.key.name)
+    await revokeKey(services, revoked.key.id, revoked.key.name)
     const rotated = await newKey()
-    await rotateKey(workplace, rotated.key.id)
+    await rotateKey(services, rotated.key.id)
     const expiring = await shop.createKey(organisationId, ['analytics:view'], Date.now() + 60_000)
     dataOf(await asks(expiring.keyString))
     shop.passTime(60_000)
-    const unknown = createKeyString(workplace.randomness.base62(16), workplace.randomness)
-    const otherSecret = createKeyString(shop.keyId, workplace.randomness)
+    const unknown = createKeyString(services.randomness.base62(16), services.randomness)
+    const otherSecret = createKeyString(shop.keyId, services.randomness)
 
     const expected = {
       status: 401,
@@ -129,7 +129,7 @@ describe('a change to a key holds for the very next request', () => {
   test('a rotation', async () => {
     const { key: record, keyString: old } = await newKey()
     dataOf(await asks(old))
-    const { keyString } = await rotateKey(workplace, record.id)
+    const { keyString } = await rotateKey(services, record.id)
     errorOf(await asks(old), 'unauthorized')
     dataOf(await asks(keyString))
   })
@@ -137,14 +137,14 @@ describe('a change to a key holds for the very next request', () => {
   test('a revocation', async () => {
     const { key: record, keyString } = await newKey()
     dataOf(await asks(keyString))
-    await revokeKey(workplace, record.id, record.name)
+    await revokeKey(services, record.id, record.name)
     errorOf(await asks(keyString), 'unauthorized')
   })
 
   test('the expiry, at its instant', async (t) => {
     const own = await startShop(t, { scopes: ['analytics:view'] })
     let now = Date.now()
-    own.workplace.clock = () => now
+    own.services.clock = () => now
     const expiring = await own.createKey(own.organisationId, ['analytics:view'], now + 5_000)
     now += 4_999
     dataOf(await own.ask(subjectsPath, { key: expiring.keyString }))
@@ -156,7 +156,7 @@ describe('a change to a key holds for the very next request', () => {
     const lifetime = inReverse(t)
     const env = { LETHE_STORE: await emptyStore(lifetime) }
     const own = await startShop(lifetime, { env, scopes: ['analytics:view'] })
-    const other = await openWorkplace(readConfig(env))
+    const other = await openServices(readConfig(env))
     lifetime.after(() => other.close())
     dataOf(await own.ask(subjectsPath, { key: own.key }))
     const { key: record, keyString } = await rotateKey(other, own.keyId)

@@ -13,8 +13,8 @@ const read = ({ ask, key }: Shop) => ask(subjectsPath, { key })
 const erase = ({ ask, key }: Shop) => ask(subjectPath('anna'), { method: 'DELETE', key })
 
 /** Moves the clock to the instant that `X-RateLimit-Reset` names. */
-function waitForReset({ workplace, passTime }: Shop, answer: Answer): void {
-  passTime(Math.max(0, budgetOf(answer).reset * 1_000 - workplace.clock()))
+function waitForReset({ services, passTime }: Shop, answer: Answer): void {
+  passTime(Math.max(0, budgetOf(answer).reset * 1_000 - services.clock()))
 }
 
 describe('X-RateLimit headers', () => {
@@ -58,17 +58,17 @@ describe('X-RateLimit headers', () => {
   for (const [env, windowMs] of ties) {
     test(`describe, of equals, the one that resets last: ${Object.values(env).join(', ')}`, async (t) => {
       const shop = await startShop(t, { env, scopes: both })
-      const before = shop.workplace.clock()
+      const before = shop.services.clock()
       const { limit, remaining, reset } = budgetOf(await erase(shop))
       assert.deepEqual([limit, remaining], [5, 4])
       assert.ok(reset * 1_000 >= before + windowMs)
-      assert.ok(reset * 1_000 <= shop.workplace.clock() + windowMs + 1_000)
+      assert.ok(reset * 1_000 <= shop.services.clock() + windowMs + 1_000)
     })
   }
 
   test('tell the reset as a Unix timestamp in seconds, the same for a whole window', async (t) => {
     const shop = await startShop(t, { env: { LETHE_LIMIT_KEY: '9/minute' }, scopes: ['analytics:view'] })
-    const now = shop.workplace.clock() / 1_000
+    const now = shop.services.clock() / 1_000
     const { reset } = budgetOf(await read(shop))
     assert.ok(reset >= now + 60 && reset <= now + 65)
     shop.passTime(30_000)

@@ -106,7 +106,7 @@ describe('the budgets', () => {
     const shop = await startShop(t, { env, scopes: both })
     const erase = (key: string) => shop.ask(subjectPath('anna'), { method: 'DELETE', key })
     dataOf(await erase(shop.key))
-    const { keyString } = await rotateKey(shop.workplace, shop.keyId)
+    const { keyString } = await rotateKey(shop.services, shop.keyId)
     const refused = await erase(keyString)
     errorOf(refused, 'rate_limited')
     assert.equal(budgetOf(refused).limit, 1)

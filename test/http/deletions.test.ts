@@ -13,18 +13,18 @@ const shop = await startShop(lifetime, {
   scopes: ['analytics:view', 'analytics:delete-data'],
   env: { LETHE_STORE },
 })
-const { key, organisationId, workplace } = shop
+const { key, organisationId, services } = shop
 /** Another process on the same store. */
 const other = await startTestService(lifetime, { LETHE_STORE })
 
-const tracker = await workplace.trackers.find('shop')
-const organisation = await workplace.organisations.find(organisationId)
+const tracker = await services.trackers.find('shop')
+const organisation = await services.organisations.find(organisationId)
 await shop.ingest(visit('anna'))
 
 describe('the next request after a deletion, to whichever process', () => {
   test('finds nothing of a tracker, erasures included', async () => {
     for (const service of [shop, other]) dataOf(await service.ask(subjectPath('anna'), { key }))
-    await deleteTracker(workplace, 'shop', tracker?.name ?? '')
+    await deleteTracker(services, 'shop', tracker?.name ?? '')
     for (const service of [shop, other]) {
       for (const path of [subjectsPath, subjectPath('anna'), `${subjectPath('anna')}/events`]) {
         errorOf(await service.ask(path, { key }), 'not_found')
@@ -35,7 +35,7 @@ describe('the next request after a deletion, to whichever process', () => {
 
   test('is a 401 with a key of an organisation', async () => {
     for (const service of [shop, other]) errorOf(await service.ask(subjectsPath, { key }), 'not_found')
-    await deleteOrganisation(workplace, organisationId, organisation?.name ?? '')
+    await deleteOrganisation(services, organisationId, organisation?.name ?? '')
     for (const service of [shop, other]) errorOf(await service.ask(subjectsPath, { key }), 'unauthorized')
   })
 })

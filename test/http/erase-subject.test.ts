@@ -105,7 +105,7 @@ describe('twenty erasures of one subject at once', () => {
 describe('a client that hangs up', () => {
   test('does not stop the erasure', async () => {
     await shop.ingest(visit('gerda', { events: 2_000 }))
-    const { subjects } = shop.workplace
+    const { subjects } = shop.services
     const erasing = subjects.erase
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
     const { promise: gone, resolve: leave } = Promise.withResolvers<void>()

@@ -122,7 +122,7 @@ describe("the list of a subject's events", () => {
     errorOf(await shop.ask(`${subjectPath('nobody')}/events?sessionId=s1`, { key }), 'not_found')
     errorOf(await shop.ask(`${subjectPath('anna', 'nowhere')}/events`, { key }), 'not_found')
     await shop.ingest(visit('dora'))
-    await shop.workplace.subjects.erase(
+    await shop.services.subjects.erase(
       { organisationId: shop.organisationId, trackerId: 'shop', since: always },
       'dora',
     )

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 const both = ['analytics:view', 'analytics:delete-data'] as const
 
 /** Tells when the store is asked to erase, and holds the erasure until it is let go. */
-function holdErasure({ workplace: { subjects } }: Shop) {
+function holdErasure({ services: { subjects } }: Shop) {
   const { erase } = subjects
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
   const { promise: released, resolve: release } = Promise.withResolvers<void>()

@@ -57,7 +57,7 @@ describe('an id', () => {
       await shop.createTracker(shop.organisationId, id).catch((error) => {
         // Only a name is shorter than an id.
         assert.match(String(error), /name/)
-        return shop.workplace.trackers.create({
+        return shop.services.trackers.create({
           id,
           organisationId: shop.organisationId,
           name: 'odd',

@@ -5,26 +5,26 @@ import { openRawConnection, requestText } from '../support/raw-http.ts'
 import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
-const { key, workplace } = shop
+const { key, services } = shop
 await shop.ingest(visit('anna'))
 
 const broken = () => Promise.reject(new Error('the secret cause'))
 
 /** The store breaks for as long as `work` takes. */
 async function whileBroken(work: () => Promise<void>): Promise<void> {
-  const { subjects, sessions, events, ping, apiKeys } = workplace
+  const { subjects, sessions, events, ping, apiKeys } = services
   const kept = { subjects: { ...subjects }, sessions: { ...sessions }, events: { ...events } }
   Object.assign(subjects, { list: broken, read: broken, erase: broken })
   Object.assign(sessions, { list: broken })
   Object.assign(events, { list: broken })
-  workplace.ping = broken
+  services.ping = broken
   try {
     await work()
   } finally {
     Object.assign(subjects, kept.subjects)
     Object.assign(sessions, kept.sessions)
     Object.assign(events, kept.events)
-    Object.assign(workplace, { ping, apiKeys })
+    Object.assign(services, { ping, apiKeys })
   }
 }
 
@@ -73,10 +73,10 @@ describe('an unexpected failure', () => {
   })
 
   test('of the look-up of keys is a 500, not a 401', async () => {
-    const { findCaller } = workplace.apiKeys
-    workplace.apiKeys.findCaller = broken
+    const { findCaller } = services.apiKeys
+    services.apiKeys.findCaller = broken
     const answer = await shop.ask(subjectsPath, { key })
-    workplace.apiKeys.findCaller = findCaller
+    services.apiKeys.findCaller = findCaller
     errorOf(answer, 'internal_error')
   })
 
@@ -86,19 +86,19 @@ describe('an unexpected failure', () => {
   })
 
   test('of what is no error at all is a 500 too', async () => {
-    const { read } = workplace.subjects
+    const { read } = services.subjects
     for (const cause of ['a text', undefined, null, { statusCode: 418, code: 'TEAPOT' }]) {
-      workplace.subjects.read = () => Promise.reject(cause)
+      services.subjects.read = () => Promise.reject(cause)
       errorOf(await shop.ask(subjectPath('anna'), { key }), 'internal_error')
     }
-    workplace.subjects.read = read
+    services.subjects.read = read
   })
 
   test('that brings a status of its own is a 500 all the same', async () => {
-    const { read } = workplace.subjects
-    workplace.subjects.read = () => Promise.reject(Object.assign(new Error('gone'), { statusCode: 410 }))
+    const { read } = services.subjects
+    services.subjects.read = () => Promise.reject(Object.assign(new Error('gone'), { statusCode: 410 }))
     const answer = await shop.ask(subjectPath('anna'), { key })
-    workplace.subjects.read = read
+    services.subjects.read = read
     errorOf(answer, 'internal_error')
   })
 })
@@ -113,15 +113,15 @@ describe('requests that came together', () => {
   /** Sends a read and an erasure at once, to a store whose batched reads go as `together` says. */
   async function askTogether(subjectId: string, together: (reads: () => void) => void) {
     await shop.ingest(visit(subjectId))
-    const { together: sound } = workplace
-    workplace.together = together
+    const { together: sound } = services
+    services.together = together
     const connection = await openRawConnection(shop.url)
     try {
       const methods = ['GET', 'DELETE']
       connection.send(methods.map((method) => requestText(subjectPath(subjectId), { method, key })).join(''))
       return [await connection.answer(), await connection.answer()] as const
     } finally {
-      workplace.together = sound
+      services.together = sound
       connection.hangUp()
     }
   }

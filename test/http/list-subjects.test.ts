@@ -152,8 +152,8 @@ describe('a complete walk', () => {
         ...visit(`a-new-${turn}`),
         ...visit(`z-new-${turn}`),
       ])
-      await own.workplace.subjects.erase(tracker, fleeting[turn * 3] ?? '')
-      await own.workplace.subjects.erase(tracker, fleeting[59 - turn] ?? '')
+      await own.services.subjects.erase(tracker, fleeting[turn * 3] ?? '')
+      await own.services.subjects.erase(tracker, fleeting[59 - turn] ?? '')
     })
     assert.deepEqual(
       walked.filter((id) => id.startsWith('steady')),

@@ -137,10 +137,10 @@ describe('the log', () => {
   })
 
   test('has what failed and why, and still no id, key or cursor', async () => {
-    const { read } = shop.workplace.subjects
-    shop.workplace.subjects.read = () => Promise.reject(new Error('the disk is gone'))
+    const { read } = shop.services.subjects
+    shop.services.subjects.read = () => Promise.reject(new Error('the disk is gone'))
     const lines = await linesOf(2, () => shop.ask(path, { key, headers: { 'x-request-id': 'failing' } }))
-    shop.workplace.subjects.read = read
+    shop.services.subjects.read = read
     assert.deepEqual(
       lines.map(({ requestId, msg, level }) => [requestId, msg, level]),
       [
@@ -153,10 +153,10 @@ describe('the log', () => {
   })
 
   test('has one line for a request whose client hung up', async () => {
-    const { read } = shop.workplace.subjects
+    const { read } = shop.services.subjects
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
     const { promise: gone, resolve: leave } = Promise.withResolvers<void>()
-    shop.workplace.subjects.read = async (...args) => {
+    shop.services.subjects.read = async (...args) => {
       reach()
       await gone
       return read(...args)
@@ -168,7 +168,7 @@ describe('the log', () => {
       connection.hangUp()
     })
     leave()
-    shop.workplace.subjects.read = read
+    shop.services.subjects.read = read
     assert.equal(line?.hungUp, true)
     await linesOf(1, async () => dataOf(await shop.ask(path, { key })))
   })

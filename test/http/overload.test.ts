@@ -8,10 +8,10 @@ const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:
 const { key } = shop
 
 test('a store that has too much to do fails a request at once; it is no 429, for no budget is used up', async () => {
-  const { erase } = shop.workplace.subjects
-  shop.workplace.subjects.erase = () => Promise.reject(tooBusy())
+  const { erase } = shop.services.subjects
+  shop.services.subjects.erase = () => Promise.reject(tooBusy())
   const refused = await shop.ask(subjectPath('anna'), { key, method: 'DELETE' })
-  shop.workplace.subjects.erase = erase
+  shop.services.subjects.erase = erase
   errorOf(refused, 'internal_error')
   assert.equal(refused.headers.get('retry-after'), null)
   assert.ok(budgetOf(refused).remaining > 0)

@@ -54,7 +54,7 @@ describe('reading a subject', () => {
 
   test('is a 404 for a subject that is not there, for an erased one, and in a tracker that is not there', async () => {
     await shop.ingest(visit('dora'))
-    await shop.workplace.subjects.erase(
+    await shop.services.subjects.erase(
       { organisationId: shop.organisationId, trackerId: 'shop', since: always },
       'dora',
     )

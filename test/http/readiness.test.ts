@@ -5,16 +5,16 @@ import { dataOf, errorOf, isObject } from '../support/answers.ts'
 import { startShop } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
-const { workplace, logged } = shop
+const { services, logged } = shop
 
 /** Asks with a store whose `ping` does this. */
 async function askWith(ping: () => Promise<void>, method = 'GET') {
-  const { ping: kept } = workplace
-  workplace.ping = ping
+  const { ping: kept } = services
+  services.ping = ping
   try {
     return await shop.ask('/readyz', { method })
   } finally {
-    workplace.ping = kept
+    services.ping = kept
   }
 }
 

@@ -63,8 +63,8 @@ async function seen(shop: Shop, subjectId: string) {
   }
 }
 
-const stored = ({ workplace, organisationId }: Shop, subjectId: string) =>
-  workplace.subjects.read({ organisationId, trackerId: 'shop', since: always }, subjectId)
+const stored = ({ services, organisationId }: Shop, subjectId: string) =>
+  services.subjects.read({ organisationId, trackerId: 'shop', since: always }, subjectId)
 
 describe('what ages out', () => {
   test('is not there from that very millisecond on, though nobody has swept it', async (t) => {
@@ -139,14 +139,14 @@ describe('what ages out', () => {
     shop.passTime(windowMs + day)
     assert.equal(await seen(shop, 'anna'), null)
     const { organisationId } = shop
-    const totals = await shop.workplace.dailyTotals.list({ organisationId, trackerId: 'shop' }, -1e6, 1e6)
+    const totals = await shop.services.dailyTotals.list({ organisationId, trackerId: 'shop' }, -1e6, 1e6)
     assert.partialDeepStrictEqual(totals, [{ sessions: 1, events: { pageview: 2 } }])
   })
 
   test('is a matter of the key’s own organisation', async (t) => {
     const shop = await startUnsweptShop(t)
     const other = await shop.createOrganisation('other')
-    await shop.workplace.organisations.setPlan(other, 'business')
+    await shop.services.organisations.setPlan(other, 'business')
     await shop.createTracker(other, 'blog')
     const { keyString } = await shop.createKey(other)
     const rows = visit('anna', 's', [noon])
@@ -169,7 +169,7 @@ describe('a change of plan', () => {
       ['free', { sessions: 1, events: 1 }],
       ['business', { sessions: 2, events: 2 }],
     ] as const) {
-      await shop.workplace.organisations.setPlan(shop.organisationId, plan)
+      await shop.services.organisations.setPlan(shop.organisationId, plan)
       assert.deepEqual((await seen(shop, 'anna'))?.counts, counts, plan)
     }
   })

@@ -60,7 +60,7 @@ describe("the list of a subject's sessions", () => {
     errorOf(await shop.ask(`${subjectPath('nobody')}/sessions`, { key }), 'not_found')
     errorOf(await shop.ask(`${subjectPath('anna', 'nowhere')}/sessions`, { key }), 'not_found')
     await shop.ingest(visit('clara'))
-    await shop.workplace.subjects.erase(
+    await shop.services.subjects.erase(
       { organisationId: shop.organisationId, trackerId: 'shop', since: always },
       'clara',
     )

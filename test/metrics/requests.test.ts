@@ -74,8 +74,8 @@ describe('a request is counted once', () => {
   test('whose client left before its answer, without a status', async () => {
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
     const { promise: gone, resolve: leave } = Promise.withResolvers<void>()
-    const { list: kept } = shop.workplace.sessions
-    shop.workplace.sessions.list = async (...args) => {
+    const { list: kept } = shop.services.sessions
+    shop.services.sessions.list = async (...args) => {
       reach()
       await gone
       return kept(...args)
@@ -87,7 +87,7 @@ describe('a request is counted once', () => {
       connection.hangUp()
     })
     leave()
-    shop.workplace.sessions.list = kept
+    shop.services.sessions.list = kept
   })
 })
 

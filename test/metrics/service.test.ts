@@ -39,17 +39,17 @@ describe('an erasure that is counted', () => {
   test('is in the activity as every other', async () => {
     dataOf(await shop.ask(subjectPath('nobody'), { key, method: 'DELETE' }))
     const query = { limit: 1, after: null, requestId: null }
-    const { rows } = await shop.workplace.activity.list(shop.organisationId, query)
+    const { rows } = await shop.services.activity.list(shop.organisationId, query)
     assert.equal(rows[0]?.kind, 'subject.erased')
   })
 })
 
 describe('an erasure that fails', () => {
   test('is counted as such, and fails for its caller', async (t) => {
-    const broken = { ping: async () => {}, subjects: { ...shop.workplace.subjects } }
+    const broken = { ping: async () => {}, subjects: { ...shop.services.subjects } }
     broken.subjects.erase = () => Promise.reject(new Error('the disk is full'))
     const metrics = openMetrics({
-      ...{ ...shop.workplace, store: broken, limiter },
+      ...{ ...shop.services, store: broken, limiter },
       ...{ droppedLines: () => 0, version: '0.0.0' },
     })
     t.after(() => metrics.stop())
@@ -92,11 +92,11 @@ describe('the parts', () => {
 
   test('are told when they are not', async (t) => {
     t.mock.method(MemoryLimiter.prototype, 'isReachable', () => false)
-    const { ping } = shop.workplace
-    shop.workplace.ping = () => Promise.reject(new Error('gone'))
+    const { ping } = shop.services
+    shop.services.ping = () => Promise.reject(new Error('gone'))
     assert.equal(await read('lethe_limiter_reachable'), 0)
     assert.equal(await read('lethe_store_reachable'), 0)
-    shop.workplace.ping = ping
+    shop.services.ping = ping
     assert.equal(await read('lethe_store_reachable'), 1)
   })
 

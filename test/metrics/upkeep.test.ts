@@ -84,7 +84,7 @@ describe('a service', () => {
   test('tells of its sweeps and its scrub', async (t) => {
     const { shop, read } = await startSwept(t)
     await shop.ingest(visit('old', { startedAt: Date.now() - 999 * 86_400_000, events: 4 }))
-    await shop.workplace.upkeep.scrub(Date.now() - 3 * 86_400_000)
+    await shop.services.upkeep.scrub(Date.now() - 3 * 86_400_000)
     await until(async () => (await read('lethe_swept_rows_total', { kind: 'event' })) === 4)
     assert.equal(await read('lethe_swept_rows_total', { kind: 'session' }), 1)
     assert.equal(await read('lethe_swept_rows_total', { kind: 'subject' }), 1)
@@ -95,7 +95,7 @@ describe('a service', () => {
 
   test('tells of sweeps that fail', async (t) => {
     const { shop, read } = await startSwept(t)
-    shop.workplace.retention.sweep = () => Promise.reject(new Error('the disk is full'))
+    shop.services.retention.sweep = () => Promise.reject(new Error('the disk is full'))
     await until(async () => (await read('lethe_upkeep_failures_total')) > 0)
     assert.ok((await read('lethe_sweep_duration_seconds_count', { outcome: 'incomplete' })) > 0)
   })

@@ -20,7 +20,7 @@ describe('answers that nobody reads', () => {
     await shop.ingest(visit('anna'))
     const megabyte = { text: 'x'.repeat(1024 * 1024) }
     const event = { eventId: 'e', sessionId: 's', name: 'n', occurredAt: 1, properties: megabyte }
-    shop.workplace.events.list = () => ({ rows: [event], next: null })
+    shop.services.events.list = () => ({ rows: [event], next: null })
     const page = (id: string) =>
       requestText(`${subjectPath('anna')}/events`, { key: shop.key, headers: [['X-Request-Id', id]] })
     const reader = await openRawConnection(shop.url)
@@ -70,10 +70,10 @@ describe('connections', () => {
   it('never give way while their answer is being made', async (t) => {
     const shop = await startShop(t, { scopes, env: { LETHE_MAX_CONNECTIONS: '10' } })
     await shop.ingest(visit('anna'))
-    const { read } = shop.workplace.subjects
+    const { read } = shop.services.subjects
     const released = Promise.withResolvers<void>()
     let reached = 0
-    shop.workplace.subjects.read = async (...args) => {
+    shop.services.subjects.read = async (...args) => {
       reached += 1
       await released.promise
       return read(...args)

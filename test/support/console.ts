@@ -68,10 +68,10 @@ function isRaw(body: unknown): body is string | Buffer<ArrayBuffer> {
 let count = 0
 
 /** What a change by the command line would leave behind. */
-export function note({ workplace }: TestService, organisationId: string, kind: ActivityKind): ActivityNote {
+export function note({ services }: TestService, organisationId: string, kind: ActivityKind): ActivityNote {
   const actor = { kind: 'command-line' } as const
-  const id = workplace.randomness.uuid()
-  return { id, organisationId, at: workplace.clock(), actor, kind, target: null, requestId: null }
+  const id = services.randomness.uuid()
+  return { id, organisationId, at: services.clock(), actor, kind, target: null, requestId: null }
 }
 
 /** A member with the password above. */
@@ -80,7 +80,7 @@ export async function addMember(
   organisationId: string,
   email?: string,
 ): Promise<Member> {
-  const { members, clock } = service.workplace
+  const { members, clock } = service.services
   const now = clock()
   const id = `mem_${++count}`
   const member = {
@@ -103,7 +103,7 @@ export async function signInToken(
   member: Member,
   times: { startedAt?: Instant; lastSeenAt?: Instant } = {},
 ): Promise<string> {
-  const { signIns, clock, randomness } = service.workplace
+  const { signIns, clock, randomness } = service.services
   const token = randomness.base62(43)
   const now = clock()
   const signIn = {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { readConfig } from '../../src/config.ts'
-import { openWorkplace, type Workplace } from '../../src/workplace.ts'
+import { openServices, type Services } from '../../src/services.ts'
 import { type CommandLine, commandLine } from './command-line.ts'
 import { always } from './rows.ts'
 
@@ -46,12 +46,12 @@ export function write(cli: CommandLine, name: string, text: string | Uint8Array)
 }
 
 /** Looks into the store through a connection of its own. */
-async function look<Found>(cli: CommandLine, read: (workplace: Workplace) => Found): Promise<Awaited<Found>> {
-  const workplace = await openWorkplace(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
+async function look<Found>(cli: CommandLine, read: (services: Services) => Found): Promise<Awaited<Found>> {
+  const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
   try {
-    return await read(workplace)
+    return await read(services)
   } finally {
-    await workplace.close()
+    await services.close()
   }
 }
 

@@ -6,8 +6,8 @@ import { allScopes, type Scope } from '../../src/domain/scope.ts'
 import { createKey, type IssuedKey } from '../../src/operations/create-key.ts'
 import { createOrganisation } from '../../src/operations/create-organisation.ts'
 import { createTracker } from '../../src/operations/create-tracker.ts'
+import { openServices, type Services } from '../../src/services.ts'
 import { startService } from '../../src/start.ts'
-import { openWorkplace, type Workplace } from '../../src/workplace.ts'
 import { type Answer, assertDocumented } from './documented.ts'
 import { emptyStore } from './empty-store.ts'
 import { inReverse } from './in-reverse.ts'
@@ -30,7 +30,7 @@ export interface TestService {
   url: string
   /** Where its metrics are read, with `LETHE_METRICS_PORT` in `env`. */
   metricsUrl: string | null
-  workplace: Workplace
+  services: Services
   /** Every line the service has logged. */
   logged: string[]
   /** Moves the service's clock. */
@@ -58,13 +58,13 @@ export async function startTestService(t: Lifetime, env: Record<string, string> 
     ...env,
   })
   let shift = 0
-  const workplace = { ...(await openWorkplace(config, { create: true })), clock: () => Date.now() + shift }
+  const services = { ...(await openServices(config, { create: true })), clock: () => Date.now() + shift }
   const logged: string[] = []
   const write = (lines: string) => {
     logged.push(...lines.trimEnd().split('\n'))
   }
   const logger = pino({ level: config.logLevel, base: null }, { write })
-  const service = await startService(config, workplace, { logger, write, droppedLines: () => 0 })
+  const service = await startService(config, services, { logger, write, droppedLines: () => 0 })
   let isStopped = false
   async function stop(): Promise<void> {
     if (isStopped) return
@@ -76,7 +76,7 @@ export async function startTestService(t: Lifetime, env: Record<string, string> 
   return {
     url: service.url,
     metricsUrl: service.metricsUrl,
-    workplace,
+    services,
     logged,
     passTime: (ms) => {
       // Instants are whole milliseconds; whoever waits for less than one waits for one.
@@ -98,15 +98,15 @@ export async function startTestService(t: Lifetime, env: Record<string, string> 
       return answer
     },
     async createOrganisation(id = `org-${++count}`) {
-      return (await createOrganisation(workplace, { name: id, id })).id
+      return (await createOrganisation(services, { name: id, id })).id
     },
     async createTracker(organisationId, id = `tracker-${++count}`) {
-      return (await createTracker(workplace, { organisationId, name: id, id })).id
+      return (await createTracker(services, { organisationId, name: id, id })).id
     },
     createKey: (organisationId, scopes = allScopes(), expiresAt) =>
-      createKey(workplace, { organisationId, name: `key-${++count}`, scopes, expiresAt: expiresAt ?? null }),
+      createKey(services, { organisationId, name: `key-${++count}`, scopes, expiresAt: expiresAt ?? null }),
     async ingest(rows) {
-      await workplace.ingest.ingest(rows)
+      await services.ingest.ingest(rows)
     },
     stop,
   }

@@ -67,12 +67,12 @@ interface Settled {
 
 /** An organisation with everything that requests can be about. */
 async function settle(service: TestService, id: string, prefix: string): Promise<Settled> {
-  const { workplace } = service
-  const organisationId = (await createOrganisation(workplace, { id, name: `${prefix}organisation` })).id
+  const { services } = service
+  const organisationId = (await createOrganisation(services, { id, name: `${prefix}organisation` })).id
   const trackerId = `${id}-tracker`
-  await createTracker(workplace, { organisationId, name: `${prefix}tracker`, id: trackerId })
+  await createTracker(services, { organisationId, name: `${prefix}tracker`, id: trackerId })
   const keyName = `${prefix}key`
-  const issued = await createKey(workplace, {
+  const issued = await createKey(services, {
     ...{ organisationId, name: keyName, scopes: ['analytics:view'], expiresAt: null },
   })
   const rows = subjectIds.flatMap((subjectId) =>
@@ -94,11 +94,11 @@ function named(prefix: string, { trackerId, keyId, member }: Settled): Record<st
 
 async function meaningsOf(service: TestService, own: Settled): Promise<Record<string, string>> {
   const { organisationId, trackerId, keyId, keyName, keyString, member, colleague } = own
-  const now = service.workplace.clock()
+  const now = service.services.clock()
   const pending = { organisationId, email: `pending@${organisationId}.example` }
-  const { token: link } = await inviteMember(service.workplace, pending, commandLine)
+  const { token: link } = await inviteMember(service.services, pending, commandLine)
   const ended = await signInToken(service, member)
-  await service.workplace.signIns.end(hashToken(ended), note(service, organisationId, 'member.signed-out'))
+  await service.services.signIns.end(hashToken(ended), note(service, organisationId, 'member.signed-out'))
   const old = await signInToken(service, member, { startedAt: now - longestMs, lastSeenAt: now })
   const session = await signInToken(service, member)
   // The last, since each sign-in clears away those that are over at its start.
@@ -112,9 +112,9 @@ async function meaningsOf(service: TestService, own: Settled): Promise<Record<st
   }
 }
 
-async function lookAt({ workplace }: TestService, settled: Settled): Promise<Look> {
+async function lookAt({ services }: TestService, settled: Settled): Promise<Look> {
   const { organisationId, trackerId } = settled
-  const { apiKeys, members, trackers, subjects, activity } = workplace
+  const { apiKeys, members, trackers, subjects, activity } = services
   const first = { limit: 200, after: null }
   const bounds = { subjectIdPrefix: null, lastSeenAfter: null, lastSeenBefore: null }
   const { rows } = await activity.list(organisationId, { ...first, requestId: null })

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { readConfig } from '../../../src/config.ts'
+import { openServices, type Services } from '../../../src/services.ts'
 import { startService } from '../../../src/start.ts'
-import { openWorkplace, type Workplace } from '../../../src/workplace.ts'
 import { emptyStore } from '../../support/empty-store.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import type { Lifetime } from '../../support/service.ts'
@@ -9,7 +9,7 @@ import type { Lifetime } from '../../support/service.ts'
 /** A service whose clock stands still unless it is set. It keeps no house by itself. */
 export interface FrozenService {
   url: string
-  workplace: Workplace
+  services: Services
   setClock(now: number): void
 }
 
@@ -25,8 +25,8 @@ export async function startFrozenService(t: Lifetime): Promise<FrozenService> {
     LETHE_SCRUB_HOUR: 'off',
   })
   let now = 0
-  const workplace = { ...(await openWorkplace(config, { create: true })), clock: () => now }
-  const service = await startService(config, workplace, {
+  const services = { ...(await openServices(config, { create: true })), clock: () => now }
+  const service = await startService(config, services, {
     logger: pino({ level: 'silent' }),
     write() {},
     droppedLines: () => 0,
@@ -34,7 +34,7 @@ export async function startFrozenService(t: Lifetime): Promise<FrozenService> {
   lifetime.after(() => service.stop())
   return {
     url: service.url,
-    workplace,
+    services,
     setClock(instant) {
       now = instant
     },

@@ -23,7 +23,7 @@ export async function modelTests({ sequences, patience }: ModelPlan): Promise<vo
 
   /** Two organisations with three trackers and three keys between them, in the service and in a model. */
   async function open(wire: Wire): Promise<{ play: Play }> {
-    const { workplace } = service
+    const { services } = service
     const model = new ServiceModel(noon)
     service.setClock(noon)
     const play = new Play(service, model, wire)
@@ -32,12 +32,12 @@ export async function modelTests({ sequences, patience }: ModelPlan): Promise<vo
       ['acme', 2],
       ['rival', 1],
     ] as const) {
-      const { id } = await createOrganisation(workplace, { name, id: `${name}-${count}`, plan: 'free' })
+      const { id } = await createOrganisation(services, { name, id: `${name}-${count}`, plan: 'free' })
       const organisation = { id, plan: 'free' as const }
       model.organisations.push(organisation)
       for (let number = 0; number < trackers; number++) {
         const tracker = { organisationId: id, name, id: `${name}-${count}-${number}` }
-        model.addTracker((await createTracker(workplace, tracker)).id, organisation)
+        model.addTracker((await createTracker(services, tracker)).id, organisation)
       }
       await play.createKey(organisation, ['analytics:view', 'analytics:delete-data'], null)
     }

@@ -74,7 +74,7 @@ export class Play {
       case 'change plan': {
         const organisation = among(organisations, step.organisation)
         organisation.plan = step.plan
-        return setPlan(this.#service.workplace, organisation.id, step.plan)
+        return setPlan(this.#service.services, organisation.id, step.plan)
       }
       case 'totals':
         return this.#totals(among(trackers, step.tracker))
@@ -103,7 +103,7 @@ export class Play {
   async createKey(owner: ModelOrganisation, scopes: readonly Scope[], lives: number | null): Promise<void> {
     const expiresAt = lives === null ? null : this.#model.now + lives * tickMs
     const name = `key ${this.#model.keys.length}`
-    const { key, keyString } = await createKey(this.#service.workplace, {
+    const { key, keyString } = await createKey(this.#service.services, {
       organisationId: owner.id,
       name,
       scopes,
@@ -125,7 +125,7 @@ export class Play {
     const blocks = async function* () {
       yield { source: 'lines', firstNumber: 1, lines }
     }
-    const summary = await importLines(this.#service.workplace, blocks(), {
+    const summary = await importLines(this.#service.services, blocks(), {
       trackerId: tracker.id,
       onBadLine: (...bad) => assert.fail(bad.join(' ')),
     })
@@ -139,24 +139,24 @@ export class Play {
   }
 
   async #sweep(): Promise<void> {
-    const { workplace } = this.#service
+    const { services } = this.#service
     const own = this.#model.organisations.map(({ id }) => id)
     // Other sequences have left theirs in the store.
-    const list = async () => (await workplace.organisations.list()).filter(({ id }) => own.includes(id))
+    const list = async () => (await services.organisations.list()).filter(({ id }) => own.includes(id))
     // As with `lethe sweep --now`: a shorter window does not wait.
-    for (const id of own) await rememberWindows(workplace, workplace, id)
+    for (const id of own) await rememberWindows(services, services, id)
     const { activity: _, ...swept } = await sweepAged({
-      ...workplace,
-      organisations: { ...workplace.organisations, list },
+      ...services,
+      organisations: { ...services.organisations, list },
     })
     assert.deepEqual(swept, this.#model.sweep())
   }
 
   async #change(what: 'rotate' | 'revoke', key: ModelKey): Promise<void> {
-    const { workplace } = this.#service
+    const { services } = this.#service
     const change = async () => {
-      if (what === 'rotate') key.strings.push((await rotateKey(workplace, key.id)).keyString)
-      else await revokeKey(workplace, key.id, key.name)
+      if (what === 'rotate') key.strings.push((await rotateKey(services, key.id)).keyString)
+      else await revokeKey(services, key.id, key.name)
     }
     if (!this.#model.isActive(key)) {
       await assert.rejects(change, (error) => error instanceof LetheError && error.code === 'invalid_request')
@@ -181,7 +181,7 @@ export class Play {
 
   async #totals({ id, owner, holds }: ModelTracker): Promise<void> {
     const totals = await sumTotals(
-      this.#service.workplace,
+      this.#service.services,
       { organisationId: owner.id, trackerId: id },
       -1e6,
       1e6,

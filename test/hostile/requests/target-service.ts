@@ -37,7 +37,7 @@ export async function startTarget(lifetime: Lifetime): Promise<TargetService> {
   await refill()
   const full = (await service.createKey(own)).keyString
   const revoked = await service.createKey(own)
-  await revokeKey(service.workplace, revoked.key.id, revoked.key.name)
+  await revokeKey(service.services, revoked.key.id, revoked.key.name)
   const expired = await service.createKey(own, undefined, Date.now() + 60_000)
   service.passTime(60_000)
   return {

@@ -58,7 +58,7 @@ describe('a service on PostgreSQL', () => {
   const erase = (subject: string) => shop.ask(subjectPath(subject), { method: 'DELETE', key: shop.key })
   const read = (subject: string) => shop.ask(subjectPath(subject), { key: shop.key })
   const activity = () =>
-    shop.workplace.activity.list(shop.organisationId, { limit: 1, after: null, requestId: null })
+    shop.services.activity.list(shop.organisationId, { limit: 1, after: null, requestId: null })
 
   it('lets an erasure wait for its turn for longer than a connection may take, and does not fail it', async () => {
     let erasures: ReturnType<typeof erase>[] = []
@@ -66,7 +66,7 @@ describe('a service on PostgreSQL', () => {
       erasures = Array.from({ length: writers }, () => erase('held'))
       await areWaiting(writers)
       erasures.push(erase('ben'))
-      await until(() => shop.workplace.connections?.().waiting === 1)
+      await until(() => shop.services.connections?.().waiting === 1)
       await setTimeout(longerThanConnectingMs)
     })
     for (const erasure of erasures) dataOf(await erasure)
@@ -79,9 +79,9 @@ describe('a service on PostgreSQL', () => {
     await whileLocked(`SELECT FROM subjects WHERE subject_id = 'anna' FOR UPDATE`, async () => {
       erasures = Array.from({ length: writers }, () => erase('anna'))
       await areWaiting(writers)
-      const { keyString } = await rotateKey(shop.workplace, key.id)
+      const { keyString } = await rotateKey(shop.services, key.id)
       dataOf(await shop.ask('/v1/analytics/trackers/shop/subjects', { key: keyString }))
-      await revokeKey(shop.workplace, key.id, key.name)
+      await revokeKey(shop.services, key.id, key.name)
       assert.equal((await shop.ask(subjectPath('anna'), { key: keyString })).status, 401)
     })
     await Promise.all(erasures)
@@ -110,7 +110,7 @@ describe('a service on PostgreSQL', () => {
       held = Array.from({ length: 10 * readers }, () => shop.ask(path, { key: shop.key }))
       await areWaiting(readers)
       dataOf(await shop.ask('/readyz'))
-      await rotateKey(shop.workplace, key.id)
+      await rotateKey(shop.services, key.id)
       assert.equal((await shop.ask(subjectPath('carl'), { key: keyString })).status, 401)
     })
     await Promise.all(held)

@@ -16,16 +16,16 @@ const systemRandomness: Randomness = {
 }
 
 /** What commands and the service work with: the store's ports, how long things are kept, the time, and chance. */
-export interface Workplace extends Store, RetentionPolicy {
+export interface Services extends Store, RetentionPolicy {
   clock: Clock
   randomness: Randomness
 }
 
 /** Opens the store, which must be there unless it may be made, and puts beside it what is needed to work with it. */
-export async function openWorkplace(
+export async function openServices(
   { store, retentionDays, activityDays }: Pick<Config, 'store' | keyof RetentionPolicy>,
   options?: OpenOptions,
-): Promise<Workplace> {
+): Promise<Services> {
   return {
     ...(await openStore(store, options)),
     retentionDays,
