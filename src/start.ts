@@ -10,10 +10,10 @@ import { originPolicy } from './http/console/origin-policy.ts'
 import { buildServer, serverTimeouts } from './http/server.ts'
 import { hostAndPort, type LimiterAddress, type LimiterReports, openLimiter } from './limiter/open-limiter.ts'
 import type { Log } from './logger.ts'
-import { keepHouse } from './operations/keep-house.ts'
 import { keyUse } from './operations/note-key-use.ts'
 import type { WaitingWindow } from './operations/observe-windows.ts'
 import { passwordQueue } from './operations/password-queue.ts'
+import { runMaintenance } from './operations/run-maintenance.ts'
 import type { Services } from './services.ts'
 
 /** A service that listens. */
@@ -58,19 +58,19 @@ export async function startService(config: Config, services: Services, log: Log)
     await metrics?.close()
     return giveUp(error)
   })
-  const house = keepHouse({ ...services, passedMs: () => performance.now() }, config, {
+  const maintenance = runMaintenance({ ...services, passedMs: () => performance.now() }, config, {
     onWaitingWindows(count, added) {
-      metrics?.house.onWaitingWindows(count, added)
+      metrics?.maintenance.onWaitingWindows(count, added)
       tellOfWaiting(added, logger)
     },
     onSwept(pass) {
-      metrics?.house.onSwept(pass)
+      metrics?.maintenance.onSwept(pass)
       const { swept, durationMs } = pass
       if (swept.sessions + swept.events + swept.activity === 0) return
       logger.info({ ...swept, durationMs: Math.round(durationMs) }, 'swept')
     },
     onScrubbed(durationMs) {
-      metrics?.house.onScrubbed(durationMs)
+      metrics?.maintenance.onScrubbed(durationMs)
       logger.info({ durationMs: Math.round(durationMs) }, 'scrubbed')
     },
     onClockJumped(aheadMs) {
@@ -80,7 +80,7 @@ export async function startService(config: Config, services: Services, log: Log)
       )
     },
     onError(error) {
-      metrics?.house.onError(error)
+      metrics?.maintenance.onError(error)
       logger.error({ err: error }, 'sweeping or scrubbing failed; it is tried again')
     },
   })
@@ -91,7 +91,7 @@ export async function startService(config: Config, services: Services, log: Log)
       await server.close()
       await limiter.close()
       await metrics?.close()
-      await house.stop()
+      await maintenance.stop()
       await use.stop()
       await services.close()
     },

@@ -12,8 +12,8 @@ export function addBackupCommand(program: Command, { terminal, withStore }: Comm
     .option('--json', 'print one JSON object')
     .action((file: string, options: { json?: true }) => {
       if (file === '-') throw new UsageError('A backup goes to a file; - is none. A file of that name is ./-')
-      return withStore(async ({ upkeep }) => {
-        await upkeep.backup(resolve(file))
+      return withStore(async ({ maintenance }) => {
+        await maintenance.backup(resolve(file))
         const { size: bytes } = statSync(file)
         terminal.print(
           options.json ? JSON.stringify({ file, bytes }) : `Wrote ${file} (${(bytes / 1e6).toFixed(1)} MB).`,

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type Config, readStoreAddress } from '../config.ts'
 import { formatInstant } from '../domain/instant.ts'
-import type { ScrubState } from '../domain/upkeep.ts'
+import type { ScrubState } from '../domain/maintenance.ts'
 import { type CopyResult, copyStore } from '../operations/copy-store.ts'
 import { type Verification, verifyCopy } from '../operations/verify-copy.ts'
 import type { CommandKit } from './command-kit.ts'
@@ -42,7 +42,7 @@ export function addCopyCommand(program: Command, kit: CommandKit): void {
               return { copiedRows: 0, verification: await verifyCopy(ends, options) }
             })
           }
-          return whenAlone(terminal, target.upkeep, () =>
+          return whenAlone(terminal, target.maintenance, () =>
             withCopyProgress(terminal, ends, { verifyOnly }, (options) => copyStore(ends, options)),
           )
         }),

@@ -11,9 +11,9 @@ export function addMigrateCommand(program: Command, { terminal, ensureStore }: C
     )
     .option('--json', 'print one JSON object')
     .action((options: { distributed?: true; json?: true }) =>
-      ensureStore(async ({ upkeep }) => {
+      ensureStore(async ({ maintenance }) => {
         const { distributed = false } = options
-        if (distributed) await upkeep.distribute()
+        if (distributed) await maintenance.distribute()
         const done = distributed
           ? 'The store is up to date, and what grows is spread over the cluster. Start the other processes again.'
           : 'The store is up to date.'

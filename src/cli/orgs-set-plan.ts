@@ -79,9 +79,9 @@ async function deleteNow(
   organisationId: string,
   plan: Plan,
 ): Promise<SweptTotals> {
-  const { retention, retentionDays, activityDays, clock, upkeep } = services
+  const { retention, retentionDays, activityDays, clock, maintenance } = services
   const policy = { retentionDays, activityDays }
-  return whenAlone(terminal, upkeep, async () => {
+  return whenAlone(terminal, maintenance, async () => {
     const which = { organisationId, kind: 'visitors', plan } as const
     await retention.settleWindows({ policy, now: clock(), rule: 'immediately', ...which })
     return sweepAged(services, { organisationId, onProgress: drawProgress(terminal) })

@@ -30,7 +30,7 @@ export async function removeWithProgress(
   services: Services,
   isMeant: (tracker: Tracker) => boolean,
 ): Promise<void> {
-  await whenAlone(terminal, services.upkeep, () =>
+  await whenAlone(terminal, services.maintenance, () =>
     finishDeletions(services, {
       isMeant,
       onProgress({ sessions, events }) {

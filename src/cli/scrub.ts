@@ -14,13 +14,13 @@ export function addScrubCommand(program: Command, { terminal, withStore }: Comma
     .description('remove every remaining byte of what was deleted now, as the service does at night')
     .option('--json', 'print one JSON object')
     .action((options: { json?: true }) =>
-      withStore(async ({ upkeep, clock }) => {
+      withStore(async ({ maintenance, clock }) => {
         const startedAt = performance.now()
-        await whenAlone(terminal, upkeep, () => {
+        await whenAlone(terminal, maintenance, () => {
           let share = 0
           const view = () => ({ share, done: share, facts: [`Scrubbing: ${Math.floor(share * 100)}%`] })
           const progress = new Progress(terminal, clock, { view })
-          return upkeep
+          return maintenance
             .scrub(clock(), {
               onProgress(done) {
                 share = done
@@ -30,11 +30,11 @@ export function addScrubCommand(program: Command, { terminal, withStore }: Comma
             .finally(() => progress.end())
         })
         const durationMs = Math.round(performance.now() - startedAt)
-        const { lastAt } = await upkeep.scrubState()
+        const { lastAt } = await maintenance.scrubState()
         terminal.print(
           options.json
             ? JSON.stringify({ scrubbedAt: formatInstant(lastAt), durationMs })
-            : `Scrubbed in ${(durationMs / 1_000).toFixed(1)} s: ${upkeep.scrubsEveryByte ? everyByte : freedRoom}`,
+            : `Scrubbed in ${(durationMs / 1_000).toFixed(1)} s: ${maintenance.scrubsEveryByte ? everyByte : freedRoom}`,
         )
       }),
     )

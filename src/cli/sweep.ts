@@ -25,11 +25,11 @@ export function addSweepCommand(program: Command, { terminal, withStore }: Comma
       if (options.yes && !options.now) throw new UsageError('--yes confirms --now, which is missing.')
       return withStore(async (services) => {
         const confirmed = options.now ? await confirmNow(terminal, services, options.yes) : []
-        const swept = await whenAlone(terminal, services.upkeep, async () => {
+        const swept = await whenAlone(terminal, services.maintenance, async () => {
           for (const settling of confirmed) await services.retention.settleWindows(settling)
           const begunAt = services.clock()
           const total = await sweepAged(services, { onProgress: drawProgress(terminal) })
-          await services.upkeep.noteSweep(begunAt)
+          await services.maintenance.noteSweep(begunAt)
           return total
         })
         const waiting = await findWaiting(services)

@@ -1,5 +1,5 @@
 import type { Instant } from './instant.ts'
-import type { ScrubState } from './upkeep.ts'
+import type { ScrubState } from './maintenance.ts'
 
 /** How a store stands. What one of an older or a newer version does not have, or not in a form that is known here, is `null`. */
 export interface StoreStatus {

@@ -4,6 +4,7 @@ import type { DailyTotalStore } from './daily-total.ts'
 import type { DeletionStore } from './deletion.ts'
 import type { EventStore } from './event.ts'
 import type { IngestStore } from './ingest.ts'
+import type { MaintenanceStore } from './maintenance.ts'
 import type { MemberStore } from './member.ts'
 import type { OrganisationStore } from './organisation.ts'
 import type { RetentionStore } from './retention.ts'
@@ -12,7 +13,6 @@ import type { SignInStore } from './sign-in.ts'
 import type { SubjectStore } from './subject.ts'
 import type { TrackerStore } from './tracker.ts'
 import type { TransferStore } from './transfer.ts'
-import type { UpkeepStore } from './upkeep.ts'
 
 /** Everything an engine must offer: one narrow port per noun. */
 export interface Store {
@@ -29,7 +29,7 @@ export interface Store {
   members: MemberStore
   signIns: SignInStore
   activity: ActivityStore
-  upkeep: UpkeepStore
+  maintenance: MaintenanceStore
   transfer: TransferStore
   /** Runs reads that came together. An engine may let them share what each would do alone; they then see the same moment. */
   together(reads: () => void): void

@@ -1,4 +1,4 @@
-import type { ScrubState } from './upkeep.ts'
+import type { ScrubState } from './maintenance.ts'
 
 /** A value in the form that is the same on every engine: a subject key is its bytes in hexadecimal digits. */
 export type TransferValue = string | number | null

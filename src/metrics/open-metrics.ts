@@ -3,13 +3,13 @@ import type { Limiter } from '../domain/budget.ts'
 import type { Clock } from '../domain/instant.ts'
 import type { Store } from '../domain/store.ts'
 import type { SubjectStore } from '../domain/subject.ts'
-import type { HouseReports } from '../operations/keep-house.ts'
+import type { MaintenanceReports } from '../operations/run-maintenance.ts'
 import { limiterMetrics } from './limiter-metrics.ts'
 import { logMetrics } from './log-metrics.ts'
+import { maintenanceMetrics } from './maintenance-metrics.ts'
 import { processMetrics } from './process-metrics.ts'
 import { RequestDurations } from './request-durations.ts'
 import { storeMetrics } from './store-metrics.ts'
-import { upkeepMetrics } from './upkeep-metrics.ts'
 
 export interface MeteredParts {
   store: Pick<Store, 'ping' | 'subjects' | 'connections' | 'logHeldMs'>
@@ -26,9 +26,9 @@ export interface Metrics {
   /** To be used in place of the ones that were handed in. */
   limiter: Pick<Limiter, 'take' | 'isReachable'>
   subjects: SubjectStore
-  /** To be told of every request, and of the upkeep. */
+  /** To be told of every request, and of the maintenance. */
   onAnswered: RequestDurations['note']
-  house: Omit<HouseReports, 'onClockJumped'>
+  maintenance: Omit<MaintenanceReports, 'onClockJumped'>
   /** Everything measured so far, as Prometheus reads it. */
   text(): Promise<string>
   stop(): void
@@ -39,14 +39,14 @@ export function openMetrics({ store, limiter, droppedLines, clock, version }: Me
   const durations = new RequestDurations()
   const watchedLimiter = limiterMetrics(registry, limiter)
   const subjects = storeMetrics(registry, store, limiter)
-  const house = upkeepMetrics(registry, clock)
+  const maintenance = maintenanceMetrics(registry, clock)
   logMetrics(registry, droppedLines)
   const { stop } = processMetrics(registry, clock, version)
   return {
     limiter: watchedLimiter,
     subjects,
     onAnswered: (route, method, status, durationMs) => durations.note(route, method, status, durationMs),
-    house,
+    maintenance,
     text: async () => `${durations.text()}\n${await registry.metrics()}`,
     stop,
   }

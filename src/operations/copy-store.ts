@@ -38,7 +38,7 @@ export async function copyStore(ends: CopyEnds, { signal, onRows }: CopyStoreOpt
   for (const { table, last } of beginnings) {
     copiedRows += await copyTable(ends, table, last, during('copying'))
   }
-  await target.transfer.adoptScrubState(await source.upkeep.scrubState())
+  await target.transfer.adoptScrubState(await source.maintenance.scrubState())
   if (copiedRows > 0) return { copiedRows, verification: await verifyCopy(ends, during('verifying')) }
   // Nothing was missing, so the comparison went from end to end.
   const compared = beginnings.map(({ table, figures }) => ({ table, figures: [figures, figures] as const }))

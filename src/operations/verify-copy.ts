@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
+import type { ScrubState } from '../domain/maintenance.ts'
 import type { Store } from '../domain/store.ts'
 import type { TransferRow, TransferStore, TransferTable } from '../domain/transfer.ts'
-import type { ScrubState } from '../domain/upkeep.ts'
 import { readPages } from './read-pages.ts'
 
 /** Two stores, as far as a copy has to do with them. */
 export interface CopyEnds {
-  source: Pick<Store, 'transfer' | 'upkeep'>
-  target: Pick<Store, 'transfer' | 'upkeep'>
+  source: Pick<Store, 'transfer' | 'maintenance'>
+  target: Pick<Store, 'transfer' | 'maintenance'>
 }
 
 export interface CopyOptions {
@@ -92,7 +92,10 @@ export async function concludeCopy(
     const isSame = rows === inTarget.rows && inSource.checksum === inTarget.checksum
     tables.push({ table: table.name, source: { ...inSource, rows }, target: inTarget, isSame })
   }
-  const states = { source: await source.upkeep.scrubState(), target: await target.upkeep.scrubState() }
+  const states = {
+    source: await source.maintenance.scrubState(),
+    target: await target.maintenance.scrubState(),
+  }
   return { tables, scrub: { ...states, isSame: states.target.isDue || !states.source.isDue } }
 }
 

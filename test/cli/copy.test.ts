@@ -136,7 +136,7 @@ describe('lethe copy', { concurrency: 4 }, () => {
     const { cli, to, copy } = await withFullStore(t)
     const target = await openStoreAt(to)
     t.after(() => target.close())
-    const program = await target.upkeep.alone(async () => {
+    const program = await target.maintenance.alone(async () => {
       const waiting = cli.startProgram([...copy, '--json'])
       await waiting.waitFor('stderr', /copying; waiting for it\.\n/)
       assert.deepEqual(await target.organisations.list(), [])

@@ -26,7 +26,7 @@ async function withErasures(t: TestContext): Promise<CommandLine> {
   return cli
 }
 
-const stateOf = (cli: CommandLine) => inStore(cli.storePath, ({ upkeep }) => upkeep.scrubState())
+const stateOf = (cli: CommandLine) => inStore(cli.storePath, ({ maintenance }) => maintenance.scrubState())
 
 describe('lethe scrub', { concurrency: true }, () => {
   it('leaves not one byte of what was erased in any file, and says how long it took', async (t) => {
@@ -60,17 +60,17 @@ describe('lethe scrub', { concurrency: true }, () => {
     const cli = await withErasures(t)
     const other = await openSqliteStore(cli.storePath)
     t.after(() => other.close())
-    const program = await other.upkeep.alone(async () => {
+    const program = await other.maintenance.alone(async () => {
       const waiting = cli.startProgram(['scrub', '--json'])
       await waiting.waitFor('stderr', /\n/)
-      assert.equal((await other.upkeep.scrubState()).isDue, true)
+      assert.equal((await other.maintenance.scrubState()).isDue, true)
       return waiting
     })
     assert.ok(program)
     const outcome = await program.ended
     assert.equal(outcome.stderr, 'Another process is sweeping, scrubbing or copying; waiting for it.\n')
     onlyJson(outcome)
-    assert.equal((await other.upkeep.scrubState()).isDue, false)
+    assert.equal((await other.maintenance.scrubState()).isDue, false)
   })
 
   it('refuses what it does not know, as wrong usage', async (t) => {

@@ -121,7 +121,7 @@ describe('lethe sweep', { concurrency: true }, () => {
     const cli = await withVisits(t, { anna: [300] })
     const other = await openSqliteStore(cli.storePath)
     t.after(() => other.close())
-    const program = await other.upkeep.alone(async () => {
+    const program = await other.maintenance.alone(async () => {
       const waiting = cli.startProgram(['sweep', '--json'])
       await waiting.waitFor('stderr', /\n/)
       assert.ok(await other.subjects.read(shop, 'anna'))

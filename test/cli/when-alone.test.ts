@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Terminal } from '../../src/cli/terminal.ts'
 import { whenAlone } from '../../src/cli/when-alone.ts'
-import type { UpkeepStore } from '../../src/domain/upkeep.ts'
+import type { MaintenanceStore } from '../../src/domain/maintenance.ts'
 
-/** An upkeep at which another process is for so many tries. */
-function busyFor(tries: number): UpkeepStore {
+/** An maintenance at which another process is for so many tries. */
+function busyFor(tries: number): MaintenanceStore {
   const no = () => Promise.reject(new Error('nobody asked for this'))
   return {
     alone: async (work) => (tries-- > 0 ? null : work()),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { keepHouse } from '../../src/operations/keep-house.ts'
+import { runMaintenance } from '../../src/operations/run-maintenance.ts'
 import { dataOf, errorOf, isObject } from '../support/answers.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
@@ -44,7 +44,7 @@ describe('a clock that jumps', () => {
     let [clock, passed] = [Date.now(), 0]
     const swept: number[] = []
     const jumps: number[] = []
-    const house = keepHouse(
+    const maintenance = runMaintenance(
       { ...shop.services, clock: () => clock, passedMs: () => passed },
       { sweepSeconds: 0.001, scrubHour: 'off' },
       {
@@ -68,6 +68,6 @@ describe('a clock that jumps', () => {
     await until(() => swept.includes(1))
     assert.deepEqual(jumps, [400 * dayMs])
     // Before its store is closed.
-    await house.stop()
+    await maintenance.stop()
   })
 })

@@ -33,7 +33,7 @@ export function killScrubs({ kills, rows }: Plan, total: Tally): void {
     const env = { SQLITE_TMPDIR: cli.folder }
 
     // The whole of it, and once more only the time from which on the new pages take the place of the old.
-    for (const beginning of [begins.withUpkeep, begins.withWriting]) {
+    for (const beginning of [begins.withMaintenance, begins.withWriting]) {
       const victim = { args: ['scrub'], env, begins: beginning }
       copyStore(before, cli.storePath)
       const durationMs = await measure(cli, victim)

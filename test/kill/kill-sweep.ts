@@ -22,7 +22,7 @@ export function killSweeps({ kills, rows }: Plan, total: Tally): void {
     const { random, cli, before, after, seen } = killBench(t)
     await buildShop(cli.storePath, shuffled(random, someAgedVisits(random, rows)))
     copyStore(cli.storePath, before)
-    const victim = { args: ['sweep'], env: thirtyDays, begins: begins.withUpkeep }
+    const victim = { args: ['sweep'], env: thirtyDays, begins: begins.withMaintenance }
     const durationMs = await measure(cli, victim)
     copyStore(cli.storePath, after)
     const complete = contentOf(after)

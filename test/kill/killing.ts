@@ -95,7 +95,7 @@ export interface Victim {
 /** What a process that begins to work does to the files beside its store, which was closed before. */
 export const begins = {
   withOpening: (storePath: string) => existsSync(`${storePath}-wal`),
-  withUpkeep: (storePath: string) => existsSync(`${storePath}-upkeep`),
+  withMaintenance: (storePath: string) => existsSync(`${storePath}-upkeep`),
   withWriting: (storePath: string) => logSize(storePath) > 0,
 }
 

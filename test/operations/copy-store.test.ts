@@ -109,9 +109,9 @@ describe('a copy', () => {
     const { source, target, ends } = await fullAndEmpty(t)
     assert.equal((await verifyCopy(ends, quietly)).scrub.isSame, false)
     assert.equal((await copyStore(ends, quietly)).verification.scrub.isSame, true)
-    const state = await target.store.upkeep.scrubState()
+    const state = await target.store.maintenance.scrubState()
     assert.equal(state.isDue, true)
-    assert.deepEqual(state, await source.store.upkeep.scrubState())
+    assert.deepEqual(state, await source.store.maintenance.scrubState())
   })
 
   it('of an empty store is empty', async (t) => {

@@ -16,6 +16,7 @@ import { eventContract } from './contract/event.ts'
 import { ingestContract } from './contract/ingest.ts'
 import { interleavingContract } from './contract/interleaving.ts'
 import { lifeContract } from './contract/life.ts'
+import { maintenanceContract } from './contract/maintenance.ts'
 import { memberContract } from './contract/member.ts'
 import { organisationContract } from './contract/organisation.ts'
 import { pageBytesContract } from './contract/page-bytes.ts'
@@ -27,7 +28,6 @@ import { subjectContract } from './contract/subject.ts'
 import { subjectListContract } from './contract/subject-list.ts'
 import { trackerContract } from './contract/tracker.ts'
 import { transferContract } from './contract/transfer.ts'
-import { upkeepContract } from './contract/upkeep.ts'
 
 /** What every engine does. `open` gives an empty store the first time it is called for a folder, and the same one later. */
 export function storeContract(name: string, open: (folder: string) => Promise<Store>): void {
@@ -61,7 +61,7 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     memberContract(bench)
     signInContract(bench)
     activityContract(bench)
-    upkeepContract(folder, open)
+    maintenanceContract(folder, open)
     transferContract(folder, open)
   })
 }

@@ -52,7 +52,7 @@ export async function freshSchema(lifetime: Lifetime, cluster: string): Promise<
 export async function freshDistributedStore(lifetime: Lifetime, cluster: string): Promise<string> {
   const address = await freshSchema(lifetime, cluster)
   const store = await openPostgresStore(address)
-  await store.upkeep.distribute()
+  await store.maintenance.distribute()
   await store.close()
   return address
 }

@@ -39,7 +39,7 @@ export async function openPostgresStore(url: string): Promise<Store> {
     dailyTotals: dailyTotalStore(connections),
     retention: retentionStore(connections),
     deletions: deletionStore(connections),
-    upkeep: {
+    maintenance: {
       ...scrubStore(connections),
       alone: (work) => connections.alone(work),
       backup,

@@ -1,4 +1,4 @@
-import type { ScrubState, UpkeepStore } from '../../domain/upkeep.ts'
+import type { MaintenanceStore, ScrubState } from '../../domain/maintenance.ts'
 import { integer, type Row } from '../rows/row.ts'
 import { type Connections, withClient } from './connections.ts'
 import { type Statement, statement } from './statement.ts'
@@ -33,7 +33,7 @@ export async function scrubState(read: (statement: Statement) => Promise<Row[]>)
 
 export function scrubStore(
   connections: Connections,
-): Pick<UpkeepStore, 'noteSweep' | 'scrubState' | 'scrubsEveryByte' | 'scrub'> {
+): Pick<MaintenanceStore, 'noteSweep' | 'scrubState' | 'scrubsEveryByte' | 'scrub'> {
   return {
     noteSweep: (begunAt) =>
       connections.transaction(async (run) => {

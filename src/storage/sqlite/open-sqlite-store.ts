@@ -140,7 +140,7 @@ export async function openSqliteStore(path: string): Promise<Store> {
       add: (note) => writer.run('addActivity', note),
       list: async (organisationId, query) => activity.list(organisationId, query),
     },
-    upkeep: {
+    maintenance: {
       alone: (work) => alone(path, work),
       noteSweep: (begunAt) => writer.run('noteSweep', begunAt),
       scrubState: async () => scrubs.scrubState(),

@@ -6,7 +6,7 @@ import { emptyStore } from '../../support/empty-store.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import type { Lifetime } from '../../support/service.ts'
 
-/** A service whose clock stands still unless it is set. It keeps no house by itself. */
+/** A service whose clock stands still unless it is set. It does no maintenance by itself. */
 export interface FrozenService {
   url: string
   services: Services

@@ -152,7 +152,7 @@ export function deletionContract(bench: Bench): void {
       assert.equal(removed.subjects + first.subjects, 3)
       assert.equal((await pendingIds()).includes(tracker.trackerId), false)
       assert.deepEqual(await bench.readAll(sibling), before)
-      assert.equal((await bench.store.upkeep.scrubState()).isDue, true)
+      assert.equal((await bench.store.maintenance.scrubState()).isDue, true)
     })
 
     it('does nothing to one that is there, or never was', async () => {

@@ -81,15 +81,15 @@ export function transferContract(folder: string, open: (folder: string) => Promi
     })
 
     it('takes over when a scrub was, and that one is due, but never that none is', async () => {
-      const { transfer, upkeep } = empty.store
+      const { transfer, maintenance } = empty.store
       await transfer.adoptScrubState({ lastAt: 7, isDue: false })
-      assert.deepEqual(await upkeep.scrubState(), { lastAt: 7, isDue: false })
+      assert.deepEqual(await maintenance.scrubState(), { lastAt: 7, isDue: false })
       await transfer.adoptScrubState({ lastAt: 8, isDue: true })
-      assert.deepEqual(await upkeep.scrubState(), { lastAt: 8, isDue: true })
+      assert.deepEqual(await maintenance.scrubState(), { lastAt: 8, isDue: true })
       await transfer.adoptScrubState({ lastAt: 9, isDue: false })
-      assert.deepEqual(await upkeep.scrubState(), { lastAt: 9, isDue: true })
-      await upkeep.scrub(10)
-      assert.deepEqual(await upkeep.scrubState(), { lastAt: 10, isDue: false })
+      assert.deepEqual(await maintenance.scrubState(), { lastAt: 9, isDue: true })
+      await maintenance.scrub(10)
+      assert.deepEqual(await maintenance.scrubState(), { lastAt: 10, isDue: false })
     })
   })
 }

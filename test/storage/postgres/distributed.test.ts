@@ -9,7 +9,7 @@ import { storeContract } from '../contract.ts'
 describe('spreading a store over a cluster', () => {
   it('is refused where the extension is not there, with what to do about it', async (t) => {
     const store = await openPostgresStore(await freshDatabase(t))
-    await assert.rejects(store.upkeep.distribute(), /The Citus extension is not there\. Install it/)
+    await assert.rejects(store.maintenance.distribute(), /The Citus extension is not there\. Install it/)
     await store.close()
   })
 })
@@ -40,8 +40,8 @@ if (!cluster) {
         eventRow({ trackerId: 'shop', subjectId: `s${i}`, eventId: 'e', occurredAt: i }),
       )
       await alone.ingest.ingest(rows)
-      await alone.upkeep.distribute()
-      await alone.upkeep.distribute()
+      await alone.maintenance.distribute()
+      await alone.maintenance.distribute()
       await alone.close()
       const spread = await openPostgresStore(address)
       const view = { organisationId: 'acme', trackerId: 'shop', since: always }

@@ -49,7 +49,7 @@ describe('a PostgreSQL store whose server goes away', () => {
     erasing: () => store.subjects.erase(shop, 'nobody'),
     'taking in': () => visit('anna'),
     sweeping: () => store.retention.sweep('shop', stepBefore(0, 100)),
-    'being alone': () => store.upkeep.alone(async () => 'alone'),
+    'being alone': () => store.maintenance.alone(async () => 'alone'),
     'being asked how it is': () => store.ping(),
   }
 
@@ -124,22 +124,22 @@ describe('a PostgreSQL store whose server goes away', () => {
     await admin.end()
   })
 
-  it('leaves upkeep to another process when the one that was at it has lost its connection', async () => {
+  it('leaves maintenance to another process when the one that was at it has lost its connection', async () => {
     const admin = new Client(server.url)
     await admin.connect()
     const other = await openPostgresStore(server.url)
     const { promise: held, resolve: release } = Promise.withResolvers<void>()
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
-    const first = store.upkeep.alone(async () => {
+    const first = store.maintenance.alone(async () => {
       begin()
       await held
     })
     await begun
-    assert.equal(await other.upkeep.alone(async () => 'mine'), null)
+    assert.equal(await other.maintenance.alone(async () => 'mine'), null)
     await admin.query(
       `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted`,
     )
-    await until(async () => (await other.upkeep.alone(async () => 'mine')) === 'mine')
+    await until(async () => (await other.maintenance.alone(async () => 'mine')) === 'mine')
     release()
     await first
     await other.close()

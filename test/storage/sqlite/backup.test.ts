@@ -48,7 +48,7 @@ describe('a backup', () => {
   it('opens as a store that holds the same, and is its owner’s alone', async (t) => {
     const { store, copy } = await openShop(t)
     for (let number = 0; number < 20; number++) await store.ingest.ingest(tellTale(number).rows)
-    await store.upkeep.backup(copy)
+    await store.maintenance.backup(copy)
     assert.equal(statSync(copy).mode & 0o777, 0o600)
     assert.equal(value(copy, 'PRAGMA integrity_check'), 'ok')
     const opened = await openCopy(t, copy)
@@ -64,7 +64,7 @@ describe('a backup', () => {
     const { store, path, copy } = await openShop(t)
     await store.ingest.ingest(tellTale(1).rows)
     const before = readdirSync(join(path, '..'))
-    await store.upkeep.backup(copy)
+    await store.maintenance.backup(copy)
     assert.deepEqual(readdirSync(join(copy, '..')), ['copy.db'])
     assert.deepEqual(readdirSync(join(path, '..')), before)
   })
@@ -85,8 +85,8 @@ describe('a backup', () => {
     }
     await rememberWindows(store, keeping(1))
     while (!(await store.retention.sweep('shop', stepBefore(start, 500))).isDone);
-    assert.equal((await store.upkeep.scrubState()).isDue, true)
-    await store.upkeep.backup(copy)
+    assert.equal((await store.maintenance.scrubState()).isDue, true)
+    await store.maintenance.backup(copy)
     const kept = subjects.filter((_, number) => number % 3 === 2)
     assert.deepEqual(talesIn(readFileSync(copy)), new Set(kept.flatMap(({ texts }) => texts)))
   })
@@ -103,7 +103,7 @@ describe('a backup', () => {
       ['anna', 'ben'].map((subjectId) => eventRow({ subjectId, eventId: `e${number}` }))
     await other.ingest.ingest(pair(0))
     let isDone = false
-    const backup = store.upkeep.backup(copy).finally(() => {
+    const backup = store.maintenance.backup(copy).finally(() => {
       isDone = true
     })
     let writes = 1
@@ -124,7 +124,7 @@ describe('a backup', () => {
     const { store, copy } = await openShop(t)
     await store.ingest.ingest(tellTale(1).rows)
     writeFileSync(`${copy}.partial`, 'the first half of a store')
-    await store.upkeep.backup(copy)
+    await store.maintenance.backup(copy)
     assert.equal(existsSync(`${copy}.partial`), false)
     assert.deepEqual(await contentsOf(await openCopy(t, copy)), await contentsOf(store))
   })
@@ -136,7 +136,7 @@ describe('a backup is refused', () => {
     for (const content of ['precious', '']) {
       writeFileSync(copy, content, { mode: 0o640 })
       const before = statSync(copy)
-      await assert.rejects(store.upkeep.backup(copy), (error: Error) => {
+      await assert.rejects(store.maintenance.backup(copy), (error: Error) => {
         assert.ok(error.message.includes(`${copy} exists already`), error.message)
         return true
       })
@@ -148,7 +148,7 @@ describe('a backup is refused', () => {
 
   it('onto the store itself', async (t) => {
     const { store, path } = await openShop(t)
-    await assert.rejects(store.upkeep.backup(path), /exists already/)
+    await assert.rejects(store.maintenance.backup(path), /exists already/)
     await store.ping()
   })
 
@@ -156,13 +156,13 @@ describe('a backup is refused', () => {
     const { store, copy } = await openShop(t)
     writeFileSync(copy, '')
     for (const impossible of [join(copy, '..', 'nowhere', 'copy.db'), join(copy, 'copy.db')]) {
-      await assert.rejects(store.upkeep.backup(impossible), (error: Error) => {
+      await assert.rejects(store.maintenance.backup(impossible), (error: Error) => {
         assert.ok(error.message.includes(impossible), error.message)
         return true
       })
     }
     await store.ping()
-    await store.upkeep.backup(join(copy, '..', 'second.db'))
+    await store.maintenance.backup(join(copy, '..', 'second.db'))
   })
 })
 

@@ -73,7 +73,7 @@ describe('the files after a scrub', () => {
     const before = [...numbersBeside(path)].filter((number) => number < 2_000 || number >= 3_000)
     t.diagnostic(`LETHE_TEST_SEED=${random.seed}: texts of ${before.length} of 400 before the scrub`)
 
-    await store.upkeep.alone(() => store.upkeep.scrub(now))
+    await store.maintenance.alone(() => store.maintenance.scrub(now))
     assert.deepEqual(numbersBeside(path), new Set(numbers(2_000, 240)))
     assert.equal(value(path, 'PRAGMA integrity_check'), 'ok')
     for (const { subjectId } of kept) {
@@ -84,7 +84,7 @@ describe('the files after a scrub', () => {
 
   it('are their owner’s alone, and the log is as good as empty', async (t) => {
     const { store, path } = await openUsedShop(t)
-    await store.upkeep.alone(() => store.upkeep.scrub(now))
+    await store.maintenance.alone(() => store.maintenance.scrub(now))
     assert.equal(logSize(path), 0)
     const folder = dirname(path)
     assert.deepEqual(readdirSync(folder).sort(), [
@@ -125,7 +125,7 @@ describe('while a scrub runs', () => {
     const shares: number[] = []
     const writes: Promise<unknown>[] = []
     let isDone = false
-    const scrub = store.upkeep.scrub(now, {
+    const scrub = store.maintenance.scrub(now, {
       onProgress(share) {
         if (shares.push(share) > 1) return
         const revoked = store.apiKeys.revoke(key.id, 5)
@@ -155,24 +155,24 @@ describe('while a scrub runs', () => {
   it('what is deleted meanwhile is left to the next one', async (t) => {
     const { store } = await openLargeShop(t)
     const erasures: Promise<unknown>[] = []
-    await store.upkeep.scrub(now, {
+    await store.maintenance.scrub(now, {
       onProgress: () => erasures.push(store.subjects.erase(tracker, 'anna')),
     })
     await Promise.all(erasures)
-    assert.deepEqual(await store.upkeep.scrubState(), { lastAt: now, isDue: true })
-    await store.upkeep.scrub(now + 1)
-    assert.deepEqual(await store.upkeep.scrubState(), { lastAt: now + 1, isDue: false })
+    assert.deepEqual(await store.maintenance.scrubState(), { lastAt: now, isDue: true })
+    await store.maintenance.scrub(now + 1)
+    assert.deepEqual(await store.maintenance.scrubState(), { lastAt: now + 1, isDue: false })
   })
 
   it('it can be stopped between two pieces, and is still due', async (t) => {
     const { store } = await openLargeShop(t)
     const stopping = new AbortController()
-    const before = await store.upkeep.scrubState()
+    const before = await store.maintenance.scrubState()
     const onProgress = () => stopping.abort()
-    await assert.rejects(store.upkeep.scrub(now, { signal: stopping.signal, onProgress }), {
+    await assert.rejects(store.maintenance.scrub(now, { signal: stopping.signal, onProgress }), {
       name: 'AbortError',
     })
-    assert.deepEqual(await store.upkeep.scrubState(), before)
+    assert.deepEqual(await store.maintenance.scrubState(), before)
     assert.equal(before.isDue, true)
   })
 
@@ -181,7 +181,7 @@ describe('while a scrub runs', () => {
     const child = runChild('child-checkpoints.ts', path)
     const ended = once(child, 'exit')
     await once(child.stdout, 'data')
-    for (let round = 0; round < 3; round++) await store.upkeep.scrub(now + round)
+    for (let round = 0; round < 3; round++) await store.maintenance.scrub(now + round)
     child.kill('SIGKILL')
     await ended
     assert.equal(value(path, 'PRAGMA integrity_check'), 'ok')
@@ -195,16 +195,16 @@ describe('a scrub beside another process that reads old pages', () => {
     await store.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'late' })])
     const reader = beginReading(path)
     let isDone = false
-    const scrub = store.upkeep.scrub(now).finally(() => {
+    const scrub = store.maintenance.scrub(now).finally(() => {
       isDone = true
     })
     // Each is handed over behind a try of the scrub's.
     for (let i = 0; i < 10; i++) await store.organisations.setPlan('acme', 'pro')
     assert.equal(isDone, false)
-    assert.equal((await store.upkeep.scrubState()).isDue, true)
+    assert.equal((await store.maintenance.scrubState()).isDue, true)
     reader.close()
     await scrub
-    assert.deepEqual(await store.upkeep.scrubState(), { lastAt: now, isDue: false })
+    assert.deepEqual(await store.maintenance.scrubState(), { lastAt: now, isDue: false })
     assert.equal(logSize(path), 0)
   })
 
@@ -219,7 +219,7 @@ describe('a scrub beside another process that reads old pages', () => {
     assert.equal((await store.subjects.read(tracker, 'anna'))?.counts.events, 3_000)
     reader.close()
     await scrub()
-    assert.deepEqual(await store.upkeep.scrubState(), { lastAt: now, isDue: false })
+    assert.deepEqual(await store.maintenance.scrubState(), { lastAt: now, isDue: false })
     assert.equal(logSize(path), 0)
   })
 })

@@ -167,12 +167,12 @@ describe('a store of the first version, upgraded', () => {
   it('is due for a scrub: nobody counted what was deleted before', async (t) => {
     const path = oldStore(t)
     const upgraded = await open(t, path)
-    const { lastAt, isDue } = await upgraded.upkeep.scrubState()
+    const { lastAt, isDue } = await upgraded.maintenance.scrubState()
     assert.equal(isDue, true)
     const agoMs = Number(value(path, 'SELECT unixepoch() * 1000')) - lastAt
     assert.ok(agoMs >= 0 && agoMs < 60_000, 'counted from the upgrade on')
-    await upgraded.upkeep.scrub(start)
-    assert.deepEqual(await upgraded.upkeep.scrubState(), { lastAt: start, isDue: false })
+    await upgraded.maintenance.scrub(start)
+    assert.deepEqual(await upgraded.maintenance.scrubState(), { lastAt: start, isDue: false })
   })
 
   it('is not due for one when it was never used', async (t) => {
@@ -180,7 +180,7 @@ describe('a store of the first version, upgraded', () => {
     const db = openWriter(path)
     migrate(db, path, migrations().slice(0, 1))
     db.close()
-    assert.equal((await (await open(t, path)).upkeep.scrubState()).isDue, false)
+    assert.equal((await (await open(t, path)).maintenance.scrubState()).isDue, false)
   })
 })
 

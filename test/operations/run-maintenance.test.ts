@@ -3,7 +3,12 @@ import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant } from '../../src/domain/instant.ts'
 import type { Store } from '../../src/domain/store.ts'
-import { type HouseRules, isScrubDue, keepHouse, type SweepPass } from '../../src/operations/keep-house.ts'
+import {
+  isScrubDue,
+  type MaintenanceSchedule,
+  runMaintenance,
+  type SweepPass,
+} from '../../src/operations/run-maintenance.ts'
 import { type SweptTotals, sweepAged } from '../../src/operations/sweep-aged.ts'
 import { emptyStore, openStoreAt } from '../support/empty-store.ts'
 import { inReverse } from '../support/in-reverse.ts'
@@ -47,8 +52,8 @@ describe('whether a scrub is due', () => {
   })
 })
 
-/** A store of its own for a test, with the upkeep of one or more services on it. */
-async function openHouse(t: TestContext) {
+/** A store of its own for a test, with the maintenance of one or more services on it. */
+async function openMaintained(t: TestContext) {
   const lifetime = inReverse(t)
   const address = await emptyStore(lifetime)
   const store = await openStore()
@@ -80,8 +85,8 @@ async function openHouse(t: TestContext) {
       )
     },
     hasAged: async (subjectId: string) => (await store.subjects.read(tracker, subjectId)) !== null,
-    /** Begins the upkeep on a store, some of its ports changed; it stops with the test at the latest. */
-    keep(own: Store = store, rules: Partial<HouseRules> = {}, policy = defaultPolicy) {
+    /** Begins the maintenance on a store, some of its ports changed; it stops with the test at the latest. */
+    keep(own: Store = store, rules: Partial<MaintenanceSchedule> = {}, policy = defaultPolicy) {
       const passes: SweepPass[] = []
       /** What those deleted that found something. */
       const swept: SweptTotals[] = []
@@ -89,18 +94,18 @@ async function openHouse(t: TestContext) {
       const errors: unknown[] = []
       const waiting: [count: number, added: string[]][] = []
       const rounds = { begun: 0, ended: 0 }
-      const alone: Store['upkeep']['alone'] = async (work) => {
+      const alone: Store['maintenance']['alone'] = async (work) => {
         rounds.begun++
         try {
-          return await own.upkeep.alone(work)
+          return await own.maintenance.alone(work)
         } finally {
           rounds.ended++
         }
       }
-      const house = keepHouse(
+      const maintenance = runMaintenance(
         {
           ...own,
-          upkeep: { ...own.upkeep, alone },
+          maintenance: { ...own.maintenance, alone },
           ...policy,
           clock: () => now,
           passedMs: () => now,
@@ -120,14 +125,14 @@ async function openHouse(t: TestContext) {
           onError: (error) => errors.push(error),
         },
       )
-      lifetime.after(() => house.stop())
+      lifetime.after(() => maintenance.stop())
       /** Waits until so many rounds are over, and the next is on its way. */
       async function ended(count: number): Promise<void> {
         await until(() => rounds.ended >= count)
         await nextTurn()
         assert.deepEqual(rounds, { begun: count, ended: count })
       }
-      return { stop: () => house.stop(), passes, swept, durations, errors, waiting, ended }
+      return { stop: () => maintenance.stop(), passes, swept, durations, errors, waiting, ended }
     },
   }
 }
@@ -144,69 +149,69 @@ function gated(store: Store) {
   return { store: { ...store, retention: { ...store.retention, sweep } }, reached, open }
 }
 
-describe('the upkeep of a service', () => {
+describe('the maintenance of a service', () => {
   it('sweeps at once, and again after every interval', async (t) => {
-    const { keep, addAged, hasAged } = await openHouse(t)
+    const { keep, addAged, hasAged } = await openMaintained(t)
     await addAged('anna')
-    const house = keep()
-    await house.ended(1)
-    assert.deepEqual(house.swept, [{ subjects: 1, sessions: 1, events: 1, activity: 0 }])
+    const maintenance = keep()
+    await maintenance.ended(1)
+    assert.deepEqual(maintenance.swept, [{ subjects: 1, sessions: 1, events: 1, activity: 0 }])
     for (const round of [2, 3]) {
       await addAged('ben')
       t.mock.timers.tick(59_999)
       await nextTurn()
-      await house.ended(round - 1)
+      await maintenance.ended(round - 1)
       assert.equal(await hasAged('ben'), true)
       t.mock.timers.tick(1)
-      await house.ended(round)
+      await maintenance.ended(round)
       assert.equal(await hasAged('ben'), false)
-      assert.equal(house.swept.length, round)
+      assert.equal(maintenance.swept.length, round)
     }
-    assert.ok(house.durations.every((durationMs) => durationMs > 0))
-    assert.deepEqual(house.errors, [])
+    assert.ok(maintenance.durations.every((durationMs) => durationMs > 0))
+    assert.deepEqual(maintenance.errors, [])
   })
 
   it('tells of a shorter window once, and of how many there are each time', async (t) => {
-    const { keep, store, addAged, hasAged, moveClock } = await openHouse(t)
+    const { keep, store, addAged, hasAged, moveClock } = await openMaintained(t)
     await addAged('anna')
     await rememberWindows(store, keeping(36_500), 'acme')
-    const house = keep()
-    await house.ended(1)
+    const maintenance = keep()
+    await maintenance.ended(1)
     t.mock.timers.tick(60_000)
-    await house.ended(2)
-    assert.deepEqual(house.waiting, [
+    await maintenance.ended(2)
+    assert.deepEqual(maintenance.waiting, [
       [2, ['acme', 'acme']],
       [2, []],
     ])
     assert.equal(await hasAged('anna'), true)
     moveClock(noon + day)
     t.mock.timers.tick(60_000)
-    await house.ended(3)
-    assert.deepEqual(house.waiting.at(-1), [0, []])
+    await maintenance.ended(3)
+    assert.deepEqual(maintenance.waiting.at(-1), [0, []])
     assert.equal(await hasAged('anna'), false)
   })
 
   it('keeps another process from deleting by a shorter window, also while it is that one’s turn', async (t) => {
-    const { keep, store, openStore, addAged, hasAged, moveClock } = await openHouse(t)
+    const { keep, store, openStore, addAged, hasAged, moveClock } = await openMaintained(t)
     await addAged('anna')
     const long = { ...defaultPolicy, retentionDays: { ...defaultPolicy.retentionDays, free: 36_500 } }
     await rememberWindows(store, long, 'acme')
     const other = await openStore()
-    await other.upkeep.alone(async () => {
+    await other.maintenance.alone(async () => {
       // It has the turn, and sweeps without the variable that this process has.
       const sweep = () => sweepAged({ ...other, ...defaultPolicy, clock: () => noon + 2 * day })
       await other.retention.settleWindows({ policy: defaultPolicy, now: noon, rule: 'grace' })
       moveClock(noon + day)
-      const house = keep(store, {}, long)
-      await house.ended(1)
+      const maintenance = keep(store, {}, long)
+      await maintenance.ended(1)
       await sweep()
       assert.equal(await hasAged('anna'), true)
-      await house.stop()
+      await maintenance.stop()
     })
   })
 
   it('finishes deletions that broke off, and sweeps though that fails', async (t) => {
-    const { keep, store, addAged, hasAged } = await openHouse(t)
+    const { keep, store, addAged, hasAged } = await openMaintained(t)
     await addAged('anna')
     const doomed = { id: 'blog', organisationId: 'acme', name: 'Blog', createdAt: 1 }
     await store.trackers.create(doomed)
@@ -221,36 +226,36 @@ describe('the upkeep of a service', () => {
     assert.equal(failing.errors.length, 1)
     assert.equal(await hasAged('anna'), false)
     await failing.stop()
-    const house = keep()
-    await house.ended(1)
-    assert.deepEqual([await store.deletions.listTrackers(), house.errors], [[], []])
+    const maintenance = keep()
+    await maintenance.ended(1)
+    assert.deepEqual([await store.deletions.listTrackers(), maintenance.errors], [[], []])
   })
 
   it('tells of every pass, of one that found nothing too', async (t) => {
-    const { keep } = await openHouse(t)
-    const house = keep()
-    await house.ended(1)
-    const [{ durationMs = 0, ...pass } = {}, ...others] = house.passes
+    const { keep } = await openMaintained(t)
+    const maintenance = keep()
+    await maintenance.ended(1)
+    const [{ durationMs = 0, ...pass } = {}, ...others] = maintenance.passes
     const nothing = { subjects: 0, sessions: 0, events: 0, activity: 0 }
     assert.deepEqual(pass, { swept: nothing, begunAt: noon, isComplete: true })
     assert.ok(durationMs > 0)
-    assert.deepEqual([others, house.errors], [[], []])
+    assert.deepEqual([others, maintenance.errors], [[], []])
   })
 
   it('tells what a pass deleted before it failed', async (t) => {
-    const { keep, addAged, store } = await openHouse(t)
+    const { keep, addAged, store } = await openMaintained(t)
     await addAged('busy', 12_000)
     let steps = 0
     const sweep: Store['retention']['sweep'] = (...args) =>
       ++steps === 2 ? Promise.reject(new Error('the disk is full')) : store.retention.sweep(...args)
-    const house = keep({ ...store, retention: { ...store.retention, sweep } })
-    await house.ended(1)
-    assert.partialDeepStrictEqual(house.passes, [{ isComplete: false, swept: { events: 5_000 } }])
-    assert.equal(house.errors.length, 1)
+    const maintenance = keep({ ...store, retention: { ...store.retention, sweep } })
+    await maintenance.ended(1)
+    assert.partialDeepStrictEqual(maintenance.passes, [{ isComplete: false, swept: { events: 5_000 } }])
+    assert.equal(maintenance.errors.length, 1)
   })
 
   it('is done by one of two at a time, and by the other when its turn comes', async (t) => {
-    const { keep, addAged, hasAged, store, openStore } = await openHouse(t)
+    const { keep, addAged, hasAged, store, openStore } = await openMaintained(t)
     await addAged('anna')
     const gate = gated(store)
     const first = keep(gate.store)
@@ -270,56 +275,56 @@ describe('the upkeep of a service', () => {
   })
 
   it('reports an error, and goes on after the interval', async (t) => {
-    const { keep, addAged, store } = await openHouse(t)
+    const { keep, addAged, store } = await openMaintained(t)
     await addAged('anna')
     const disk = new Error('the disk is full')
     let tries = 0
     const sweep: Store['retention']['sweep'] = (...args) =>
       ++tries === 1 ? Promise.reject(disk) : store.retention.sweep(...args)
-    const house = keep({ ...store, retention: { ...store.retention, sweep } })
-    await house.ended(1)
-    assert.deepEqual([house.errors, house.swept], [[disk], []])
+    const maintenance = keep({ ...store, retention: { ...store.retention, sweep } })
+    await maintenance.ended(1)
+    assert.deepEqual([maintenance.errors, maintenance.swept], [[disk], []])
     t.mock.timers.tick(60_000)
-    await house.ended(2)
-    assert.deepEqual(house.swept, [{ subjects: 1, sessions: 1, events: 1, activity: 0 }])
-    assert.deepEqual(house.errors, [disk])
+    await maintenance.ended(2)
+    assert.deepEqual(maintenance.swept, [{ subjects: 1, sessions: 1, events: 1, activity: 0 }])
+    assert.deepEqual(maintenance.errors, [disk])
   })
 
   it('once stopped has finished the step it was in, and begins no other', async (t) => {
-    const { keep, addAged, hasAged, store } = await openHouse(t)
-    await store.upkeep.scrub(noon - 2 * day)
+    const { keep, addAged, hasAged, store } = await openMaintained(t)
+    await store.maintenance.scrub(noon - 2 * day)
     await addAged('busy', 6_000)
     const gate = gated(store)
-    const house = keep(gate.store, { scrubHour: 0 })
+    const maintenance = keep(gate.store, { scrubHour: 0 })
     await gate.reached
     let isStopped = false
-    const stop = house.stop().then(() => {
+    const stop = maintenance.stop().then(() => {
       isStopped = true
     })
     for (let turn = 0; turn < 20; turn++) await nextTurn()
     assert.equal(isStopped, false)
     gate.open()
     await stop
-    assert.equal(house.swept.length, 1)
-    assert.equal(house.passes[0]?.isComplete, false)
-    assert.ok(house.swept[0] && house.swept[0].events > 0 && house.swept[0].events < 6_000)
+    assert.equal(maintenance.swept.length, 1)
+    assert.equal(maintenance.passes[0]?.isComplete, false)
+    assert.ok(maintenance.swept[0] && maintenance.swept[0].events > 0 && maintenance.swept[0].events < 6_000)
     assert.equal(await hasAged('busy'), true)
-    assert.equal((await store.upkeep.scrubState()).isDue, true, 'no scrub was begun either')
+    assert.equal((await store.maintenance.scrubState()).isDue, true, 'no scrub was begun either')
     t.mock.timers.tick(600_000)
     await nextTurn()
-    await house.ended(1)
-    assert.deepEqual(await store.upkeep.alone(async () => 'free'), 'free')
+    await maintenance.ended(1)
+    assert.deepEqual(await store.maintenance.alone(async () => 'free'), 'free')
   })
 
   it('can be stopped between two rounds, and twice', async (t) => {
-    const { keep } = await openHouse(t)
-    const house = keep()
-    await house.ended(1)
-    await house.stop()
-    await house.stop()
+    const { keep } = await openMaintained(t)
+    const maintenance = keep()
+    await maintenance.ended(1)
+    await maintenance.stop()
+    await maintenance.stop()
     t.mock.timers.tick(600_000)
     await nextTurn()
-    await house.ended(1)
+    await maintenance.ended(1)
   })
 })
 
@@ -327,105 +332,105 @@ describe('the nightly scrub', () => {
   const three = at('2026-11-16T03:00:00.000Z')
 
   it('comes at its hour when something was deleted, once', async (t) => {
-    const { keep, addAged, moveClock, store } = await openHouse(t)
-    await store.upkeep.scrub(noon)
+    const { keep, addAged, moveClock, store } = await openMaintained(t)
+    await store.maintenance.scrub(noon)
     await addAged('anna')
-    const house = keep(store, { scrubHour: 3 })
-    await house.ended(1)
-    assert.equal(house.durations.length, 1, 'the sweep')
+    const maintenance = keep(store, { scrubHour: 3 })
+    await maintenance.ended(1)
+    assert.equal(maintenance.durations.length, 1, 'the sweep')
     moveClock(three - 1)
     t.mock.timers.tick(60_000)
-    await house.ended(2)
-    assert.deepEqual(await store.upkeep.scrubState(), { lastAt: noon, isDue: true })
+    await maintenance.ended(2)
+    assert.deepEqual(await store.maintenance.scrubState(), { lastAt: noon, isDue: true })
     moveClock(three)
     t.mock.timers.tick(60_000)
-    await house.ended(3)
-    assert.deepEqual(await store.upkeep.scrubState(), { lastAt: three, isDue: false })
-    assert.equal(house.durations.length, 2, 'and the scrub')
+    await maintenance.ended(3)
+    assert.deepEqual(await store.maintenance.scrubState(), { lastAt: three, isDue: false })
+    assert.equal(maintenance.durations.length, 2, 'and the scrub')
     moveClock(three + 1)
     t.mock.timers.tick(60_000)
-    await house.ended(4)
-    assert.equal(house.durations.length, 2)
-    assert.deepEqual(house.errors, [])
+    await maintenance.ended(4)
+    assert.equal(maintenance.durations.length, 2)
+    assert.deepEqual(maintenance.errors, [])
   })
 
   it('is made up for by a service that starts after it', async (t) => {
-    const { keep, addAged, moveClock, store } = await openHouse(t)
-    await store.upkeep.scrub(noon)
+    const { keep, addAged, moveClock, store } = await openMaintained(t)
+    await store.maintenance.scrub(noon)
     await addAged('anna')
     await store.subjects.erase(tracker, 'anna')
     moveClock(three + 5 * hour)
     await keep(store, { scrubHour: 3 }).ended(1)
-    assert.deepEqual(await store.upkeep.scrubState(), { lastAt: three + 5 * hour, isDue: false })
+    assert.deepEqual(await store.maintenance.scrubState(), { lastAt: three + 5 * hour, isDue: false })
   })
 
   it('does not come when nothing was deleted, or when it is off', async (t) => {
-    const { keep, addAged, moveClock, store } = await openHouse(t)
-    await store.upkeep.scrub(noon)
+    const { keep, addAged, moveClock, store } = await openMaintained(t)
+    await store.maintenance.scrub(noon)
     moveClock(three)
     await keep(store, { scrubHour: 3 }).ended(1)
-    assert.equal((await store.upkeep.scrubState()).lastAt, noon)
+    assert.equal((await store.maintenance.scrubState()).lastAt, noon)
     await addAged('anna')
     await keep(store, { scrubHour: 'off' }).ended(1)
-    assert.deepEqual(await store.upkeep.scrubState(), { lastAt: noon, isDue: true })
+    assert.deepEqual(await store.maintenance.scrubState(), { lastAt: noon, isDue: true })
   })
 
   it('that fails is reported, and tried again in the next round', async (t) => {
-    const { keep, addAged, moveClock, store } = await openHouse(t)
-    await store.upkeep.scrub(noon)
+    const { keep, addAged, moveClock, store } = await openMaintained(t)
+    await store.maintenance.scrub(noon)
     await addAged('anna')
     moveClock(three)
     const reader = new Error('Another process has been using old pages for a minute.')
     let tries = 0
-    const scrub: Store['upkeep']['scrub'] = (now) =>
-      ++tries === 1 ? Promise.reject(reader) : store.upkeep.scrub(now)
-    const house = keep({ ...store, upkeep: { ...store.upkeep, scrub } }, { scrubHour: 3 })
-    await house.ended(1)
-    assert.deepEqual(house.errors, [reader])
-    assert.equal((await store.upkeep.scrubState()).isDue, true)
+    const scrub: Store['maintenance']['scrub'] = (now) =>
+      ++tries === 1 ? Promise.reject(reader) : store.maintenance.scrub(now)
+    const maintenance = keep({ ...store, maintenance: { ...store.maintenance, scrub } }, { scrubHour: 3 })
+    await maintenance.ended(1)
+    assert.deepEqual(maintenance.errors, [reader])
+    assert.equal((await store.maintenance.scrubState()).isDue, true)
     t.mock.timers.tick(60_000)
-    await house.ended(2)
-    assert.deepEqual(house.errors, [reader])
-    assert.deepEqual(await store.upkeep.scrubState(), { lastAt: three, isDue: false })
+    await maintenance.ended(2)
+    assert.deepEqual(maintenance.errors, [reader])
+    assert.deepEqual(await store.maintenance.scrubState(), { lastAt: three, isDue: false })
   })
 
   it('that fails again and again is tried ever more seldom, at least once a day, and sweeps go on', async (t) => {
-    const { keep, addAged, moveClock, store } = await openHouse(t)
-    await store.upkeep.scrub(noon)
+    const { keep, addAged, moveClock, store } = await openMaintained(t)
+    await store.maintenance.scrub(noon)
     await addAged('anna')
     moveClock(three)
     let tries = 0
-    const scrub: Store['upkeep']['scrub'] = async () => {
+    const scrub: Store['maintenance']['scrub'] = async () => {
       tries++
       throw new Error('database or disk is full')
     }
-    const upkeep = { ...store.upkeep, scrub }
-    const house = keep({ ...store, upkeep }, { scrubHour: 3, sweepSeconds: 6 * 3_600 })
+    const full = { ...store, maintenance: { ...store.maintenance, scrub } }
+    const maintenance = keep(full, { scrubHour: 3, sweepSeconds: 6 * 3_600 })
     const triesAfter = []
     for (let round = 1; round <= 16; round++) {
-      await house.ended(round)
+      await maintenance.ended(round)
       triesAfter.push(tries)
       t.mock.timers.tick(6 * hour)
     }
     assert.deepEqual(triesAfter, [1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 6])
-    assert.equal(house.errors.length, 6)
-    assert.equal(house.passes.length, 16)
+    assert.equal(maintenance.errors.length, 6)
+    assert.equal(maintenance.passes.length, 16)
   })
 
   it('is stopped with the service, without an error', async (t) => {
-    const { keep, addAged, moveClock, store } = await openHouse(t)
-    await store.upkeep.scrub(noon)
+    const { keep, addAged, moveClock, store } = await openMaintained(t)
+    await store.maintenance.scrub(noon)
     await addAged('anna')
     moveClock(three)
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
-    const scrub: Store['upkeep']['scrub'] = async (_, { signal } = {}) => {
+    const scrub: Store['maintenance']['scrub'] = async (_, { signal } = {}) => {
       begin()
       await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
     }
-    const house = keep({ ...store, upkeep: { ...store.upkeep, scrub } }, { scrubHour: 3 })
+    const maintenance = keep({ ...store, maintenance: { ...store.maintenance, scrub } }, { scrubHour: 3 })
     await begun
-    await house.stop()
-    assert.deepEqual(house.errors, [])
-    assert.equal((await store.upkeep.scrubState()).isDue, true)
+    await maintenance.stop()
+    assert.deepEqual(maintenance.errors, [])
+    assert.equal((await store.maintenance.scrubState()).isDue, true)
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { Registry } from 'prom-client'
-import { upkeepMetrics } from '../../src/metrics/upkeep-metrics.ts'
+import { maintenanceMetrics } from '../../src/metrics/maintenance-metrics.ts'
 import { readMetrics, samplesOf, sampleValue } from '../support/metrics.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
@@ -9,11 +9,11 @@ import { until } from '../support/until.ts'
 const nothing = { subjects: 0, sessions: 0, events: 0, activity: 0 }
 const noon = 1_794_052_800_000
 
-/** The metrics of an upkeep, told by hand, under a clock that stands still until it is moved. */
+/** The metrics of an maintenance, told by hand, under a clock that stands still until it is moved. */
 function measure() {
   const registry = new Registry()
   let now = noon
-  const reports = upkeepMetrics(registry, () => now)
+  const reports = maintenanceMetrics(registry, () => now)
   return {
     ...reports,
     moveClock(to: number) {
@@ -54,7 +54,7 @@ describe('the lag of sweeps', () => {
   })
 })
 
-describe('what upkeep tells', () => {
+describe('what maintenance tells', () => {
   test('is counted: rows, passes by their outcome, scrubs, failures', async () => {
     const { onSwept, onScrubbed, onError, read } = measure()
     const swept = { subjects: 1, sessions: 2, events: 30, activity: 4 }
@@ -84,7 +84,7 @@ describe('a service', () => {
   test('tells of its sweeps and its scrub', async (t) => {
     const { shop, read } = await startSwept(t)
     await shop.ingest(visit('old', { startedAt: Date.now() - 999 * 86_400_000, events: 4 }))
-    await shop.services.upkeep.scrub(Date.now() - 3 * 86_400_000)
+    await shop.services.maintenance.scrub(Date.now() - 3 * 86_400_000)
     await until(async () => (await read('lethe_swept_rows_total', { kind: 'event' })) === 4)
     assert.equal(await read('lethe_swept_rows_total', { kind: 'session' }), 1)
     assert.equal(await read('lethe_swept_rows_total', { kind: 'subject' }), 1)

@@ -16,7 +16,7 @@ const sweepSeconds = 1
 const waiting = `SELECT DISTINCT application_name AS name FROM pg_stat_activity WHERE datname = current_database()
   AND application_name LIKE 'lethe-_' AND wait_event_type = 'Lock' AND query LIKE '%FOR UPDATE%'`
 
-describe('the upkeep of three processes', { skip: noRedisOfOurOwn }, () => {
+describe('the maintenance of three processes', { skip: noRedisOfOurOwn }, () => {
   test('is done by one at a time, and by another as soon as that one is killed in the middle of it', async (t) => {
     const lifetime = inReverse(t)
     const { url: redis } = await startRedis(lifetime)

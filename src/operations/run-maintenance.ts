@@ -1,10 +1,10 @@
 import type { Clock, Instant } from '../domain/instant.ts'
-import type { ScrubState, UpkeepStore } from '../domain/upkeep.ts'
+import type { MaintenanceStore, ScrubState } from '../domain/maintenance.ts'
 import { finishDeletions } from './finish-deletions.ts'
 import { observeWindows, type WaitingWindow } from './observe-windows.ts'
 import { type SweepParts, type SweptTotals, sweepAged, sweptNothing } from './sweep-aged.ts'
 
-export interface HouseRules {
+export interface MaintenanceSchedule {
   sweepSeconds: number
   /** The hour (UTC) of the nightly scrub. */
   scrubHour: number | 'off'
@@ -20,7 +20,7 @@ export interface SweepPass {
 }
 
 /** What is told of the work, once it is done. */
-export interface HouseReports {
+export interface MaintenanceReports {
   /** How many shorter windows wait before anything is deleted by them, and those of them that were not told of before. */
   onWaitingWindows(count: number, added: readonly WaitingWindow[]): void
   onSwept(pass: SweepPass): void
@@ -31,15 +31,15 @@ export interface HouseReports {
 }
 
 /**
- * The upkeep of a running service: finishes deletions and sweeps at once and then every so many seconds, and scrubs at night. Whatever the number of
+ * The maintenance of a running service: finishes deletions and sweeps at once and then every so many seconds, and scrubs at night. Whatever the number of
  * processes, one of them does it at a time. `passedMs` tells how time passes when nobody sets the clock.
  */
-export function keepHouse(
-  parts: SweepParts & { upkeep: UpkeepStore; passedMs(): number },
-  { sweepSeconds, scrubHour }: HouseRules,
-  { onWaitingWindows, onSwept, onScrubbed, onClockJumped, onError }: HouseReports,
+export function runMaintenance(
+  parts: SweepParts & { maintenance: MaintenanceStore; passedMs(): number },
+  { sweepSeconds, scrubHour }: MaintenanceSchedule,
+  { onWaitingWindows, onSwept, onScrubbed, onClockJumped, onError }: MaintenanceReports,
 ): { stop(): Promise<void> } {
-  const { upkeep, clock, passedMs } = parts
+  const { maintenance, clock, passedMs } = parts
   let told = new Set<string>()
   const isClockDoubtful = clockDoubt(clock, passedMs, onClockJumped)
   const stopping = new AbortController()
@@ -55,7 +55,7 @@ export function keepHouse(
     await reported(async () => {
       await observe()
       if (isClockDoubtful()) return
-      await upkeep.alone(async () => {
+      await maintenance.alone(async () => {
         await reported(async () => {
           await finishDeletions(parts, { signal: stopping.signal })
         })
@@ -103,7 +103,7 @@ export function keepHouse(
         },
       })
       isComplete = !signal.aborted && !isClockDoubtful()
-      if (isComplete) await upkeep.noteSweep(begunAt)
+      if (isComplete) await maintenance.noteSweep(begunAt)
     } finally {
       onSwept({ swept, begunAt, durationMs: performance.now() - startedAt, isComplete })
     }
@@ -112,10 +112,10 @@ export function keepHouse(
   async function scrub(): Promise<void> {
     const { signal } = stopping
     if (scrubHour === 'off' || signal.aborted) return
-    if (!isScrubDue(await upkeep.scrubState(), scrubHour, clock()) || scrubRetry.isTooEarly()) return
+    if (!isScrubDue(await maintenance.scrubState(), scrubHour, clock()) || scrubRetry.isTooEarly()) return
     const startedAt = performance.now()
     try {
-      await upkeep.scrub(clock(), { signal })
+      await maintenance.scrub(clock(), { signal })
     } catch (error) {
       // One that was stopped is still due.
       if (signal.aborted) return

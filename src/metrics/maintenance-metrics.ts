@@ -1,12 +1,15 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Clock, Instant } from '../domain/instant.ts'
-import type { HouseReports } from '../operations/keep-house.ts'
+import type { MaintenanceReports } from '../operations/run-maintenance.ts'
 
 /** Seconds, from a pass that finds nothing to one behind a large backlog. */
 const buckets = [0.001, 0.01, 0.1, 1, 10, 60, 300, 1_800]
 
-/** Measures the upkeep by what is told of it. */
-export function upkeepMetrics(registry: Registry, clock: Clock): Omit<HouseReports, 'onClockJumped'> {
+/** Measures the maintenance by what is told of it. */
+export function maintenanceMetrics(
+  registry: Registry,
+  clock: Clock,
+): Omit<MaintenanceReports, 'onClockJumped'> {
   const registers = [registry]
   const sweptRows = new Counter({
     name: 'lethe_swept_rows_total',

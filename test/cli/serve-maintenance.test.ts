@@ -32,7 +32,7 @@ function linesOf(stdout: string, message: string) {
     })
 }
 
-describe('the upkeep of lethe serve', { concurrency: true }, () => {
+describe('the maintenance of lethe serve', { concurrency: true }, () => {
   it('sweeps at its start and every so often, with a line of counts and of no ids', async (t) => {
     const cli = commandLine(t)
     await fillStore(cli.storePath, [
@@ -89,8 +89,8 @@ describe('the upkeep of lethe serve', { concurrency: true }, () => {
   it('makes up for a scrub that was due in the night, with a line of its own', async (t) => {
     const cli = commandLine(t)
     await fillStore(cli.storePath, [visit('visitor-old', 1), visit('visitor-kept', 1)])
-    await inStore(cli.storePath, async ({ subjects, upkeep }) => {
-      await upkeep.scrub(now - 2 * day)
+    await inStore(cli.storePath, async ({ subjects, maintenance }) => {
+      await maintenance.scrub(now - 2 * day)
       await subjects.erase(shop, 'visitor-old')
     })
     const server = await startServe(cli)
@@ -102,7 +102,7 @@ describe('the upkeep of lethe serve', { concurrency: true }, () => {
     assert.deepEqual(others, [])
     assert.deepEqual(Object.keys(scrubbed ?? {}), ['durationMs'])
     assert.deepEqual(linesOf(stdout, 'swept'), [], 'there was nothing to sweep')
-    const { lastAt, isDue } = await inStore(cli.storePath, ({ upkeep }) => upkeep.scrubState())
+    const { lastAt, isDue } = await inStore(cli.storePath, ({ maintenance }) => maintenance.scrubState())
     assert.equal(isDue, false)
     assert.ok(lastAt >= now)
     assert.equal(cli.holdsBytes('visitor-old'), false)
@@ -112,8 +112,8 @@ describe('the upkeep of lethe serve', { concurrency: true }, () => {
   it('leaves the work to another process that is at it, and stops all the same', async (t) => {
     const cli = commandLine(t)
     await fillStore(cli.storePath, [visit('visitor-old', 300)])
-    await inStore(cli.storePath, ({ upkeep, subjects }) =>
-      upkeep.alone(async () => {
+    await inStore(cli.storePath, ({ maintenance, subjects }) =>
+      maintenance.alone(async () => {
         const server = await startServe(cli, { LETHE_SWEEP_SECONDS: '1' })
         server.kill('SIGTERM')
         const { code, stdout, stderr } = await server.ended
@@ -130,9 +130,9 @@ describe('a change of plan beside a running service', () => {
     const cli = commandLine(t)
     await fillStore(cli.storePath, [visit('anna', 1), visit('anna', 30)])
     const key = await createKey(cli)
-    await inStore(cli.storePath, ({ upkeep }) =>
+    await inStore(cli.storePath, ({ maintenance }) =>
       // Nobody else sweeps meanwhile, so that what ages out is hidden and not gone.
-      upkeep.alone(async () => {
+      maintenance.alone(async () => {
         const server = await startServe(cli, { LETHE_RETENTION_DAYS: 'free=2,pro=40' })
         const url = `${server.url}/v1/analytics/trackers/shop/subjects/anna`
         for (const [plan, count] of [

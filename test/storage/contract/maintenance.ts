@@ -9,19 +9,19 @@ import { Bench } from './bench.ts'
 const now = at('2026-11-15T03:00:00.000Z')
 const start = at('2026-11-01T10:00:00.000Z')
 
-/** Upkeep is of the store as a whole, so it has two of its own, on the same data. */
-export function upkeepContract(folder: string, open: (folder: string) => Promise<Store>): void {
-  describe('upkeep', () => {
+/** Maintenance is of the store as a whole, so it has two of its own, on the same data. */
+export function maintenanceContract(folder: string, open: (folder: string) => Promise<Store>): void {
+  describe('maintenance', () => {
     const [here, there] = [new Bench(), new Bench()]
     before(async () => {
-      for (const bench of [here, there]) bench.use(await open(join(folder, 'upkeep')))
+      for (const bench of [here, there]) bench.use(await open(join(folder, 'maintenance')))
     })
     after(() => Promise.all([here.store.close(), there.store.close()]))
 
     it('is done by one store at a time, and hands back what the work does', async () => {
       const { promise: held, resolve: release } = Promise.withResolvers<void>()
       const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
-      const first = here.store.upkeep.alone(async () => {
+      const first = here.store.maintenance.alone(async () => {
         begin()
         await held
         return 'done'
@@ -31,25 +31,25 @@ export function upkeepContract(folder: string, open: (folder: string) => Promise
       const work = async () => {
         didSecond = true
       }
-      for (const { store } of [there, here, there]) assert.equal(await store.upkeep.alone(work), null)
+      for (const { store } of [there, here, there]) assert.equal(await store.maintenance.alone(work), null)
       assert.equal(didSecond, false)
       release()
       assert.equal(await first, 'done')
-      assert.equal(await there.store.upkeep.alone(async () => 7), 7)
-      assert.equal(await here.store.upkeep.alone(async () => 8), 8)
+      assert.equal(await there.store.maintenance.alone(async () => 7), 7)
+      assert.equal(await here.store.maintenance.alone(async () => 8), 8)
     })
 
     it('is let go of when the work fails, whose error comes back', async () => {
       const error = new Error('the disk is full')
       await assert.rejects(
-        here.store.upkeep.alone(() => Promise.reject(error)),
+        here.store.maintenance.alone(() => Promise.reject(error)),
         error,
       )
-      assert.equal(await there.store.upkeep.alone(async () => 'done'), 'done')
+      assert.equal(await there.store.maintenance.alone(async () => 'done'), 'done')
     })
 
     it('leaves requests alone: they read and write meanwhile', async () => {
-      const done = await here.store.upkeep.alone(async () => {
+      const done = await here.store.maintenance.alone(async () => {
         const tracker = await there.createTracker()
         const { trackerId } = tracker
         await there.store.ingest.ingest([eventRow({ trackerId, subjectId: 'anna', eventId: 'e' })])
@@ -66,11 +66,11 @@ export function upkeepContract(folder: string, open: (folder: string) => Promise
     before(async () => bench.use(await open(join(folder, 'scrub'))))
     after(() => bench.store.close())
 
-    const isDue = async () => (await bench.store.upkeep.scrubState()).isDue
+    const isDue = async () => (await bench.store.maintenance.scrubState()).isDue
     /** Leaves nothing to do. */
     async function scrub(): Promise<number> {
       const lastAt = now + ++scrubs
-      await bench.store.upkeep.scrub(lastAt)
+      await bench.store.maintenance.scrub(lastAt)
       return lastAt
     }
     async function fill() {
@@ -93,13 +93,13 @@ export function upkeepContract(folder: string, open: (folder: string) => Promise
 
     it('is due once something was erased, and no longer once it is done', async () => {
       const tracker = await fill()
-      const before = await bench.store.upkeep.scrubState()
+      const before = await bench.store.maintenance.scrubState()
       await bench.store.subjects.erase(tracker, 'anna')
-      assert.deepEqual(await bench.store.upkeep.scrubState(), { ...before, isDue: true })
+      assert.deepEqual(await bench.store.maintenance.scrubState(), { ...before, isDue: true })
       const lastAt = await scrub()
-      assert.deepEqual(await bench.store.upkeep.scrubState(), { lastAt, isDue: false })
+      assert.deepEqual(await bench.store.maintenance.scrubState(), { lastAt, isDue: false })
       await bench.store.subjects.erase(tracker, 'ben')
-      assert.deepEqual(await bench.store.upkeep.scrubState(), { lastAt, isDue: true })
+      assert.deepEqual(await bench.store.maintenance.scrubState(), { lastAt, isDue: true })
       await scrub()
     })
 
@@ -158,7 +158,7 @@ export function upkeepContract(folder: string, open: (folder: string) => Promise
     it('can be done with nothing to do, and is noted in the next opening too', async () => {
       const lastAt = await scrub()
       const other = await open(join(folder, 'scrub'))
-      assert.deepEqual(await other.upkeep.scrubState(), { lastAt, isDue: false })
+      assert.deepEqual(await other.maintenance.scrubState(), { lastAt, isDue: false })
       await other.close()
     })
   })
