@@ -32,7 +32,7 @@ export interface Store {
   maintenance: MaintenanceStore
   transfer: TransferStore
   /** Runs reads that came together. An engine may let them share what each would do alone; they then see the same moment. */
-  together(reads: () => void): void
+  batchReads(reads: () => void): void
   /** Rejects when the store does not answer, or is known to be unable to write. */
   ping(): Promise<void>
   /** Gets ready to write, where the first write would otherwise have to. Rejects when that is not possible. */

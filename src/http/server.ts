@@ -147,7 +147,7 @@ export function buildServer(deps: ServerDeps): LetheServer {
     if (contexts.length === 0) return
     let begun = 0
     try {
-      services.together(() => {
+      services.batchReads(() => {
         for (const context of contexts) {
           begun += 1
           run(context)

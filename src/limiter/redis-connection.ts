@@ -1,5 +1,5 @@
 import { ConnectionTimeoutError, createClient } from '@redis/client'
-import { askedTogether } from '../domain/asked-together.ts'
+import { batcher } from '../domain/batcher.ts'
 import { NoAnswer } from './no-answer.ts'
 import type { RedisAddress } from './open-limiter.ts'
 import { type SharedWindow, type TakeOrder, takeScript } from './take-script.ts'
@@ -9,13 +9,13 @@ const socketTimeoutMs = 500
 const connectTimeoutMs = 1_000
 
 /** More would keep Redis from others for longer than a moment. */
-const mostTogether = 256
+const maxBatch = 256
 
 /** A connection to Redis until something goes wrong with it. There is no second chance: whoever wants one opens another. */
 export class RedisConnection {
   readonly #client: ReturnType<typeof clientFor>
   /** Rejects when Redis refuses the command, or the connection is lost. Redis may have counted all the same. */
-  readonly take = askedTogether<TakeOrder, SharedWindow>(mostTogether, (orders) => this.#client.take(orders))
+  readonly take = batcher<TakeOrder, SharedWindow>(maxBatch, (orders) => this.#client.take(orders))
 
   private constructor(client: ReturnType<typeof clientFor>) {
     this.#client = client

@@ -109,25 +109,25 @@ test('the health of the process does not depend on the store', async () => {
   })
 })
 
-describe('requests that came together', () => {
-  /** Sends a read and an erasure at once, to a store whose batched reads go as `together` says. */
-  async function askTogether(subjectId: string, together: (reads: () => void) => void) {
+describe('requests of one batch', () => {
+  /** Sends a read and an erasure at once, to a store whose batched reads go as `batchReads` says. */
+  async function askInOneBatch(subjectId: string, batchReads: (reads: () => void) => void) {
     await shop.ingest(visit(subjectId))
-    const { together: sound } = services
-    services.together = together
+    const { batchReads: sound } = services
+    services.batchReads = batchReads
     const connection = await openRawConnection(shop.url)
     try {
       const methods = ['GET', 'DELETE']
       connection.send(methods.map((method) => requestText(subjectPath(subjectId), { method, key })).join(''))
       return [await connection.answer(), await connection.answer()] as const
     } finally {
-      services.together = sound
+      services.batchReads = sound
       connection.hangUp()
     }
   }
 
   test('each have their own answer when what they share fails at its end', async () => {
-    const [read, erased] = await askTogether('ben', (reads) => {
+    const [read, erased] = await askInOneBatch('ben', (reads) => {
       reads()
       throw new Error('cannot commit - no transaction is active')
     })
@@ -138,7 +138,7 @@ describe('requests that came together', () => {
   })
 
   test('all fail when what they share fails before they begin', async () => {
-    const [read, erased] = await askTogether('carl', () => {
+    const [read, erased] = await askInOneBatch('carl', () => {
       throw new Error('disk I/O error')
     })
     errorOf(read, 'internal_error')

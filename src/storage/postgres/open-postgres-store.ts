@@ -49,7 +49,7 @@ export async function openPostgresStore(url: string): Promise<Store> {
     members: memberStore(connections),
     signIns: signInStore(connections),
     activity: activityStore(connections),
-    together: (reads) => reads(),
+    batchReads: (reads) => reads(),
     connections: () => connections.use(),
     ping: () => connections.probe(anything),
     close: () => connections.close(),

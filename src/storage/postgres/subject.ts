@@ -1,4 +1,4 @@
-import { askedTogether } from '../../domain/asked-together.ts'
+import { batcher } from '../../domain/batcher.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Page } from '../../domain/page.ts'
 import type {
@@ -83,7 +83,7 @@ const mostReadTogether = 64
 
 export function subjectStore(connections: Connections): SubjectStore {
   // On a cluster each subject is on a shard of its own.
-  const readTogether = askedTogether(connections.isDistributed ? 1 : mostReadTogether, readAll)
+  const readTogether = batcher(connections.isDistributed ? 1 : mostReadTogether, readAll)
 
   async function readAll(sought: readonly Sought[]): Promise<(SubjectRecord | null)[]> {
     const [first] = sought

@@ -161,7 +161,7 @@ export async function openSqliteStore(path: string): Promise<Store> {
       add: (table, rows) => writer.run('addRows', table, rows),
       adoptScrubState: (state) => writer.run('adoptScrubState', state),
     },
-    together: (reads) => snapshot(db, reads),
+    batchReads: (reads) => snapshot(db, reads),
     async ping() {
       anything.get()
       await requireRoom(path)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { askedTogether } from '../../src/domain/asked-together.ts'
+import { batcher } from '../../src/domain/batcher.ts'
 
 describe('asking together', () => {
   function doubling(atMost: number) {
     const groups: number[][] = []
-    const ask = askedTogether<number, number>(atMost, async (questions) => {
+    const ask = batcher<number, number>(atMost, async (questions) => {
       groups.push([...questions])
       return questions.map((question) => question * 2)
     })
@@ -33,7 +33,7 @@ describe('asking together', () => {
 
   it('fails for everybody when it fails, and is good for the next', async () => {
     let isBroken = true
-    const ask = askedTogether<number, number>(10, async (questions) => {
+    const ask = batcher<number, number>(10, async (questions) => {
       if (isBroken) throw new Error('away')
       return questions
     })
@@ -47,7 +47,7 @@ describe('asking together', () => {
   })
 
   it('fails for whoever gets no answer', async () => {
-    const ask = askedTogether<number, number>(10, async (questions) => questions.slice(1))
+    const ask = batcher<number, number>(10, async (questions) => questions.slice(1))
     const [first, second] = await Promise.allSettled([ask(1), ask(2)])
     assert.equal(first?.status, 'fulfilled')
     assert.equal(second?.status, 'rejected')

@@ -7,7 +7,7 @@ interface Group<Question, Answer> {
  * Lets what is asked for at one moment, up to `atMost`, be answered together: across a network, on its own, each would cost both sides
  * several times as much. `answerAll` answers in the order of the questions; when it fails, everybody's question does.
  */
-export function askedTogether<Question, Answer>(
+export function batcher<Question, Answer>(
   atMost: number,
   answerAll: (questions: readonly Question[]) => Promise<readonly Answer[]>,
 ): (question: Question) => Promise<Answer> {

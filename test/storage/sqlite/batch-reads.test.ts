@@ -22,7 +22,7 @@ describe('reads that came together', () => {
   it('see the store at one moment, whatever others write meanwhile', async (t) => {
     const { store, other } = await openWithAnna(t)
     const seen: unknown[] = []
-    store.together(() => {
+    store.batchReads(() => {
       seen.push(store.subjects.read(view, 'anna'))
       other.exec('UPDATE subjects SET event_count = 7')
       seen.push(store.subjects.read(view, 'anna'))
@@ -36,7 +36,7 @@ describe('reads that came together', () => {
     await store.subjects.read(view, 'anna')
     other.exec('UPDATE subjects SET event_count = 7')
     let events: unknown
-    store.together(() => {
+    store.batchReads(() => {
       const record = store.subjects.read(view, 'anna')
       events = record instanceof Promise ? null : record?.counts.events
     })
@@ -47,7 +47,7 @@ describe('reads that came together', () => {
     const { store } = await openWithAnna(t)
     const later = { ...view, since: at('2026-06-01T00:00:00Z') }
     const seen: unknown[] = []
-    store.together(() => {
+    store.batchReads(() => {
       seen.push(store.subjects.read(later, 'anna'))
     })
     assert.deepEqual(seen, [await store.subjects.read(later, 'anna')])
@@ -56,7 +56,7 @@ describe('reads that came together', () => {
   it('leave the store as they found it when one of them fails', async (t) => {
     const { store, other } = await openWithAnna(t)
     assert.throws(() =>
-      store.together(() => {
+      store.batchReads(() => {
         throw new Error('no')
       }),
     )
