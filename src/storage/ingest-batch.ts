@@ -70,7 +70,7 @@ export function withoutRefused(
 }
 
 /** Where a subject's sessions are looked up and put. */
-export interface SessionShelf {
+export interface SessionLookup {
   find(sessionId: string): SessionState | null
   put(sessionId: string, stored: SessionState | null, state: SessionState): void
 }
@@ -82,7 +82,7 @@ export interface SessionShelf {
 export function changeSubject(
   { trackerId, subjectId, key, sessions }: SubjectBatch,
   newEvents: readonly IncomingEvent[],
-  shelf: SessionShelf,
+  lookup: SessionLookup,
 ): SubjectChange | null {
   const change: SubjectChange = {
     trackerId,
@@ -95,10 +95,10 @@ export function changeSubject(
     events: newEvents.length,
   }
   for (const [sessionId, state] of saidOfSessions(newEvents, sessions)) {
-    const stored = shelf.find(sessionId)
+    const stored = lookup.find(sessionId)
     const merged = stored ? merge(stored, state) : state
     if (stored && isSame(stored, merged)) continue
-    shelf.put(sessionId, stored, merged)
+    lookup.put(sessionId, stored, merged)
     if (!stored) change.sessions += 1
     change.firstSeenAt = Math.min(change.firstSeenAt, merged.startedAt)
     change.lastSeenAt = Math.max(change.lastSeenAt, merged.endedAt)

@@ -52,10 +52,10 @@ export class PageBuilder<Item, Position> {
 }
 
 /** How many rows are looked at between two turns of the event loop. */
-const longStretch = 1_000
+const longChunk = 1_000
 
 /**
- * Reads a page of a list in which rows may have aged out that wait for the sweeper. Usually the first stretch fills it; behind a large
+ * Reads a page of a list in which rows may have aged out that wait for the sweeper. Usually the first chunk fills it; behind a large
  * backlog it looks on, and lets other requests in between. `read` adds what is to be seen of the next `count` rows to the page, and
  * hands all of them back; `null` when the list is not there, or no longer.
  */
@@ -77,9 +77,9 @@ export function readPage<Item, Position>(
   async function readOn(seen: readonly Values[]): Promise<Page<Item, Position> | null> {
     for (let last = seen.at(-1); last !== undefined && !page.isFull; ) {
       await nextTurn()
-      const rows = await read(page, position.ofRow(last), longStretch)
+      const rows = await read(page, position.ofRow(last), longChunk)
       if (rows === null) return null
-      last = rows.length === longStretch ? rows.at(-1) : undefined
+      last = rows.length === longChunk ? rows.at(-1) : undefined
     }
     return page.page()
   }

@@ -4,13 +4,13 @@ import type { ApiKey, Caller, KeyProof } from '../../domain/api-key.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { toApiKey, toCaller } from '../rows/api-key.ts'
 import { activityNotes } from './activity.ts'
+import type { Cache } from './cache-until-write.ts'
 import { transaction } from './connection.ts'
-import type { Recall } from './recall.ts'
 
 /** Active at the instant bound to its one parameter. */
 const active = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)'
 
-export function apiKeyQueries(db: DatabaseSync, recall: Recall) {
+export function apiKeyQueries(db: DatabaseSync, cached: Cache) {
   const find = db.prepare('SELECT * FROM api_keys WHERE id = ?')
   const findCaller = db.prepare(
     `SELECT api_keys.*, plan FROM api_keys JOIN organisations ON organisations.id = organisation_id
@@ -22,7 +22,7 @@ export function apiKeyQueries(db: DatabaseSync, recall: Recall) {
       const row = find.get(id)
       return row ? toApiKey(row) : null
     },
-    findCaller: recall((id: string): (Caller & { hash: string }) | null => {
+    findCaller: cached((id: string): (Caller & { hash: string }) | null => {
       const row = findCaller.get(id)
       return row ? toCaller(row) : null
     }),

@@ -4,7 +4,7 @@ import { DailyChanges } from '../daily-changes.ts'
 import {
   bySubject,
   changeSubject,
-  type SessionShelf,
+  type SessionLookup,
   type SessionState,
   type SubjectBatch,
   type SubjectChange,
@@ -36,14 +36,14 @@ export function ingestCommands(db: DatabaseSync) {
       return insertEvent.run(key, occurredAt, eventId, sessionId, name, text).changes === 1
     })
     for (const { occurredAt, name } of newEvents) totals.addEvent(trackerId, occurredAt, name)
-    const shelf: SessionShelf = {
+    const lookup: SessionLookup = {
       find: (sessionId) => sessions.find(key, sessionId),
       put(sessionId, stored, state) {
         sessions.put(key, sessionId, stored, state)
         totals.addSession(trackerId, state.startedAt, stored?.startedAt ?? null)
       },
     }
-    return changeSubject(subject, newEvents, shelf)
+    return changeSubject(subject, newEvents, lookup)
   }
 
   return {

@@ -7,6 +7,7 @@ import { transferTables } from '../transfer-tables.ts'
 import { activityQueries } from './activity.ts'
 import { alone } from './alone.ts'
 import { apiKeyQueries } from './api-key.ts'
+import { cacheUntilWrite } from './cache-until-write.ts'
 import { openReader, openWriter, snapshot } from './connection.ts'
 import { dailyTotalQueries } from './daily-total.ts'
 import { deletionQueries } from './deletion.ts'
@@ -15,7 +16,6 @@ import { memberQueries } from './member.ts'
 import { ForeignStore, isEmpty, migrate, refuseForeign } from './migrate.ts'
 import { organisationQueries } from './organisation.ts'
 import { packRows } from './packed-rows.ts'
-import { recallUntilWritten } from './recall.ts'
 import { requireRoom } from './require-room.ts'
 import { retentionQueries } from './retention.ts'
 import { retentionWindowQueries } from './retention-window.ts'
@@ -32,11 +32,11 @@ export async function openSqliteStore(path: string): Promise<Store> {
   prepare(path)
   const db = openReader(path)
   const writer = new Writer(path)
-  const recall = recallUntilWritten(db)
+  const cached = cacheUntilWrite(db)
   const isVisible = trackerVisibility(db)
   const organisations = organisationQueries(db)
   const trackers = trackerQueries(db)
-  const apiKeys = apiKeyQueries(db, recall)
+  const apiKeys = apiKeyQueries(db, cached)
   const subjects = subjectQueries(db, isVisible)
   const sessions = sessionQueries(db, isVisible)
   const events = eventQueries(db, isVisible)

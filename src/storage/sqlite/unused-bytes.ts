@@ -1,4 +1,4 @@
-/** A stretch of bytes within a page, from `start` up to, not including, `end`. */
+/** A chunk of bytes within a page, from `start` up to, not including, `end`. */
 export interface ByteRange {
   start: number
   end: number

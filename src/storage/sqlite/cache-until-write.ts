@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 /** Gives a look-up by a text a memory. */
-export type Recall = <Found>(find: (id: string) => Found) => (id: string) => Found
+export type Cache = <Found>(find: (id: string) => Found) => (id: string) => Found
 
 const maxEntries = 10_000
 
@@ -9,7 +9,7 @@ const maxEntries = 10_000
  * Remembers what look-ups found for as long as nobody, in whatever process, has written to the store. SQLite tells that by a number
  * which costs a fraction of a look-up; so a memory never outlives a change. Only for connections that do not write themselves.
  */
-export function recallUntilWritten(db: DatabaseSync): Recall {
+export function cacheUntilWrite(db: DatabaseSync): Cache {
   const version = db.prepare('PRAGMA data_version')
   return (find) => {
     const memory = new Map<string, ReturnType<typeof find>>()
