@@ -13,7 +13,7 @@ import {
 } from './journal.ts'
 import { defaultErasuresPerHour, Pace } from './pace.ts'
 import { type AttemptState, type RetryPolicy, repeat } from './repeat.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Runtime } from './runtime.ts'
 
 export interface BatchOptions {
   /** Where to note what was done, so that the batch can go on after a crash. Without one, it starts anew. */
@@ -32,7 +32,7 @@ export type BatchOutcome =
   | { subjectId: string; status: 'failed'; error: ClientError }
 
 export interface BatchParts extends BatchIdentity {
-  surroundings: Surroundings
+  runtime: Runtime
   policy: RetryPolicy
   /** Sends one erasure once, and hands what the answer says of the budget to `learn`, whatever else it says. */
   attempt(
@@ -47,12 +47,12 @@ const maxTotalMs = 2 * 86_400_000
 
 /** What a batch is about to do. */
 export async function planBatch(
-  { surroundings, ...identity }: BatchIdentity & { surroundings: Surroundings },
+  { runtime, ...identity }: BatchIdentity & { runtime: Runtime },
   { journal, erasuresPerHour = defaultErasuresPerHour }: BatchOptions,
 ): Promise<BatchProgress> {
   const entries = (journal && (await readJournal(journal, identity))) ?? []
   const tally = new BatchTally(identity.ids.length, doneIn(entries).values())
-  return tally.progress(new Pace(surroundings, erasuresPerHour).estimateMs(tally.left))
+  return tally.progress(new Pace(runtime, erasuresPerHour).estimateMs(tally.left))
 }
 
 /**
@@ -60,7 +60,7 @@ export async function planBatch(
  * would stop them all (the key, the tracker, the journal, a service that never answers) is thrown. Either way the journal knows.
  */
 export async function* eraseBatch(
-  { attempt, surroundings, policy, ...identity }: BatchParts,
+  { attempt, runtime, policy, ...identity }: BatchParts,
   { journal, signal, onProgress, erasuresPerHour = defaultErasuresPerHour }: BatchOptions,
 ): AsyncGenerator<BatchOutcome, void, undefined> {
   const earlier = journal && (await readJournal(journal, identity))
@@ -68,7 +68,7 @@ export async function* eraseBatch(
   const done = doneIn(earlier ?? [])
   const unanswered = unansweredIn(earlier ?? [])
   const tally = new BatchTally(identity.ids.length, done.values())
-  const pace = new Pace(surroundings, erasuresPerHour)
+  const pace = new Pace(runtime, erasuresPerHour)
   const due = lastDueIn(earlier ?? [])
   if (due !== null) pace.resume(due)
   let wasEverAnswered = false
@@ -78,7 +78,7 @@ export async function* eraseBatch(
   async function eraseOne(position: number, subjectId: string): Promise<BatchOutcome> {
     let mayBeDone = unanswered.has(position)
     try {
-      const erasure = await repeat(surroundings, { ...policy, maxTotalMs }, signal, async (state) => {
+      const erasure = await repeat(runtime, { ...policy, maxTotalMs }, signal, async (state) => {
         mayBeDone ||= state.mayBeDone
         await pace.turn(signal)
         await note({ type: 'sent', position, nextAt: pace.nextAt })

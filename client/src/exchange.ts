@@ -1,7 +1,7 @@
 import { isFailure, isMeta, type Meta } from './api.ts'
 import { type Budget, readBudget, readRetryAfter, servedAt } from './budget.ts'
 import { ApiError, ConnectionError, TimeoutError, UnexpectedAnswerError } from './errors.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Runtime } from './runtime.ts'
 
 /** One request, ready to be sent. */
 export interface Outgoing {
@@ -24,7 +24,7 @@ export interface Answer {
 }
 
 /** Sends a request once. Throws what the service answered, or why nothing usable came; the signal's reason when that aborts. */
-export async function exchange(outgoing: Outgoing, { now }: Surroundings): Promise<Answer> {
+export async function exchange(outgoing: Outgoing, { now }: Runtime): Promise<Answer> {
   const requestId = outgoing.headers['x-request-id'] ?? null
   const { response, text } = await receive(outgoing, requestId)
   const { status, headers } = response

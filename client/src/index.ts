@@ -31,5 +31,5 @@ export { type CallOptions, LetheClient, type LetheClientOptions } from './lethe-
 export type { Listing } from './listing.ts'
 export { defaultErasuresPerHour } from './pace.ts'
 export type { RetryPolicy } from './repeat.ts'
+export { type Runtime, systemRuntime } from './runtime.ts'
 export type { ExportEntry, SubjectExport } from './subject-export.ts'
-export { realSurroundings, type Surroundings } from './surroundings.ts'

@@ -32,8 +32,8 @@ import { pathSegment } from './identifier.ts'
 import { Listing } from './listing.ts'
 import { type AttemptState, defaultRetryPolicy, type RetryPolicy, repeat } from './repeat.ts'
 import { baseUrl, queryString, requestIdHeader, subjectPath, subjectsPath } from './request-parts.ts'
+import { type Runtime, systemRuntime } from './runtime.ts'
 import { SubjectExport } from './subject-export.ts'
-import { realSurroundings, type Surroundings } from './surroundings.ts'
 
 export interface LetheClientOptions {
   /** Where the service is, such as `https://lethe.example`. A path in it stands in front of the API's. */
@@ -47,7 +47,7 @@ export interface LetheClientOptions {
   /** What to send requests with instead of the runtime's own `fetch`. */
   fetch?: typeof fetch | undefined
   /** Time and chance, for tests. */
-  surroundings?: Surroundings | undefined
+  runtime?: Runtime | undefined
 }
 
 /** What any call takes. */
@@ -76,9 +76,9 @@ export class LetheClient {
   readonly #fetch: typeof fetch
   readonly #timeoutMs: number
   readonly #policy: RetryPolicy
-  readonly #surroundings: Surroundings
+  readonly #runtime: Runtime
 
-  constructor({ url, apiKey, timeoutMs = 30_000, retry, fetch, surroundings }: LetheClientOptions) {
+  constructor({ url, apiKey, timeoutMs = 30_000, retry, fetch, runtime }: LetheClientOptions) {
     this.#url = baseUrl(url)
     if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('apiKey must be the string of an API key.')
     this.#headers = { authorization: `Bearer ${apiKey}`, accept: 'application/json' }
@@ -86,7 +86,7 @@ export class LetheClient {
     this.#fetch = fetch ?? ((...request) => globalThis.fetch(...request))
     this.#timeoutMs = timeoutMs
     this.#policy = { ...defaultRetryPolicy, ...retry }
-    this.#surroundings = surroundings ?? realSurroundings
+    this.#runtime = runtime ?? systemRuntime
   }
 
   /** The data subjects of a tracker. */
@@ -139,7 +139,7 @@ export class LetheClient {
 
   /** Erases a data subject for good. Safe to repeat, and therefore repeated when no answer comes. */
   eraseSubject(trackerId: string, subjectId: string, options: CallOptions = {}): Promise<ErasureReport> {
-    return repeat(this.#surroundings, this.#policy, options.signal, (state) =>
+    return repeat(this.#runtime, this.#policy, options.signal, (state) =>
       this.#eraseOnce(trackerId, subjectId, state, options),
     )
   }
@@ -168,7 +168,7 @@ export class LetheClient {
       url: this.#url,
       trackerId,
       ids: distinctIds(subjectIds),
-      surroundings: this.#surroundings,
+      runtime: this.#runtime,
       policy: this.#policy,
       // Without the signal: an erasure under way goes on at the service, and what came of it is worth the wait.
       attempt: (subjectId, state, onBudget) => this.#eraseOnce(trackerId, subjectId, state, { onBudget }),
@@ -194,17 +194,17 @@ export class LetheClient {
     itemsOf: (page: Page) => Item[],
     { query, cursor, ...options }: CallOptions & { query: object; cursor: string | undefined },
   ): Listing<Item, Page> {
-    const surroundings = this.#surroundings
+    const runtime = this.#runtime
     const readPage = async (cursor: string | undefined) => {
       const whole = { limit: maxPageSize, ...query, cursor }
       const { data, meta, budget } = await this.#repeat({ ...options, path, query: whole, isData: isPage })
       return { page: data, requestId: meta.requestId, budget }
     }
-    return new Listing({ readPage, itemsOf, cursor, signal: options.signal, surroundings })
+    return new Listing({ readPage, itemsOf, cursor, signal: options.signal, runtime })
   }
 
   #repeat<Data>(call: Call<Data>): Promise<Answer & { data: Data }> {
-    return repeat(this.#surroundings, this.#policy, call.signal, (state) => this.#attempt(call, state))
+    return repeat(this.#runtime, this.#policy, call.signal, (state) => this.#attempt(call, state))
   }
 
   async #attempt<Data>(
@@ -220,7 +220,7 @@ export class LetheClient {
         timeoutMs: Math.min(timeoutMs, leftMs),
         ...rest,
       },
-      this.#surroundings,
+      this.#runtime,
     )
     const { data, meta } = answer
     if (isData(data)) return { ...answer, data }

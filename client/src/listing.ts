@@ -1,6 +1,6 @@
 import type { Budget } from './budget.ts'
 import { UnexpectedAnswerError } from './errors.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Runtime } from './runtime.ts'
 
 /** A page as the service answered it, with what is left of the budget. */
 export interface ReadPage<Page> {
@@ -14,7 +14,7 @@ interface ListingParts<Item, Page> {
   itemsOf(page: Page): Item[]
   cursor: string | undefined
   signal: AbortSignal | undefined
-  surroundings: Surroundings
+  runtime: Runtime
 }
 
 /**
@@ -33,7 +33,7 @@ export class Listing<Item, Page extends { nextCursor: string | null }> implement
   }
 
   async *pages(): AsyncGenerator<Page, void, undefined> {
-    const { readPage, signal, surroundings } = this.#parts
+    const { readPage, signal, runtime } = this.#parts
     let { cursor } = this.#parts
     for (;;) {
       const { page, requestId, budget } = await readPage(cursor)
@@ -43,7 +43,7 @@ export class Listing<Item, Page extends { nextCursor: string | null }> implement
         throw new UnexpectedAnswerError(200, 'A page names itself as the next one.', requestId)
       }
       cursor = page.nextCursor
-      if (budget?.remaining === 0) await surroundings.wait(budget.resetsInMs, signal)
+      if (budget?.remaining === 0) await runtime.wait(budget.resetsInMs, signal)
     }
   }
 

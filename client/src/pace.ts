@@ -1,5 +1,5 @@
 import type { Budget } from './budget.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Runtime } from './runtime.ts'
 
 const hourMs = 3_600_000
 
@@ -24,16 +24,16 @@ interface Window {
  * budget for erasures allows: as assumed until it shows itself. Each counts as spent when it goes, answered or not.
  */
 export class Pace {
-  readonly #surroundings: Surroundings
+  readonly #runtime: Runtime
   readonly #assumedIntervalMs: number
   /** How long the windows of each budget are, as far as was seen. An answer does not name its budget; its limit must do. */
   readonly #windowMs = new Map<number, number>()
   #window: Window | null = null
   #nextAt: number | null = null
 
-  constructor(surroundings: Surroundings, erasuresPerHour: number) {
+  constructor(runtime: Runtime, erasuresPerHour: number) {
     if (!(erasuresPerHour > 0)) throw new TypeError('erasuresPerHour must be more than 0.')
-    this.#surroundings = surroundings
+    this.#runtime = runtime
     this.#assumedIntervalMs = hourMs / erasuresPerHour
   }
 
@@ -45,13 +45,13 @@ export class Pace {
   /** Takes up the pace of an earlier run. A time beyond the longest window is none of this clock's. */
   resume(nextAt: string): void {
     const at = Date.parse(nextAt)
-    if (at < this.#surroundings.now() + Math.max(...windowLengthsMs)) this.#nextAt = at
+    if (at < this.#runtime.now() + Math.max(...windowLengthsMs)) this.#nextAt = at
   }
 
   /** Waits until the next request may go. */
   async turn(signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted()
-    const { now, wait } = this.#surroundings
+    const { now, wait } = this.#runtime
     const nextAt = this.#nextAt ?? now()
     for (let at = now(); at < nextAt; at = now()) await wait(nextAt - at, signal)
     if (this.#window === null) return
@@ -68,19 +68,19 @@ export class Pace {
   learn(budget: Budget | null): void {
     if (budget === null) {
       this.#window = null
-      this.#nextAt = this.#surroundings.now() + this.#intervalMs
+      this.#nextAt = this.#runtime.now() + this.#intervalMs
       return
     }
     const { limit, remaining, resetsInMs } = budget
     this.#windowMs.set(limit, Math.max(shortestWindow(resetsInMs), this.#lengthOf(limit)))
-    this.#plan({ limit, remaining, resetsAt: this.#surroundings.now() + resetsInMs })
+    this.#plan({ limit, remaining, resetsAt: this.#runtime.now() + resetsInMs })
   }
 
   /** How long so many more requests will take, as far as anybody can tell. */
   estimateMs(count: number): number {
     if (count === 0) return 0
     if (this.#nextAt === null) return count * this.#intervalMs
-    const now = this.#surroundings.now()
+    const now = this.#runtime.now()
     const waitMs = Math.max(0, this.#nextAt - now)
     if (this.#window === null) return waitMs + (count - 1) * this.#intervalMs
     const { remaining, resetsAt } = this.#window
@@ -104,7 +104,7 @@ export class Pace {
   }
 
   #plan(window: Window): void {
-    const now = this.#surroundings.now()
+    const now = this.#runtime.now()
     this.#window = window
     const evenlyMs = (window.resetsAt - now) / (Math.max(0, window.remaining) + 1)
     this.#nextAt = now + Math.max(evenlyMs, this.#intervalMs)

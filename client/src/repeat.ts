@@ -1,5 +1,5 @@
 import { ClientError } from './errors.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { Runtime } from './runtime.ts'
 
 /** When to stop trying. */
 export interface RetryPolicy {
@@ -30,7 +30,7 @@ export interface AttemptState {
 
 /** Attempts something until it succeeds, fails in a way that no repetition mends, or the policy says that it is enough. */
 export async function repeat<Result>(
-  { now, random, wait }: Surroundings,
+  { now, random, wait }: Runtime,
   policy: RetryPolicy,
   signal: AbortSignal | undefined,
   attempt: (state: AttemptState) => Promise<Result>,

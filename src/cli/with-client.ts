@@ -4,7 +4,7 @@ import {
   ConnectionError,
   JournalError,
   LetheClient,
-  realSurroundings,
+  systemRuntime,
   UnexpectedAnswerError,
 } from '@lethe/client'
 import type { Config } from '../config.ts'
@@ -33,15 +33,15 @@ export async function withClient<Result>(
   if (apiKey === '') {
     throw new UsageError('LETHE_API_KEY is not set. Set it to a key string; lethe keys create makes one.')
   }
-  const surroundings = {
-    ...realSurroundings,
+  const runtime = {
+    ...systemRuntime,
     wait(ms: number, signal?: AbortSignal) {
       if (tellsWaits && ms >= longWaitMs) tell(`Waiting ${Math.ceil(ms / 1_000)} s, as the service asks.`)
-      return realSurroundings.wait(ms, signal)
+      return systemRuntime.wait(ms, signal)
     },
   }
   try {
-    return await work(new LetheClient({ url, apiKey, surroundings }))
+    return await work(new LetheClient({ url, apiKey, runtime }))
   } catch (error) {
     throw error instanceof ClientError || error instanceof JournalError
       ? new Error(whatToDo(error, url), { cause: error })

@@ -21,7 +21,7 @@ async function withVisitors(t: TestContext, count: number, env: Record<string, s
   await shop.ingest(ids.flatMap((subjectId) => visit(subjectId, { events: 2 })))
   const time = movedTime(shop.passTime)
   const recorded = recordingFetch()
-  const client = clientOf(shop, { surroundings: time, fetch: recorded.fetch })
+  const client = clientOf(shop, { runtime: time, fetch: recorded.fetch })
   return { ...shop, ids, time, client, ...recorded }
 }
 
@@ -121,7 +121,7 @@ describe('a batch of erasures', { concurrency: true }, () => {
     }
     let sent = 0
     const client = clientOf(shop, {
-      surroundings: shop.time,
+      runtime: shop.time,
       fetch: async (...request) => {
         const response = await shop.fetch(...request)
         sent += 1
@@ -138,7 +138,7 @@ describe('a batch of erasures', { concurrency: true }, () => {
   it('goes by the documented budget while the headers are absent', async (t) => {
     const { url } = await scriptedServer(t, erasure('a'))
     const time = movedTime()
-    const client = new LetheClient({ url, apiKey: 'x', surroundings: time })
+    const client = new LetheClient({ url, apiKey: 'x', runtime: time })
     await collect(client.eraseSubjects('shop', ['a', 'b', 'c']))
     assert.deepEqual(
       time.waits.map((ms) => Math.round(ms / 1_000)),
@@ -156,9 +156,7 @@ describe('a batch of erasures', { concurrency: true }, () => {
     }
     const { url } = await scriptedServer(t, erasure('a', slow), erasure('b'))
     const time = movedTime()
-    await collect(
-      new LetheClient({ url, apiKey: 'x', surroundings: time }).eraseSubjects('shop', ['a', 'b', 'c']),
-    )
+    await collect(new LetheClient({ url, apiKey: 'x', runtime: time }).eraseSubjects('shop', ['a', 'b', 'c']))
     assert.deepEqual(
       time.waits.map((ms) => Math.round(ms / minute)),
       [10, 10],
@@ -170,7 +168,7 @@ describe('a batch of erasures', { concurrency: true }, () => {
     const { url, requests } = await scriptedServer(
       ...([t, erasure('a'), broken, broken, broken, broken, broken, erasure('c')] as const),
     )
-    const client = new LetheClient({ url, apiKey: 'x', surroundings: movedTime() })
+    const client = new LetheClient({ url, apiKey: 'x', runtime: movedTime() })
     const progress: BatchProgress[] = []
     const onProgress = (state: BatchProgress) => progress.push(state)
     const outcomes = await collect(client.eraseSubjects('shop', ['a', 'b', 'c'], { onProgress }))
@@ -189,7 +187,7 @@ describe('a batch of erasures', { concurrency: true }, () => {
     it(`stops at ${code}, which every other one would meet too`, async (t) => {
       const status = { unauthorized: 401, forbidden: 403, not_found: 404 }[code] ?? 0
       const { url, requests } = await scriptedServer(t, erasure('a'), failure(status, code))
-      const client = new LetheClient({ url, apiKey: 'x', surroundings: movedTime() })
+      const client = new LetheClient({ url, apiKey: 'x', runtime: movedTime() })
       await assert.rejects(collect(client.eraseSubjects('shop', ['a', 'b', 'c'])), { code })
       assert.equal(requests.length, 2)
     })
@@ -197,7 +195,7 @@ describe('a batch of erasures', { concurrency: true }, () => {
 
   it('stops when no answer ever came', async (t) => {
     const { url, requests } = await scriptedServer(t, reset)
-    const client = new LetheClient({ url, apiKey: 'x', surroundings: movedTime() })
+    const client = new LetheClient({ url, apiKey: 'x', runtime: movedTime() })
     await assert.rejects(collect(client.eraseSubjects('shop', ['a', 'b'])), { name: 'ConnectionError' })
     assert.equal(requests.length, 5)
   })

@@ -14,10 +14,10 @@ async function withVisitors(t: TestContext, count = 5) {
   const ids = Array.from({ length: count }, (_, number) => `visitor-${number}`)
   await shop.ingest(ids.flatMap((subjectId) => visit(subjectId)))
   const recorded = recordingFetch()
-  const surroundings = movedTime(shop.passTime)
-  const client = clientOf(shop, { surroundings, fetch: recorded.fetch })
+  const runtime = movedTime(shop.passTime)
+  const client = clientOf(shop, { runtime, fetch: recorded.fetch })
   const path = join(temporaryFolder(t), 'batch.journal')
-  return { ...shop, ...recorded, surroundings, client, ids, path }
+  return { ...shop, ...recorded, runtime, client, ids, path }
 }
 
 async function collect(outcomes: AsyncIterable<BatchOutcome>): Promise<string[]> {
@@ -79,10 +79,10 @@ describe('a batch with a journal', { concurrency: true }, () => {
   })
 
   it('does not doubt the counts of one that was refused before', async (t) => {
-    const { client, ids, path, surroundings } = await withVisitors(t, 2)
+    const { client, ids, path, runtime } = await withVisitors(t, 2)
     const lines = () => readFileSync(path, 'utf8').trimEnd().split('\n')
     const url = await scriptedServer(t, failure(401, 'unauthorized'))
-    const stranger = new LetheClient({ ...url, apiKey: 'x', surroundings })
+    const stranger = new LetheClient({ ...url, apiKey: 'x', runtime })
     await assert.rejects(collect(stranger.eraseSubjects('shop', ids, { journal: fileJournal(path) })), {
       code: 'unauthorized',
     })
@@ -105,36 +105,36 @@ describe('a batch with a journal', { concurrency: true }, () => {
     const env = { LETHE_LIMIT_ERASURE: '2/hour' }
     const shop = await startShop(t, { scopes: ['analytics:delete-data'], env })
     const { fetch, exchanges } = recordingFetch()
-    const surroundings = movedTime(shop.passTime)
+    const runtime = movedTime(shop.passTime)
     const ids = Array.from({ length: 7 }, (_, number) => `visitor-${number}`)
     const path = join(temporaryFolder(t), 'batch.journal')
     for (let run = 0; run < ids.length; run++) {
-      const client = clientOf(shop, { surroundings, fetch })
+      const client = clientOf(shop, { runtime, fetch })
       await eraseSome(client.eraseSubjects('shop', ids, { journal: fileJournal(path) }), 1)
     }
     assert.deepEqual(
       exchanges,
       ids.map(() => 'DELETE 200'),
     )
-    assert.ok(surroundings.waits.every((ms) => ms > 29 * 60_000))
+    assert.ok(runtime.waits.every((ms) => ms > 29 * 60_000))
     // A clock that was wrong when the last line was written costs no more than the longest window.
     const nextAt = '2999-01-01T00:00:00.000Z'
     const written = readFileSync(path, 'utf8').trimEnd().split('\n')
     const lines = written.map((line) => line.replace(/"nextAt":"[^"]+"/, `"nextAt":"${nextAt}"`))
     writeFileSync(path, `${lines.slice(0, -1).join('\n')}\n`)
-    const waited = surroundings.waits.length
+    const waited = runtime.waits.length
     await eraseSome(
-      clientOf(shop, { surroundings, fetch }).eraseSubjects('shop', ids, { journal: fileJournal(path) }),
+      clientOf(shop, { runtime, fetch }).eraseSubjects('shop', ids, { journal: fileJournal(path) }),
       1,
     )
-    assert.ok(surroundings.waits.slice(waited).every((ms) => ms < 86_400_000))
+    assert.ok(runtime.waits.slice(waited).every((ms) => ms < 86_400_000))
   })
 
   it('tries again what failed', async (t) => {
     const shop = await withVisitors(t, 3)
     let isBroken = true
     const client = clientOf(shop, {
-      surroundings: shop.surroundings,
+      runtime: shop.runtime,
       fetch: async (input, init) => {
         if (isBroken && String(input).endsWith('visitor-1')) throw new TypeError('broken off')
         return fetch(input, init)
@@ -208,9 +208,9 @@ describe('a journal is refused, and nothing sent or written,', { concurrency: tr
   it('for another tracker', (t) => refused(t, { trackerId: 'blog' }, another))
 
   it('for another service', async (t) => {
-    const { ids, client, path, key, surroundings } = await withVisitors(t, 3)
+    const { ids, client, path, key, runtime } = await withVisitors(t, 3)
     await eraseSome(client.eraseSubjects('shop', ids, { journal: fileJournal(path) }), 1)
-    const elsewhere = new LetheClient({ url: 'http://127.0.0.1:1', apiKey: key, surroundings })
+    const elsewhere = new LetheClient({ url: 'http://127.0.0.1:1', apiKey: key, runtime })
     await assert.rejects(
       collect(elsewhere.eraseSubjects('shop', ids, { journal: fileJournal(path) })),
       another,

@@ -33,7 +33,7 @@ async function meeting(t: TestContext, ...behaviours: [Behaviour, ...Behaviour[]
   const time = movedTime()
   // Only where nothing comes is it worth while to lose patience soon; a busy machine needs some for everything else.
   const timeoutMs = behaviours.every((each) => each === silence) ? 300 : 4_000
-  const client = new LetheClient({ url: server.url, apiKey: 'lethe_x', timeoutMs, surroundings: time })
+  const client = new LetheClient({ url: server.url, apiKey: 'lethe_x', timeoutMs, runtime: time })
   return { ...server, time, client }
 }
 
@@ -110,7 +110,7 @@ describe('a client that fails in passing', { concurrency: true }, () => {
     const longest = { ...movedTime(), random: () => 0.999 }
     const { url } = await scriptedServer(t, reset)
     const impatient = new LetheClient({
-      ...{ url, apiKey: 'x', surroundings: longest },
+      ...{ url, apiKey: 'x', runtime: longest },
       retry: { maxAttempts: 9, maxPauseMs: 1_000 },
     })
     await assert.rejects(impatient.readSubject('shop', 'anna'), ConnectionError)
@@ -173,7 +173,7 @@ describe('a client that keeps failing', { concurrency: true }, () => {
     const closed: (() => void | Promise<void>)[] = []
     const { url } = await scriptedServer({ after: (work) => closed.push(work) }, silence)
     for (const close of closed) await close()
-    const client = new LetheClient({ url, apiKey: 'x', surroundings: movedTime() })
+    const client = new LetheClient({ url, apiKey: 'x', runtime: movedTime() })
     await assert.rejects(client.readSubject('shop', 'anna'), {
       name: 'ConnectionError',
       message: 'No whole answer came: ECONNREFUSED.',

@@ -81,7 +81,7 @@ describe('listing data subjects', () => {
     await slow.ingest(names.slice(0, 20).flatMap((subjectId) => visit(subjectId)))
     const time = movedTime(slow.passTime)
     const { fetch, exchanges } = recordingFetch()
-    const slowClient = clientOf(slow, { surroundings: time, fetch })
+    const slowClient = clientOf(slow, { runtime: time, fetch })
     assert.equal((await collect(slowClient.listSubjects('shop', { limit: 2 }))).length, 20)
     assert.equal(time.waits.length, 3)
     assert.deepEqual(

@@ -1,4 +1,4 @@
-import { LetheClient, type LetheClientOptions, type Surroundings } from '@lethe/client'
+import { LetheClient, type LetheClientOptions, type Runtime } from '@lethe/client'
 import type { Shop } from './shop.ts'
 
 /** A client of a shop, with its key. */
@@ -6,8 +6,8 @@ export function clientOf(shop: Pick<Shop, 'url' | 'key'>, options: Partial<Lethe
   return new LetheClient({ url: shop.url, apiKey: shop.key, ...options })
 }
 
-/** Surroundings in which waiting takes no time: clocks are moved on instead, the client's and whatever else `passTime` moves. */
-export interface MovedTime extends Surroundings {
+/** Runtime in which waiting takes no time: clocks are moved on instead, the client's and whatever else `passTime` moves. */
+export interface MovedTime extends Runtime {
   /** Every wait there was, in milliseconds. */
   waits: number[]
 }

@@ -1,5 +1,5 @@
 /** Time and chance, handed in so that tests can hold them still. */
-export interface Surroundings {
+export interface Runtime {
   /** Milliseconds since 1970. */
   now(): number
   /** From 0 to just under 1. */
@@ -8,7 +8,7 @@ export interface Surroundings {
   wait(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-export const realSurroundings: Surroundings = { now: Date.now, random: Math.random, wait }
+export const systemRuntime: Runtime = { now: Date.now, random: Math.random, wait }
 
 /** No timer runs longer; one that is asked to fires at once. */
 const longestTimerMs = 2 ** 31 - 1
