@@ -11,9 +11,9 @@ const longestWindowMs = 86_400_000 + 60_000
 
 /** The budget in the headers of an answer that was made at `servedAt`; `null` when they say nothing that makes sense. */
 export function readBudget(headers: Headers, servedAt: number): Budget | null {
-  const limit = wholeNumber(headers.get('x-ratelimit-limit'))
-  const remaining = wholeNumber(headers.get('x-ratelimit-remaining'))
-  const reset = wholeNumber(headers.get('x-ratelimit-reset'))
+  const limit = integer(headers.get('x-ratelimit-limit'))
+  const remaining = integer(headers.get('x-ratelimit-remaining'))
+  const reset = integer(headers.get('x-ratelimit-reset'))
   if (limit === null || limit < 1 || remaining === null || reset === null) return null
   const resetsInMs = Math.max(0, reset * 1_000 - servedAt)
   return resetsInMs > longestWindowMs ? null : { limit, remaining, resetsInMs }
@@ -22,7 +22,7 @@ export function readBudget(headers: Headers, servedAt: number): Budget | null {
 /** How long to wait by `Retry-After`, in seconds or as a date, or else until the budget is full again; `null` when nothing says. */
 export function readRetryAfter(headers: Headers, servedAt: number): number | null {
   const text = headers.get('retry-after')?.trim() ?? ''
-  const seconds = wholeNumber(text)
+  const seconds = integer(text)
   if (seconds !== null) return seconds * 1_000
   const date = httpDate.test(text) ? Date.parse(text) : Number.NaN
   if (!Number.isNaN(date)) return Math.max(0, date - servedAt)
@@ -38,6 +38,6 @@ export function servedAt(headers: Headers, timestamp: string | null, now: number
 
 const httpDate = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
 
-function wholeNumber(text: string | null): number | null {
+function integer(text: string | null): number | null {
   return text !== null && /^\d{1,12}$/.test(text.trim()) ? Number(text) : null
 }
