@@ -31,7 +31,7 @@ export type BatchOutcome =
   | { subjectId: string; status: 'erased'; erasure: ErasureReport }
   | { subjectId: string; status: 'failed'; error: ClientError }
 
-export interface BatchParts extends BatchIdentity {
+export interface BatchDeps extends BatchIdentity {
   runtime: Runtime
   policy: RetryPolicy
   /** Sends one erasure once, and hands what the answer says of the budget to `learn`, whatever else it says. */
@@ -60,7 +60,7 @@ export async function planBatch(
  * would stop them all (the key, the tracker, the journal, a service that never answers) is thrown. Either way the journal knows.
  */
 export async function* eraseBatch(
-  { attempt, runtime, policy, ...identity }: BatchParts,
+  { attempt, runtime, policy, ...identity }: BatchDeps,
   { journal, signal, onProgress, erasuresPerHour = defaultErasuresPerHour }: BatchOptions,
 ): AsyncGenerator<BatchOutcome, void, undefined> {
   const earlier = journal && (await readJournal(journal, identity))

@@ -18,9 +18,9 @@ import {
 } from './api.ts'
 import type { BatchProgress } from './batch-tally.ts'
 import {
+  type BatchDeps,
   type BatchOptions,
   type BatchOutcome,
-  type BatchParts,
   distinctIds,
   eraseBatch,
   planBatch,
@@ -162,7 +162,7 @@ export class LetheClient {
     return planBatch(this.#batch(trackerId, subjectIds), options)
   }
 
-  #batch(trackerId: string, subjectIds: Iterable<string>): BatchParts {
+  #batch(trackerId: string, subjectIds: Iterable<string>): BatchDeps {
     pathSegment('trackerId', trackerId)
     return {
       url: this.#url,

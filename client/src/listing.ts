@@ -9,7 +9,7 @@ export interface ReadPage<Page> {
   budget: Budget | null
 }
 
-interface ListingParts<Item, Page> {
+interface ListingDeps<Item, Page> {
   readPage(cursor: string | undefined): Promise<ReadPage<Page>>
   itemsOf(page: Page): Item[]
   cursor: string | undefined
@@ -22,19 +22,19 @@ interface ListingParts<Item, Page> {
  * one alone. Nothing is sent before that, and no page before it is wanted. When a budget is used up, the walk waits until it is full.
  */
 export class Listing<Item, Page extends { nextCursor: string | null }> implements AsyncIterable<Item> {
-  readonly #parts: ListingParts<Item, Page>
+  readonly #deps: ListingDeps<Item, Page>
 
-  constructor(parts: ListingParts<Item, Page>) {
-    this.#parts = parts
+  constructor(deps: ListingDeps<Item, Page>) {
+    this.#deps = deps
   }
 
   async page(): Promise<Page> {
-    return (await this.#parts.readPage(this.#parts.cursor)).page
+    return (await this.#deps.readPage(this.#deps.cursor)).page
   }
 
   async *pages(): AsyncGenerator<Page, void, undefined> {
-    const { readPage, signal, runtime } = this.#parts
-    let { cursor } = this.#parts
+    const { readPage, signal, runtime } = this.#deps
+    let { cursor } = this.#deps
     for (;;) {
       const { page, requestId, budget } = await readPage(cursor)
       yield page
@@ -48,6 +48,6 @@ export class Listing<Item, Page extends { nextCursor: string | null }> implement
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
-    for await (const page of this.pages()) yield* this.#parts.itemsOf(page)
+    for await (const page of this.pages()) yield* this.#deps.itemsOf(page)
   }
 }

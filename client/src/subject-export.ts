@@ -16,7 +16,7 @@ export type ExportEntry =
   | ({ type: 'session' } & Owner & Session)
   | ({ type: 'event' } & Owner & Event)
 
-interface ExportParts {
+interface ExportDeps {
   owner: Owner
   readSubject(): Promise<Subject>
   sessions: Listing<Session, SessionList>
@@ -28,14 +28,14 @@ interface ExportParts {
  * `json()` give it as text, in pieces. Whatever goes wrong on the way is thrown, so a copy that ends without an error is complete.
  */
 export class SubjectExport implements AsyncIterable<ExportEntry> {
-  readonly #parts: ExportParts
+  readonly #deps: ExportDeps
 
-  constructor(parts: ExportParts) {
-    this.#parts = parts
+  constructor(deps: ExportDeps) {
+    this.#deps = deps
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<ExportEntry, void, undefined> {
-    const { owner, readSubject, sessions, events } = this.#parts
+    const { owner, readSubject, sessions, events } = this.#deps
     yield { type: 'subject', ...(await readSubject()) }
     for await (const session of sessions) yield { type: 'session', ...owner, ...session }
     for await (const event of events) yield { type: 'event', ...owner, ...event }
@@ -43,7 +43,7 @@ export class SubjectExport implements AsyncIterable<ExportEntry> {
 
   /** One JSON object a line, each with its `type` and whose it is: the lines that `lethe import` reads. */
   async *ndjson(): AsyncGenerator<string, void, undefined> {
-    const { owner, readSubject, sessions, events } = this.#parts
+    const { owner, readSubject, sessions, events } = this.#deps
     yield lines({ type: 'subject' }, [await readSubject()])
     for await (const page of sessions.pages()) yield lines({ type: 'session', ...owner }, page.sessions)
     for await (const page of events.pages()) yield lines({ type: 'event', ...owner }, page.events)
@@ -51,7 +51,7 @@ export class SubjectExport implements AsyncIterable<ExportEntry> {
 
   /** One JSON object: `{subject, sessions, events}`. */
   async *json(): AsyncGenerator<string, void, undefined> {
-    const { readSubject, sessions, events } = this.#parts
+    const { readSubject, sessions, events } = this.#deps
     yield `{"subject":${JSON.stringify(await readSubject())},\n"sessions":[`
     yield* commaSeparated(sessions.pages(), (page) => page.sessions)
     yield '],\n"events":['

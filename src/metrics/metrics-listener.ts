@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerOptions } from 'node:http'
 import { prometheusContentType } from 'prom-client'
 
-export interface MetricsListenerParts {
+export interface MetricsListenerDeps {
   host: string
   port: number
   timeouts: ServerOptions
@@ -12,7 +12,7 @@ export interface MetricsListenerParts {
 }
 
 /** Serves `GET /metrics` and nothing else, apart from the API: whoever may reach the one need not reach the other. */
-export async function openMetricsListener({ host, port, timeouts, text, onError }: MetricsListenerParts) {
+export async function openMetricsListener({ host, port, timeouts, text, onError }: MetricsListenerDeps) {
   const server = createServer(timeouts, (request, response) => {
     function answer(status: number, body: string, contentType = 'text/plain; charset=utf-8'): void {
       response.writeHead(status, { 'Content-Type': contentType, 'Cache-Control': 'no-store' }).end(body)

@@ -11,7 +11,7 @@ import { processMetrics } from './process-metrics.ts'
 import { RequestDurations } from './request-durations.ts'
 import { storeMetrics } from './store-metrics.ts'
 
-export interface MeteredParts {
+export interface MeteredDeps {
   store: Pick<Store, 'ping' | 'subjects' | 'connections' | 'logHeldMs'>
   limiter: Pick<Limiter, 'take' | 'isReachable'>
   /** How many lines of the log were dropped. */
@@ -34,7 +34,7 @@ export interface Metrics {
   stop(): void
 }
 
-export function openMetrics({ store, limiter, droppedLines, clock, version }: MeteredParts): Metrics {
+export function openMetrics({ store, limiter, droppedLines, clock, version }: MeteredDeps): Metrics {
   const registry = new Registry()
   const durations = new RequestDurations()
   const watchedLimiter = limiterMetrics(registry, limiter)

@@ -14,7 +14,7 @@ import { linkNoGood, requireInvited } from './require-invited.ts'
  * is given. `not_found` for a link that is no good, `validation_error` for a password that will not do.
  */
 export async function acceptInvitation(
-  parts: {
+  deps: {
     members: MemberStore
     signIns: SignInStore
     passwords: Passwords
@@ -24,16 +24,16 @@ export async function acceptInvitation(
   { token, password }: { token: string; password: string },
   requestId: string,
 ): Promise<SignedInBrowser> {
-  const member = await requireInvited(parts, token)
+  const member = await requireInvited(deps, token)
   const problems = new Problems()
   checkPassword(password, problems)
   problems.throwIfAny()
-  const hash = await parts.passwords.hash(password)
+  const hash = await deps.passwords.hash(password)
   const { id, organisationId, email } = member
   const origin = { actor: { kind: 'member', id, name: email }, requestId, organisationId } as const
-  const note = activityNote(parts, origin, { organisationId, kind: 'member.joined', target: null })
-  if (!(await parts.members.setPassword(hashToken(token), hash, note.at, note))) throw linkNoGood()
-  const browser = await beginSignIn(parts, { member, passwordHash: hash }, note.at, null, requestId)
+  const note = activityNote(deps, origin, { organisationId, kind: 'member.joined', target: null })
+  if (!(await deps.members.setPassword(hashToken(token), hash, note.at, note))) throw linkNoGood()
+  const browser = await beginSignIn(deps, { member, passwordHash: hash }, note.at, null, requestId)
   if (browser === null) throw linkNoGood()
   return browser
 }

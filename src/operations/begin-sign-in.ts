@@ -11,18 +11,18 @@ import { activityNote } from './activity-note.ts'
  * changed or the member gone since.
  */
 export async function beginSignIn(
-  parts: { signIns: SignInStore; clock: Clock; randomness: Randomness },
+  deps: { signIns: SignInStore; clock: Clock; randomness: Randomness },
   known: MemberWithPassword,
   passwordSetAt: Instant,
   browserId: string | null,
   requestId: string,
 ): Promise<SignedInBrowser | null> {
   const { id, organisationId, email } = known.member
-  const now = parts.clock()
-  const token = createToken(parts.randomness)
+  const now = deps.clock()
+  const token = createToken(deps.randomness)
   const origin: Origin = { actor: { kind: 'member', id, name: email }, requestId, organisationId }
-  const note = activityNote(parts, origin, { organisationId, kind: 'member.signed-in', target: null })
+  const note = activityNote(deps, origin, { organisationId, kind: 'member.signed-in', target: null })
   const signIn = { tokenHash: hashToken(token), memberId: id, startedAt: now, lastSeenAt: now }
-  if (!(await parts.signIns.begin(signIn, passwordSetAt, note))) return null
-  return { token, mark: markBrowser(browserId ?? parts.randomness.base62(22), known) }
+  if (!(await deps.signIns.begin(signIn, passwordSetAt, note))) return null
+  return { token, mark: markBrowser(browserId ?? deps.randomness.base62(22), known) }
 }

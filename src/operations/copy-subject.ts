@@ -24,7 +24,7 @@ export interface SubjectCopy {
  * is erased meanwhile: a copy is complete or it is none.
  */
 export async function copySubject(
-  parts: {
+  deps: {
     subjects: SubjectStore
     sessions: SessionStore
     events: EventStore
@@ -37,19 +37,19 @@ export async function copySubject(
   origin: Origin,
 ): Promise<SubjectCopy> {
   const limit = maxPageSize
-  const record = await readSubject(parts, tracker, subjectId)
+  const record = await readSubject(deps, tracker, subjectId)
   const requestId = origin.requestId && withoutSubject(origin.requestId, subjectId)
   const { organisationId, trackerId } = tracker
   const what = { organisationId, kind: 'subject.exported', target: trackerId } as const
   // Before anything is handed out: what cannot be noted is not exported.
-  await parts.activity.add(activityNote(parts, { ...origin, requestId }, what))
+  await deps.activity.add(activityNote(deps, { ...origin, requestId }, what))
   return {
     record,
     sessions: pages<Session, SessionPosition>((after) =>
-      parts.sessions.list(tracker, subjectId, { limit, after }),
+      deps.sessions.list(tracker, subjectId, { limit, after }),
     ),
     events: pages<Event, EventPosition>((after) =>
-      parts.events.list(tracker, subjectId, { limit, after, sessionId: null }),
+      deps.events.list(tracker, subjectId, { limit, after, sessionId: null }),
     ),
   }
 }

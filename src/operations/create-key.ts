@@ -25,11 +25,11 @@ export interface IssuedKey {
 
 /** Creates an active key. `validation_error` when the name, a scope or the expiry will not do; `not_found` without the organisation. */
 export async function createKey(
-  parts: { organisations: OrganisationStore; apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness },
+  deps: { organisations: OrganisationStore; apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness },
   { organisationId, name, scopes, expiresAt }: NewKey,
   origin: Origin = commandLine,
 ): Promise<IssuedKey> {
-  const now = parts.clock()
+  const now = deps.clock()
   const problems = new Problems()
   checkName(name, maxKeyNameLength, problems)
   const granted = [...new Set(scopes)].filter(isScope)
@@ -41,10 +41,10 @@ export async function createKey(
   }
   if (expiresAt !== null && expiresAt <= now) problems.add('expiresAt', 'expiresAt must lie in the future')
   problems.throwIfAny()
-  await requireOrganisation(parts, organisationId)
+  await requireOrganisation(deps, organisationId)
 
-  const id = parts.randomness.base62(keyIdLength)
-  const keyString = createKeyString(id, parts.randomness)
+  const id = deps.randomness.base62(keyIdLength)
+  const keyString = createKeyString(id, deps.randomness)
   const { hash, lastFour } = proveKeyString(keyString)
   const key: ApiKey = {
     id,
@@ -58,10 +58,10 @@ export async function createKey(
     revokedAt: null,
     lastUsedAt: null,
   }
-  const note = activityNote(parts, origin, { organisationId, kind: 'key.created', target: name })
-  if (!(await parts.apiKeys.create(key, hash, note))) {
+  const note = activityNote(deps, origin, { organisationId, kind: 'key.created', target: name })
+  if (!(await deps.apiKeys.create(key, hash, note))) {
     // Where it was deleted meanwhile, that is why.
-    await requireOrganisation(parts, organisationId)
+    await requireOrganisation(deps, organisationId)
     problems.add('name', `the organisation has an active key named "${name}" already`)
     problems.throwIfAny()
   }

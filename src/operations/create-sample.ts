@@ -26,30 +26,30 @@ const batchSize = 2_000
 
 /** Fills an empty store with something to try Lethe on: an organisation, a tracker with about 1,000 visitors, a key and a member. */
 export async function createSample(
-  parts: Store & RetentionPolicy & { clock: Clock; randomness: Randomness },
+  deps: Store & RetentionPolicy & { clock: Clock; randomness: Randomness },
 ): Promise<Sample> {
-  const { id: organisationId } = await createOrganisation(parts, {
+  const { id: organisationId } = await createOrganisation(deps, {
     name: 'Sample',
     plan: 'starter',
     id: 'sample',
   })
-  const { id: trackerId } = await createTracker(parts, {
+  const { id: trackerId } = await createTracker(deps, {
     organisationId,
     name: 'Sample shop',
     id: 'sample-shop',
   })
-  const rows = [...sampleVisits(trackerId, parts.clock())]
+  const rows = [...sampleVisits(trackerId, deps.clock())]
   for (let start = 0; start < rows.length; start += batchSize) {
-    await parts.ingest.ingest(rows.slice(start, start + batchSize))
+    await deps.ingest.ingest(rows.slice(start, start + batchSize))
   }
-  const issued = await createKey(parts, {
+  const issued = await createKey(deps, {
     organisationId,
     name: 'sample',
     scopes: allScopes(),
     expiresAt: null,
   })
-  const invited = await inviteMember(parts, { organisationId, email: 'you@sample.example' }, commandLine)
-  return { organisationId, trackerId, subjectId: busiestRecent(rows, parts.clock()), issued, invited }
+  const invited = await inviteMember(deps, { organisationId, email: 'you@sample.example' }, commandLine)
+  return { organisationId, trackerId, subjectId: busiestRecent(rows, deps.clock()), issued, invited }
 }
 
 /** The subject with the most events in the last week: a read of it shows something. */

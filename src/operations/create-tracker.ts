@@ -12,11 +12,11 @@ import { requireOrganisation } from './require-organisation.ts'
 
 /** Creates a tracker. `validation_error` for what will not do, a taken id included; `not_found` without the organisation. */
 export async function createTracker(
-  parts: { organisations: OrganisationStore; trackers: TrackerStore; clock: Clock; randomness: Randomness },
+  deps: { organisations: OrganisationStore; trackers: TrackerStore; clock: Clock; randomness: Randomness },
   {
     organisationId,
     name,
-    id = `trk_${parts.randomness.base62(16)}`,
+    id = `trk_${deps.randomness.base62(16)}`,
   }: { organisationId: string; name: string; id?: string },
   origin: Origin = commandLine,
 ): Promise<Tracker> {
@@ -24,13 +24,13 @@ export async function createTracker(
   checkName(name, maxNameLength, problems)
   checkIdentifier('id', id, problems)
   problems.throwIfAny()
-  await requireOrganisation(parts, organisationId)
-  const tracker: Tracker = { id, organisationId, name, createdAt: parts.clock() }
-  const note = activityNote(parts, origin, { organisationId, kind: 'tracker.created', target: id })
-  if (!(await parts.trackers.create(tracker, note))) {
+  await requireOrganisation(deps, organisationId)
+  const tracker: Tracker = { id, organisationId, name, createdAt: deps.clock() }
+  const note = activityNote(deps, origin, { organisationId, kind: 'tracker.created', target: id })
+  if (!(await deps.trackers.create(tracker, note))) {
     // Where it was deleted meanwhile, that is why.
-    await requireOrganisation(parts, organisationId)
-    const isThere = (await parts.trackers.find(id)) !== null
+    await requireOrganisation(deps, organisationId)
+    const isThere = (await deps.trackers.find(id)) !== null
     const removed = `the tracker "${id}" was deleted and is still being removed`
     problems.add('id', isThere ? `there is a tracker "${id}" already` : removed)
   }

@@ -18,7 +18,7 @@ export interface Erasure {
 
 /** Deletes all that is stored about a subject, for good. Safe to repeat. `not_found` when the tracker is not visible. */
 export async function eraseSubject(
-  parts: { subjects: SubjectStore; clock: Clock; randomness: Randomness },
+  deps: { subjects: SubjectStore; clock: Clock; randomness: Randomness },
   tracker: TrackerView,
   subjectId: string,
   origin: Origin = commandLine,
@@ -26,8 +26,8 @@ export async function eraseSubject(
   const { organisationId, trackerId } = tracker
   const requestId = origin.requestId && withoutSubject(origin.requestId, subjectId)
   const what = { organisationId, kind: 'subject.erased', target: trackerId } as const
-  const note = activityNote(parts, { ...origin, requestId }, what)
-  const counts = await parts.subjects.erase(tracker, subjectId, note)
+  const note = activityNote(deps, { ...origin, requestId }, what)
+  const counts = await deps.subjects.erase(tracker, subjectId, note)
   if (counts === null) throw notFound('This tracker')
-  return { alreadyErased: counts.sessions === 0 && counts.events === 0, counts, erasedAt: parts.clock() }
+  return { alreadyErased: counts.sessions === 0 && counts.events === 0, counts, erasedAt: deps.clock() }
 }

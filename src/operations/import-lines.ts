@@ -62,7 +62,7 @@ export function emptySummary(): ImportSummary {
   return { lines: 0, badLines: 0, tooOld: 0, tooOldRows: [], rows: 0, subjects: 0, sessions: 0, events: 0 }
 }
 
-interface ImportParts extends RetentionPolicy {
+interface ImportDeps extends RetentionPolicy {
   ingest: IngestStore
   trackers: TrackerStore
   organisations: OrganisationStore
@@ -94,7 +94,7 @@ interface Batch {
  * reported and skipped. `summary` is kept up to date, so that a failure leaves behind what was done.
  */
 export async function importLines(
-  parts: ImportParts,
+  deps: ImportDeps,
   blocks: AsyncIterable<LineBlock>,
   { trackerId, strict = false, dryRun = false, onBadLine, onHandedOver }: ImportOptions,
   summary: ImportSummary = emptySummary(),
@@ -105,7 +105,7 @@ export async function importLines(
   /** Keeps a count and not the rows, which the store has once it was asked. */
   function store({ rows, windows }: Batch): Promise<void> {
     const count = rows.length
-    const added = dryRun || count === 0 ? Promise.resolve(nothing) : parts.ingest.ingest(rows)
+    const added = dryRun || count === 0 ? Promise.resolve(nothing) : deps.ingest.ingest(rows)
     if (count > 0) onHandedOver?.()
     return added.then(({ subjects, sessions, events, refused = [] }) => {
       summary.rows += count
@@ -135,11 +135,11 @@ export async function importLines(
 
   /** What is stored by a longer window than the store remembers is remembered to be kept, before it is stored. */
   async function windowOf(id: string, first: TrackerWindow['first']): Promise<TrackerWindow> {
-    const tracker = await parts.trackers.find(id)
-    const owner = tracker && (await parts.organisations.find(tracker.organisationId))
+    const tracker = await deps.trackers.find(id)
+    const owner = tracker && (await deps.organisations.find(tracker.organisationId))
     if (!owner) throw new BadLine(`there is no tracker "${id}"`)
-    const { retentionDays, activityDays, retention } = parts
-    const [organisationId, plan, now] = [owner.id, owner.plan, parts.clock()]
+    const { retentionDays, activityDays, retention } = deps
+    const [organisationId, plan, now] = [owner.id, owner.plan, deps.clock()]
     if (!dryRun) {
       const policy = { retentionDays, activityDays }
       await retention.settleWindows({ policy, now, rule: 'longer-only', organisationId, kind: 'visitors' })
@@ -148,7 +148,7 @@ export async function importLines(
   }
 
   function passOver({ organisationId, plan }: TrackerWindow, at: Instant): void {
-    const days = parts.retentionDays[plan]
+    const days = deps.retentionDays[plan]
     const isSame = (known: TooOldRows) => known.organisationId === organisationId && known.plan === plan
     let known = summary.tooOldRows.find(isSame)
     if (!known) {
@@ -166,7 +166,7 @@ export async function importLines(
       else batch.wasSeen = true
       continue
     }
-    const latest = parts.clock() + mostAheadMs
+    const latest = deps.clock() + mostAheadMs
     let number = block.firstNumber - 1
     for (const line of block.lines) {
       number += 1

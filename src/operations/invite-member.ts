@@ -9,7 +9,7 @@ import { activityNote } from './activity-note.ts'
 import { type Invited, issueLink } from './issue-link.ts'
 import { requireOrganisation } from './require-organisation.ts'
 
-export interface InvitationParts {
+export interface InvitationDeps {
   organisations: OrganisationStore
   members: MemberStore
   clock: Clock
@@ -21,7 +21,7 @@ export interface InvitationParts {
  * address will not do or its member has a password; `not_found` without the organisation.
  */
 export async function inviteMember(
-  parts: InvitationParts,
+  deps: InvitationDeps,
   { organisationId, email: typed }: { organisationId: string; email: string },
   origin: Origin,
 ): Promise<Invited> {
@@ -29,24 +29,24 @@ export async function inviteMember(
   const problems = new Problems()
   checkEmail(email, problems)
   problems.throwIfAny()
-  await requireOrganisation(parts, organisationId)
-  const known = await parts.members.findByEmail(email, organisationId)
-  if (known?.member.passwordSetAt === null) return issueLink(parts, known.member, origin)
+  await requireOrganisation(deps, organisationId)
+  const known = await deps.members.findByEmail(email, organisationId)
+  if (known?.member.passwordSetAt === null) return issueLink(deps, known.member, origin)
 
-  const token = createToken(parts.randomness)
-  const createdAt = parts.clock()
+  const token = createToken(deps.randomness)
+  const createdAt = deps.clock()
   const member: Member = {
-    id: `mem_${parts.randomness.base62(16)}`,
+    id: `mem_${deps.randomness.base62(16)}`,
     organisationId,
     email,
     createdAt,
     passwordSetAt: null,
   }
   const invitation = { tokenHash: hashToken(token), expiresAt: createdAt + invitationMs }
-  const note = activityNote(parts, origin, { organisationId, kind: 'member.invited', target: email })
-  if (known || !(await parts.members.create(member, invitation, note))) {
+  const note = activityNote(deps, origin, { organisationId, kind: 'member.invited', target: email })
+  if (known || !(await deps.members.create(member, invitation, note))) {
     // Where it was deleted meanwhile, that is why.
-    await requireOrganisation(parts, organisationId)
+    await requireOrganisation(deps, organisationId)
     problems.add('email', `${email} is a member already`)
     problems.throwIfAny()
   }

@@ -15,14 +15,14 @@ export interface Invited {
 
 /** Gives a member a new link to set a password with; the one before is no good any more. `not_found` when the member is gone. */
 export async function issueLink(
-  parts: { members: MemberStore; clock: Clock; randomness: Randomness },
+  deps: { members: MemberStore; clock: Clock; randomness: Randomness },
   member: Member,
   origin: Origin,
 ): Promise<Invited> {
   const { organisationId, email } = member
-  const token = createToken(parts.randomness)
-  const invitation = { tokenHash: hashToken(token), expiresAt: parts.clock() + invitationMs }
-  const note = activityNote(parts, origin, { organisationId, kind: 'member.invited', target: email })
-  if (!(await parts.members.invite(member.id, invitation, note))) throw notFound('This member')
+  const token = createToken(deps.randomness)
+  const invitation = { tokenHash: hashToken(token), expiresAt: deps.clock() + invitationMs }
+  const note = activityNote(deps, origin, { organisationId, kind: 'member.invited', target: email })
+  if (!(await deps.members.invite(member.id, invitation, note))) throw notFound('This member')
   return { member, token, expiresAt: invitation.expiresAt }
 }

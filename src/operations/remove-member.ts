@@ -7,14 +7,14 @@ import { activityNote } from './activity-note.ts'
 
 /** Removes a member, whose sign-ins end. `not_found` when it is not there, `invalid_request` for the organisation's last one. */
 export async function removeMember(
-  parts: { members: MemberStore; clock: Clock; randomness: Randomness },
+  deps: { members: MemberStore; clock: Clock; randomness: Randomness },
   { organisationId, memberId }: { organisationId: string; memberId: string },
   origin: Origin,
 ): Promise<void> {
-  const member = await parts.members.find(organisationId, memberId)
+  const member = await deps.members.find(organisationId, memberId)
   if (member === null) throw notFound('This member')
-  const note = activityNote(parts, origin, { organisationId, kind: 'member.removed', target: member.email })
-  const outcome = await parts.members.remove(organisationId, memberId, note)
+  const note = activityNote(deps, origin, { organisationId, kind: 'member.removed', target: member.email })
+  const outcome = await deps.members.remove(organisationId, memberId, note)
   if (outcome === 'absent') throw notFound('This member')
   if (outcome === 'last') {
     throw new LetheError(

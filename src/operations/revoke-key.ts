@@ -11,20 +11,20 @@ import { requireKey } from './require-key.ts'
  * `invalid_request` for a key that is not active.
  */
 export async function revokeKey(
-  parts: { apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness },
+  deps: { apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness },
   id: string,
   typedName: string,
   origin: Origin = commandLine,
 ): Promise<ApiKey> {
-  const now = parts.clock()
-  const { name, organisationId } = await requireKey(parts, id, origin)
+  const now = deps.clock()
+  const { name, organisationId } = await requireKey(deps, id, origin)
   const problems = new Problems()
   if (typedName !== name)
     problems.add('name', 'the name typed is not the name of this key; nothing was revoked')
   problems.throwIfAny()
-  const note = activityNote(parts, origin, { organisationId, kind: 'key.revoked', target: name })
-  const isRevoked = await parts.apiKeys.revoke(id, now, note)
-  const key = await requireKey(parts, id)
+  const note = activityNote(deps, origin, { organisationId, kind: 'key.revoked', target: name })
+  const isRevoked = await deps.apiKeys.revoke(id, now, note)
+  const key = await requireKey(deps, id)
   if (!isRevoked) throw keyNotActive(key, now)
   return key
 }

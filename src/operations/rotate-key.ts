@@ -10,16 +10,16 @@ import { requireKey } from './require-key.ts'
 
 /** Gives an active key a new string; the old one stops working at once. `invalid_request` for a key that is not active. */
 export async function rotateKey(
-  parts: { apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness },
+  deps: { apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness },
   id: string,
   origin: Origin = commandLine,
 ): Promise<IssuedKey> {
-  const now = parts.clock()
-  const { organisationId, name } = await requireKey(parts, id, origin)
-  const keyString = createKeyString(id, parts.randomness)
-  const note = activityNote(parts, origin, { organisationId, kind: 'key.rotated', target: name })
-  const isRotated = await parts.apiKeys.rotate(id, proveKeyString(keyString), now, note)
-  const key = await requireKey(parts, id)
+  const now = deps.clock()
+  const { organisationId, name } = await requireKey(deps, id, origin)
+  const keyString = createKeyString(id, deps.randomness)
+  const note = activityNote(deps, origin, { organisationId, kind: 'key.rotated', target: name })
+  const isRotated = await deps.apiKeys.rotate(id, proveKeyString(keyString), now, note)
+  const key = await requireKey(deps, id)
   if (!isRotated) throw keyNotActive(key, now)
   return { key, keyString }
 }

@@ -2,7 +2,7 @@ import type { Clock, Instant } from '../domain/instant.ts'
 import type { MaintenanceStore, ScrubState } from '../domain/maintenance.ts'
 import { finishDeletions } from './finish-deletions.ts'
 import { observeWindows, type WaitingWindow } from './observe-windows.ts'
-import { type SweepParts, type SweptTotals, sweepAged, sweptNothing } from './sweep-aged.ts'
+import { type SweepDeps, type SweptTotals, sweepAged, sweptNothing } from './sweep-aged.ts'
 
 export interface MaintenanceSchedule {
   sweepSeconds: number
@@ -35,11 +35,11 @@ export interface MaintenanceReports {
  * processes, one of them does it at a time. `passedMs` tells how time passes when nobody sets the clock.
  */
 export function runMaintenance(
-  parts: SweepParts & { maintenance: MaintenanceStore; passedMs(): number },
+  deps: SweepDeps & { maintenance: MaintenanceStore; passedMs(): number },
   { sweepSeconds, scrubHour }: MaintenanceSchedule,
   { onWaitingWindows, onSwept, onScrubbed, onClockJumped, onError }: MaintenanceReports,
 ): { stop(): Promise<void> } {
-  const { maintenance, clock, passedMs } = parts
+  const { maintenance, clock, passedMs } = deps
   let told = new Set<string>()
   const isClockDoubtful = clockDoubt(clock, passedMs, onClockJumped)
   const stopping = new AbortController()
@@ -57,7 +57,7 @@ export function runMaintenance(
       if (isClockDoubtful()) return
       await maintenance.alone(async () => {
         await reported(async () => {
-          await finishDeletions(parts, { signal: stopping.signal })
+          await finishDeletions(deps, { signal: stopping.signal })
         })
         await sweep()
         await scrub()
@@ -80,7 +80,7 @@ export function runMaintenance(
   /** Whether or not it is this process that sweeps. */
   async function observe(): Promise<void> {
     if (stopping.signal.aborted || isClockDoubtful()) return
-    const waiting = await observeWindows(parts)
+    const waiting = await observeWindows(deps)
     const before = told
     told = new Set(waiting.map(nameOf))
     onWaitingWindows(
@@ -95,7 +95,7 @@ export function runMaintenance(
     let swept = sweptNothing()
     let isComplete = false
     try {
-      await sweepAged(parts, {
+      await sweepAged(deps, {
         signal,
         isClockDoubtful,
         onProgress(soFar) {

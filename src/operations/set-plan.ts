@@ -8,7 +8,7 @@ import { activityNote } from './activity-note.ts'
 
 /** Moves an organisation to another plan. */
 export async function setPlan(
-  parts: { organisations: OrganisationStore; clock: Clock; randomness: Randomness },
+  deps: { organisations: OrganisationStore; clock: Clock; randomness: Randomness },
   organisationId: string,
   plan: string,
   origin: Origin = commandLine,
@@ -19,7 +19,7 @@ export async function setPlan(
     ])
   }
   const what = { organisationId, kind: 'organisation.plan-changed', target: plan } as const
-  if (!(await parts.organisations.setPlan(organisationId, plan, activityNote(parts, origin, what)))) {
+  if (!(await deps.organisations.setPlan(organisationId, plan, activityNote(deps, origin, what)))) {
     throw new LetheError('not_found', `There is no organisation "${organisationId}".`)
   }
 }

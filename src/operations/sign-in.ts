@@ -18,7 +18,7 @@ export interface Credentials {
   browserMark: string | null
 }
 
-export interface SignInParts {
+export interface SignInDeps {
   members: MemberStore
   signIns: SignInStore
   activity: ActivityStore
@@ -34,29 +34,29 @@ export interface SignInParts {
  * whether the address is unknown, known to several organisations, without a password yet, or the password is wrong.
  */
 export async function signIn(
-  parts: SignInParts,
+  deps: SignInDeps,
   { email, password, organisationId, browserMark }: Credentials,
   requestId: string,
 ): Promise<SignedInBrowser> {
   const { member = null, passwordHash = null } =
-    (await parts.members.findByEmail(normaliseEmail(email), organisationId)) ?? {}
+    (await deps.members.findByEmail(normaliseEmail(email), organisationId)) ?? {}
   const known = member && passwordHash !== null ? { member, passwordHash } : null
   const browserId = known && browserMark !== null ? readBrowserMark(browserMark, known) : null
-  await parts.countGuess(browserId)
-  const isRight = await parts.passwords.matches(password, passwordHash)
+  await deps.countGuess(browserId)
+  const isRight = await deps.passwords.matches(password, passwordHash)
   const passwordSetAt = member?.passwordSetAt ?? null
   const browser =
     known && isRight && passwordSetAt !== null
-      ? await beginSignIn(parts, known, passwordSetAt, browserId, requestId)
+      ? await beginSignIn(deps, known, passwordSetAt, browserId, requestId)
       : null
   if (browser) return browser
-  if (member) noteFailure(parts, member, requestId)
+  if (member) noteFailure(deps, member, requestId)
   throw new LetheError('unauthorized', 'The e-mail address or the password is not right.')
 }
 
 /** Not waited for: who guesses addresses must not learn from the time it takes which of them are members'. */
-function noteFailure(parts: SignInParts, { id, organisationId, email }: Member, requestId: string): void {
+function noteFailure(deps: SignInDeps, { id, organisationId, email }: Member, requestId: string): void {
   const origin = { actor: { kind: 'member', id, name: email }, requestId, organisationId } as const
   const what = { organisationId, kind: 'member.sign-in-failed', target: null } as const
-  parts.activity.add(activityNote(parts, origin, what)).catch(() => {})
+  deps.activity.add(activityNote(deps, origin, what)).catch(() => {})
 }

@@ -6,14 +6,14 @@ import { activityNote } from './activity-note.ts'
 
 /** Ends a member's sign-in, or with `everywhere` all of them; their tokens are no good from then on. */
 export async function signOut(
-  parts: { signIns: SignInStore; clock: Clock; randomness: Randomness },
+  deps: { signIns: SignInStore; clock: Clock; randomness: Randomness },
   { signIn, member }: SignedIn,
   { everywhere }: { everywhere: boolean },
   origin: Origin,
 ): Promise<void> {
   const { organisationId } = member
   const kind = everywhere ? 'member.signed-out-everywhere' : 'member.signed-out'
-  const note = activityNote(parts, origin, { organisationId, kind, target: null })
-  if (everywhere) await parts.signIns.endAll(member.id, note)
-  else await parts.signIns.end(signIn.tokenHash, note)
+  const note = activityNote(deps, origin, { organisationId, kind, target: null })
+  if (everywhere) await deps.signIns.endAll(member.id, note)
+  else await deps.signIns.end(signIn.tokenHash, note)
 }

@@ -7,7 +7,7 @@ import type { RetentionPolicy } from '../domain/retention-window.ts'
 import type { TrackerStore } from '../domain/tracker.ts'
 import { observeWindows } from './observe-windows.ts'
 
-export interface SweepParts extends RetentionPolicy {
+export interface SweepDeps extends RetentionPolicy {
   organisations: OrganisationStore
   trackers: TrackerStore
   retention: RetentionStore
@@ -42,10 +42,10 @@ export function sweptNothing(): SweptTotals {
  * Deletes everything that has aged out by now and may be deleted, in small steps, and tells what. To be run by one process at a time.
  */
 export async function sweepAged(
-  parts: SweepParts,
+  deps: SweepDeps,
   { organisationId, onProgress, signal, isClockDoubtful = () => false }: SweepOptions = {},
 ): Promise<SweptTotals> {
-  const { organisations, trackers, retention, deletions, retentionDays, activityDays, clock } = parts
+  const { organisations, trackers, retention, deletions, retentionDays, activityDays, clock } = deps
   const total = sweptNothing()
   const isOver = () => signal?.aborted || isClockDoubtful()
 
@@ -67,7 +67,7 @@ export async function sweepAged(
     })
 
   if (isOver()) return total
-  await observeWindows(parts)
+  await observeWindows(deps)
   for (const { id } of await organisations.list()) {
     if (organisationId !== undefined && id !== organisationId) continue
     for (const tracker of await trackers.list(id)) {

@@ -13,7 +13,7 @@ import { always } from '../support/rows.ts'
 import { defaultPolicy, rememberWindows } from '../support/windows.ts'
 
 /** What operations work with: a real store, a clock that tests move, and chance that counts up. */
-export interface Parts extends Store, RetentionPolicy {
+export interface Deps extends Store, RetentionPolicy {
   clock(): Instant
   randomness: Randomness
 }
@@ -21,8 +21,8 @@ export interface Parts extends Store, RetentionPolicy {
 export const noon = Date.parse('2026-11-15T12:00:00.000Z')
 
 /** Parts for all tests of a file, opened before the first and closed after the last. */
-export function openParts(): { parts(): Parts; passTime(ms: number): void; fresh(kind: string): string } {
-  let parts: Parts | null = null
+export function openDeps(): { deps(): Deps; passTime(ms: number): void; fresh(kind: string): string } {
+  let deps: Deps | null = null
   let now = noon
   let count = 0
   const lifetime = inReverse({ after })
@@ -33,12 +33,12 @@ export function openParts(): { parts(): Parts; passTime(ms: number): void; fresh
       uuid: () => `00000000-0000-4000-8000-${String(++count).padStart(12, '0')}`,
       base62: (length) => String(++count).padStart(length, '0'),
     }
-    parts = { ...store, ...defaultPolicy, clock: () => now, randomness }
+    deps = { ...store, ...defaultPolicy, clock: () => now, randomness }
   })
   return {
-    parts() {
-      assert.ok(parts, 'the store is open')
-      return parts
+    deps() {
+      assert.ok(deps, 'the store is open')
+      return deps
     },
     passTime(ms) {
       now += ms
@@ -48,11 +48,11 @@ export function openParts(): { parts(): Parts; passTime(ms: number): void; fresh
 }
 
 /** An organisation with a tracker of its own. */
-export async function addTracker(parts: Parts, trackerId: string): Promise<TrackerView> {
+export async function addTracker(deps: Deps, trackerId: string): Promise<TrackerView> {
   const organisationId = `owner of ${trackerId}`
-  await parts.organisations.create({ id: organisationId, name: 'Acme', plan: 'free', createdAt: noon })
-  await parts.trackers.create({ id: trackerId, organisationId, name: 'Shop', createdAt: noon })
-  await rememberWindows(parts, defaultPolicy, organisationId)
+  await deps.organisations.create({ id: organisationId, name: 'Acme', plan: 'free', createdAt: noon })
+  await deps.trackers.create({ id: trackerId, organisationId, name: 'Shop', createdAt: noon })
+  await rememberWindows(deps, defaultPolicy, organisationId)
   return { organisationId, trackerId, since: always }
 }
 

@@ -4,14 +4,14 @@ import { commandLine } from '../../src/domain/activity.ts'
 import { copySubject } from '../../src/operations/copy-subject.ts'
 import { eraseSubject } from '../../src/operations/erase-subject.ts'
 import { eventRow } from '../support/rows.ts'
-import { addTracker, failure, openParts } from './bench.ts'
+import { addTracker, failure, openDeps } from './bench.ts'
 
-const { parts, fresh } = openParts()
+const { deps, fresh } = openDeps()
 
 async function addSubject(events: number) {
-  const tracker = await addTracker(parts(), fresh('tracker'))
+  const tracker = await addTracker(deps(), fresh('tracker'))
   const { trackerId } = tracker
-  await parts().ingest.ingest(
+  await deps().ingest.ingest(
     Array.from({ length: events }, (_, i) => eventRow({ trackerId, subjectId: 'anna', eventId: `e${i}` })),
   )
   return tracker
@@ -25,12 +25,7 @@ async function gather<Row>(pages: AsyncIterable<Row[]>): Promise<Row[][]> {
 
 describe('the copy of a subject', () => {
   it('has its record, and all its sessions and events page by page', async () => {
-    const { record, sessions, events } = await copySubject(
-      parts(),
-      await addSubject(450),
-      'anna',
-      commandLine,
-    )
+    const { record, sessions, events } = await copySubject(deps(), await addSubject(450), 'anna', commandLine)
     assert.deepEqual(record.counts, { sessions: 1, events: 450 })
     assert.equal((await gather(sessions)).flat().length, 1)
     assert.deepEqual(
@@ -41,19 +36,19 @@ describe('the copy of a subject', () => {
 
   it('is not found where the subject is not', async () => {
     const tracker = await addSubject(1)
-    await failure('not_found', copySubject(parts(), tracker, 'nobody', commandLine))
+    await failure('not_found', copySubject(deps(), tracker, 'nobody', commandLine))
     await failure(
       'not_found',
-      copySubject(parts(), { ...tracker, organisationId: 'another' }, 'anna', commandLine),
+      copySubject(deps(), { ...tracker, organisationId: 'another' }, 'anna', commandLine),
     )
   })
 
   it('breaks off when the subject is erased meanwhile: it is complete or it is none', async () => {
     const tracker = await addSubject(450)
-    const { events } = await copySubject(parts(), tracker, 'anna', commandLine)
+    const { events } = await copySubject(deps(), tracker, 'anna', commandLine)
     const pages = events[Symbol.asyncIterator]()
     assert.equal((await pages.next()).value?.length, 200)
-    await eraseSubject(parts(), tracker, 'anna')
+    await eraseSubject(deps(), tracker, 'anna')
     await failure('not_found', pages.next())
   })
 })

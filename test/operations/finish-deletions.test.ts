@@ -6,38 +6,38 @@ import { finishDeletions } from '../../src/operations/finish-deletions.ts'
 import { importLines } from '../../src/operations/import-lines.ts'
 import { sweepAged } from '../../src/operations/sweep-aged.ts'
 import { eventRow } from '../support/rows.ts'
-import { addTracker, failure, noon, openParts } from './bench.ts'
+import { addTracker, failure, noon, openDeps } from './bench.ts'
 
-const { parts, fresh, passTime } = openParts()
+const { deps, fresh, passTime } = openDeps()
 const day = 86_400_000
 
 async function filled(events = 12_000) {
-  const tracker = await addTracker(parts(), fresh('tracker'))
+  const tracker = await addTracker(deps(), fresh('tracker'))
   const rows = Array.from({ length: events }, (_, i) =>
     eventRow({ ...tracker, subjectId: `s${i % 3}`, eventId: `e${i}`, occurredAt: noon - i }),
   )
-  await parts().ingest.ingest(rows)
+  await deps().ingest.ingest(rows)
   return tracker
 }
 
 describe('deleting a tracker', () => {
   it('goes on where it was stopped, and ends with nothing left', async () => {
     const { trackerId, organisationId } = await filled()
-    await deleteTracker(parts(), trackerId, 'Shop')
+    await deleteTracker(deps(), trackerId, 'Shop')
     const stopping = new AbortController()
     const isMeant = ({ id }: { id: string }) => id === trackerId
     let steps = 0
     const onProgress = () => {
       if (++steps === 2) stopping.abort()
     }
-    const first = await finishDeletions(parts(), { isMeant, onProgress, signal: stopping.signal })
+    const first = await finishDeletions(deps(), { isMeant, onProgress, signal: stopping.signal })
     assert.ok(steps === 2 && first.events > 0 && first.events < 12_000, JSON.stringify(first))
-    const left = await parts().deletions.count(trackerId)
+    const left = await deps().deletions.count(trackerId)
     assert.equal(left.events, 12_000 - first.events)
-    const second = await finishDeletions(parts(), { isMeant })
+    const second = await finishDeletions(deps(), { isMeant })
     assert.equal(first.events + second.events, 12_000)
-    assert.equal((await parts().deletions.listTrackers()).some(isMeant), false)
-    const { rows } = await parts().activity.list(organisationId, { limit: 9, after: null, requestId: null })
+    assert.equal((await deps().deletions.listTrackers()).some(isMeant), false)
+    const { rows } = await deps().activity.list(organisationId, { limit: 9, after: null, requestId: null })
     assert.deepEqual(
       rows.map(({ kind, target }) => [kind, target]),
       [['tracker.deleted', `${trackerId}: Shop`]],
@@ -46,30 +46,30 @@ describe('deleting a tracker', () => {
 
   it('is a validation_error with another name, also when it was renamed meanwhile', async () => {
     const { trackerId, organisationId } = await filled(3)
-    const wrong = await failure('validation_error', () => deleteTracker(parts(), trackerId, 'shop'))
+    const wrong = await failure('validation_error', () => deleteTracker(deps(), trackerId, 'shop'))
     assert.match(JSON.stringify(wrong), /nothing was deleted/)
     const renaming = {
-      ...parts().deletions,
-      async deleteTracker(...args: Parameters<ReturnType<typeof parts>['deletions']['deleteTracker']>) {
-        await parts().trackers.rename({ trackerId, organisationId }, 'Other', {
+      ...deps().deletions,
+      async deleteTracker(...args: Parameters<ReturnType<typeof deps>['deletions']['deleteTracker']>) {
+        await deps().trackers.rename({ trackerId, organisationId }, 'Other', {
           ...args[3],
           id: fresh('note'),
         })
-        return parts().deletions.deleteTracker(...args)
+        return deps().deletions.deleteTracker(...args)
       },
     }
     await failure('validation_error', () =>
-      deleteTracker({ ...parts(), deletions: renaming }, trackerId, 'Shop'),
+      deleteTracker({ ...deps(), deletions: renaming }, trackerId, 'Shop'),
     )
-    assert.equal((await parts().trackers.find(trackerId))?.name, 'Other')
+    assert.equal((await deps().trackers.find(trackerId))?.name, 'Other')
   })
 
   it('in the middle of an import leaves lines that are bad, and a count that is right', async () => {
     const { trackerId } = await filled(3)
     const ingest = {
-      async ingest(...args: Parameters<ReturnType<typeof parts>['ingest']['ingest']>) {
-        await deleteTracker(parts(), trackerId, 'Shop')
-        return parts().ingest.ingest(...args)
+      async ingest(...args: Parameters<ReturnType<typeof deps>['ingest']['ingest']>) {
+        await deleteTracker(deps(), trackerId, 'Shop')
+        return deps().ingest.ingest(...args)
       },
     }
     const bad: unknown[] = []
@@ -87,7 +87,7 @@ describe('deleting a tracker', () => {
       yield { source: 'visits.ndjson', firstNumber: 5, lines }
     }
     const onBadLine = (...told: unknown[]) => void bad.push(told)
-    const summary = await importLines({ ...parts(), ingest }, blocks(), { onBadLine })
+    const summary = await importLines({ ...deps(), ingest }, blocks(), { onBadLine })
     assert.partialDeepStrictEqual(summary, { lines: 2, badLines: 2, rows: 0, events: 0 })
     const reason = `there is no tracker "${trackerId}" any more; 2 of its lines were not stored`
     assert.deepEqual(bad, [['visits.ndjson', 5, reason]])
@@ -97,15 +97,15 @@ describe('deleting a tracker', () => {
 describe('deleting an organisation', () => {
   it('leaves its activity for as long as activity is kept, and then nothing', async () => {
     const { organisationId } = await filled(3)
-    await deleteOrganisation(parts(), organisationId, 'Acme')
-    await finishDeletions(parts())
+    await deleteOrganisation(deps(), organisationId, 'Acme')
+    await finishDeletions(deps())
     const isLeft = async () =>
-      (await parts().deletions.listOrganisations()).some(({ id }) => id === organisationId)
+      (await deps().deletions.listOrganisations()).some(({ id }) => id === organisationId)
     passTime(1_825 * day)
-    await sweepAged(parts())
+    await sweepAged(deps())
     assert.equal(await isLeft(), true)
     passTime(1)
-    await sweepAged(parts())
+    await sweepAged(deps())
     assert.equal(await isLeft(), false)
   })
 })

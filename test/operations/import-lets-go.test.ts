@@ -5,14 +5,14 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { IncomingRow } from '../../src/domain/ingest.ts'
 import { importLines, type LineBlock, maxBatchRows } from '../../src/operations/import-lines.ts'
-import { addTracker, openParts } from './bench.ts'
+import { addTracker, openDeps } from './bench.ts'
 
-const { parts, fresh } = openParts()
+const { deps, fresh } = openDeps()
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
 it('an import keeps no row of a batch that it has handed over, whatever time passed while it was read', async (t) => {
-  const { trackerId } = await addTracker(parts(), fresh('tracker'))
+  const { trackerId } = await addTracker(deps(), fresh('tracker'))
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const lineOf = (eventId: number) =>
     JSON.stringify({
@@ -40,7 +40,7 @@ it('an import keeps no row of a batch that it has handed over, whatever time pas
       [undefined],
     )
   }
-  const importing = { ...parts(), ingest }
+  const importing = { ...deps(), ingest }
   const { rows } = await importLines(importing, blocks(), { onBadLine: assert.fail })
   assert.equal(rows, maxBatchRows)
 })

@@ -14,9 +14,9 @@ import {
 import { always } from '../support/rows.ts'
 import { until } from '../support/until.ts'
 import { defaultPolicy, keeping } from '../support/windows.ts'
-import { addTracker, noon, openParts } from './bench.ts'
+import { addTracker, noon, openDeps } from './bench.ts'
 
-const { parts, fresh } = openParts()
+const { deps, fresh } = openDeps()
 
 type Lines = readonly (string | BadLine)[]
 
@@ -58,11 +58,11 @@ async function importAll(from: Lines | AsyncIterable<LineBlock>, options: Partia
   const noting = {
     ingest(batch: readonly IncomingRow[]) {
       batches.push(batch.length)
-      return parts().ingest.ingest(batch)
+      return deps().ingest.ingest(batch)
     },
   }
   const summary = await importLines(
-    { ...parts(), ingest: noting },
+    { ...deps(), ingest: noting },
     Symbol.asyncIterator in from ? from : blockOf(from),
     { onBadLine: (_source, lineNumber, reason) => bad.push([lineNumber, reason]), ...options },
   )
@@ -75,7 +75,7 @@ interface Owned {
 }
 
 function readSubject(tracker: Owned, subjectId: string) {
-  return parts().subjects.read({ ...tracker, since: always }, subjectId)
+  return deps().subjects.read({ ...tracker, since: always }, subjectId)
 }
 
 function line(fields: Record<string, unknown>): string {
@@ -91,7 +91,7 @@ function line(fields: Record<string, unknown>): string {
 
 describe('importing lines', () => {
   it('stores sessions and events, and tells what it added', async () => {
-    const tracker = await addTracker(parts(), fresh('tracker'))
+    const tracker = await addTracker(deps(), fresh('tracker'))
     const { trackerId } = tracker
     const lines = [
       line({ type: 'session', trackerId, startedAt: '2026-11-01T10:00:00Z', attributes: { country: 'DE' } }),
@@ -116,7 +116,7 @@ describe('importing lines', () => {
   })
 
   it('adds nothing the second time, to lines without an event id either', async () => {
-    const { trackerId } = await addTracker(parts(), fresh('tracker'))
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const lines = [line({ trackerId }), line({ trackerId, properties: { url: '/' } }), line({ trackerId })]
     assert.equal((await importAll(lines)).summary.events, 2)
     const { summary } = await importAll(lines)
@@ -134,8 +134,8 @@ describe('importing lines', () => {
 
   it('gives lines that name no tracker the one it was told', async () => {
     const [told, named] = [
-      await addTracker(parts(), fresh('tracker')),
-      await addTracker(parts(), fresh('tracker')),
+      await addTracker(deps(), fresh('tracker')),
+      await addTracker(deps(), fresh('tracker')),
     ]
     const lines = [line({ subjectId: 'anna' }), line({ subjectId: 'ben', trackerId: named.trackerId })]
     await importAll(lines, { trackerId: told.trackerId })
@@ -160,14 +160,14 @@ describe('importing lines', () => {
   })
 
   it('passes over blank lines, and still counts them as lines', async () => {
-    const { trackerId } = await addTracker(parts(), fresh('tracker'))
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const { summary, bad } = await importAll(['', line({ trackerId }), '  \t', '\r', 'nonsense'])
     assert.partialDeepStrictEqual(summary, { lines: 5, badLines: 1, rows: 1, events: 1 })
     assert.deepEqual(bad, [[5, 'not JSON']])
   })
 
   it('reports bad lines with their number and reason, and skips them', async () => {
-    const { trackerId } = await addTracker(parts(), fresh('tracker'))
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const lines = [
       line({ trackerId, eventId: 'e1' }),
       '{"type":',
@@ -187,7 +187,7 @@ describe('importing lines', () => {
   })
 
   it('skips a line nested deeper than any program can follow', async () => {
-    const { trackerId } = await addTracker(parts(), fresh('tracker'))
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const deep = '['.repeat(50_000) + ']'.repeat(50_000)
     const lines = [
       line({ trackerId, eventId: 'e1' }),
@@ -205,7 +205,7 @@ describe('what lies in the future', () => {
   const ahead = (ms: number) => new Date(noon + ms).toISOString()
 
   it('makes a line bad when it is more than a day, in whichever field', async () => {
-    const { trackerId } = await addTracker(parts(), fresh('tracker'))
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const session = (fields: object) => line({ type: 'session', trackerId, startedAt: ahead(0), ...fields })
     const { summary, bad } = await importAll([
       session({ sessionId: 'a day', startedAt: ahead(day), endedAt: ahead(day) }),
@@ -228,8 +228,8 @@ describe('what is older than the window', () => {
   const ago = (ms: number) => new Date(noon - ms).toISOString()
 
   async function onPlan(plan: Plan): Promise<Owned> {
-    const tracker = await addTracker(parts(), fresh('tracker'))
-    await parts().organisations.setPlan(tracker.organisationId, plan)
+    const tracker = await addTracker(deps(), fresh('tracker'))
+    await deps().organisations.setPlan(tracker.organisationId, plan)
     return tracker
   }
 
@@ -268,19 +268,19 @@ describe('what is older than the window', () => {
   })
 
   it('is kept under a longer window than the store remembers, which is remembered before it is stored', async () => {
-    const { organisationId, trackerId } = await addTracker(parts(), fresh('tracker'))
+    const { organisationId, trackerId } = await addTracker(deps(), fresh('tracker'))
     const retentionDays = { ...defaultPolicy.retentionDays, free: 3_650 }
     const lines = [line({ trackerId, occurredAt: ago(900 * day) })]
     const options = { onBadLine: assert.fail }
     const swept = async (policy: RetentionPolicy) =>
-      (await parts().retention.sweep(trackerId, { policy, now: noon, maxRows: 9 })).events
-    await importLines({ ...parts(), retentionDays }, blockOf(lines), { ...options, dryRun: true })
+      (await deps().retention.sweep(trackerId, { policy, now: noon, maxRows: 9 })).events
+    await importLines({ ...deps(), retentionDays }, blockOf(lines), { ...options, dryRun: true })
     const windowOf = async () => {
       const settling = { policy: keeping(1), now: noon, rule: 'longer-only', kind: 'visitors' } as const
-      return (await parts().retention.settleWindows({ ...settling, organisationId }))[0]?.window
+      return (await deps().retention.settleWindows({ ...settling, organisationId }))[0]?.window
     }
     assert.deepEqual(await windowOf(), { days: 180, shorter: null }, 'a dry run changes nothing')
-    await importLines({ ...parts(), retentionDays }, blockOf(lines), options)
+    await importLines({ ...deps(), retentionDays }, blockOf(lines), options)
     assert.deepEqual(await windowOf(), { days: 3_650, shorter: null })
     assert.equal(await swept(defaultPolicy), 0, 'whoever sweeps without the variable waits')
   })
@@ -292,7 +292,7 @@ describe('what is older than the window', () => {
     const importing = importAll(feed.blocks())
     feed.feed(line({ trackerId, eventId: 'e0' }), old('e1'))
     await until(async () => (await readSubject({ organisationId, trackerId }, 'anna')) !== null)
-    await parts().organisations.setPlan(organisationId, 'starter')
+    await deps().organisations.setPlan(organisationId, 'starter')
     feed.feed(old('e2'))
     feed.end()
     assert.partialDeepStrictEqual((await importing).summary, { tooOld: 1, rows: 2, events: 2 })
@@ -301,9 +301,9 @@ describe('what is older than the window', () => {
   it('needs one look at tracker, plan and window for each batch, however many rows it has', async () => {
     const { trackerId } = await onPlan('free')
     const asked: string[] = []
-    const { trackers, organisations, retention } = parts()
+    const { trackers, organisations, retention } = deps()
     const counting = {
-      ...parts(),
+      ...deps(),
       trackers: {
         ...trackers,
         find(id: string) {
@@ -334,7 +334,7 @@ describe('what is older than the window', () => {
 
 describe('a dry run', () => {
   it('checks everything and stores nothing', async () => {
-    const tracker = await addTracker(parts(), fresh('tracker'))
+    const tracker = await addTracker(deps(), fresh('tracker'))
     const { trackerId } = tracker
     const lines = [
       line({ trackerId, eventId: 'e1' }),
@@ -352,7 +352,7 @@ describe('a dry run', () => {
 
 describe('lines that never became text', () => {
   it('are bad lines with their reason, beside good ones', async () => {
-    const { trackerId } = await addTracker(parts(), fresh('tracker'))
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const lines = [line({ trackerId }), new BadLine('not UTF-8'), line({ trackerId, name: 'second' })]
     const { summary, bad } = await importAll(lines)
     assert.partialDeepStrictEqual(summary, { lines: 3, badLines: 1, events: 2 })
@@ -367,7 +367,7 @@ describe('a long import', () => {
     )
 
   it('is stored in batches of a bounded number of rows, however many lines are bad', async () => {
-    const { trackerId } = await addTracker(parts(), fresh('tracker'))
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const good = many(trackerId, maxBatchRows + 1)
     const lines = good.flatMap((each, i) => (i % 5_000 === 0 ? ['', 'bad', each] : [each]))
     const { summary, batches } = await importAll(lines)
@@ -376,19 +376,19 @@ describe('a long import', () => {
   })
 
   it('is stored in batches of a bounded length of text', async () => {
-    const { trackerId } = await addTracker(parts(), fresh('tracker'))
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const properties = { text: 'x'.repeat(1024 * 1024) }
     const lines = Array.from({ length: 17 }, (_, i) => line({ trackerId, eventId: `e${i}`, properties }))
     assert.deepEqual((await importAll(lines)).batches, [16, 1])
   })
 
   it('has no empty batch behind a full one', async () => {
-    const { trackerId } = await addTracker(parts(), fresh('tracker'))
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
     assert.deepEqual((await importAll(many(trackerId, maxBatchRows))).batches, [maxBatchRows])
   })
 
   it('is read on while a batch is stored, and not further than the next one', async () => {
-    const { trackerId } = await addTracker(parts(), fresh('tracker'))
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const gate = Promise.withResolvers<void>()
     let read = 0
     let storing = 0
@@ -402,13 +402,13 @@ describe('a long import', () => {
       async ingest(batch: readonly IncomingRow[]) {
         most = Math.max(most, ++storing)
         await gate.promise
-        const added = await parts().ingest.ingest(batch)
+        const added = await deps().ingest.ingest(batch)
         storing -= 1
         return added
       },
     }
     const options = { onBadLine: assert.fail }
-    const held = { ...parts(), ingest: slow }
+    const held = { ...deps(), ingest: slow }
     const importing = importLines(held, oneByOne(), options)
     await until(() => read === 2 * maxBatchRows)
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
@@ -419,7 +419,7 @@ describe('a long import', () => {
   })
 
   it('stops at the first bad line when strict, with nothing of the running batch stored', async () => {
-    const tracker = await addTracker(parts(), fresh('tracker'))
+    const tracker = await addTracker(deps(), fresh('tracker'))
     const lines = many(tracker.trackerId, maxBatchRows + 1_000)
     lines.splice(maxBatchRows + 500, 0, 'bad')
     lines.splice(maxBatchRows + 600, 0, 'bad too')
@@ -440,7 +440,7 @@ describe('a long import', () => {
   })
 
   it('stores nothing at all when strict and bad in its first batch', async () => {
-    const tracker = await addTracker(parts(), fresh('tracker'))
+    const tracker = await addTracker(deps(), fresh('tracker'))
     const lines = [...many(tracker.trackerId, 10), line({ trackerId: 'nothing' })]
     const { summary, bad } = await importAll(lines, { strict: true })
     assert.partialDeepStrictEqual(summary, { lines: 11, badLines: 1, rows: 0, events: 0 })
@@ -451,7 +451,7 @@ describe('a long import', () => {
 
 describe('an import from a pipe that pauses', () => {
   it('stores what it read, within a second', async () => {
-    const tracker = await addTracker(parts(), fresh('tracker'))
+    const tracker = await addTracker(deps(), fresh('tracker'))
     const feed = pipe()
     const importing = importAll(feed.blocks())
     for (const eventId of ['e1', 'e2']) {
@@ -466,11 +466,11 @@ describe('an import from a pipe that pauses', () => {
   })
 
   it('fails when the store does, without waiting for another line', async () => {
-    const { trackerId } = await addTracker(parts(), fresh('tracker'))
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const feed = pipe()
     feed.feed(line({ trackerId }))
     const full = { ingest: () => Promise.reject(new Error('disk full')) }
-    const broken = { ...parts(), ingest: full }
+    const broken = { ...deps(), ingest: full }
     await assert.rejects(importLines(broken, feed.blocks(), { onBadLine: assert.fail }), /disk full/)
   })
 })

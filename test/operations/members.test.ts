@@ -14,9 +14,9 @@ import { revokeKey } from '../../src/operations/revoke-key.ts'
 import { rotateKey } from '../../src/operations/rotate-key.ts'
 import { signIn } from '../../src/operations/sign-in.ts'
 import { until } from '../support/until.ts'
-import { failure, openParts, type Parts } from './bench.ts'
+import { type Deps, failure, openDeps } from './bench.ts'
 
-const { parts: store, passTime, fresh } = openParts()
+const { deps: store, passTime, fresh } = openDeps()
 const password = 'correct horse battery'
 
 /** Hashes that anybody can read, and a count of how often one was tried. */
@@ -34,45 +34,45 @@ function plainPasswords(): Passwords & { tries: number } {
 
 const countGuess = async () => {}
 
-async function addOrganisation(parts: Parts): Promise<string> {
+async function addOrganisation(deps: Deps): Promise<string> {
   const id = fresh('organisation')
-  await parts.organisations.create({ id, name: 'Acme', plan: 'free', createdAt: parts.clock() })
+  await deps.organisations.create({ id, name: 'Acme', plan: 'free', createdAt: deps.clock() })
   return id
 }
 
 describe('a member', () => {
   it('is invited, sets a password, signs in, and is known by the token alone', async () => {
-    const parts = { ...store(), passwords: plainPasswords(), countGuess }
-    const organisationId = await addOrganisation(parts)
+    const deps = { ...store(), passwords: plainPasswords(), countGuess }
+    const organisationId = await addOrganisation(deps)
     const { token, member } = await inviteMember(
-      parts,
+      deps,
       { organisationId, email: 'Ada@Acme.example' },
       commandLine,
     )
-    assert.equal((await requireInvited(parts, token)).id, member.id)
-    await failure('validation_error', acceptInvitation(parts, { token, password: 'short' }, 'r'))
-    const first = await acceptInvitation(parts, { token, password }, 'r')
-    await failure('not_found', acceptInvitation(parts, { token, password }, 'r'))
+    assert.equal((await requireInvited(deps, token)).id, member.id)
+    await failure('validation_error', acceptInvitation(deps, { token, password: 'short' }, 'r'))
+    const first = await acceptInvitation(deps, { token, password }, 'r')
+    await failure('not_found', acceptInvitation(deps, { token, password }, 'r'))
     const credentials = { email: 'ada@acme.example', password, organisationId: null, browserMark: null }
-    const second = await signIn(parts, credentials, 'r')
+    const second = await signIn(deps, credentials, 'r')
     for (const each of [first, second])
-      assert.equal((await authenticateMember(parts, each.token))?.member.id, member.id)
-    assert.equal(await authenticateMember(parts, 'another'), null)
+      assert.equal((await authenticateMember(deps, each.token))?.member.id, member.id)
+    assert.equal(await authenticateMember(deps, 'another'), null)
     for (const secret of [token, first.token, second.token]) {
-      assert.equal(await parts.signIns.find(secret), null, 'the store knows hashes only')
+      assert.equal(await deps.signIns.find(secret), null, 'the store knows hashes only')
     }
   })
 
   it('costs the same to refuse, there or not, with a password or without', async () => {
     const passwords = plainPasswords()
-    const parts = { ...store(), passwords, countGuess }
-    const organisationId = await addOrganisation(parts)
-    await inviteMember(parts, { organisationId, email: 'invited@acme.example' }, commandLine)
+    const deps = { ...store(), passwords, countGuess }
+    const organisationId = await addOrganisation(deps)
+    await inviteMember(deps, { organisationId, email: 'invited@acme.example' }, commandLine)
     for (const email of ['nobody@acme.example', 'invited@acme.example']) {
       const before = passwords.tries
       const { message } = await failure(
         'unauthorized',
-        signIn(parts, { email, password, organisationId: null, browserMark: null }, 'r'),
+        signIn(deps, { email, password, organisationId: null, browserMark: null }, 'r'),
       )
       assert.equal(message, 'The e-mail address or the password is not right.')
       assert.equal(passwords.tries, before + 1)
@@ -80,44 +80,41 @@ describe('a member', () => {
   })
 
   it('is seen again only once a minute, so that reading writes little', async () => {
-    const parts = { ...store(), passwords: plainPasswords() }
-    const organisationId = await addOrganisation(parts)
-    const { token } = await inviteMember(parts, { organisationId, email: 'a@b' }, commandLine)
-    const browser = await acceptInvitation(parts, { token, password }, 'r')
-    const seenAt = async () => (await authenticateMember(parts, browser.token))?.signIn.lastSeenAt
+    const deps = { ...store(), passwords: plainPasswords() }
+    const organisationId = await addOrganisation(deps)
+    const { token } = await inviteMember(deps, { organisationId, email: 'a@b' }, commandLine)
+    const browser = await acceptInvitation(deps, { token, password }, 'r')
+    const seenAt = async () => (await authenticateMember(deps, browser.token))?.signIn.lastSeenAt
     const start = await seenAt()
     passTime(59_000)
     await seenAt()
     assert.equal(await seenAt(), start)
     passTime(1_000)
     await seenAt()
-    await until(async () => (await seenAt()) === parts.clock())
+    await until(async () => (await seenAt()) === deps.clock())
   })
 
   it('cannot be invited to an organisation that is not there, nor removed as the last', async () => {
-    const parts = store()
-    const organisationId = await addOrganisation(parts)
-    await failure('not_found', inviteMember(parts, { organisationId: 'nobody', email: 'a@b' }, commandLine))
-    const { member } = await inviteMember(parts, { organisationId, email: 'a@b' }, commandLine)
-    await failure(
-      'invalid_request',
-      removeMember(parts, { organisationId, memberId: member.id }, commandLine),
-    )
-    await failure('not_found', removeMember(parts, { organisationId, memberId: 'nobody' }, commandLine))
+    const deps = store()
+    const organisationId = await addOrganisation(deps)
+    await failure('not_found', inviteMember(deps, { organisationId: 'nobody', email: 'a@b' }, commandLine))
+    const { member } = await inviteMember(deps, { organisationId, email: 'a@b' }, commandLine)
+    await failure('invalid_request', removeMember(deps, { organisationId, memberId: member.id }, commandLine))
+    await failure('not_found', removeMember(deps, { organisationId, memberId: 'nobody' }, commandLine))
   })
 })
 
 describe('who reaches into one organisation', () => {
   it('finds no key of another', async () => {
-    const parts = store()
-    const [mine, theirs] = [await addOrganisation(parts), await addOrganisation(parts)]
-    const { key } = await createKey(parts, {
+    const deps = store()
+    const [mine, theirs] = [await addOrganisation(deps), await addOrganisation(deps)]
+    const { key } = await createKey(deps, {
       ...{ organisationId: theirs, name: 'k', scopes: ['analytics:view'], expiresAt: null },
     })
     const origin: Origin = { ...commandLine, organisationId: mine }
-    await failure('not_found', rotateKey(parts, key.id, origin))
-    await failure('not_found', revokeKey(parts, key.id, 'k', origin))
-    assert.deepEqual(await parts.apiKeys.find(key.id), key)
+    await failure('not_found', rotateKey(deps, key.id, origin))
+    await failure('not_found', revokeKey(deps, key.id, 'k', origin))
+    assert.deepEqual(await deps.apiKeys.find(key.id), key)
   })
 })
 

@@ -3,20 +3,20 @@ import { describe, it } from 'node:test'
 import { createKey } from '../../src/operations/create-key.ts'
 import { keyUse } from '../../src/operations/note-key-use.ts'
 import { until } from '../support/until.ts'
-import { openParts } from './bench.ts'
+import { openDeps } from './bench.ts'
 
-const { parts, passTime, fresh } = openParts()
+const { deps, passTime, fresh } = openDeps()
 
 async function keyId(): Promise<string> {
   const organisationId = fresh('organisation')
-  await parts().organisations.create({ id: organisationId, name: 'Acme', plan: 'free', createdAt: 1 })
+  await deps().organisations.create({ id: organisationId, name: 'Acme', plan: 'free', createdAt: 1 })
   const scopes = ['analytics:view']
-  const { key } = await createKey(parts(), { organisationId, name: 'nightly', scopes, expiresAt: null })
+  const { key } = await createKey(deps(), { organisationId, name: 'nightly', scopes, expiresAt: null })
   return key.id
 }
 
 async function lastUsedAt(id: string): Promise<number | null | undefined> {
-  return (await parts().apiKeys.find(id))?.lastUsedAt
+  return (await deps().apiKeys.find(id))?.lastUsedAt
 }
 
 function fail(error: unknown): never {
@@ -26,23 +26,23 @@ function fail(error: unknown): never {
 describe('when a key was last used', () => {
   it('is in the store once the service has stopped', async () => {
     const [a, b] = [await keyId(), await keyId()]
-    const use = keyUse(parts(), fail)
-    const first = parts().clock()
+    const use = keyUse(deps(), fail)
+    const first = deps().clock()
     use.note(a)
     use.note(b)
     passTime(10)
     use.note(a)
     assert.equal(await lastUsedAt(a), null)
     await use.stop()
-    assert.equal((await parts().apiKeys.find(a))?.lastUsedAt, first + 10)
-    assert.equal((await parts().apiKeys.find(b))?.lastUsedAt, first)
+    assert.equal((await deps().apiKeys.find(a))?.lastUsedAt, first + 10)
+    assert.equal((await deps().apiKeys.find(b))?.lastUsedAt, first)
   })
 
   it('is in the store five seconds after the first use, and again five seconds after the next', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const id = await keyId()
-    const use = keyUse(parts(), fail)
-    const first = parts().clock()
+    const use = keyUse(deps(), fail)
+    const first = deps().clock()
     use.note(id)
     t.mock.timers.tick(4_999)
     assert.equal(await lastUsedAt(id), null)
@@ -60,13 +60,13 @@ describe('when a key was last used', () => {
     const id = await keyId()
     const writes: number[] = []
     const apiKeys = {
-      ...parts().apiKeys,
+      ...deps().apiKeys,
       async touch(lastUsed: ReadonlyMap<string, number>) {
         writes.push(lastUsed.size)
-        await parts().apiKeys.touch(lastUsed)
+        await deps().apiKeys.touch(lastUsed)
       },
     }
-    const use = keyUse({ ...parts(), apiKeys }, fail)
+    const use = keyUse({ ...deps(), apiKeys }, fail)
     for (let i = 0; i < 1_000; i++) use.note(id)
     await use.stop()
     await use.stop()
@@ -76,8 +76,8 @@ describe('when a key was last used', () => {
   it('that cannot be stored is reported, and stops nothing', async () => {
     const errors: unknown[] = []
     const disk = new Error('the disk is full')
-    const apiKeys = { ...parts().apiKeys, touch: () => Promise.reject(disk) }
-    const use = keyUse({ ...parts(), apiKeys }, (error) => errors.push(error))
+    const apiKeys = { ...deps().apiKeys, touch: () => Promise.reject(disk) }
+    const use = keyUse({ ...deps(), apiKeys }, (error) => errors.push(error))
     use.note(await keyId())
     await use.stop()
     assert.deepEqual(errors, [disk])

@@ -6,9 +6,9 @@ import { authenticateKey } from '../../src/operations/authenticate-key.ts'
 import { createSample } from '../../src/operations/create-sample.ts'
 import { sampleVisits } from '../../src/operations/sample-visits.ts'
 import { always } from '../support/rows.ts'
-import { noon, openParts } from './bench.ts'
+import { noon, openDeps } from './bench.ts'
 
-const { parts } = openParts()
+const { deps } = openDeps()
 const day = 86_400_000
 const rows = [...sampleVisits('shop', noon)]
 
@@ -69,11 +69,11 @@ describe('the sample visits', () => {
 
 describe('the sample', () => {
   it('has a key that works and a subject worth a look', async () => {
-    const { organisationId, trackerId, subjectId, issued } = await createSample(parts())
-    const caller = await authenticateKey(parts(), issued.keyString)
+    const { organisationId, trackerId, subjectId, issued } = await createSample(deps())
+    const caller = await authenticateKey(deps(), issued.keyString)
     assert.equal(caller?.key.organisationId, organisationId)
     assert.deepEqual(caller?.key.scopes, ['analytics:view', 'analytics:delete-data'])
-    const record = await parts().subjects.read({ organisationId, trackerId, since: always }, subjectId)
+    const record = await deps().subjects.read({ organisationId, trackerId, since: always }, subjectId)
     assert.ok(record && record.counts.events > 3 && record.lastSeenAt > noon - 7 * day)
   })
 })

@@ -7,9 +7,9 @@ import { listSessions, planSessionList } from '../../src/operations/list-session
 import { listSubjects, planSubjectList, type SubjectListOptions } from '../../src/operations/list-subjects.ts'
 import { readSubject } from '../../src/operations/read-subject.ts'
 import { eventRow } from '../support/rows.ts'
-import { addTracker, failure, noon, openParts } from './bench.ts'
+import { addTracker, failure, noon, openDeps } from './bench.ts'
 
-const { parts, fresh, passTime } = openParts()
+const { deps, fresh, passTime } = openDeps()
 const wrongCursor = 'cursor must be the nextCursor of the page before, of the same list, sort and filters'
 
 function plan(trackerId: string, options: SubjectListOptions, problems = new Problems()) {
@@ -19,8 +19,8 @@ function plan(trackerId: string, options: SubjectListOptions, problems = new Pro
 
 /** A tracker in which every subject has three events in three sessions. */
 async function trackerOf(...subjectIds: string[]) {
-  const tracker = await addTracker(parts(), fresh('tracker'))
-  await parts().ingest.ingest(
+  const tracker = await addTracker(deps(), fresh('tracker'))
+  await deps().ingest.ingest(
     subjectIds.flatMap((subjectId, i) =>
       [0, 1, 2].map((n) =>
         eventRow({
@@ -148,7 +148,7 @@ describe('the cursor of a list of subjects', () => {
         const options: SubjectListOptions = { sort, limit: 1, ...(cursor !== '' && { cursor }) }
         const { query, fields } = plan(tracker.trackerId, options)
         assert.deepEqual(fields, {})
-        const page = await listSubjects(parts(), tracker, query)
+        const page = await listSubjects(deps(), tracker, query)
         seen.push(...page.subjects.map(({ subjectId }) => subjectId))
         cursor = page.nextCursor
       }
@@ -161,7 +161,7 @@ describe('the cursor of a list of subjects', () => {
     const { trackerId } = tracker
     const from = '2026-11-01T00:00:00Z'
     const options: SubjectListOptions = { limit: 1, lastSeenAfter: from }
-    const { nextCursor } = await listSubjects(parts(), tracker, plan(trackerId, options).query)
+    const { nextCursor } = await listSubjects(deps(), tracker, plan(trackerId, options).query)
     assert.ok(nextCursor)
     const cursor = nextCursor
     const same: SubjectListOptions[] = [
@@ -200,13 +200,13 @@ describe('the sessions and events of a subject', () => {
         { limit: 1, ...(cursor !== '' && { cursor }) },
         problems,
       )
-      const page = await listSessions(parts(), tracker, 'anna', query)
+      const page = await listSessions(deps(), tracker, 'anna', query)
       seen.push(...page.sessions.map(({ sessionId }) => sessionId))
       cursor = page.nextCursor
     }
     for (cursor = ''; cursor !== null; ) {
       const query = planEventList(trackerId, 'anna', { limit: 2, ...(cursor !== '' && { cursor }) }, problems)
-      const page = await listEvents(parts(), tracker, 'anna', query)
+      const page = await listEvents(deps(), tracker, 'anna', query)
       seen.push(...page.events.map(({ eventId }) => eventId))
       cursor = page.nextCursor
     }
@@ -230,13 +230,13 @@ describe('the sessions and events of a subject', () => {
     const tracker = await trackerOf('anna', 'ben')
     const { trackerId } = tracker
     const sessions = await listSessions(
-      parts(),
+      deps(),
       tracker,
       'anna',
       planSessionList(trackerId, 'anna', { limit: 1 }, new Problems()),
     )
     const events = await listEvents(
-      parts(),
+      deps(),
       tracker,
       'anna',
       planEventList(trackerId, 'anna', { limit: 1 }, new Problems()),
@@ -268,11 +268,11 @@ describe('what is not there', () => {
     const page = { limit: 10, after: null }
     for (const other of [foreign, missing]) {
       const works = [
-        () => listSubjects(parts(), other, plan(other.trackerId, {}).query),
-        () => eraseSubject(parts(), other, 'anna'),
-        () => readSubject(parts(), other, 'anna'),
-        () => listSessions(parts(), other, 'anna', page),
-        () => listEvents(parts(), other, 'anna', { ...page, sessionId: null }),
+        () => listSubjects(deps(), other, plan(other.trackerId, {}).query),
+        () => eraseSubject(deps(), other, 'anna'),
+        () => readSubject(deps(), other, 'anna'),
+        () => listSessions(deps(), other, 'anna', page),
+        () => listEvents(deps(), other, 'anna', { ...page, sessionId: null }),
       ]
       const failures = await Promise.all(works.map((work) => failure('not_found', work)))
       const messages = failures.map(({ message }) => message)
@@ -281,8 +281,8 @@ describe('what is not there', () => {
       )
       assert.deepEqual(messages, [theTracker, theTracker, theSubject, theSubject, theSubject])
     }
-    assert.deepEqual((await readSubject(parts(), tracker, 'anna')).counts, { sessions: 3, events: 3 })
-    await failure('not_found', () => readSubject(parts(), tracker, 'nobody'))
+    assert.deepEqual((await readSubject(deps(), tracker, 'anna')).counts, { sessions: 3, events: 3 })
+    await failure('not_found', () => readSubject(deps(), tracker, 'nobody'))
   })
 })
 
@@ -290,15 +290,15 @@ describe('erasing a subject', () => {
   it('tells what it deleted and when; repeated, that nothing was left', async () => {
     const tracker = await trackerOf('anna')
     passTime(1_000)
-    assert.deepEqual(await eraseSubject(parts(), tracker, 'anna'), {
+    assert.deepEqual(await eraseSubject(deps(), tracker, 'anna'), {
       alreadyErased: false,
       counts: { sessions: 3, events: 3 },
-      erasedAt: parts().clock(),
+      erasedAt: deps().clock(),
     })
-    await failure('not_found', () => readSubject(parts(), tracker, 'anna'))
-    const nothing = { alreadyErased: true, counts: { sessions: 0, events: 0 }, erasedAt: parts().clock() }
-    assert.deepEqual(await eraseSubject(parts(), tracker, 'anna'), nothing)
-    assert.deepEqual(await eraseSubject(parts(), tracker, 'never seen'), nothing)
+    await failure('not_found', () => readSubject(deps(), tracker, 'anna'))
+    const nothing = { alreadyErased: true, counts: { sessions: 0, events: 0 }, erasedAt: deps().clock() }
+    assert.deepEqual(await eraseSubject(deps(), tracker, 'anna'), nothing)
+    assert.deepEqual(await eraseSubject(deps(), tracker, 'never seen'), nothing)
   })
 
   it('is no repetition when there was a session without events', async () => {
@@ -309,8 +309,8 @@ describe('erasing a subject', () => {
       subjectId: 'anna',
       sessionId: 's',
     }
-    await parts().ingest.ingest([{ ...owner, startedAt: noon, endedAt: noon, attributes: {} }])
-    const { alreadyErased, counts } = await eraseSubject(parts(), tracker, 'anna')
+    await deps().ingest.ingest([{ ...owner, startedAt: noon, endedAt: noon, attributes: {} }])
+    const { alreadyErased, counts } = await eraseSubject(deps(), tracker, 'anna')
     assert.deepEqual({ alreadyErased, counts }, { alreadyErased: false, counts: { sessions: 1, events: 0 } })
   })
 })

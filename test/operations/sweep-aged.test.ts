@@ -3,29 +3,29 @@ import { afterEach, describe, it } from 'node:test'
 import { defaultRetentionDays, type Plan, plans } from '../../src/domain/plan.ts'
 import type { RetentionStore, SweptCounts } from '../../src/domain/retention.ts'
 import type { TrackerView } from '../../src/domain/tracker.ts'
-import { type SweepOptions, type SweepParts, sweepAged } from '../../src/operations/sweep-aged.ts'
+import { type SweepDeps, type SweepOptions, sweepAged } from '../../src/operations/sweep-aged.ts'
 import { always, eventRow } from '../support/rows.ts'
 import { defaultPolicy, rememberWindows } from '../support/windows.ts'
-import { noon, openParts } from './bench.ts'
+import { noon, openDeps } from './bench.ts'
 
-const { parts, fresh } = openParts()
+const { deps, fresh } = openDeps()
 const day = 86_400_000
 const nothing = { subjects: 0, sessions: 0, events: 0, activity: 0 }
 
-const sweep = (options: SweepOptions = {}, changed: Partial<SweepParts> = {}) =>
-  sweepAged({ ...parts(), ...changed }, options)
+const sweep = (options: SweepOptions = {}, changed: Partial<SweepDeps> = {}) =>
+  sweepAged({ ...deps(), ...changed }, options)
 
 async function newTracker(plan: Plan, { isRemembered = true } = {}): Promise<TrackerView> {
   const [organisationId, trackerId] = [fresh('organisation'), fresh('tracker')]
-  await parts().organisations.create({ id: organisationId, name: 'Acme', plan, createdAt: 1 })
-  await parts().trackers.create({ id: trackerId, organisationId, name: 'Shop', createdAt: 1 })
-  if (isRemembered) await rememberWindows(parts(), defaultPolicy, organisationId)
+  await deps().organisations.create({ id: organisationId, name: 'Acme', plan, createdAt: 1 })
+  await deps().trackers.create({ id: trackerId, organisationId, name: 'Shop', createdAt: 1 })
+  if (isRemembered) await rememberWindows(deps(), defaultPolicy, organisationId)
   return { organisationId, trackerId, since: always }
 }
 
 /** One event of each subject, so many milliseconds ago. */
 async function fill({ trackerId }: TrackerView, agesMs: Record<string, number>): Promise<void> {
-  await parts().ingest.ingest(
+  await deps().ingest.ingest(
     Object.entries(agesMs).map(([subjectId, ageMs]) =>
       eventRow({ trackerId, subjectId, eventId: 'e', occurredAt: noon - ageMs }),
     ),
@@ -34,7 +34,7 @@ async function fill({ trackerId }: TrackerView, agesMs: Record<string, number>):
 
 /** So many events of one subject, all aged out: each more than a step takes. */
 async function fillLarge({ trackerId }: TrackerView, count: number, ageMs = 5_000 * day): Promise<void> {
-  await parts().ingest.ingest(
+  await deps().ingest.ingest(
     Array.from({ length: count }, (_, i) =>
       eventRow({ trackerId, subjectId: 'busy', eventId: `e${i}`, occurredAt: noon - ageMs + i }),
     ),
@@ -43,7 +43,7 @@ async function fillLarge({ trackerId }: TrackerView, count: number, ageMs = 5_00
 
 async function subjectsOf(tracker: TrackerView): Promise<string[]> {
   const filters = { subjectIdPrefix: null, lastSeenAfter: null, lastSeenBefore: null }
-  const page = await parts().subjects.list(tracker, {
+  const page = await deps().subjects.list(tracker, {
     sort: 'subjectId',
     limit: 200,
     after: null,
@@ -75,13 +75,13 @@ describe('sweeping what has aged out', () => {
     const tracker = await newTracker('starter')
     const { organisationId } = tracker
     const retentionDays = { free: 15, starter: 25, pro: 25_000, business: 25_000 }
-    await rememberWindows(parts(), { ...defaultPolicy, retentionDays }, organisationId)
+    await rememberWindows(deps(), { ...defaultPolicy, retentionDays }, organisationId)
     await fill(tracker, { a: 10 * day, b: 20 * day, c: 30 * day })
     const later = (ms: number) => sweep({}, { retentionDays, clock: () => noon + ms })
     assert.deepEqual(await later(0), { subjects: 1, sessions: 1, events: 1, activity: 0 })
-    await parts().organisations.setPlan(organisationId, 'pro')
+    await deps().organisations.setPlan(organisationId, 'pro')
     assert.deepEqual(await later(0), nothing)
-    await parts().organisations.setPlan(organisationId, 'free')
+    await deps().organisations.setPlan(organisationId, 'free')
     assert.deepEqual(await later(0), nothing)
     assert.deepEqual(await later(day - 1), nothing)
     assert.deepEqual(await later(day), { subjects: 1, sessions: 1, events: 1, activity: 0 })
@@ -118,16 +118,16 @@ describe('sweeping what has aged out', () => {
     await fill(tracker, { first: 300 * day })
     await fillLarge(tracker, 6_000, 300 * day)
     const retention: RetentionStore = {
-      ...parts().retention,
+      ...deps().retention,
       async sweep(...args) {
-        const step = await parts().retention.sweep(...args)
-        if (step.events > 0) await parts().organisations.setPlan(tracker.organisationId, 'business')
+        const step = await deps().retention.sweep(...args)
+        if (step.events > 0) await deps().organisations.setPlan(tracker.organisationId, 'business')
         return step
       },
     }
     const swept = await sweep({}, { retention })
     assert.ok(swept.events > 0 && swept.events < 6_000, `${swept.events} events`)
-    const left = await parts().retention.countBefore(tracker.trackerId, noon)
+    const left = await deps().retention.countBefore(tracker.trackerId, noon)
     assert.equal(left.events, 6_001 - swept.events)
   })
 
@@ -137,10 +137,10 @@ describe('sweeping what has aged out', () => {
     const times: number[] = []
     let now = noon
     const retention: RetentionStore = {
-      ...parts().retention,
+      ...deps().retention,
       sweep(trackerId, step) {
         if (trackerId === tracker.trackerId) times.push(step.now)
-        return parts().retention.sweep(trackerId, step)
+        return deps().retention.sweep(trackerId, step)
       },
     }
     const clock = () => ++now
@@ -163,7 +163,7 @@ describe('sweeping what has aged out', () => {
     const first = await newTracker('free')
     const second = { ...first, trackerId: fresh('tracker') }
     const { organisationId, trackerId } = second
-    await parts().trackers.create({ id: trackerId, organisationId, name: 'Blog', createdAt: 2 })
+    await deps().trackers.create({ id: trackerId, organisationId, name: 'Blog', createdAt: 2 })
     for (const tracker of [first, second]) await fill(tracker, { aged: 200 * day, young: day })
     assert.deepEqual(await sweep(), { subjects: 2, sessions: 2, events: 2, activity: 0 })
     for (const tracker of [first, second]) assert.deepEqual(await subjectsOf(tracker), ['young'])
@@ -187,9 +187,9 @@ describe('sweeping what has aged out', () => {
     for (const tracker of [first, second]) await fillLarge(tracker, 6_000)
     const stopping = new AbortController()
     const retention: RetentionStore = {
-      ...parts().retention,
+      ...deps().retention,
       async sweep(...args) {
-        const step = await parts().retention.sweep(...args)
+        const step = await deps().retention.sweep(...args)
         if (step.events > 0) stopping.abort()
         return step
       },
@@ -211,7 +211,7 @@ describe('sweeping what has aged out', () => {
   it('lets other work have its turn between two trackers, though there is nothing to do', async () => {
     const { organisationId } = await newTracker('free')
     for (let i = 0; i < 30; i++) {
-      await parts().trackers.create({ id: fresh('tracker'), organisationId, name: 'Shop', createdAt: i })
+      await deps().trackers.create({ id: fresh('tracker'), organisationId, name: 'Shop', createdAt: i })
     }
     let turns = 0
     let isDone = false
