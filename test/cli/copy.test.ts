@@ -8,7 +8,7 @@ import { everyTracker, fillEverything } from '../support/everything.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { rowsAt } from '../support/raw-store.ts'
 
-interface Bench {
+interface Fixture {
   cli: CommandLine
   /** An embedded store with everything in it. */
   from: string
@@ -17,7 +17,7 @@ interface Bench {
   copy: string[]
 }
 
-async function withFullStore(t: TestContext): Promise<Bench> {
+async function withFullStore(t: TestContext): Promise<Fixture> {
   const cli = commandLine(t)
   const from = `sqlite:${cli.storePath}`
   const to = `sqlite:${join(cli.folder, 'copy.db')}`

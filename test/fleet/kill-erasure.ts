@@ -9,12 +9,12 @@ import type { PostgresServer } from '../support/postgres.ts'
 import { assertAmong, contentOf, copyDatabase, rowsOf, untilDeserted } from './databases.ts'
 import { fillDatabase } from './fleet.ts'
 import { assertGone, assertSound, withDatabase } from './invariants.ts'
-import { killBench } from './kill-bench.ts'
+import { killFixture } from './kill-fixture.ts'
 
 export function killErasures(server: () => PostgresServer, { kills, rows }: Plan, total: Tally): void {
   it('killed at any moment, erasures on PostgreSQL leave each subject whole or gone, and gone if they were answered', async (t) => {
     const postgres = server()
-    const { random, cli, names, urls } = killBench(t, postgres, 'erasure')
+    const { random, cli, names, urls } = killFixture(t, postgres, 'erasure')
     const doomed = random.shuffle(toErase)
     await copyDatabase(postgres, names.work)
     await fillDatabase(urls.work, shuffled(random, someVisits(random, rows)))

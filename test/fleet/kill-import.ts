@@ -10,13 +10,13 @@ import type { PostgresServer } from '../support/postgres.ts'
 import { assertAmong, contentOf, copyDatabase, rowsOf, untilDeserted } from './databases.ts'
 import { fillDatabase } from './fleet.ts'
 import { assertSound, withDatabase } from './invariants.ts'
-import { disturb, killBench, measure } from './kill-bench.ts'
+import { disturb, killFixture, measure } from './kill-fixture.ts'
 
 export function killImports(server: () => PostgresServer, { kills, rows }: Plan, total: Tally): void {
   it('killed at any moment, an import on PostgreSQL, or PostgreSQL under it, loses nothing that was stored, and an import run again completes it', async (t) => {
     const postgres = server()
-    const bench = killBench(t, postgres, 'import')
-    const { random, cli, names, urls } = bench
+    const fixture = killFixture(t, postgres, 'import')
+    const { random, cli, names, urls } = fixture
     const [early, late] = [join(cli.folder, 'early.ndjson'), join(cli.folder, 'late.ndjson')]
     const lines = twoFiles(random, rows)
     writeFileSync(early, ndjson(lines.early))
@@ -26,7 +26,7 @@ export function killImports(server: () => PostgresServer, { kills, rows }: Plan,
     assert.equal((await cli.run(['import', early])).code, 0)
     await copyDatabase(postgres, names.before, names.work)
     const victim = { args: ['import', late] }
-    const durationMs = await measure(bench, victim)
+    const durationMs = await measure(fixture, victim)
     const complete = await contentOf(urls.work)
     const [before, after] = [await rowsOf(urls.before, 'events'), await rowsOf(urls.work, 'events')]
 
@@ -43,7 +43,7 @@ export function killImports(server: () => PostgresServer, { kills, rows }: Plan,
     for (const disturbance of [killed, restartUnder]) {
       await killAgainAndAgain(t, { random, kills, durationMs, total }, async (afterMs) => {
         await copyDatabase(postgres, names.work, names.before)
-        const hit = await disturb(bench, victim, afterMs, disturbance)
+        const hit = await disturb(fixture, victim, afterMs, disturbance)
         await untilDeserted(postgres, names.work)
         await withDatabase(urls.work, (client) => assertSound(client, 'equal to what is stored'))
         const seen = await rowsOf(urls.work, 'events')

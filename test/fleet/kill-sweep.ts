@@ -7,7 +7,7 @@ import type { PostgresServer } from '../support/postgres.ts'
 import { assertAmong, contentOf, copyDatabase, rowsOf, untilDeserted } from './databases.ts'
 import { fillDatabase } from './fleet.ts'
 import { assertSound, withDatabase } from './invariants.ts'
-import { disturb, killBench, measure } from './kill-bench.ts'
+import { disturb, killFixture, measure } from './kill-fixture.ts'
 
 /** A session's count falls with its events. */
 const without = ['event_count']
@@ -15,13 +15,13 @@ const without = ['event_count']
 export function killSweeps(server: () => PostgresServer, { kills, rows }: Plan, total: Tally): void {
   it('killed at any moment, a sweep on PostgreSQL deletes nothing but what has aged out, and is completed when it is run again', async (t) => {
     const postgres = server()
-    const bench = killBench(t, postgres, 'sweep')
-    const { random, cli, names, urls } = bench
+    const fixture = killFixture(t, postgres, 'sweep')
+    const { random, cli, names, urls } = fixture
     await copyDatabase(postgres, names.work)
     await fillDatabase(urls.work, shuffled(random, someAgedVisits(random, rows)))
     await copyDatabase(postgres, names.before, names.work)
     const victim = { args: ['sweep'], env: thirtyDays }
-    const durationMs = await measure(bench, victim)
+    const durationMs = await measure(fixture, victim)
     const complete = await contentOf(urls.work)
     const aged = { before: await countAged(urls.before), after: 0 }
     assert.equal(await countAged(urls.work), 0)
@@ -33,7 +33,7 @@ export function killSweeps(server: () => PostgresServer, { kills, rows }: Plan, 
 
     await killAgainAndAgain(t, { random, kills, durationMs, total }, async (afterMs) => {
       await copyDatabase(postgres, names.work, names.before)
-      const hit = await disturb(bench, victim, afterMs, killed)
+      const hit = await disturb(fixture, victim, afterMs, killed)
       await untilDeserted(postgres, names.work)
       await withDatabase(urls.work, (client) => assertSound(client, 'not below what is stored'))
       const left = await rowsOf(urls.work, 'events')

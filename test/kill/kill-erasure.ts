@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { IncomingRow } from '../../src/domain/ingest.ts'
 import type { CommandLine } from '../support/command-line.ts'
 import type { SeededRandom } from '../support/seeded-random.ts'
-import { killBench } from './bench.ts'
 import { assertSameTotals, contentOf, notedErasures, rowsOnlyIn, subjectIdsIn } from './contents.ts'
+import { killFixture } from './fixture.ts'
 import { assertSound } from './invariants.ts'
 import { killAgainAndAgain, killed, type Plan, progress, type Tally } from './killing.ts'
 import { createKey, eraseAgain, eraseAll, startRoomyServer, stopServer } from './server.ts'
@@ -20,7 +20,7 @@ export const others = ids('other', 50)
 
 export function killErasures({ kills, rows }: Plan, total: Tally): void {
   it('erasures leave each subject whole or gone, and gone if they were answered', async (t) => {
-    const { random, cli, before, after, seen } = killBench(t)
+    const { random, cli, before, after, seen } = killFixture(t)
     const doomed = random.shuffle(toErase)
     await buildShop(cli.storePath, shuffled(random, someVisits(random, rows)))
     const key = await createKey(cli)

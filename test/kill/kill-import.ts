@@ -5,8 +5,8 @@ import { it } from 'node:test'
 import type { IncomingRow } from '../../src/domain/ingest.ts'
 import { value } from '../storage/sqlite/database-file.ts'
 import type { SeededRandom } from '../support/seeded-random.ts'
-import { killBench } from './bench.ts'
 import { contentOf, rowsOnlyIn } from './contents.ts'
+import { killFixture } from './fixture.ts'
 import { assertSound } from './invariants.ts'
 import { begins, killAgainAndAgain, killDuring, measure, type Plan, progress, type Tally } from './killing.ts'
 import { buildShop } from './shop-store.ts'
@@ -15,7 +15,7 @@ import { byTime, dayMs, ids, ndjson, now, shuffled, visits } from './visits.ts'
 
 export function killImports({ kills, rows }: Plan, total: Tally): void {
   it('an import loses nothing that was stored before, and is completed when it is run again', async (t) => {
-    const { random, cli, folder, before, after, seen } = killBench(t)
+    const { random, cli, folder, before, after, seen } = killFixture(t)
     const [early, late] = [join(folder, 'early.ndjson'), join(folder, 'late.ndjson')]
     const lines = twoFiles(random, rows)
     writeFileSync(early, ndjson(lines.early))

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { killBench } from './bench.ts'
 import { contentOf, rowsOnlyIn, subjectIdsIn } from './contents.ts'
+import { killFixture } from './fixture.ts'
 import { assertSound } from './invariants.ts'
 import { edge, someAgedVisits, thirtyDays } from './kill-sweep.ts'
 import { killAgainAndAgain, killed, type Plan, type Tally } from './killing.ts'
@@ -17,7 +17,7 @@ const victims = ['both', 'the server', 'the import'] as const
 
 export function killMixedWork({ kills, rows }: Plan, total: Tally): void {
   it('a server that erases and sweeps, or an import beside it, or both, lose nothing that was answered', async (t) => {
-    const { random, cli, folder, before, after, seen } = killBench(t)
+    const { random, cli, folder, before, after, seen } = killFixture(t)
     const crowd = { sessions: 5, events: 9, from: edge + dayMs, to: now - dayMs }
     const doomed = ids('doomed', 30)
     const imported = visits(random, { ...crowd, subjectIds: ids('imported', Math.ceil(rows / 50)) })

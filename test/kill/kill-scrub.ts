@@ -5,8 +5,8 @@ import { it } from 'node:test'
 import { ask } from '../storage/sqlite/database-file.ts'
 import type { CommandLine } from '../support/command-line.ts'
 import { always } from '../support/rows.ts'
-import { killBench } from './bench.ts'
 import { contentOf } from './contents.ts'
+import { killFixture } from './fixture.ts'
 import { assertSound } from './invariants.ts'
 import { begins, killAgainAndAgain, killDuring, logSize, measure, type Plan, type Tally } from './killing.ts'
 import { buildShop } from './shop-store.ts'
@@ -18,7 +18,7 @@ const forgotten = 'forgotten'
 
 export function killScrubs({ kills, rows }: Plan, total: Tally): void {
   it('a scrub changes nothing that is stored, and leaves no byte of what was erased when it is run again', async (t) => {
-    const { random, cli, before, seen } = killBench(t)
+    const { random, cli, before, seen } = killFixture(t)
     const crowd = { sessions: 4, events: 9, from: now - 20 * dayMs, to: now - dayMs }
     const [erased, others] = [ids(forgotten, Math.ceil(rows / 50)), ids('other', Math.ceil(rows / 20))]
     const everything = visits(random, { ...crowd, subjectIds: [...erased, ...others] })

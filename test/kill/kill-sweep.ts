@@ -5,8 +5,8 @@ import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
 import { value } from '../storage/sqlite/database-file.ts'
 import { eventRow, sessionRow } from '../support/rows.ts'
 import type { SeededRandom } from '../support/seeded-random.ts'
-import { killBench } from './bench.ts'
 import { assertSameTotals, contentOf, rowsOnlyIn } from './contents.ts'
+import { killFixture } from './fixture.ts'
 import { assertSound } from './invariants.ts'
 import { begins, killAgainAndAgain, killDuring, measure, type Plan, progress, type Tally } from './killing.ts'
 import { buildShop } from './shop-store.ts'
@@ -19,7 +19,7 @@ export const thirtyDays = { LETHE_RETENTION_DAYS: 'free=30' }
 
 export function killSweeps({ kills, rows }: Plan, total: Tally): void {
   it('a sweep deletes nothing but what has aged out, and is completed when it is run again', async (t) => {
-    const { random, cli, before, after, seen } = killBench(t)
+    const { random, cli, before, after, seen } = killFixture(t)
     await buildShop(cli.storePath, shuffled(random, someAgedVisits(random, rows)))
     copyStore(cli.storePath, before)
     const victim = { args: ['sweep'], env: thirtyDays, begins: begins.withMaintenance }

@@ -6,7 +6,7 @@ import type { TransferTable } from '../../src/domain/transfer.ts'
 import { copyStore } from '../../src/operations/copy-store.ts'
 import { countRows } from '../../src/operations/count-rows.ts'
 import { type CopyEnds, type Verification, verifyCopy } from '../../src/operations/verify-copy.ts'
-import { Bench } from '../storage/contract/bench.ts'
+import { Fixture } from '../storage/contract/fixture.ts'
 import { emptyStore, openStoreAt } from '../support/empty-store.ts'
 import { everyTracker, fillEverything } from '../support/everything.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
@@ -60,13 +60,13 @@ function before(store: Store, happen: (table: TransferTable) => Promise<void>): 
 }
 
 async function readEverything(store: Store): Promise<unknown> {
-  const bench = new Bench()
-  bench.use(store)
+  const fixture = new Fixture()
+  fixture.use(store)
   const found: unknown[] = [await store.organisations.list()]
   for (const tracker of everyTracker) {
     found.push(await store.trackers.list(tracker.organisationId))
     found.push(await store.apiKeys.list(tracker.organisationId))
-    found.push(await bench.readAll(tracker, 3), await store.dailyTotals.list(tracker, -1e6, 1e6))
+    found.push(await fixture.readAll(tracker, 3), await store.dailyTotals.list(tracker, -1e6, 1e6))
   }
   return found
 }

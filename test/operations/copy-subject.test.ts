@@ -4,7 +4,7 @@ import { commandLine } from '../../src/domain/activity.ts'
 import { copySubject } from '../../src/operations/copy-subject.ts'
 import { eraseSubject } from '../../src/operations/erase-subject.ts'
 import { eventRow } from '../support/rows.ts'
-import { addTracker, failure, openDeps } from './bench.ts'
+import { addTracker, failure, openDeps } from './fixture.ts'
 
 const { deps, fresh } = openDeps()
 

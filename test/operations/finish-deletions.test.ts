@@ -6,7 +6,7 @@ import { finishDeletions } from '../../src/operations/finish-deletions.ts'
 import { importLines } from '../../src/operations/import-lines.ts'
 import { sweepAged } from '../../src/operations/sweep-aged.ts'
 import { eventRow } from '../support/rows.ts'
-import { addTracker, failure, noon, openDeps } from './bench.ts'
+import { addTracker, failure, noon, openDeps } from './fixture.ts'
 
 const { deps, fresh, passTime } = openDeps()
 const day = 86_400_000

@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { IncomingRow } from '../../src/domain/ingest.ts'
 import { importLines, type LineBlock, maxBatchRows } from '../../src/operations/import-lines.ts'
-import { addTracker, openDeps } from './bench.ts'
+import { addTracker, openDeps } from './fixture.ts'
 
 const { deps, fresh } = openDeps()
 setFlagsFromString('--expose-gc')

@@ -14,7 +14,7 @@ import {
 import { always } from '../support/rows.ts'
 import { until } from '../support/until.ts'
 import { defaultPolicy, keeping } from '../support/windows.ts'
-import { addTracker, noon, openDeps } from './bench.ts'
+import { addTracker, noon, openDeps } from './fixture.ts'
 
 const { deps, fresh } = openDeps()
 

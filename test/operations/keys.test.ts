@@ -6,7 +6,7 @@ import { createKey, type NewKey } from '../../src/operations/create-key.ts'
 import { requireKey } from '../../src/operations/require-key.ts'
 import { revokeKey } from '../../src/operations/revoke-key.ts'
 import { rotateKey } from '../../src/operations/rotate-key.ts'
-import { failure, openDeps } from './bench.ts'
+import { failure, openDeps } from './fixture.ts'
 
 const { deps, passTime, fresh } = openDeps()
 

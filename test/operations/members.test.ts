@@ -14,7 +14,7 @@ import { revokeKey } from '../../src/operations/revoke-key.ts'
 import { rotateKey } from '../../src/operations/rotate-key.ts'
 import { signIn } from '../../src/operations/sign-in.ts'
 import { until } from '../support/until.ts'
-import { type Deps, failure, openDeps } from './bench.ts'
+import { type Deps, failure, openDeps } from './fixture.ts'
 
 const { deps: store, passTime, fresh } = openDeps()
 const password = 'correct horse battery'

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { createKey } from '../../src/operations/create-key.ts'
 import { keyUse } from '../../src/operations/note-key-use.ts'
 import { until } from '../support/until.ts'
-import { openDeps } from './bench.ts'
+import { openDeps } from './fixture.ts'
 
 const { deps, passTime, fresh } = openDeps()
 

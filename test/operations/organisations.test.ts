@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { createOrganisation } from '../../src/operations/create-organisation.ts'
 import { createTracker } from '../../src/operations/create-tracker.ts'
 import { setPlan } from '../../src/operations/set-plan.ts'
-import { failure, noon, openDeps } from './bench.ts'
+import { failure, noon, openDeps } from './fixture.ts'
 
 const { deps, fresh } = openDeps()
 

@@ -6,7 +6,7 @@ import { authenticateKey } from '../../src/operations/authenticate-key.ts'
 import { createSample } from '../../src/operations/create-sample.ts'
 import { sampleVisits } from '../../src/operations/sample-visits.ts'
 import { always } from '../support/rows.ts'
-import { noon, openDeps } from './bench.ts'
+import { noon, openDeps } from './fixture.ts'
 
 const { deps } = openDeps()
 const day = 86_400_000

@@ -7,7 +7,7 @@ import { listSessions, planSessionList } from '../../src/operations/list-session
 import { listSubjects, planSubjectList, type SubjectListOptions } from '../../src/operations/list-subjects.ts'
 import { readSubject } from '../../src/operations/read-subject.ts'
 import { eventRow } from '../support/rows.ts'
-import { addTracker, failure, noon, openDeps } from './bench.ts'
+import { addTracker, failure, noon, openDeps } from './fixture.ts'
 
 const { deps, fresh, passTime } = openDeps()
 const wrongCursor = 'cursor must be the nextCursor of the page before, of the same list, sort and filters'

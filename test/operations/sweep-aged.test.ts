@@ -6,7 +6,7 @@ import type { TrackerView } from '../../src/domain/tracker.ts'
 import { type SweepDeps, type SweepOptions, sweepAged } from '../../src/operations/sweep-aged.ts'
 import { always, eventRow } from '../support/rows.ts'
 import { defaultPolicy, rememberWindows } from '../support/windows.ts'
-import { noon, openDeps } from './bench.ts'
+import { noon, openDeps } from './fixture.ts'
 
 const { deps, fresh } = openDeps()
 const day = 86_400_000

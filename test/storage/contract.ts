@@ -7,12 +7,12 @@ import { activityContract } from './contract/activity.ts'
 import { ageingContract } from './contract/ageing.ts'
 import { ageingModelContract } from './contract/ageing-model.ts'
 import { apiKeyContract } from './contract/api-key.ts'
-import { Bench } from './contract/bench.ts'
 import { dailyTotalContract } from './contract/daily-total.ts'
 import { deletionContract } from './contract/deletion.ts'
 import { deletionRaceContract } from './contract/deletion-races.ts'
 import { erasureContract } from './contract/erasure.ts'
 import { eventContract } from './contract/event.ts'
+import { Fixture } from './contract/fixture.ts'
 import { ingestContract } from './contract/ingest.ts'
 import { interleavingContract } from './contract/interleaving.ts'
 import { lifeContract } from './contract/life.ts'
@@ -33,34 +33,34 @@ import { transferContract } from './contract/transfer.ts'
 export function storeContract(name: string, open: (folder: string) => Promise<Store>): void {
   describe(name, () => {
     const folder = mkdtempSync(join(tmpdir(), 'lethe-contract-'))
-    const bench = new Bench()
-    before(async () => bench.use(await open(join(folder, 'shared'))))
+    const fixture = new Fixture()
+    before(async () => fixture.use(await open(join(folder, 'shared'))))
     after(async () => {
-      await bench.store.close()
+      await fixture.store.close()
       rmSync(folder, { recursive: true, force: true })
     })
     lifeContract(folder, open)
-    organisationContract(bench)
-    trackerContract(bench)
-    apiKeyContract(bench)
-    ingestContract(bench)
-    subjectListContract(bench)
-    subjectContract(bench)
-    sessionContract(bench)
-    eventContract(bench)
-    pageBytesContract(bench)
-    interleavingContract(bench)
-    erasureContract(bench)
-    ageingContract(bench)
-    retentionContract(bench)
-    retentionWindowContract(bench)
-    ageingModelContract(bench)
-    dailyTotalContract(bench)
-    deletionContract(bench)
-    deletionRaceContract(bench)
-    memberContract(bench)
-    signInContract(bench)
-    activityContract(bench)
+    organisationContract(fixture)
+    trackerContract(fixture)
+    apiKeyContract(fixture)
+    ingestContract(fixture)
+    subjectListContract(fixture)
+    subjectContract(fixture)
+    sessionContract(fixture)
+    eventContract(fixture)
+    pageBytesContract(fixture)
+    interleavingContract(fixture)
+    erasureContract(fixture)
+    ageingContract(fixture)
+    retentionContract(fixture)
+    retentionWindowContract(fixture)
+    ageingModelContract(fixture)
+    dailyTotalContract(fixture)
+    deletionContract(fixture)
+    deletionRaceContract(fixture)
+    memberContract(fixture)
+    signInContract(fixture)
+    activityContract(fixture)
     maintenanceContract(folder, open)
     transferContract(folder, open)
   })

@@ -6,7 +6,7 @@ import {
   subjectSorts,
 } from '../../../src/domain/subject.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
-import { everySubject, walk } from '../../storage/contract/bench.ts'
+import { everySubject, walk } from '../../storage/contract/fixture.ts'
 import type { SeededRandom } from '../../support/seeded-random.ts'
 import { keepers } from './stage.ts'
 

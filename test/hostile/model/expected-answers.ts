@@ -1,7 +1,7 @@
 import type { Event } from '../../../src/domain/event.ts'
 import type { Session } from '../../../src/domain/session.ts'
 import type { SubjectSort, SubjectSummary } from '../../../src/domain/subject.ts'
-import { byCodePoints, type WholeSubject } from '../../storage/contract/bench.ts'
+import { byCodePoints, type WholeSubject } from '../../storage/contract/fixture.ts'
 
 /** How a client asks for a list of subjects; the bounds are instants. */
 export interface ListQuestion {

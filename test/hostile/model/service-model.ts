@@ -1,7 +1,7 @@
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { Plan } from '../../../src/domain/plan.ts'
 import type { Scope } from '../../../src/domain/scope.ts'
-import type { WholeSubject } from '../../storage/contract/bench.ts'
+import type { WholeSubject } from '../../storage/contract/fixture.ts'
 import { TrackerModel } from '../../storage/contract/tracker-model.ts'
 
 const dayMs = 86_400_000

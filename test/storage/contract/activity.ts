@@ -8,15 +8,15 @@ import type {
 } from '../../../src/domain/activity.ts'
 import type { ApiKey } from '../../../src/domain/api-key.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
-import { type Bench, walk } from './bench.ts'
+import { type Fixture, walk } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 const hash = '07'.repeat(32)
 
-export function activityContract(bench: Bench): void {
+export function activityContract(fixture: Fixture): void {
   function note(organisationId: string, fields: Partial<ActivityNote> = {}): ActivityNote {
     return {
-      id: bench.fresh('entry'),
+      id: fixture.fresh('entry'),
       organisationId,
       at: start,
       actor: { kind: 'member', id: 'mem_1', name: 'ada@acme.example' },
@@ -29,7 +29,12 @@ export function activityContract(bench: Bench): void {
 
   function key(organisationId: string, fields: Partial<ApiKey> = {}): ApiKey {
     return {
-      ...{ id: bench.fresh('key'), organisationId, name: bench.fresh('name'), scopes: ['analytics:view'] },
+      ...{
+        id: fixture.fresh('key'),
+        organisationId,
+        name: fixture.fresh('name'),
+        scopes: ['analytics:view'],
+      },
       ...{ lastFour: 'wxyz', createdAt: start, rotatedAt: null, expiresAt: null, revokedAt: null },
       lastUsedAt: null,
       ...fields,
@@ -43,67 +48,67 @@ export function activityContract(bench: Bench): void {
     range: Pick<ActivityQuery, 'since'> = {},
   ) {
     return walk<ActivityEntry, ActivityPosition>((after) =>
-      bench.store.activity.list(organisationId, { limit, after, requestId, ...range }),
+      fixture.store.activity.list(organisationId, { limit, after, requestId, ...range }),
     )
   }
 
   describe('activity', () => {
     it('is added to by what changes nothing else, unless the organisation is not there', async () => {
-      const organisationId = await bench.createOrganisation()
+      const organisationId = await fixture.createOrganisation()
       const added = note(organisationId, { kind: 'subject.exported', target: 'shop' })
-      await bench.store.activity.add(added)
+      await fixture.store.activity.add(added)
       assert.deepEqual(await listed(organisationId), [{ ...added, counts: null }])
-      const gone = bench.fresh('gone')
-      await bench.store.activity.add(note(gone))
+      const gone = fixture.fresh('gone')
+      await fixture.store.activity.add(note(gone))
       assert.deepEqual(await listed(gone), [])
     })
 
     it('is left behind by the creation of a tracker, once', async () => {
-      const organisationId = await bench.createOrganisation()
-      const tracker = { id: bench.fresh('tracker'), organisationId, name: 'Shop', createdAt: start }
+      const organisationId = await fixture.createOrganisation()
+      const tracker = { id: fixture.fresh('tracker'), organisationId, name: 'Shop', createdAt: start }
       const created = note(organisationId, { kind: 'tracker.created', target: tracker.id })
-      assert.equal(await bench.store.trackers.create(tracker, created), true)
-      assert.equal(await bench.store.trackers.create(tracker, note(organisationId)), false)
+      assert.equal(await fixture.store.trackers.create(tracker, created), true)
+      assert.equal(await fixture.store.trackers.create(tracker, note(organisationId)), false)
       assert.deepEqual(await listed(organisationId), [{ ...created, counts: null }])
     })
 
     it('is left behind by the creation of a key, as it was handed over', async () => {
-      const organisationId = await bench.createOrganisation()
+      const organisationId = await fixture.createOrganisation()
       for (const actor of [
         { kind: 'member', id: 'mem_1', name: 'ada@acme.example' },
         { kind: 'key', id: 'K1', name: `"O'Neill" 🦦` },
         { kind: 'command-line' },
       ] as const) {
         const left = note(organisationId, { actor, requestId: null, target: null })
-        await bench.store.apiKeys.create(key(organisationId), hash, left)
+        await fixture.store.apiKeys.create(key(organisationId), hash, left)
         const [newest] = await listed(organisationId)
         assert.deepEqual(newest, { ...left, counts: null })
-        await bench.store.organisations.setPlan(organisationId, 'pro')
+        await fixture.store.organisations.setPlan(organisationId, 'pro')
       }
     })
 
     it('is not left behind by a key whose name is taken', async () => {
-      const organisationId = await bench.createOrganisation()
-      const name = bench.fresh('name')
-      await bench.store.apiKeys.create(key(organisationId, { name }), hash)
+      const organisationId = await fixture.createOrganisation()
+      const name = fixture.fresh('name')
+      await fixture.store.apiKeys.create(key(organisationId, { name }), hash)
       const second = key(organisationId, { name })
-      assert.equal(await bench.store.apiKeys.create(second, hash, note(organisationId)), false)
+      assert.equal(await fixture.store.apiKeys.create(second, hash, note(organisationId)), false)
       assert.deepEqual(await listed(organisationId), [])
     })
 
     it('is left behind by a rotation and a revocation that happen, and by no other', async () => {
-      const organisationId = await bench.createOrganisation()
+      const organisationId = await fixture.createOrganisation()
       const stored = key(organisationId)
-      await bench.store.apiKeys.create(stored, hash)
+      await fixture.store.apiKeys.create(stored, hash)
       const [rotated, revoked] = [
         note(organisationId, { kind: 'key.rotated', at: start + 1 }),
         note(organisationId, { kind: 'key.revoked', at: start + 2 }),
       ]
       const proof = { hash: 'fe'.repeat(32), lastFour: 'abcd' }
-      await bench.store.apiKeys.rotate(stored.id, proof, start, rotated)
-      await bench.store.apiKeys.revoke(stored.id, start, revoked)
-      assert.equal(await bench.store.apiKeys.rotate(stored.id, proof, start, note(organisationId)), false)
-      assert.equal(await bench.store.apiKeys.revoke(stored.id, start, note(organisationId)), false)
+      await fixture.store.apiKeys.rotate(stored.id, proof, start, rotated)
+      await fixture.store.apiKeys.revoke(stored.id, start, revoked)
+      assert.equal(await fixture.store.apiKeys.rotate(stored.id, proof, start, note(organisationId)), false)
+      assert.equal(await fixture.store.apiKeys.revoke(stored.id, start, note(organisationId)), false)
       assert.deepEqual(await listed(organisationId), [
         { ...revoked, counts: null },
         { ...rotated, counts: null },
@@ -111,9 +116,9 @@ export function activityContract(bench: Bench): void {
     })
 
     it('is left behind by an erasure with what it deleted, zeros included, and without a subject’s id', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { organisationId, trackerId } = tracker
-      await bench.store.ingest.ingest([
+      await fixture.store.ingest.ingest([
         sessionRow({ trackerId, subjectId: 'anna', sessionId: 's1', startedAt: start }),
         ...['e1', 'e2'].map((eventId) =>
           eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId }),
@@ -121,8 +126,8 @@ export function activityContract(bench: Bench): void {
       ])
       const erased = (at: number) => note(organisationId, { kind: 'subject.erased', target: trackerId, at })
       const [first, second] = [erased(start), erased(start + 1)]
-      await bench.store.subjects.erase(tracker, 'anna', first)
-      await bench.store.subjects.erase(tracker, 'anna', second)
+      await fixture.store.subjects.erase(tracker, 'anna', first)
+      await fixture.store.subjects.erase(tracker, 'anna', second)
       const entries = await listed(organisationId)
       assert.deepEqual(entries, [
         { ...second, counts: { sessions: 0, events: 0 } },
@@ -132,18 +137,18 @@ export function activityContract(bench: Bench): void {
     })
 
     it('is not left behind by an erasure in a tracker that is not visible', async () => {
-      const tracker = await bench.createTracker()
-      const organisationId = await bench.createOrganisation()
+      const tracker = await fixture.createTracker()
+      const organisationId = await fixture.createOrganisation()
       const left = note(organisationId, { kind: 'subject.erased' })
-      assert.equal(await bench.store.subjects.erase({ ...tracker, organisationId }, 'anna', left), null)
+      assert.equal(await fixture.store.subjects.erase({ ...tracker, organisationId }, 'anna', left), null)
       assert.deepEqual(await listed(organisationId), [])
       assert.deepEqual(await listed(tracker.organisationId), [])
     })
 
     it('is of one organisation alone, newest first, and by id among equals', async () => {
-      const [mine, theirs] = [await bench.createOrganisation(), await bench.createOrganisation()]
+      const [mine, theirs] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       const leave = (organisationId: string, id: string, at: number) =>
-        bench.store.apiKeys.create(key(organisationId), hash, note(organisationId, { id, at }))
+        fixture.store.apiKeys.create(key(organisationId), hash, note(organisationId, { id, at }))
       for (const [id, at] of [
         ['b', start],
         ['a', start],
@@ -164,10 +169,10 @@ export function activityContract(bench: Bench): void {
     })
 
     it('goes back to an instant, which is in it, whether a request is named or not', async () => {
-      const organisationId = await bench.createOrganisation()
+      const organisationId = await fixture.createOrganisation()
       for (const i of [0, 1, 2, 3]) {
         const left = note(organisationId, { id: `e${i}`, at: start + i, requestId: i === 2 ? 'b' : 'a' })
-        await bench.store.apiKeys.create(key(organisationId), hash, left)
+        await fixture.store.apiKeys.create(key(organisationId), hash, left)
       }
       for (const limit of [1, 200]) {
         const ids = async (requestId: string | null, since: number) =>
@@ -180,10 +185,10 @@ export function activityContract(bench: Bench): void {
     })
 
     it('is found by the request that left it, page by page, in its own organisation alone', async () => {
-      const [mine, theirs] = [await bench.createOrganisation(), await bench.createOrganisation()]
+      const [mine, theirs] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       for (const [i, requestId] of ['a', 'b', 'a', null, 'A', 'a'].entries()) {
         const left = note(mine, { id: `e${i}`, at: start + i, requestId })
-        await bench.store.apiKeys.create(key(mine), hash, left)
+        await fixture.store.apiKeys.create(key(mine), hash, left)
       }
       for (const limit of [1, 2, 200]) {
         assert.deepEqual(

@@ -8,7 +8,7 @@ import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { always, eventRow, sessionRow } from '../../support/rows.ts'
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
 import { stepBefore } from '../../support/windows.ts'
-import { type Bench, byCodePoints, type WholeSubject } from './bench.ts'
+import { byCodePoints, type Fixture, type WholeSubject } from './fixture.ts'
 import { TrackerModel } from './tracker-model.ts'
 
 /** All instants are multiples of this, so that many coincide, and the days before and after 1970 have several each. */
@@ -26,11 +26,11 @@ interface Pair {
   model: TrackerModel
 }
 
-export function ageingModelContract(bench: Bench): void {
+export function ageingModelContract(fixture: Fixture): void {
   describe('batches, sweeps and erasures in whatever order, while the window moves', () => {
     it('always show what was said, and nothing that has aged out', async (t) => {
       const random = seededRandom()
-      const walk = new Walk(bench, random, await newPair(), await newPair())
+      const walk = new Walk(fixture, random, await newPair(), await newPair())
       const deadline = performance.now() + patienceMs
       for (let step = 0; step < steps; step++) {
         // A busy machine takes fewer steps, and says so.
@@ -48,13 +48,13 @@ export function ageingModelContract(bench: Bench): void {
     })
 
     async function newPair(): Promise<Pair> {
-      return { tracker: await bench.createTracker(), model: new TrackerModel() }
+      return { tracker: await fixture.createTracker(), model: new TrackerModel() }
     }
   })
 }
 
 class Walk {
-  readonly #bench: Bench
+  readonly #fixture: Fixture
   readonly #random: SeededRandom
   readonly #pairs: readonly Pair[]
   #touched: Pair
@@ -62,8 +62,8 @@ class Walk {
   /** What the last step did. */
   said = 'nothing yet'
 
-  constructor(bench: Bench, random: SeededRandom, first: Pair, second: Pair) {
-    this.#bench = bench
+  constructor(fixture: Fixture, random: SeededRandom, first: Pair, second: Pair) {
+    this.#fixture = fixture
     this.#random = random
     this.#pairs = [first, second]
     this.#touched = first
@@ -89,7 +89,7 @@ class Walk {
     // Some rows stand in a batch twice.
     const doubled = this.#random.shuffle([...batch, ...batch.slice(0, this.#random.integer(3))])
     this.said = `ingested ${JSON.stringify(doubled)}`
-    assert.deepEqual(await this.#bench.store.ingest.ingest(doubled), model.ingest(doubled))
+    assert.deepEqual(await this.#fixture.store.ingest.ingest(doubled), model.ingest(doubled))
   }
 
   /** A row that has not aged out; a session may have begun before the window. */
@@ -122,7 +122,7 @@ class Walk {
     const total = { subjects: 0, sessions: 0, events: 0 }
     for (let isDone = false, count = 0; !isDone; count++) {
       assert.ok(count < 1_000, 'a sweep comes to an end')
-      const swept = await this.#bench.store.retention.sweep(
+      const swept = await this.#fixture.store.retention.sweep(
         tracker.trackerId,
         stepBefore(this.#since, maxRows),
       )
@@ -137,13 +137,13 @@ class Walk {
   async #sweepAStep({ tracker, model }: Pair): Promise<void> {
     const maxRows = 1 + this.#random.integer(6)
     this.said = `swept ${maxRows} rows before ${this.#since}`
-    const { isDone, ...swept } = await this.#bench.store.retention.sweep(
+    const { isDone, ...swept } = await this.#fixture.store.retention.sweep(
       tracker.trackerId,
       stepBefore(this.#since, maxRows),
     )
     assert.ok(swept.sessions + swept.events <= maxRows, 'no more than it was told')
     const visible = model.view(this.#since)
-    const gone = model.keepOnly(await this.#bench.readAll(tracker))
+    const gone = model.keepOnly(await this.#fixture.readAll(tracker))
     assert.deepEqual(swept, gone satisfies SweptCounts)
     assert.deepEqual(model.view(this.#since), visible, 'nothing went that was to be seen')
     if (isDone) assert.deepEqual(model.sweep(this.#since), { subjects: 0, sessions: 0, events: 0 })
@@ -152,26 +152,26 @@ class Walk {
   async #erase({ tracker, model }: Pair): Promise<void> {
     const subjectId = this.#random.pick(subjectIds)
     this.said = `erased ${subjectId}`
-    const counts = await this.#bench.store.subjects.erase({ ...tracker, since: this.#since }, subjectId)
+    const counts = await this.#fixture.store.subjects.erase({ ...tracker, since: this.#since }, subjectId)
     assert.deepEqual(counts, model.erase(subjectId, this.#since))
   }
 
   async check(which: 'both' | 'touched'): Promise<void> {
     for (const { tracker, model } of which === 'both' ? this.#pairs : [this.#touched]) {
-      assert.deepEqual(await this.#bench.readAll(tracker), model.view(always), 'all there is')
+      assert.deepEqual(await this.#fixture.readAll(tracker), model.view(always), 'all there is')
       const windows = [this.#since, this.#since + 1, this.#since + this.#random.integer(30) * tick]
       const since = this.#random.pick(windows)
       await this.#checkView({ ...tracker, since }, model.view(since))
-      assert.deepEqual(await this.#bench.store.dailyTotals.list(tracker, -1e6, 1e6), model.totals())
+      assert.deepEqual(await this.#fixture.store.dailyTotals.list(tracker, -1e6, 1e6), model.totals())
     }
   }
 
   async #checkView(view: TrackerView, expected: readonly WholeSubject[]): Promise<void> {
     const random = this.#random
-    assert.deepEqual(await this.#bench.readAll(view, 1 + random.integer(5)), expected)
+    assert.deepEqual(await this.#fixture.readAll(view, 1 + random.integer(5)), expected)
     for (const sort of subjectSorts) {
       const query = this.#query(sort)
-      const listed = await this.#bench.listSubjects(view, query)
+      const listed = await this.#fixture.listSubjects(view, query)
       assert.deepEqual(listed, listOf(expected, query), JSON.stringify(query))
     }
     const subjectId = random.pick(subjectIds)
@@ -181,9 +181,9 @@ class Walk {
       const { sessionId } = random.pick([...whole.sessions, { sessionId: 'unknown' }])
       const limit = 1 + random.integer(4)
       const events = whole.events.filter((event) => event.sessionId === sessionId)
-      assert.deepEqual(await this.#bench.listEvents(view, subjectId, { sessionId, limit }), events)
+      assert.deepEqual(await this.#fixture.listEvents(view, subjectId, { sessionId, limit }), events)
     } else {
-      const { subjects, sessions, events } = this.#bench.store
+      const { subjects, sessions, events } = this.#fixture.store
       assert.equal(await subjects.read(view, subjectId), null)
       assert.equal(await sessions.list(view, subjectId, { limit: 9, after }), null)
       assert.equal(await events.list(view, subjectId, { limit: 9, after, sessionId: null }), null)

@@ -4,7 +4,7 @@ import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { SubjectQuery } from '../../../src/domain/subject.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
-import { type Bench, everySubject, walk } from './bench.ts'
+import { everySubject, type Fixture, walk } from './fixture.ts'
 
 /** Where the window begins. */
 const since = at('2026-06-01T00:00:00.000Z')
@@ -29,10 +29,10 @@ function visitsOf(trackerId: string, subjectId: string): IncomingRow[] {
   ]
 }
 
-export function ageingContract(bench: Bench): void {
+export function ageingContract(fixture: Fixture): void {
   async function fill(...rows: ((trackerId: string) => IncomingRow[])[]): Promise<TrackerView> {
-    const tracker = await bench.createTracker()
-    await bench.store.ingest.ingest(rows.flatMap((make) => make(tracker.trackerId)))
+    const tracker = await fixture.createTracker()
+    await fixture.store.ingest.ingest(rows.flatMap((make) => make(tracker.trackerId)))
     return tracker
   }
   const anna = (trackerId: string) => visitsOf(trackerId, 'anna')
@@ -44,7 +44,7 @@ export function ageingContract(bench: Bench): void {
   describe('what has aged out, with no sweep', () => {
     it('is in no part of a subject: its record, its sessions, its events', async () => {
       const tracker = await fill(anna)
-      const [whole] = await bench.readAll({ ...tracker, since })
+      const [whole] = await fixture.readAll({ ...tracker, since })
       assert.deepEqual(whole?.record, {
         subjectId: 'anna',
         firstSeenAt: since - 3 * day,
@@ -68,7 +68,7 @@ export function ageingContract(bench: Bench): void {
     it('is in no list of a session’s events', async () => {
       const tracker = { ...(await fill(anna)), since }
       const eventIds = async (sessionId: string, limit?: number) =>
-        (await bench.listEvents(tracker, 'anna', { sessionId, ...(limit && { limit }) })).map(
+        (await fixture.listEvents(tracker, 'anna', { sessionId, ...(limit && { limit }) })).map(
           ({ eventId }) => eventId,
         )
       assert.deepEqual(await eventIds('over'), ['e5', 'e4'])
@@ -79,12 +79,12 @@ export function ageingContract(bench: Bench): void {
 
     it('is not reached by a position from when it was still there', async () => {
       const tracker = { ...(await fill(anna)), since }
-      const events = await bench.store.events.list(tracker, 'anna', {
+      const events = await fixture.store.events.list(tracker, 'anna', {
         ...{ limit: 10, sessionId: null },
         after: { occurredAt: since - 1, eventId: 'e3' },
       })
       assert.deepEqual(events, { rows: [], next: null })
-      const sessions = await bench.store.sessions.list(tracker, 'anna', {
+      const sessions = await fixture.store.sessions.list(tracker, 'anna', {
         limit: 10,
         after: { startedAt: since - 3 * day, sessionId: 'over' },
       })
@@ -94,7 +94,7 @@ export function ageingContract(bench: Bench): void {
     it('is gone one millisecond before the window, and there at its first', async () => {
       const tracker = await fill(anna)
       const counts = async (from: number) =>
-        (await bench.store.subjects.read({ ...tracker, since: from }, 'anna'))?.counts
+        (await fixture.store.subjects.read({ ...tracker, since: from }, 'anna'))?.counts
       assert.deepEqual(await counts(since - 8 * day), { sessions: 3, events: 5 }, 'the old session ends here')
       assert.deepEqual(await counts(since - 8 * day + 1), { sessions: 2, events: 5 })
       assert.deepEqual(await counts(since - 1), { sessions: 2, events: 4 })
@@ -113,7 +113,7 @@ export function ageingContract(bench: Bench): void {
           sessionRow({ trackerId, subjectId: 'anna', ...span, attributes: { visit: span.sessionId } }),
         ),
       ])
-      const read = (from: number) => bench.store.subjects.read({ ...tracker, since: from }, 'anna')
+      const read = (from: number) => fixture.store.subjects.read({ ...tracker, since: from }, 'anna')
       assert.deepEqual((await read(since - day))?.attributes, { visit: 'short' })
       assert.deepEqual((await read(since))?.attributes, { visit: 'long' })
       assert.equal((await read(since))?.firstSeenAt, since - 9 * day)
@@ -121,23 +121,23 @@ export function ageingContract(bench: Bench): void {
 
     it('is there again when the window begins earlier', async () => {
       const tracker = await fill(anna)
-      const before = await bench.readAll(tracker)
-      assert.notDeepEqual(await bench.readAll({ ...tracker, since }), before)
-      assert.deepEqual(await bench.readAll({ ...tracker, since: since + 4 * day }), [])
-      assert.deepEqual(await bench.readAll({ ...tracker, since: since - 9 * day }), before)
+      const before = await fixture.readAll(tracker)
+      assert.notDeepEqual(await fixture.readAll({ ...tracker, since }), before)
+      assert.deepEqual(await fixture.readAll({ ...tracker, since: since + 4 * day }), [])
+      assert.deepEqual(await fixture.readAll({ ...tracker, since: since - 9 * day }), before)
     })
   })
 
   describe('a subject of which all has aged out, with no sweep', () => {
     it('is not there', async () => {
       const tracker = { ...(await fill(once('anna', since - 1), once('ben', since))), since }
-      assert.equal(await bench.store.subjects.read(tracker, 'anna'), null)
-      assert.equal(await bench.store.sessions.list(tracker, 'anna', { limit: 9, after: null }), null)
+      assert.equal(await fixture.store.subjects.read(tracker, 'anna'), null)
+      assert.equal(await fixture.store.sessions.list(tracker, 'anna', { limit: 9, after: null }), null)
       for (const sessionId of [null, 'session']) {
         const query = { limit: 9, after: null, sessionId }
-        assert.equal(await bench.store.events.list(tracker, 'anna', query), null)
+        assert.equal(await fixture.store.events.list(tracker, 'anna', query), null)
       }
-      assert.ok(await bench.store.subjects.read(tracker, 'ben'))
+      assert.ok(await fixture.store.subjects.read(tracker, 'ben'))
     })
 
     it('is in no list of subjects, whatever its order, its filters and the size of its pages', async () => {
@@ -148,7 +148,7 @@ export function ageingContract(bench: Bench): void {
         // Has aged in part, so that it has to be counted.
         (trackerId) => visitsOf(trackerId, 'dc'),
       )
-      const ids = (query: Partial<SubjectQuery>) => bench.listSubjectIds({ ...tracker, since }, query)
+      const ids = (query: Partial<SubjectQuery>) => fixture.listSubjectIds({ ...tracker, since }, query)
       for (const limit of [1, 2, 3, 200]) {
         assert.deepEqual(await ids({ limit }), ['b', 'd', 'dc', 'dd', 'g'])
         assert.deepEqual(await ids({ limit, subjectIdPrefix: 'd' }), ['d', 'dc', 'dd'])
@@ -181,7 +181,7 @@ export function ageingContract(bench: Bench): void {
           const view = { ...tracker, since: from }
           // Before the next page two more will have aged out.
           from += 2
-          return bench.store.subjects.list(view, { ...everySubject, sort, limit: 1, after })
+          return fixture.store.subjects.list(view, { ...everySubject, sort, limit: 1, after })
         })
         assert.deepEqual(
           seen.map(({ subjectId }) => subjectId),
@@ -198,7 +198,7 @@ export function ageingContract(bench: Bench): void {
         once('b', since),
       )
       for (const limit of [1, 2, 200]) {
-        assert.deepEqual(await bench.listSubjectIds({ ...tracker, since }, { limit }), ['a1200-', 'b'])
+        assert.deepEqual(await fixture.listSubjectIds({ ...tracker, since }, { limit }), ['a1200-', 'b'])
       }
     })
   })
@@ -215,13 +215,13 @@ export function ageingContract(bench: Bench): void {
         ),
       )
       for (const limit of [1, 2, 200]) {
-        const sessions = await bench.listSessions({ ...tracker, since }, 'anna', limit)
+        const sessions = await fixture.listSessions({ ...tracker, since }, 'anna', limit)
         assert.deepEqual(
           sessions.map(({ sessionId }) => sessionId),
           ['s2000', 's1000', 's0'],
         )
       }
-      const record = await bench.store.subjects.read({ ...tracker, since }, 'anna')
+      const record = await fixture.store.subjects.read({ ...tracker, since }, 'anna')
       assert.deepEqual(record?.counts, { sessions: 3, events: 0 })
     })
   })
@@ -229,32 +229,32 @@ export function ageingContract(bench: Bench): void {
   describe('erasing a subject that waits for the sweeper', () => {
     it('of which a part has aged out tells what was to be seen, and deletes all of it', async () => {
       const tracker = await fill(anna, once('ben', since))
-      const erased = await bench.store.subjects.erase({ ...tracker, since }, 'anna')
+      const erased = await fixture.store.subjects.erase({ ...tracker, since }, 'anna')
       assert.deepEqual(erased, { sessions: 2, events: 3 })
-      assert.equal(await bench.store.subjects.read(tracker, 'anna'), null)
-      assert.deepEqual(await bench.listSubjectIds(tracker), ['ben'])
+      assert.equal(await fixture.store.subjects.read(tracker, 'anna'), null)
+      assert.deepEqual(await fixture.listSubjectIds(tracker), ['ben'])
       await assertBeginsAnew(tracker)
     })
 
     it('of which all has aged out tells zeros, and deletes all of it', async () => {
       const tracker = await fill(anna, once('ben', since))
-      const erased = await bench.store.subjects.erase({ ...tracker, since: since + 4 * day }, 'anna')
+      const erased = await fixture.store.subjects.erase({ ...tracker, since: since + 4 * day }, 'anna')
       assert.deepEqual(erased, { sessions: 0, events: 0 })
-      assert.deepEqual(await bench.listSubjectIds(tracker), ['ben'])
+      assert.deepEqual(await fixture.listSubjectIds(tracker), ['ben'])
       await assertBeginsAnew(tracker)
     })
 
     /** Anna's sessions and events would show again, had any been left behind. */
     async function assertBeginsAnew(tracker: TrackerView): Promise<void> {
       const { trackerId } = tracker
-      await bench.store.ingest.ingest([
+      await fixture.store.ingest.ingest([
         eventRow({ trackerId, subjectId: 'anna', sessionId: 'new', eventId: 'new', occurredAt: since }),
       ])
-      const [whole] = await bench.readAll(tracker)
+      const [whole] = await fixture.readAll(tracker)
       assert.deepEqual(whole?.record.counts, { sessions: 1, events: 1 })
       assert.equal(whole?.sessions.length, 1)
       assert.equal(whole?.events.length, 1)
-      assert.deepEqual(await bench.listEvents(tracker, 'anna', { sessionId: 'over' }), [])
+      assert.deepEqual(await fixture.listEvents(tracker, 'anna', { sessionId: 'over' }), [])
     }
   })
 }

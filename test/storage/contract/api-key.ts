@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ApiKey } from '../../../src/domain/api-key.ts'
-import type { Bench } from './bench.ts'
+import type { Fixture } from './fixture.ts'
 import { kindsOf, memberNote } from './member.ts'
 
 const hash = '07'.repeat(32)
 const otherHash = 'fe'.repeat(32)
 const now = 1_794_000_000_000
 
-export function apiKeyContract(bench: Bench): void {
+export function apiKeyContract(fixture: Fixture): void {
   async function newKey(fields: Partial<ApiKey> = {}): Promise<ApiKey> {
     return {
-      id: bench.fresh('key'),
-      organisationId: fields.organisationId ?? (await bench.createOrganisation()),
+      id: fixture.fresh('key'),
+      organisationId: fields.organisationId ?? (await fixture.createOrganisation()),
       name: 'nightly',
       scopes: ['analytics:view'],
       lastFour: 'wxyz',
@@ -27,12 +27,12 @@ export function apiKeyContract(bench: Bench): void {
 
   async function storedKey(fields: Partial<ApiKey> = {}): Promise<ApiKey> {
     const key = await newKey(fields)
-    assert.equal(await bench.store.apiKeys.create(key, hash), true)
+    assert.equal(await fixture.store.apiKeys.create(key, hash), true)
     return key
   }
 
   async function assertHolds(key: ApiKey, expectedHash: string): Promise<void> {
-    const found = await bench.store.apiKeys.findCaller(key.id)
+    const found = await fixture.store.apiKeys.findCaller(key.id)
     assert.ok(found)
     assert.deepEqual(found.key, key)
     assert.equal(found.hash, expectedHash)
@@ -45,40 +45,40 @@ export function apiKeyContract(bench: Bench): void {
         scopes: ['analytics:view', 'analytics:delete-data'],
         expiresAt: now + 1,
       })
-      assert.deepEqual(await bench.store.apiKeys.find(key.id), key)
+      assert.deepEqual(await fixture.store.apiKeys.find(key.id), key)
       await assertHolds(key, hash)
     })
 
     it('is null when there is none with the id', async () => {
-      assert.equal(await bench.store.apiKeys.find('nothing'), null)
-      assert.equal(await bench.store.apiKeys.findCaller('nothing'), null)
+      assert.equal(await fixture.store.apiKeys.find('nothing'), null)
+      assert.equal(await fixture.store.apiKeys.findCaller('nothing'), null)
     })
 
     it('cannot be stored for an organisation that does not exist', async () => {
       const key = await newKey({ organisationId: 'nobody' })
-      assert.equal(await bench.store.apiKeys.create(key, hash), false)
-      assert.equal(await bench.store.apiKeys.find(key.id), null)
+      assert.equal(await fixture.store.apiKeys.create(key, hash), false)
+      assert.equal(await fixture.store.apiKeys.find(key.id), null)
     })
 
     it('cannot be stored over another of the same id', async () => {
       const key = await storedKey()
-      await assert.rejects(bench.store.apiKeys.create({ ...key, name: 'other' }, otherHash))
+      await assert.rejects(fixture.store.apiKeys.create({ ...key, name: 'other' }, otherHash))
       await assertHolds(key, hash)
     })
 
     it('is listed with its organisation’s others alone, oldest first, in whatever state', async () => {
-      const organisationId = await bench.createOrganisation()
+      const organisationId = await fixture.createOrganisation()
       const young = await storedKey({ organisationId, name: 'young', createdAt: now + 9 })
       const old = await storedKey({ organisationId, name: 'old', createdAt: now - 9 })
       const expired = await storedKey({ organisationId, name: 'expired', createdAt: now, expiresAt: now + 1 })
       await storedKey({ name: 'foreign' })
-      await bench.store.apiKeys.revoke(old.id, now)
-      assert.deepEqual(await bench.store.apiKeys.list(organisationId), [
+      await fixture.store.apiKeys.revoke(old.id, now)
+      assert.deepEqual(await fixture.store.apiKeys.list(organisationId), [
         { ...old, revokedAt: now },
         expired,
         young,
       ])
-      assert.deepEqual(await bench.store.apiKeys.list('nobody'), [])
+      assert.deepEqual(await fixture.store.apiKeys.list('nobody'), [])
     })
   })
 
@@ -86,9 +86,9 @@ export function apiKeyContract(bench: Bench): void {
     it('cannot be that of another active key of the organisation', async () => {
       const first = await storedKey()
       const second = await newKey({ organisationId: first.organisationId })
-      assert.equal(await bench.store.apiKeys.create(second, otherHash), false)
-      assert.equal(await bench.store.apiKeys.find(second.id), null)
-      assert.deepEqual(await bench.store.apiKeys.list(first.organisationId), [first])
+      assert.equal(await fixture.store.apiKeys.create(second, otherHash), false)
+      assert.equal(await fixture.store.apiKeys.find(second.id), null)
+      assert.deepEqual(await fixture.store.apiKeys.list(first.organisationId), [first])
     })
 
     it('can be that of another organisation’s key', async () => {
@@ -104,26 +104,26 @@ export function apiKeyContract(bench: Bench): void {
 
     it('can be used again once the key is revoked', async () => {
       const first = await storedKey()
-      await bench.store.apiKeys.revoke(first.id, now)
+      await fixture.store.apiKeys.revoke(first.id, now)
       await storedKey({ organisationId: first.organisationId })
       const third = await newKey({ organisationId: first.organisationId })
-      assert.equal(await bench.store.apiKeys.create(third, hash), false)
+      assert.equal(await fixture.store.apiKeys.create(third, hash), false)
     })
 
     it('can be used again from the instant at which the key expires', async () => {
       const first = await storedKey({ expiresAt: now + 1_000 })
       const { organisationId } = first
       const early = await newKey({ organisationId, createdAt: now + 999 })
-      assert.equal(await bench.store.apiKeys.create(early, hash), false)
+      assert.equal(await fixture.store.apiKeys.create(early, hash), false)
       await storedKey({ organisationId, createdAt: now + 1_000 })
     })
 
     it('goes to one key alone when many are created at once', async () => {
-      const organisationId = await bench.createOrganisation()
+      const organisationId = await fixture.createOrganisation()
       const keys = await Promise.all(Array.from({ length: 10 }, () => newKey({ organisationId })))
-      const created = await Promise.all(keys.map((key) => bench.store.apiKeys.create(key, hash)))
+      const created = await Promise.all(keys.map((key) => fixture.store.apiKeys.create(key, hash)))
       assert.equal(created.filter(Boolean).length, 1)
-      assert.equal((await bench.store.apiKeys.list(organisationId)).length, 1)
+      assert.equal((await fixture.store.apiKeys.list(organisationId)).length, 1)
     })
   })
 
@@ -133,77 +133,77 @@ export function apiKeyContract(bench: Bench): void {
     it('replaces its hash and last four characters at once, and nothing else', async () => {
       const [key, other] = [await storedKey({ expiresAt: now + 100 }), await storedKey()]
       await assertHolds(key, hash)
-      assert.equal(await bench.store.apiKeys.rotate(key.id, proof, now + 5), true)
+      assert.equal(await fixture.store.apiKeys.rotate(key.id, proof, now + 5), true)
       await assertHolds({ ...key, lastFour: '1234', rotatedAt: now + 5 }, otherHash)
       await assertHolds(other, hash)
     })
 
     it('can be done again and again', async () => {
       const key = await storedKey()
-      await bench.store.apiKeys.rotate(key.id, proof, now + 5)
-      assert.equal(await bench.store.apiKeys.rotate(key.id, { hash, lastFour: 'last' }, now + 6), true)
+      await fixture.store.apiKeys.rotate(key.id, proof, now + 5)
+      assert.equal(await fixture.store.apiKeys.rotate(key.id, { hash, lastFour: 'last' }, now + 6), true)
       await assertHolds({ ...key, lastFour: 'last', rotatedAt: now + 6 }, hash)
     })
 
     it('changes nothing when the key is revoked', async () => {
       const key = await storedKey()
-      await bench.store.apiKeys.revoke(key.id, now)
-      assert.equal(await bench.store.apiKeys.rotate(key.id, proof, now + 5), false)
+      await fixture.store.apiKeys.revoke(key.id, now)
+      assert.equal(await fixture.store.apiKeys.rotate(key.id, proof, now + 5), false)
       await assertHolds({ ...key, revokedAt: now }, hash)
     })
 
     it('changes nothing from the instant at which the key expires', async () => {
       const key = await storedKey({ expiresAt: now + 100 })
-      assert.equal(await bench.store.apiKeys.rotate(key.id, proof, now + 100), false)
+      assert.equal(await fixture.store.apiKeys.rotate(key.id, proof, now + 100), false)
       await assertHolds(key, hash)
-      assert.equal(await bench.store.apiKeys.rotate(key.id, proof, now + 99), true)
+      assert.equal(await fixture.store.apiKeys.rotate(key.id, proof, now + 99), true)
     })
 
     it('is false for a key that does not exist', async () => {
-      assert.equal(await bench.store.apiKeys.rotate('nothing', proof, now), false)
+      assert.equal(await fixture.store.apiKeys.rotate('nothing', proof, now), false)
     })
   })
 
   describe('revoking an API key', () => {
     it('notes when, at once, and changes nothing else', async () => {
       const [key, other] = [await storedKey(), await storedKey()]
-      assert.equal(await bench.store.apiKeys.revoke(key.id, now + 5), true)
+      assert.equal(await fixture.store.apiKeys.revoke(key.id, now + 5), true)
       await assertHolds({ ...key, revokedAt: now + 5 }, hash)
       await assertHolds(other, hash)
     })
 
     it('is final: the second time changes nothing', async () => {
       const key = await storedKey()
-      await bench.store.apiKeys.revoke(key.id, now + 5)
-      assert.equal(await bench.store.apiKeys.revoke(key.id, now + 6), false)
+      await fixture.store.apiKeys.revoke(key.id, now + 5)
+      assert.equal(await fixture.store.apiKeys.revoke(key.id, now + 6), false)
       await assertHolds({ ...key, revokedAt: now + 5 }, hash)
     })
 
     it('changes nothing from the instant at which the key expires', async () => {
       const key = await storedKey({ expiresAt: now + 100 })
-      assert.equal(await bench.store.apiKeys.revoke(key.id, now + 100), false)
+      assert.equal(await fixture.store.apiKeys.revoke(key.id, now + 100), false)
       await assertHolds(key, hash)
     })
 
     it('is false for a key that does not exist', async () => {
-      assert.equal(await bench.store.apiKeys.revoke('nothing', now), false)
+      assert.equal(await fixture.store.apiKeys.revoke('nothing', now), false)
     })
   })
 
   describe('renaming an API key', () => {
     const rename = ({ id, organisationId }: ApiKey, name: string, at = now) =>
-      bench.store.apiKeys.rename(
+      fixture.store.apiKeys.rename(
         { id, organisationId },
         name,
         at,
-        memberNote(bench, organisationId, 'key.renamed'),
+        memberNote(fixture, organisationId, 'key.renamed'),
       )
 
     it('changes its name and nothing else, and is in the activity', async () => {
       const key = await storedKey()
       assert.equal(await rename(key, `"O'Neill" 🦦`), 'renamed')
       await assertHolds({ ...key, name: `"O'Neill" 🦦` }, hash)
-      assert.deepEqual(await kindsOf(bench, key.organisationId), ['key.renamed'])
+      assert.deepEqual(await kindsOf(fixture, key.organisationId), ['key.renamed'])
     })
 
     it('takes no name of another active key, but one of a key that has ended', async () => {
@@ -212,7 +212,7 @@ export function apiKeyContract(bench: Bench): void {
       const other = await storedKey({ organisationId, name: 'hourly', expiresAt: now + 100 })
       assert.equal(await rename(key, 'hourly'), 'taken')
       await assertHolds(key, hash)
-      assert.deepEqual(await kindsOf(bench, organisationId), [])
+      assert.deepEqual(await kindsOf(fixture, organisationId), [])
       assert.equal(await rename(key, 'hourly', now + 100), 'renamed')
       await assertHolds(other, hash)
     })
@@ -225,26 +225,26 @@ export function apiKeyContract(bench: Bench): void {
 
     it('changes nothing of a key that is revoked, expired, not there or another organisation’s', async () => {
       const revoked = await storedKey()
-      await bench.store.apiKeys.revoke(revoked.id, now)
+      await fixture.store.apiKeys.revoke(revoked.id, now)
       assert.equal(await rename(revoked, 'again'), 'absent')
       const expiring = await storedKey({ expiresAt: now + 100 })
       assert.equal(await rename(expiring, 'again', now + 100), 'absent')
-      const organisationId = await bench.createOrganisation()
+      const organisationId = await fixture.createOrganisation()
       assert.equal(await rename({ ...expiring, organisationId }, 'again'), 'absent')
       assert.equal(await rename({ ...expiring, id: 'nothing' }, 'again'), 'absent')
       await assertHolds(expiring, hash)
     })
 
     it('gives one name to one key, of renames and creations that come at the same time', async () => {
-      const organisationId = await bench.createOrganisation()
+      const organisationId = await fixture.createOrganisation()
       const names = ['a', 'b', 'c', 'd']
       const keys = await Promise.all(names.map((name) => storedKey({ organisationId, name })))
       const created = await newKey({ organisationId, name: 'wanted' })
       await Promise.all([
         ...keys.map((key) => rename(key, 'wanted')),
-        bench.store.apiKeys.create(created, hash),
+        fixture.store.apiKeys.create(created, hash),
       ])
-      const named = (await bench.store.apiKeys.list(organisationId)).filter(({ name }) => name === 'wanted')
+      const named = (await fixture.store.apiKeys.list(organisationId)).filter(({ name }) => name === 'wanted')
       assert.equal(named.length, 1)
     })
   })
@@ -252,7 +252,7 @@ export function apiKeyContract(bench: Bench): void {
   describe('noting when API keys were used', () => {
     it('stores the instants of all of them', async () => {
       const [a, b, unused] = [await storedKey(), await storedKey(), await storedKey()]
-      await bench.store.apiKeys.touch(
+      await fixture.store.apiKeys.touch(
         new Map([
           [a.id, now + 1],
           [b.id, now + 2],
@@ -266,27 +266,27 @@ export function apiKeyContract(bench: Bench): void {
     it('never goes back', async () => {
       const key = await storedKey()
       for (const at of [now + 5, now + 4, now + 5]) {
-        await bench.store.apiKeys.touch(new Map([[key.id, at]]))
+        await fixture.store.apiKeys.touch(new Map([[key.id, at]]))
         await assertHolds({ ...key, lastUsedAt: now + 5 }, hash)
       }
-      await bench.store.apiKeys.touch(new Map([[key.id, now + 6]]))
+      await fixture.store.apiKeys.touch(new Map([[key.id, now + 6]]))
       await assertHolds({ ...key, lastUsedAt: now + 6 }, hash)
     })
 
     it('passes over keys that do not exist', async () => {
       const key = await storedKey()
-      await bench.store.apiKeys.touch(
+      await fixture.store.apiKeys.touch(
         new Map([
           ['nothing', now],
           [key.id, now],
         ]),
       )
       await assertHolds({ ...key, lastUsedAt: now }, hash)
-      assert.equal(await bench.store.apiKeys.find('nothing'), null)
+      assert.equal(await fixture.store.apiKeys.find('nothing'), null)
     })
 
     it('does nothing when none were', async () => {
-      await bench.store.apiKeys.touch(new Map())
+      await fixture.store.apiKeys.touch(new Map())
     })
   })
 }

@@ -6,22 +6,22 @@ import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { stepBefore } from '../../support/windows.ts'
-import type { Bench } from './bench.ts'
+import type { Fixture } from './fixture.ts'
 
 const midnight = at('2026-11-02T00:00:00.000Z')
 const today = dayOf(midnight)
 const day = 86_400_000
 
-export function dailyTotalContract(bench: Bench): void {
+export function dailyTotalContract(fixture: Fixture): void {
   /** What happened day by day, of few names of events; added up it must be the same. */
   async function totals(
     tracker: TrackerView,
     from = -1e6,
     to = 1e6,
   ): Promise<Omit<DailyTotal, 'otherEvents'>[]> {
-    const days = await bench.store.dailyTotals.list(tracker, from, to)
+    const days = await fixture.store.dailyTotals.list(tracker, from, to)
     assert.ok(days, 'the tracker is there')
-    assert.deepEqual(await bench.store.dailyTotals.sum(tracker, from, to), days.map(addedUp))
+    assert.deepEqual(await fixture.store.dailyTotals.sum(tracker, from, to), days.map(addedUp))
     return days.map(({ otherEvents, ...total }) => {
       assert.equal(otherEvents, 0)
       return total
@@ -34,11 +34,11 @@ export function dailyTotalContract(bench: Bench): void {
 
   describe('daily totals', () => {
     it('count events by their name and sessions by their start, day by day of UTC', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const event = (eventId: string, name: string, occurredAt: number) =>
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId, name, occurredAt })
-      await bench.store.ingest.ingest([
+      await fixture.store.ingest.ingest([
         event('e1', 'pageview', midnight - 1),
         event('e2', 'pageview', midnight),
         event('e3', 'pageview', midnight + day - 1),
@@ -56,10 +56,10 @@ export function dailyTotalContract(bench: Bench): void {
     })
 
     it('count the days before 1970 too', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const instants = [-day - 1, -day, -1, 0, day - 1, at('0000-01-01T00:00:00.000Z')]
-      await bench.store.ingest.ingest(
+      await fixture.store.ingest.ingest(
         instants.map((occurredAt, i) =>
           eventRow({ trackerId, subjectId: 'anna', sessionId: `s${i}`, eventId: 'e', occurredAt }),
         ),
@@ -73,9 +73,9 @@ export function dailyTotalContract(bench: Bench): void {
     })
 
     it('are listed from one day to another, both included', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await bench.store.ingest.ingest(
+      await fixture.store.ingest.ingest(
         [0, 1, 2, 3, 4].map((i) =>
           eventRow({ trackerId, subjectId: 'anna', sessionId: `s${i}`, eventId: 'e', occurredAt: i * day }),
         ),
@@ -90,10 +90,10 @@ export function dailyTotalContract(bench: Bench): void {
     })
 
     it('take any name for what it is', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const names = ['__proto__', 'constructor', 'toString', ' ', '🦦', 'Pageview', 'pageview', '7', "';--"]
-      await bench.store.ingest.ingest(
+      await fixture.store.ingest.ingest(
         names.map((name) =>
           eventRow({ trackerId, subjectId: 'anna', eventId: name, name, occurredAt: midnight }),
         ),
@@ -103,7 +103,7 @@ export function dailyTotalContract(bench: Bench): void {
     })
 
     it('name the events that happened most, and add up all others', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const nameOf = (number: number) => `name-${String(number).padStart(5, '0')}`
       const event = (eventId: string, number: number, occurredAt: number) =>
@@ -111,12 +111,12 @@ export function dailyTotalContract(bench: Bench): void {
       // More than the embedded store adds up at once. The last of them happened twice, and of the others the first are told.
       const count = 6_000
       const numbers = Array.from({ length: count }, (_, number) => number)
-      await bench.store.ingest.ingest([
+      await fixture.store.ingest.ingest([
         ...numbers.map((number) => event(`${number}`, number, midnight)),
         event('once more', count - 1, midnight + 1),
         event('tomorrow', 7, midnight + day),
       ])
-      const days = await bench.store.dailyTotals.list(tracker, -1e6, 1e6)
+      const days = await fixture.store.dailyTotals.list(tracker, -1e6, 1e6)
       assert.ok(days)
       const told = [
         ...numbers.slice(0, mostNames - 1).map((number) => [nameOf(number), 1]),
@@ -126,35 +126,35 @@ export function dailyTotalContract(bench: Bench): void {
         { day: today, sessions: 1, events: Object.fromEntries(told), otherEvents: count - mostNames },
         { day: today + 1, sessions: 0, events: { [nameOf(7)]: 1 }, otherEvents: 0 },
       ])
-      assert.deepEqual(await bench.store.dailyTotals.sum(tracker, -1e6, 1e6), [
+      assert.deepEqual(await fixture.store.dailyTotals.sum(tracker, -1e6, 1e6), [
         { day: today, sessions: 1, events: count + 1 },
         { day: today + 1, sessions: 0, events: 1 },
       ])
     })
 
     it('are empty for a tracker without data, and null for one that is not visible', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       assert.deepEqual(await totals(tracker), [])
-      await bench.store.ingest.ingest([eventRow({ trackerId, subjectId: 'anna', eventId: 'e' })])
-      const organisationId = await bench.createOrganisation()
+      await fixture.store.ingest.ingest([eventRow({ trackerId, subjectId: 'anna', eventId: 'e' })])
+      const organisationId = await fixture.createOrganisation()
       for (const foreign of [
         { ...tracker, organisationId },
         { ...tracker, organisationId: 'nobody' },
         { ...tracker, trackerId: 'no-such-tracker' },
       ]) {
-        assert.equal(await bench.store.dailyTotals.list(foreign, -1e6, 1e6), null)
-        assert.equal(await bench.store.dailyTotals.sum(foreign, -1e6, 1e6), null)
+        assert.equal(await fixture.store.dailyTotals.list(foreign, -1e6, 1e6), null)
+        assert.equal(await fixture.store.dailyTotals.sum(foreign, -1e6, 1e6), null)
       }
     })
 
     it('are each tracker’s own', async () => {
-      const tracker = await bench.createTracker()
-      const sibling = await bench.createTracker(tracker.organisationId)
+      const tracker = await fixture.createTracker()
+      const sibling = await fixture.createTracker(tracker.organisationId)
       const rows = [tracker, sibling, sibling].map(({ trackerId }, i) =>
         eventRow({ trackerId, subjectId: 'anna', eventId: `e${i}`, occurredAt: midnight }),
       )
-      await bench.store.ingest.ingest(rows)
+      await fixture.store.ingest.ingest(rows)
       assert.deepEqual(await totals(tracker), [{ day: today, sessions: 1, events: { pageview: 1 } }])
       assert.deepEqual(await totals(sibling), [{ day: today, sessions: 1, events: { pageview: 2 } }])
     })
@@ -170,27 +170,27 @@ export function dailyTotalContract(bench: Bench): void {
           ? sessionRow({ ...session, startedAt })
           : eventRow({ ...session, eventId: `e${i}`, name: `n${i % 4}`, occurredAt: startedAt })
       })
-      const first = await bench.createTracker()
-      await bench.store.ingest.ingest(rows.map((row) => ({ ...row, trackerId: first.trackerId })))
+      const first = await fixture.createTracker()
+      await fixture.store.ingest.ingest(rows.map((row) => ({ ...row, trackerId: first.trackerId })))
       const expected = await totals(first)
       const added = expected.flatMap((total) => Object.values(total.events)).reduce((a, b) => a + b)
       assert.equal(added, 80)
       for (let round = 0; round < 4; round++) {
-        const tracker = await bench.createTracker()
+        const tracker = await fixture.createTracker()
         const own = random.shuffle(rows).map((row) => ({ ...row, trackerId: tracker.trackerId }))
         for (let next = 0; next < own.length; next += 10) {
           // Batches overlap, as those of an import that broke off and began again.
-          await bench.store.ingest.ingest(own.slice(Math.max(0, next - random.integer(15)), next + 10))
+          await fixture.store.ingest.ingest(own.slice(Math.max(0, next - random.integer(15)), next + 10))
         }
         assert.deepEqual(await totals(tracker), expected, `LETHE_TEST_SEED=${random.seed}, round ${round}`)
       }
     })
 
     it('moves with a session that turns out to have begun on an earlier day', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const say = (startedAt: number, sessionId = 's1') =>
-        bench.store.ingest.ingest([
+        fixture.store.ingest.ingest([
           sessionRow({ trackerId, subjectId: 'anna', sessionId, startedAt, endedAt: midnight + day }),
         ])
       await say(midnight)
@@ -211,11 +211,11 @@ export function dailyTotalContract(bench: Bench): void {
     })
 
     it('moves within one batch as well, by an event too', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const session = { trackerId, subjectId: 'anna', sessionId: 's' }
-      await bench.store.ingest.ingest([sessionRow({ ...session, startedAt: midnight })])
-      await bench.store.ingest.ingest([
+      await fixture.store.ingest.ingest([sessionRow({ ...session, startedAt: midnight })])
+      await fixture.store.ingest.ingest([
         sessionRow({ ...session, startedAt: midnight - day }),
         eventRow({ ...session, eventId: 'e', occurredAt: midnight - 3 * day }),
       ])
@@ -223,9 +223,9 @@ export function dailyTotalContract(bench: Bench): void {
     })
 
     it('stays through erasure, retention and both', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await bench.store.ingest.ingest(
+      await fixture.store.ingest.ingest(
         ['anna', 'ben', 'cleo'].flatMap((subjectId, i) => [
           sessionRow({ trackerId, subjectId, sessionId: 's', startedAt: midnight + i * day }),
           eventRow({ trackerId, subjectId, sessionId: 's', eventId: 'e', occurredAt: midnight + i * day }),
@@ -233,12 +233,12 @@ export function dailyTotalContract(bench: Bench): void {
       )
       const before = await totals(tracker)
       assert.equal(before.length, 3)
-      await bench.store.subjects.erase(tracker, 'anna')
+      await fixture.store.subjects.erase(tracker, 'anna')
       assert.deepEqual(await totals(tracker), before)
-      const swept = await bench.store.retention.sweep(trackerId, stepBefore(midnight + 2 * day, 100))
+      const swept = await fixture.store.retention.sweep(trackerId, stepBefore(midnight + 2 * day, 100))
       assert.deepEqual(swept, { subjects: 1, sessions: 1, events: 1, isDone: true })
-      await bench.store.subjects.erase({ ...tracker, since: midnight + 3 * day }, 'cleo')
-      assert.deepEqual(await bench.listSubjectIds(tracker), [])
+      await fixture.store.subjects.erase({ ...tracker, since: midnight + 3 * day }, 'cleo')
+      assert.deepEqual(await fixture.listSubjectIds(tracker), [])
       assert.deepEqual(await totals(tracker), before)
     })
   })

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { eventRow } from '../../support/rows.ts'
-import type { Bench } from './bench.ts'
 import { deleteOrganisation, deleteTracker, newKey, removeAll } from './deletion.ts'
+import type { Fixture } from './fixture.ts'
 import { addJoined, addMember, memberNote } from './member.ts'
 
 const now = 1_794_000_000_000
 const rounds = 4
 
 /** What is added to a tracker or an organisation at the moment it is deleted is there before, and goes with it, or is refused. */
-export function deletionRaceContract(bench: Bench): void {
+export function deletionRaceContract(fixture: Fixture): void {
   describe('a deletion at the moment', () => {
     it('of an import leaves nothing behind, and fails nobody', async () => {
       for (let round = 0; round < rounds; round++) {
-        const { store } = bench
-        const tracker = await bench.createTracker()
-        const other = await bench.createTracker(tracker.organisationId)
+        const { store } = fixture
+        const tracker = await fixture.createTracker()
+        const other = await fixture.createTracker(tracker.organisationId)
         const batch = (n: number) =>
           Array.from({ length: 60 }, (_, i) =>
             eventRow({
@@ -26,16 +26,16 @@ export function deletionRaceContract(bench: Bench): void {
           )
         await store.ingest.ingest(batch(0))
         const imports = [1, 2, 3, 4].map((n) => store.ingest.ingest(batch(n)))
-        const [isDeleted, ...added] = await Promise.all([deleteTracker(bench, tracker), ...imports])
+        const [isDeleted, ...added] = await Promise.all([deleteTracker(fixture, tracker), ...imports])
         assert.equal(isDeleted, true)
         for (const { events, refused = [] } of added) {
           assert.equal(events + refused.reduce((sum, { rows }) => sum + rows, 0), 60)
         }
         const held = await store.deletions.count(tracker.trackerId)
-        const { removed } = await removeAll(bench, tracker.trackerId, 50)
+        const { removed } = await removeAll(fixture, tracker.trackerId, 50)
         assert.deepEqual(removed, held)
         assert.equal(
-          (await bench.readAll(other)).reduce((sum, { events }) => sum + events.length, 0),
+          (await fixture.readAll(other)).reduce((sum, { events }) => sum + events.length, 0),
           50,
         )
       }
@@ -43,23 +43,23 @@ export function deletionRaceContract(bench: Bench): void {
 
     it('of a key, a member, a tracker, a sign-in or an entry refuses these or takes them along', async () => {
       for (let round = 0; round < rounds; round++) {
-        const { store } = bench
-        const { organisationId, trackerId } = await bench.createTracker()
-        const member = await addJoined(bench, { organisationId })
-        const { member: invited } = await addMember(bench, { organisationId })
-        const known = newKey(bench, organisationId)
+        const { store } = fixture
+        const { organisationId, trackerId } = await fixture.createTracker()
+        const member = await addJoined(fixture, { organisationId })
+        const { member: invited } = await addMember(fixture, { organisationId })
+        const known = newKey(fixture, organisationId)
         await store.apiKeys.create(known, 'a'.repeat(64))
         const note = (kind: 'key.created' | 'member.signed-in' | 'tracker.created') =>
-          memberNote(bench, organisationId, kind)
-        const key = newKey(bench, organisationId)
-        const id = bench.fresh('tracker')
-        const [tokenHash, linkHash] = [bench.fresh('token'), bench.fresh('link')]
+          memberNote(fixture, organisationId, kind)
+        const key = newKey(fixture, organisationId)
+        const id = fixture.fresh('tracker')
+        const [tokenHash, linkHash] = [fixture.fresh('token'), fixture.fresh('link')]
         const link = { tokenHash: linkHash, expiresAt: now + 1_000 }
         const signIn = { tokenHash, memberId: member.id, startedAt: now, lastSeenAt: now }
         const joining = {
           ...invited,
-          id: bench.fresh('member'),
-          email: `${bench.fresh('late')}@acme.example`,
+          id: fixture.fresh('member'),
+          email: `${fixture.fresh('late')}@acme.example`,
         }
         const view = { organisationId, trackerId, since: 0 }
         const [, , , , , , , , isDeleted] = await Promise.all([
@@ -71,7 +71,7 @@ export function deletionRaceContract(bench: Bench): void {
           store.apiKeys.revoke(known.id, now, note('key.created')),
           store.members.remove(organisationId, invited.id, note('key.created')),
           store.subjects.erase(view, 'anna', note('key.created')),
-          deleteOrganisation(bench, organisationId),
+          deleteOrganisation(fixture, organisationId),
         ])
         assert.equal(isDeleted, true)
         assert.deepEqual(await store.apiKeys.list(organisationId), [])
@@ -79,20 +79,20 @@ export function deletionRaceContract(bench: Bench): void {
         assert.deepEqual(await store.trackers.list(organisationId), [])
         assert.equal(await store.signIns.find(tokenHash), null)
         assert.equal(await store.trackers.find(id), null)
-        await removeAll(bench, trackerId)
-        await removeAll(bench, id)
+        await removeAll(fixture, trackerId)
+        await removeAll(fixture, id)
       }
     })
 
     it('of a removal by another process is done once', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const rows = Array.from({ length: 600 }, (_, i) =>
         eventRow({ trackerId, subjectId: `s${i % 30}`, eventId: `e${i}` }),
       )
-      await bench.store.ingest.ingest(rows)
-      await deleteTracker(bench, tracker)
-      const parts = await Promise.all([1, 2, 3].map(() => removeAll(bench, trackerId, 40)))
+      await fixture.store.ingest.ingest(rows)
+      await deleteTracker(fixture, tracker)
+      const parts = await Promise.all([1, 2, 3].map(() => removeAll(fixture, trackerId, 40)))
       assert.equal(
         parts.reduce((sum, { removed }) => sum + removed.events, 0),
         600,

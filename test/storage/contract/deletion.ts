@@ -4,7 +4,7 @@ import type { SweptCounts } from '../../../src/domain/retention.ts'
 import type { TrackerRef, TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow } from '../../support/rows.ts'
 import { keeping } from '../../support/windows.ts'
-import { type Bench, everySubject } from './bench.ts'
+import { everySubject, type Fixture } from './fixture.ts'
 import { addJoined, addMember, kindsOf, memberNote } from './member.ts'
 
 const now = 1_794_000_000_000
@@ -12,21 +12,21 @@ const start = at('2026-11-01T10:00:00.000Z')
 const hash = 'a'.repeat(64)
 
 /** Deletes a tracker that is named as it is in these tests. */
-export function deleteTracker(bench: Bench, { organisationId, trackerId }: TrackerRef): Promise<boolean> {
-  const note = memberNote(bench, organisationId, 'tracker.deleted')
-  return bench.store.deletions.deleteTracker({ organisationId, trackerId }, trackerId, now, note)
+export function deleteTracker(fixture: Fixture, { organisationId, trackerId }: TrackerRef): Promise<boolean> {
+  const note = memberNote(fixture, organisationId, 'tracker.deleted')
+  return fixture.store.deletions.deleteTracker({ organisationId, trackerId }, trackerId, now, note)
 }
 
-export function deleteOrganisation(bench: Bench, id: string): Promise<boolean> {
-  const note = memberNote(bench, id, 'organisation.deleted')
-  return bench.store.deletions.deleteOrganisation(id, id, now, note)
+export function deleteOrganisation(fixture: Fixture, id: string): Promise<boolean> {
+  const note = memberNote(fixture, id, 'organisation.deleted')
+  return fixture.store.deletions.deleteOrganisation(id, id, now, note)
 }
 
 /** Removes a tracker to the end, and tells in how many steps. */
-export async function removeAll(bench: Bench, trackerId: string, maxRows = 5_000) {
+export async function removeAll(fixture: Fixture, trackerId: string, maxRows = 5_000) {
   const removed: SweptCounts = { subjects: 0, sessions: 0, events: 0 }
   for (let steps = 1; steps < 1_000; steps++) {
-    const step = await bench.store.deletions.removeTracker(trackerId, maxRows)
+    const step = await fixture.store.deletions.removeTracker(trackerId, maxRows)
     removed.subjects += step.subjects
     removed.sessions += step.sessions
     removed.events += step.events
@@ -36,14 +36,14 @@ export async function removeAll(bench: Bench, trackerId: string, maxRows = 5_000
 }
 
 /** A new key, stored or not. */
-export function newKey(bench: Bench, organisationId: string) {
+export function newKey(fixture: Fixture, organisationId: string) {
   const unused = { rotatedAt: null, expiresAt: null, revokedAt: null, lastUsedAt: null }
   const scopes = ['analytics:view'] as const
-  const id = bench.fresh('key')
+  const id = fixture.fresh('key')
   return { id, name: id, organisationId, scopes, lastFour: 'last', createdAt: 1, ...unused }
 }
 
-export function deletionContract(bench: Bench): void {
+export function deletionContract(fixture: Fixture): void {
   async function fill({ trackerId }: TrackerView, subjects = 3, events = 4): Promise<void> {
     const rows = Array.from({ length: subjects * events }, (_, i) =>
       eventRow({
@@ -54,15 +54,15 @@ export function deletionContract(bench: Bench): void {
         occurredAt: start + i,
       }),
     )
-    await bench.store.ingest.ingest(rows)
+    await fixture.store.ingest.ingest(rows)
   }
 
-  const pendingIds = async () => (await bench.store.deletions.listTrackers()).map(({ id }) => id)
-  const deletedIds = async () => (await bench.store.deletions.listOrganisations()).map(({ id }) => id)
+  const pendingIds = async () => (await fixture.store.deletions.listTrackers()).map(({ id }) => id)
+  const deletedIds = async () => (await fixture.store.deletions.listOrganisations()).map(({ id }) => id)
 
   /** All that can be asked of a tracker. */
   async function ask(tracker: TrackerView): Promise<unknown[]> {
-    const { store } = bench
+    const { store } = fixture
     const page = { limit: 10, after: null }
     return [
       await store.trackers.find(tracker.trackerId),
@@ -80,107 +80,107 @@ export function deletionContract(bench: Bench): void {
 
   describe('deleting a tracker', () => {
     it('takes it out of sight in the transaction that notes it, with all it holds still there', async () => {
-      const tracker = await bench.createTracker()
-      const sibling = await bench.createTracker(tracker.organisationId)
+      const tracker = await fixture.createTracker()
+      const sibling = await fixture.createTracker(tracker.organisationId)
       await fill(tracker)
       assert.ok((await ask(sibling)).filter((answer) => answer === null).length < 5)
-      assert.equal(await deleteTracker(bench, tracker), true)
+      assert.equal(await deleteTracker(fixture, tracker), true)
       assert.deepEqual(new Set(await ask(tracker)), new Set([null]))
-      const listed = await bench.store.trackers.list(tracker.organisationId)
+      const listed = await fixture.store.trackers.list(tracker.organisationId)
       assert.deepEqual(
         listed.map(({ id }) => id),
         [sibling.trackerId],
       )
-      assert.deepEqual(await kindsOf(bench, tracker.organisationId), ['tracker.deleted'])
+      assert.deepEqual(await kindsOf(fixture, tracker.organisationId), ['tracker.deleted'])
       const held = { subjects: 3, sessions: 3, events: 12 }
-      assert.deepEqual(await bench.store.deletions.count(tracker.trackerId), held)
-      const renamed = memberNote(bench, tracker.organisationId, 'tracker.renamed')
-      assert.equal(await bench.store.trackers.rename(tracker, 'New', renamed), false)
+      assert.deepEqual(await fixture.store.deletions.count(tracker.trackerId), held)
+      const renamed = memberNote(fixture, tracker.organisationId, 'tracker.renamed')
+      assert.equal(await fixture.store.trackers.rename(tracker, 'New', renamed), false)
     })
 
     it('reads several subjects of it as none, asked for together', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       await fill(tracker)
-      await deleteTracker(bench, tracker)
-      const reads = ['s0', 's1', 's2'].map(async (id) => bench.store.subjects.read(tracker, id))
+      await deleteTracker(fixture, tracker)
+      const reads = ['s0', 's1', 's2'].map(async (id) => fixture.store.subjects.read(tracker, id))
       assert.deepEqual(await Promise.all(reads), [null, null, null])
     })
 
     it('happens once, to one that the organisation has and that has this name', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { organisationId, trackerId } = tracker
-      const other = await bench.createOrganisation()
-      const note = memberNote(bench, organisationId, 'tracker.deleted')
-      const { deletions } = bench.store
+      const other = await fixture.createOrganisation()
+      const note = memberNote(fixture, organisationId, 'tracker.deleted')
+      const { deletions } = fixture.store
       assert.equal(await deletions.deleteTracker(tracker, 'Another', now, note), false)
-      assert.equal(await deleteTracker(bench, { organisationId: other, trackerId }), false)
-      assert.equal(await deleteTracker(bench, { organisationId, trackerId: 'nothing' }), false)
-      assert.deepEqual(await kindsOf(bench, organisationId), [])
-      assert.equal(await deleteTracker(bench, tracker), true)
-      assert.equal(await deleteTracker(bench, tracker), false)
-      assert.deepEqual(await kindsOf(bench, organisationId), ['tracker.deleted'])
+      assert.equal(await deleteTracker(fixture, { organisationId: other, trackerId }), false)
+      assert.equal(await deleteTracker(fixture, { organisationId, trackerId: 'nothing' }), false)
+      assert.deepEqual(await kindsOf(fixture, organisationId), [])
+      assert.equal(await deleteTracker(fixture, tracker), true)
+      assert.equal(await deleteTracker(fixture, tracker), false)
+      assert.deepEqual(await kindsOf(fixture, organisationId), ['tracker.deleted'])
     })
 
     it('leaves its id taken until the last of it is removed', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { organisationId, trackerId } = tracker
       await fill(tracker)
-      await deleteTracker(bench, tracker)
+      await deleteTracker(fixture, tracker)
       const again = { id: trackerId, organisationId, name: 'Again', createdAt: 2 }
-      assert.equal(await bench.store.trackers.create(again), false)
-      await removeAll(bench, trackerId)
-      assert.equal(await bench.store.trackers.create(again), true)
-      assert.deepEqual(await bench.listSubjectIds(tracker), [])
-      assert.deepEqual(await bench.store.dailyTotals.list(tracker, 0, 99_999), [])
+      assert.equal(await fixture.store.trackers.create(again), false)
+      await removeAll(fixture, trackerId)
+      assert.equal(await fixture.store.trackers.create(again), true)
+      assert.deepEqual(await fixture.listSubjectIds(tracker), [])
+      assert.deepEqual(await fixture.store.dailyTotals.list(tracker, 0, 99_999), [])
     })
   })
 
   describe('removing a tracker that was deleted', () => {
     it('takes small steps, goes on after the last one that was done, and leaves others alone', async () => {
-      const tracker = await bench.createTracker()
-      const sibling = await bench.createTracker(tracker.organisationId)
+      const tracker = await fixture.createTracker()
+      const sibling = await fixture.createTracker(tracker.organisationId)
       await fill(tracker, 3, 20)
       await fill(sibling)
-      const before = await bench.readAll(sibling)
-      await deleteTracker(bench, tracker)
-      const first = await bench.store.deletions.removeTracker(tracker.trackerId, 7)
+      const before = await fixture.readAll(sibling)
+      await deleteTracker(fixture, tracker)
+      const first = await fixture.store.deletions.removeTracker(tracker.trackerId, 7)
       assert.ok(!first.isDone && first.events + first.sessions <= 7, JSON.stringify(first))
       assert.ok((await pendingIds()).includes(tracker.trackerId))
-      const { steps, removed } = await removeAll(bench, tracker.trackerId, 7)
+      const { steps, removed } = await removeAll(fixture, tracker.trackerId, 7)
       assert.ok(steps > 5, String(steps))
       assert.equal(removed.events + first.events, 60)
       assert.equal(removed.subjects + first.subjects, 3)
       assert.equal((await pendingIds()).includes(tracker.trackerId), false)
-      assert.deepEqual(await bench.readAll(sibling), before)
-      assert.equal((await bench.store.maintenance.scrubState()).isDue, true)
+      assert.deepEqual(await fixture.readAll(sibling), before)
+      assert.equal((await fixture.store.maintenance.scrubState()).isDue, true)
     })
 
     it('does nothing to one that is there, or never was', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       await fill(tracker)
       const nothing = { subjects: 0, sessions: 0, events: 0, isDone: true }
       for (const id of [tracker.trackerId, 'nothing']) {
-        assert.deepEqual(await bench.store.deletions.removeTracker(id, 100), nothing)
+        assert.deepEqual(await fixture.store.deletions.removeTracker(id, 100), nothing)
       }
-      assert.equal((await bench.readAll(tracker)).length, 3)
+      assert.equal((await fixture.readAll(tracker)).length, 3)
     })
   })
 
   describe('deleting an organisation', () => {
     it('ends its keys, members, links and sign-ins and hides its trackers, and no other’s', async () => {
-      const { store } = bench
-      const [tracker, other] = [await bench.createTracker(), await bench.createTracker()]
+      const { store } = fixture
+      const [tracker, other] = [await fixture.createTracker(), await fixture.createTracker()]
       const { organisationId } = tracker
-      const keys = [newKey(bench, organisationId), newKey(bench, other.organisationId)] as const
+      const keys = [newKey(fixture, organisationId), newKey(fixture, other.organisationId)] as const
       for (const key of keys) await store.apiKeys.create(key, hash)
-      const member = await addJoined(bench, { organisationId })
-      const { link } = await addMember(bench, { organisationId })
-      const tokenHash = bench.fresh('token')
+      const member = await addJoined(fixture, { organisationId })
+      const { link } = await addMember(fixture, { organisationId })
+      const tokenHash = fixture.fresh('token')
       const signIn = { tokenHash, memberId: member.id, startedAt: now, lastSeenAt: now }
-      await store.signIns.begin(signIn, now, memberNote(bench, organisationId, 'member.signed-in'))
+      await store.signIns.begin(signIn, now, memberNote(fixture, organisationId, 'member.signed-in'))
       await fill(tracker)
       await fill(other)
-      assert.equal(await deleteOrganisation(bench, organisationId), true)
+      assert.equal(await deleteOrganisation(fixture, organisationId), true)
 
       assert.equal(await store.organisations.find(organisationId), null)
       assert.equal(
@@ -192,51 +192,51 @@ export function deletionContract(bench: Bench): void {
       assert.equal(await store.members.findInvited(link.tokenHash, now), null)
       assert.equal(await store.members.findByEmail(member.email, null), null)
       assert.deepEqual(new Set(await ask(tracker)), new Set([null]))
-      const note = memberNote(bench, organisationId, 'organisation.renamed')
+      const note = memberNote(fixture, organisationId, 'organisation.renamed')
       assert.equal(await store.organisations.rename(organisationId, 'New', note), false)
       assert.equal(await store.organisations.setPlan(organisationId, 'pro', note), false)
       await store.activity.add(note)
-      assert.equal((await kindsOf(bench, organisationId)).includes('organisation.renamed'), false)
+      assert.equal((await kindsOf(fixture, organisationId)).includes('organisation.renamed'), false)
 
       assert.equal((await store.apiKeys.findCaller(keys[1].id))?.key.id, keys[1].id)
-      assert.equal((await bench.readAll(other)).length, 3)
-      await removeAll(bench, tracker.trackerId)
+      assert.equal((await fixture.readAll(other)).length, 3)
+      await removeAll(fixture, tracker.trackerId)
     })
 
     it('happens once, to one that has this name', async () => {
-      const id = await bench.createOrganisation()
-      const note = memberNote(bench, id, 'organisation.deleted')
-      const { deletions } = bench.store
+      const id = await fixture.createOrganisation()
+      const note = memberNote(fixture, id, 'organisation.deleted')
+      const { deletions } = fixture.store
       assert.equal(await deletions.deleteOrganisation(id, 'Another', now, note), false)
       assert.equal(await deletions.deleteOrganisation('nobody', 'nobody', now, note), false)
-      assert.equal(await deleteOrganisation(bench, id), true)
-      assert.equal(await deleteOrganisation(bench, id), false)
-      assert.deepEqual(await kindsOf(bench, id), ['organisation.deleted'])
+      assert.equal(await deleteOrganisation(fixture, id), true)
+      assert.equal(await deleteOrganisation(fixture, id), false)
+      assert.deepEqual(await kindsOf(fixture, id), ['organisation.deleted'])
     })
 
     it('keeps its activity, and with it its id, until that has aged out', async () => {
-      const { organisationId: id, trackerId } = await bench.createTracker()
-      const { store } = bench
+      const { organisationId: id, trackerId } = await fixture.createTracker()
+      const { store } = fixture
       const again = { id, name: 'Again', plan: 'free', createdAt: 2 } as const
       const day = 86_400_000
       const step = (at: number) => ({ policy: keeping(1), now: at, maxRows: 100 })
-      await deleteOrganisation(bench, id)
+      await deleteOrganisation(fixture, id)
       await store.deletions.removeOrganisation(id)
       assert.equal(await store.organisations.create(again), false)
       assert.deepEqual(await store.retention.sweepActivity(id, step(now + day)), { entries: 0, isDone: true })
       assert.equal((await store.retention.sweepActivity(id, step(now + day + 1))).entries, 1)
       await store.deletions.removeOrganisation(id)
       assert.ok((await deletedIds()).includes(id), 'a tracker of it is left')
-      await removeAll(bench, trackerId)
+      await removeAll(fixture, trackerId)
       await store.deletions.removeOrganisation(id)
       assert.equal((await deletedIds()).includes(id), false)
       assert.equal(await store.organisations.create(again), true)
     })
 
     it('does not remove one that is there', async () => {
-      const id = await bench.createOrganisation()
-      await bench.store.deletions.removeOrganisation(id)
-      assert.equal((await bench.store.organisations.find(id))?.id, id)
+      const id = await fixture.createOrganisation()
+      await fixture.store.deletions.removeOrganisation(id)
+      assert.equal((await fixture.store.organisations.find(id))?.id, id)
     })
   })
 }

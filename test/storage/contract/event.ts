@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
-import { type Bench, byCodePoints } from './bench.ts'
+import { byCodePoints, type Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 
-export function eventContract(bench: Bench): void {
+export function eventContract(fixture: Fixture): void {
   describe('the events of a subject', () => {
     it('come newest first, with ties broken by id', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const ids = ['a', 'B', 'b', '\uffff', '🦦', 'é', '10', '9', '%', "'"]
       const rows = ids.flatMap((eventId, i) =>
         [start, start + 1 + (i % 3)].map((occurredAt) =>
           eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId, occurredAt }),
         ),
       )
-      await bench.store.ingest.ingest(rows)
+      await fixture.store.ingest.ingest(rows)
       const expected = rows
         .sort((a, b) => b.occurredAt - a.occurredAt || byCodePoints(b.eventId, a.eventId))
         .map(({ eventId, occurredAt }) => ({ eventId, occurredAt }))
       for (const sessionId of [null, 'session']) {
         for (const limit of [1, 3, 7, 20, 200]) {
-          const listed = await bench.listEvents(tracker, 'anna', { sessionId, limit })
+          const listed = await fixture.listEvents(tracker, 'anna', { sessionId, limit })
           const seen = listed.map(({ eventId, occurredAt }) => ({ eventId, occurredAt }))
           assert.deepEqual(seen, expected, `pages of ${limit}`)
         }
@@ -29,7 +29,7 @@ export function eventContract(bench: Bench): void {
     })
 
     it('come with all that was collected', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const event = eventRow({
         trackerId: tracker.trackerId,
         subjectId: 'anna',
@@ -38,23 +38,26 @@ export function eventContract(bench: Bench): void {
         name: 'add to cart 🛒',
         properties: { product: 'lamp', price: 12.5 },
       })
-      await bench.store.ingest.ingest([event])
+      await fixture.store.ingest.ingest([event])
       const { type: _type, trackerId: _trackerId, subjectId: _subjectId, ...stored } = event
       const query = { limit: 1, after: null, sessionId: null }
-      assert.deepEqual(await bench.store.events.list(tracker, 'anna', query), { rows: [stored], next: null })
+      assert.deepEqual(await fixture.store.events.list(tracker, 'anna', query), {
+        rows: [stored],
+        next: null,
+      })
     })
 
     it('are those of this subject alone', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await bench.store.ingest.ingest(
+      await fixture.store.ingest.ingest(
         ['anna', 'ben'].flatMap((subjectId) => [
           eventRow({ trackerId, subjectId, eventId: 'shared', name: subjectId }),
           eventRow({ trackerId, subjectId, eventId: `of ${subjectId}`, name: subjectId }),
         ]),
       )
       for (const sessionId of [null, 'session']) {
-        const listed = await bench.listEvents(tracker, 'ben', { sessionId })
+        const listed = await fixture.listEvents(tracker, 'ben', { sessionId })
         assert.deepEqual(
           listed.map(({ eventId, name }) => [eventId, name]),
           [
@@ -66,19 +69,19 @@ export function eventContract(bench: Bench): void {
     })
 
     it('are null when there is no such subject, tracker, or right to see it', async () => {
-      const tracker = await bench.createTracker()
-      await bench.store.ingest.ingest([
+      const tracker = await fixture.createTracker()
+      await fixture.store.ingest.ingest([
         eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'e' }),
       ])
-      const organisationId = await bench.createOrganisation()
+      const organisationId = await fixture.createOrganisation()
       for (const sessionId of [null, 'session']) {
         for (const after of [null, { occurredAt: start + 1, eventId: 'x' }]) {
           const query = { limit: 10, after, sessionId }
-          assert.equal((await bench.store.events.list(tracker, 'anna', query))?.rows.length, 1)
-          assert.equal(await bench.store.events.list(tracker, 'ben', query), null)
-          assert.equal(await bench.store.events.list({ ...tracker, organisationId }, 'anna', query), null)
+          assert.equal((await fixture.store.events.list(tracker, 'anna', query))?.rows.length, 1)
+          assert.equal(await fixture.store.events.list(tracker, 'ben', query), null)
+          assert.equal(await fixture.store.events.list({ ...tracker, organisationId }, 'anna', query), null)
           assert.equal(
-            await bench.store.events.list({ ...tracker, trackerId: 'nothing' }, 'anna', query),
+            await fixture.store.events.list({ ...tracker, trackerId: 'nothing' }, 'anna', query),
             null,
           )
         }
@@ -86,29 +89,29 @@ export function eventContract(bench: Bench): void {
     })
 
     it('are an empty page when the subject has sessions alone', async () => {
-      const tracker = await bench.createTracker()
-      await bench.store.ingest.ingest([
+      const tracker = await fixture.createTracker()
+      await fixture.store.ingest.ingest([
         sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' }),
       ])
-      assert.deepEqual(await bench.listEvents(tracker, 'anna'), [])
-      assert.deepEqual(await bench.listEvents(tracker, 'anna', { sessionId: 's' }), [])
+      assert.deepEqual(await fixture.listEvents(tracker, 'anna'), [])
+      assert.deepEqual(await fixture.listEvents(tracker, 'anna', { sessionId: 's' }), [])
     })
 
     it('are an empty page, not null, behind the end', async () => {
-      const tracker = await bench.createTracker()
-      await bench.store.ingest.ingest([
+      const tracker = await fixture.createTracker()
+      await fixture.store.ingest.ingest([
         eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'e' }),
       ])
       for (const sessionId of [null, 'session']) {
         const query = { limit: 10, after: { occurredAt: start, eventId: 'e' }, sessionId }
-        assert.deepEqual(await bench.store.events.list(tracker, 'anna', query), { rows: [], next: null })
+        assert.deepEqual(await fixture.store.events.list(tracker, 'anna', query), { rows: [], next: null })
       }
     })
   })
 
   describe('the events of a session', () => {
     it('are its own even when other sessions run at the same time', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const sessionIds = ['phone', 'laptop', 'tablet']
       const rows = Array.from({ length: 90 }, (_, i) =>
         eventRow({
@@ -120,7 +123,7 @@ export function eventContract(bench: Bench): void {
           occurredAt: start + Math.floor(i / 4),
         }),
       )
-      await bench.store.ingest.ingest(rows)
+      await fixture.store.ingest.ingest(rows)
       for (const sessionId of sessionIds) {
         const expected = rows
           .filter((row) => row.sessionId === sessionId)
@@ -128,7 +131,7 @@ export function eventContract(bench: Bench): void {
           .reverse()
         assert.equal(expected.length, 30)
         for (const limit of [1, 7, 30, 200]) {
-          const listed = await bench.listEvents(tracker, 'anna', { sessionId, limit })
+          const listed = await fixture.listEvents(tracker, 'anna', { sessionId, limit })
           assert.deepEqual(
             listed.map(({ eventId }) => eventId),
             expected,
@@ -139,17 +142,17 @@ export function eventContract(bench: Bench): void {
     })
 
     it('are all found, at its very start and its very end and outside what its own row said', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const instants = [start - 100, start, start + 5, start + 10, start + 100]
-      await bench.store.ingest.ingest([
+      await fixture.store.ingest.ingest([
         sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', startedAt: start, endedAt: start + 10 }),
         ...instants.map((occurredAt) =>
           eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e', occurredAt }),
         ),
       ])
       for (const limit of [1, 200]) {
-        const listed = await bench.listEvents(tracker, 'anna', { sessionId: 's', limit })
+        const listed = await fixture.listEvents(tracker, 'anna', { sessionId: 's', limit })
         assert.deepEqual(
           listed.map(({ occurredAt }) => occurredAt),
           [...instants].reverse(),
@@ -158,14 +161,14 @@ export function eventContract(bench: Bench): void {
     })
 
     it('are none when the session is unknown', async () => {
-      const tracker = await bench.createTracker()
-      await bench.store.ingest.ingest([
+      const tracker = await fixture.createTracker()
+      await fixture.store.ingest.ingest([
         eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e' }),
         eventRow({ trackerId: tracker.trackerId, subjectId: 'ben', sessionId: 'of ben', eventId: 'e' }),
       ])
       for (const sessionId of ['', 'S', 's ', '%', 'of ben']) {
         const query = { limit: 10, after: null, sessionId }
-        assert.deepEqual(await bench.store.events.list(tracker, 'anna', query), { rows: [], next: null })
+        assert.deepEqual(await fixture.store.events.list(tracker, 'anna', query), { rows: [], next: null })
       }
     })
   })

@@ -4,39 +4,39 @@ import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { Attributes } from '../../../src/domain/subject.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
-import { type Bench, byCodePoints, type WholeSubject } from './bench.ts'
+import { byCodePoints, type Fixture, type WholeSubject } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 const minute = 60_000
 
-export function ingestContract(bench: Bench): void {
+export function ingestContract(fixture: Fixture): void {
   describe('a batch', () => {
     it('tells what it added, and adds nothing the second time', async () => {
-      const { trackerId } = await bench.createTracker()
+      const { trackerId } = await fixture.createTracker()
       const rows = [
         sessionRow({ trackerId, subjectId: 'anna', sessionId: 's1' }),
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId: 'e1' }),
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e2' }),
         eventRow({ trackerId, subjectId: 'ben', sessionId: 's1', eventId: 'e1' }),
       ]
-      assert.deepEqual(await bench.store.ingest.ingest(rows), { subjects: 2, sessions: 3, events: 3 })
-      assert.deepEqual(await bench.store.ingest.ingest(rows), { subjects: 0, sessions: 0, events: 0 })
+      assert.deepEqual(await fixture.store.ingest.ingest(rows), { subjects: 2, sessions: 3, events: 3 })
+      assert.deepEqual(await fixture.store.ingest.ingest(rows), { subjects: 0, sessions: 0, events: 0 })
     })
 
     it('counts a row once that stands in it twice', async () => {
-      const { trackerId } = await bench.createTracker()
+      const { trackerId } = await fixture.createTracker()
       const event = eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' })
       const session = sessionRow({ trackerId, subjectId: 'anna', sessionId: 'session' })
-      const added = await bench.store.ingest.ingest([event, session, event, session])
+      const added = await fixture.store.ingest.ingest([event, session, event, session])
       assert.deepEqual(added, { subjects: 1, sessions: 1, events: 1 })
     })
 
     it('can be empty', async () => {
-      assert.deepEqual(await bench.store.ingest.ingest([]), { subjects: 0, sessions: 0, events: 0 })
+      assert.deepEqual(await fixture.store.ingest.ingest([]), { subjects: 0, sessions: 0, events: 0 })
     })
 
     it('is stored whole or not at all', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const rows = [
         ...['anna', 'ben', 'cleo'].map((subjectId) => eventRow({ trackerId, subjectId, eventId: 'e1' })),
@@ -44,115 +44,115 @@ export function ingestContract(bench: Bench): void {
         eventRow({ trackerId, subjectId: 'dan', eventId: 'e1', occurredAt: 2 ** 70 }),
         ...['emil', 'fay'].map((subjectId) => eventRow({ trackerId, subjectId, eventId: 'e1' })),
       ]
-      await assert.rejects(bench.store.ingest.ingest(rows))
-      assert.deepEqual(await bench.listSubjectIds(tracker), [])
+      await assert.rejects(fixture.store.ingest.ingest(rows))
+      assert.deepEqual(await fixture.listSubjectIds(tracker), [])
       const good = rows.filter(({ subjectId }) => subjectId !== 'dan')
-      assert.deepEqual(await bench.store.ingest.ingest(good), { subjects: 5, sessions: 5, events: 5 })
+      assert.deepEqual(await fixture.store.ingest.ingest(good), { subjects: 5, sessions: 5, events: 5 })
     })
 
     it('leaves out what is of a tracker that is not there, and tells how much', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      const added = await bench.store.ingest.ingest([
+      const added = await fixture.store.ingest.ingest([
         eventRow({ trackerId: 'nothing', subjectId: 'anna', eventId: 'e1' }),
         eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' }),
         sessionRow({ trackerId: 'nothing', subjectId: 'ben', sessionId: 's' }),
       ])
       const refused = [{ trackerId: 'nothing', rows: 2 }]
       assert.deepEqual(added, { subjects: 1, sessions: 1, events: 1, refused })
-      assert.deepEqual(await bench.listSubjectIds(tracker), ['anna'])
+      assert.deepEqual(await fixture.listSubjectIds(tracker), ['anna'])
     })
 
     it('can speak of several trackers', async () => {
-      const trackers = [await bench.createTracker(), await bench.createTracker()]
-      const added = await bench.store.ingest.ingest(
+      const trackers = [await fixture.createTracker(), await fixture.createTracker()]
+      const added = await fixture.store.ingest.ingest(
         trackers.map(({ trackerId }) => eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' })),
       )
       assert.deepEqual(added, { subjects: 2, sessions: 2, events: 2 })
-      for (const tracker of trackers) assert.deepEqual(await bench.listSubjectIds(tracker), ['anna'])
+      for (const tracker of trackers) assert.deepEqual(await fixture.listSubjectIds(tracker), ['anna'])
     })
   })
 
   describe('an event', () => {
     it('of an unknown session opens it', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await bench.store.ingest.ingest([
+      await fixture.store.ingest.ingest([
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e2', occurredAt: start + 2 }),
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e1', occurredAt: start + 1 }),
       ])
-      assert.deepEqual(await bench.listSessions(tracker, 'anna'), [
+      assert.deepEqual(await fixture.listSessions(tracker, 'anna'), [
         { sessionId: 's', startedAt: start + 1, endedAt: start + 2, counts: { events: 2 }, attributes: {} },
       ])
     })
 
     it('is known by its id together with its instant', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const event = eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'same' })
-      const added = await bench.store.ingest.ingest([event, { ...event, occurredAt: event.occurredAt + 1 }])
+      const added = await fixture.store.ingest.ingest([event, { ...event, occurredAt: event.occurredAt + 1 }])
       assert.equal(added.events, 2)
-      assert.equal((await bench.listEvents(tracker, 'anna')).length, 2)
+      assert.equal((await fixture.listEvents(tracker, 'anna')).length, 2)
     })
 
     it('widens the span of its session, and of its subject', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await bench.store.ingest.ingest([
+      await fixture.store.ingest.ingest([
         sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', startedAt: start, endedAt: start + 10 }),
       ])
       for (const occurredAt of [start - 5, start + 20]) {
         const event = eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e', occurredAt })
-        await bench.store.ingest.ingest([event])
+        await fixture.store.ingest.ingest([event])
       }
-      const [session] = await bench.listSessions(tracker, 'anna')
+      const [session] = await fixture.listSessions(tracker, 'anna')
       assert.deepEqual([session?.startedAt, session?.endedAt], [start - 5, start + 20])
-      const record = await bench.store.subjects.read(tracker, 'anna')
+      const record = await fixture.store.subjects.read(tracker, 'anna')
       assert.deepEqual([record?.firstSeenAt, record?.lastSeenAt], [start - 5, start + 20])
     })
 
     it('within its session changes nothing of the span', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await bench.store.ingest.ingest([
+      await fixture.store.ingest.ingest([
         sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', startedAt: start, endedAt: start + 10 }),
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e', occurredAt: start + 5 }),
       ])
-      const [session] = await bench.listSessions(tracker, 'anna')
+      const [session] = await fixture.listSessions(tracker, 'anna')
       assert.deepEqual([session?.startedAt, session?.endedAt], [start, start + 10])
     })
 
     it('brings back its properties as they came', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const properties: Attributes = JSON.parse(
         `{"text":"\\u0000 \\ud800 🦦 'quoted' \\"twice\\"","number":0.1,"big":1e300,"none":null,"list":[1,[2,{}]],
           "__proto__":{"a":1},"":"empty name","nested":{"a":{"b":true}}}`,
       )
       const event = eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'e', properties })
-      await bench.store.ingest.ingest([event])
-      const [stored] = await bench.listEvents(tracker, 'anna')
+      await fixture.store.ingest.ingest([event])
+      const [stored] = await fixture.listEvents(tracker, 'anna')
       assert.equal(JSON.stringify(stored?.properties), JSON.stringify(properties))
     })
   })
 
   describe('a session', () => {
     it('said again spans all that was said of it', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const say = (startedAt: number, endedAt: number) =>
-        bench.store.ingest.ingest([
+        fixture.store.ingest.ingest([
           sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's', startedAt, endedAt }),
         ])
       await say(start + 10, start + 20)
       await say(start + 15, start + 30)
       await say(start, start + 12)
-      const [session, ...others] = await bench.listSessions(tracker, 'anna')
+      const [session, ...others] = await fixture.listSessions(tracker, 'anna')
       assert.deepEqual(others, [])
       assert.deepEqual([session?.startedAt, session?.endedAt], [start, start + 30])
     })
 
     it('has the attributes of the row with the latest end', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const say = (endedAt: number, country: string) =>
-        bench.store.ingest.ingest([
+        fixture.store.ingest.ingest([
           sessionRow({
             trackerId: tracker.trackerId,
             subjectId: 'anna',
@@ -164,9 +164,9 @@ export function ingestContract(bench: Bench): void {
         ])
       await say(start + 20, 'DE')
       await say(start + 10, 'FR')
-      assert.deepEqual((await bench.store.subjects.read(tracker, 'anna'))?.attributes, { country: 'DE' })
+      assert.deepEqual((await fixture.store.subjects.read(tracker, 'anna'))?.attributes, { country: 'DE' })
       await say(start + 30, 'AT')
-      assert.deepEqual((await bench.store.subjects.read(tracker, 'anna'))?.attributes, { country: 'AT' })
+      assert.deepEqual((await fixture.store.subjects.read(tracker, 'anna'))?.attributes, { country: 'AT' })
     })
 
     it('has the same attributes in whatever order rows of the same end came', async () => {
@@ -176,22 +176,22 @@ export function ingestContract(bench: Bench): void {
         ['FR', 'DE'],
       ]) {
         for (const batchSize of [1, 2]) {
-          const tracker = await bench.createTracker()
+          const tracker = await fixture.createTracker()
           const { trackerId } = tracker
           const rows = countries.map((country) =>
             sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', attributes: { country } }),
           )
           for (let next = 0; next < rows.length; next += batchSize) {
-            await bench.store.ingest.ingest(rows.slice(next, next + batchSize))
+            await fixture.store.ingest.ingest(rows.slice(next, next + batchSize))
           }
-          known.push((await bench.store.subjects.read(tracker, 'anna'))?.attributes)
+          known.push((await fixture.store.subjects.read(tracker, 'anna'))?.attributes)
         }
       }
       for (const attributes of known) assert.deepEqual(attributes, known[0])
     })
 
     it('takes its attributes from a session row even when an event came later', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const attributes = { country: 'DE' }
       const rows = [
@@ -205,8 +205,8 @@ export function ingestContract(bench: Bench): void {
           attributes,
         }),
       ]
-      for (const row of rows) await bench.store.ingest.ingest([row])
-      const [session] = await bench.listSessions(tracker, 'anna')
+      for (const row of rows) await fixture.store.ingest.ingest([row])
+      const [session] = await fixture.listSessions(tracker, 'anna')
       assert.deepEqual(session?.attributes, attributes)
       assert.equal(session?.endedAt, start + 99)
     })
@@ -218,21 +218,21 @@ export function ingestContract(bench: Bench): void {
       const rows = visits(random)
       const expected = model(rows)
       for (let round = 0; round < 8; round++) {
-        const tracker = await bench.createTracker()
+        const tracker = await fixture.createTracker()
         const shuffled = random.shuffle(rows).map((row) => ({ ...row, trackerId: tracker.trackerId }))
         const added = { subjects: 0, sessions: 0, events: 0 }
         for (let next = 0; next < shuffled.length; ) {
           const size = round === 0 ? shuffled.length : 1 + random.integer(25)
           // Batches overlap, as those of an import that broke off and began again.
           const batch = shuffled.slice(Math.max(0, next - random.integer(10)), next + size)
-          const counts = await bench.store.ingest.ingest(batch)
+          const counts = await fixture.store.ingest.ingest(batch)
           added.subjects += counts.subjects
           added.sessions += counts.sessions
           added.events += counts.events
           next += size
         }
         const seen = `LETHE_TEST_SEED=${random.seed}, round ${round}`
-        assert.deepEqual(await bench.readAll(tracker), expected, seen)
+        assert.deepEqual(await fixture.readAll(tracker), expected, seen)
         assert.deepEqual(added, totals(expected), seen)
       }
     })

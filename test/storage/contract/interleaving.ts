@@ -4,7 +4,7 @@ import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import { maxPlainEvents } from '../../../src/storage/interleaving.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { stepBefore } from '../../support/windows.ts'
-import type { Bench } from './bench.ts'
+import type { Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 const many = maxPlainEvents + 50
@@ -59,49 +59,49 @@ const histories: Record<string, (trackerId: string) => IncomingRow[][]> = {
   'never: one after the other': (id) => [visits(id, 500, many), visits(id, 0, 500)],
 }
 
-export function interleavingContract(bench: Bench): void {
+export function interleavingContract(fixture: Fixture): void {
   describe('the events of a session among many others', () => {
     for (const [how, history] of Object.entries(histories)) {
       it(`are its own, page by page, ${how}`, async () => {
-        const tracker = await bench.createTracker()
+        const tracker = await fixture.createTracker()
         const batches = history(tracker.trackerId)
-        for (const batch of batches) await bench.store.ingest.ingest(batch)
-        const all = await bench.listEvents(tracker, 'anna')
+        for (const batch of batches) await fixture.store.ingest.ingest(batch)
+        const all = await fixture.listEvents(tracker, 'anna')
         const sent = batches.flat().filter((row) => row.type === 'event')
         assert.equal(all.length, sent.length)
-        const sessions = await bench.listSessions(tracker, 'anna')
+        const sessions = await fixture.listSessions(tracker, 'anna')
         assert.equal(sessions.length, new Set(batches.flat().map(({ sessionId }) => sessionId)).size)
         for (const { sessionId, counts } of sessions) {
           const own = all.filter((event) => event.sessionId === sessionId)
           assert.equal(counts.events, own.length)
           for (const limit of [2, 200]) {
-            assert.deepEqual(await bench.listEvents(tracker, 'anna', { sessionId, limit }), own)
+            assert.deepEqual(await fixture.listEvents(tracker, 'anna', { sessionId, limit }), own)
           }
         }
-        assert.deepEqual(await bench.listEvents(tracker, 'anna', { sessionId: 'unknown' }), [])
+        assert.deepEqual(await fixture.listEvents(tracker, 'anna', { sessionId: 'unknown' }), [])
       })
     }
 
     it('and their counts, leave out what has aged out', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await bench.store.ingest.ingest([
+      await fixture.store.ingest.ingest([
         ...visits(trackerId, 0, many),
         ...longSession(trackerId, [0, 500, 1000]),
       ])
       const view = { ...tracker, since: start + 600 * 10 }
-      const sessions = await bench.listSessions(view, 'anna')
+      const sessions = await fixture.listSessions(view, 'anna')
       assert.equal(sessions.find(({ sessionId }) => sessionId === 'long')?.counts.events, 1)
-      const events = await bench.listEvents(view, 'anna', { sessionId: 'long' })
+      const events = await fixture.listEvents(view, 'anna', { sessionId: 'long' })
       assert.deepEqual(
         events.map(({ eventId }) => eventId),
         ['long-1000'],
       )
-      assert.deepEqual(await bench.store.retention.sweep(trackerId, stepBefore(view.since, 100_000)), {
+      assert.deepEqual(await fixture.store.retention.sweep(trackerId, stepBefore(view.since, 100_000)), {
         ...{ subjects: 0, sessions: 12, events: 602, isDone: true },
       })
-      assert.deepEqual(await bench.listEvents(view, 'anna', { sessionId: 'long' }), events)
-      assert.deepEqual(await bench.store.subjects.erase(tracker, 'anna'), {
+      assert.deepEqual(await fixture.listEvents(view, 'anna', { sessionId: 'long' }), events)
+      assert.deepEqual(await fixture.store.subjects.erase(tracker, 'anna'), {
         ...{ sessions: sessions.length, events: many - 600 + 1 },
       })
     })

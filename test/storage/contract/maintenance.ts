@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { stepBefore } from '../../support/windows.ts'
-import { Bench } from './bench.ts'
+import { Fixture } from './fixture.ts'
 
 const now = at('2026-11-15T03:00:00.000Z')
 const start = at('2026-11-01T10:00:00.000Z')
@@ -12,9 +12,9 @@ const start = at('2026-11-01T10:00:00.000Z')
 /** Maintenance is of the store as a whole, so it has two of its own, on the same data. */
 export function maintenanceContract(folder: string, open: (folder: string) => Promise<Store>): void {
   describe('maintenance', () => {
-    const [here, there] = [new Bench(), new Bench()]
+    const [here, there] = [new Fixture(), new Fixture()]
     before(async () => {
-      for (const bench of [here, there]) bench.use(await open(join(folder, 'maintenance')))
+      for (const fixture of [here, there]) fixture.use(await open(join(folder, 'maintenance')))
     })
     after(() => Promise.all([here.store.close(), there.store.close()]))
 
@@ -61,23 +61,23 @@ export function maintenanceContract(folder: string, open: (folder: string) => Pr
   })
 
   describe('a scrub', () => {
-    const bench = new Bench()
+    const fixture = new Fixture()
     let scrubs = 0
-    before(async () => bench.use(await open(join(folder, 'scrub'))))
-    after(() => bench.store.close())
+    before(async () => fixture.use(await open(join(folder, 'scrub'))))
+    after(() => fixture.store.close())
 
-    const isDue = async () => (await bench.store.maintenance.scrubState()).isDue
+    const isDue = async () => (await fixture.store.maintenance.scrubState()).isDue
     /** Leaves nothing to do. */
     async function scrub(): Promise<number> {
       const lastAt = now + ++scrubs
-      await bench.store.maintenance.scrub(lastAt)
+      await fixture.store.maintenance.scrub(lastAt)
       return lastAt
     }
     async function fill() {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const subjectIds = ['anna', 'ben', 'cleo']
-      await bench.store.ingest.ingest(
+      await fixture.store.ingest.ingest(
         subjectIds.map((subjectId, i) =>
           eventRow({ trackerId, subjectId, eventId: 'e', occurredAt: start + i }),
         ),
@@ -93,20 +93,20 @@ export function maintenanceContract(folder: string, open: (folder: string) => Pr
 
     it('is due once something was erased, and no longer once it is done', async () => {
       const tracker = await fill()
-      const before = await bench.store.maintenance.scrubState()
-      await bench.store.subjects.erase(tracker, 'anna')
-      assert.deepEqual(await bench.store.maintenance.scrubState(), { ...before, isDue: true })
+      const before = await fixture.store.maintenance.scrubState()
+      await fixture.store.subjects.erase(tracker, 'anna')
+      assert.deepEqual(await fixture.store.maintenance.scrubState(), { ...before, isDue: true })
       const lastAt = await scrub()
-      assert.deepEqual(await bench.store.maintenance.scrubState(), { lastAt, isDue: false })
-      await bench.store.subjects.erase(tracker, 'ben')
-      assert.deepEqual(await bench.store.maintenance.scrubState(), { lastAt, isDue: true })
+      assert.deepEqual(await fixture.store.maintenance.scrubState(), { lastAt, isDue: false })
+      await fixture.store.subjects.erase(tracker, 'ben')
+      assert.deepEqual(await fixture.store.maintenance.scrubState(), { lastAt, isDue: true })
       await scrub()
     })
 
     it('is due once something aged was erased, though nobody could see it', async () => {
       const tracker = await fill()
       assert.equal(await isDue(), false)
-      const erased = await bench.store.subjects.erase({ ...tracker, since: start + 9 }, 'anna')
+      const erased = await fixture.store.subjects.erase({ ...tracker, since: start + 9 }, 'anna')
       assert.deepEqual(erased, { sessions: 0, events: 0 })
       assert.equal(await isDue(), true)
       await scrub()
@@ -115,42 +115,46 @@ export function maintenanceContract(folder: string, open: (folder: string) => Pr
     it('is due once something was swept, in whole or in part', async () => {
       const tracker = await fill()
       const { trackerId } = tracker
-      await bench.store.retention.sweep(trackerId, stepBefore(start + 1, 100))
+      await fixture.store.retention.sweep(trackerId, stepBefore(start + 1, 100))
       assert.equal(await isDue(), true)
       await scrub()
       const late = eventRow({ trackerId, subjectId: 'ben', eventId: 'late', occurredAt: start + 9 })
-      await bench.store.ingest.ingest([late])
+      await fixture.store.ingest.ingest([late])
       assert.equal(await isDue(), false)
-      await bench.store.retention.sweep(trackerId, stepBefore(start + 2, 100))
-      assert.deepEqual(await bench.listSubjectIds(tracker), ['ben', 'cleo'])
+      await fixture.store.retention.sweep(trackerId, stepBefore(start + 2, 100))
+      assert.deepEqual(await fixture.listSubjectIds(tracker), ['ben', 'cleo'])
       assert.equal(await isDue(), true)
       await scrub()
     })
 
     it('is not due when nothing was deleted: of nobody, of a hidden tracker, by a sweep that finds nothing', async () => {
       const tracker = await fill()
-      await bench.store.subjects.erase(tracker, 'nobody')
-      await bench.store.subjects.erase({ ...tracker, organisationId: 'nobody' }, 'anna')
+      await fixture.store.subjects.erase(tracker, 'nobody')
+      await fixture.store.subjects.erase({ ...tracker, organisationId: 'nobody' }, 'anna')
       // Nothing of this session has aged out, though it began long ago.
       const session = { trackerId: tracker.trackerId, subjectId: 'dan', sessionId: 's' }
-      await bench.store.ingest.ingest([
+      await fixture.store.ingest.ingest([
         sessionRow({ ...session, startedAt: start - 9, endedAt: start + 9 }),
         eventRow({ ...session, eventId: 'e', occurredAt: start }),
       ])
-      const swept = await bench.store.retention.sweep(tracker.trackerId, stepBefore(start, 100))
+      const swept = await fixture.store.retention.sweep(tracker.trackerId, stepBefore(start, 100))
       assert.deepEqual(swept, { subjects: 0, sessions: 0, events: 0, isDone: true })
       assert.equal(await isDue(), false)
     })
 
     it('keeps every row, and the totals', async () => {
       const tracker = await fill()
-      await bench.store.subjects.erase(tracker, 'anna')
-      const totals = () => bench.store.dailyTotals.list(tracker, -1e6, 1e6)
-      const before = [await bench.readAll(tracker), await totals(), await bench.store.organisations.list()]
+      await fixture.store.subjects.erase(tracker, 'anna')
+      const totals = () => fixture.store.dailyTotals.list(tracker, -1e6, 1e6)
+      const before = [
+        await fixture.readAll(tracker),
+        await totals(),
+        await fixture.store.organisations.list(),
+      ]
       assert.equal(before[0]?.length, 2)
       await scrub()
       assert.deepEqual(
-        [await bench.readAll(tracker), await totals(), await bench.store.organisations.list()],
+        [await fixture.readAll(tracker), await totals(), await fixture.store.organisations.list()],
         before,
       )
     })

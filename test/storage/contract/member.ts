@@ -2,24 +2,24 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ActivityKind, ActivityNote } from '../../../src/domain/activity.ts'
 import type { Invitation, Member } from '../../../src/domain/member.ts'
-import type { Bench } from './bench.ts'
+import type { Fixture } from './fixture.ts'
 
 const now = 1_794_000_000_000
 const passwordHash = 'scrypt$1$1$1$salt$hash'
 
 /** A note of a change, which these tests only count. */
-export function memberNote(bench: Bench, organisationId: string, kind: ActivityKind): ActivityNote {
+export function memberNote(fixture: Fixture, organisationId: string, kind: ActivityKind): ActivityNote {
   const actor = { kind: 'command-line' } as const
-  return { id: bench.fresh('entry'), organisationId, at: now, actor, kind, target: null, requestId: null }
+  return { id: fixture.fresh('entry'), organisationId, at: now, actor, kind, target: null, requestId: null }
 }
 
 /** A member with a link of its own. */
 export async function addMember(
-  bench: Bench,
+  fixture: Fixture,
   fields: Partial<Member> = {},
 ): Promise<{ member: Member; link: Invitation }> {
-  const organisationId = fields.organisationId ?? (await bench.createOrganisation())
-  const id = bench.fresh('member')
+  const organisationId = fields.organisationId ?? (await fixture.createOrganisation())
+  const id = fixture.fresh('member')
   const member = {
     id,
     email: `${id}@acme.example`,
@@ -28,24 +28,24 @@ export async function addMember(
     ...fields,
     organisationId,
   }
-  const link = { tokenHash: bench.fresh('token-hash'), expiresAt: now + 1_000 }
+  const link = { tokenHash: fixture.fresh('token-hash'), expiresAt: now + 1_000 }
   assert.equal(
-    await bench.store.members.create(member, link, memberNote(bench, organisationId, 'member.invited')),
+    await fixture.store.members.create(member, link, memberNote(fixture, organisationId, 'member.invited')),
     true,
   )
   return { member, link }
 }
 
 /** A member who has set a password at `now`. */
-export async function addJoined(bench: Bench, fields: Partial<Member> = {}): Promise<Member> {
-  const { member, link } = await addMember(bench, fields)
-  const note = memberNote(bench, member.organisationId, 'member.joined')
-  assert.equal(await bench.store.members.setPassword(link.tokenHash, passwordHash, now, note), true)
+export async function addJoined(fixture: Fixture, fields: Partial<Member> = {}): Promise<Member> {
+  const { member, link } = await addMember(fixture, fields)
+  const note = memberNote(fixture, member.organisationId, 'member.joined')
+  assert.equal(await fixture.store.members.setPassword(link.tokenHash, passwordHash, now, note), true)
   return { ...member, passwordSetAt: now }
 }
 
-export async function kindsOf(bench: Bench, organisationId: string): Promise<string[]> {
-  const { rows } = await bench.store.activity.list(organisationId, {
+export async function kindsOf(fixture: Fixture, organisationId: string): Promise<string[]> {
+  const { rows } = await fixture.store.activity.list(organisationId, {
     limit: 200,
     after: null,
     requestId: null,
@@ -53,64 +53,64 @@ export async function kindsOf(bench: Bench, organisationId: string): Promise<str
   return rows.map(({ kind }) => kind).sort()
 }
 
-export function memberContract(bench: Bench): void {
+export function memberContract(fixture: Fixture): void {
   describe('a member', () => {
     it('is found as it was stored, in its organisation alone', async () => {
-      const { member } = await addMember(bench, { email: `"o'neill"+🦦@acme.example` })
-      const other = await bench.createOrganisation()
-      assert.deepEqual(await bench.store.members.find(member.organisationId, member.id), member)
-      assert.equal(await bench.store.members.find(other, member.id), null)
-      assert.equal(await bench.store.members.find(member.organisationId, 'nobody'), null)
-      assert.deepEqual(await kindsOf(bench, member.organisationId), ['member.invited'])
+      const { member } = await addMember(fixture, { email: `"o'neill"+🦦@acme.example` })
+      const other = await fixture.createOrganisation()
+      assert.deepEqual(await fixture.store.members.find(member.organisationId, member.id), member)
+      assert.equal(await fixture.store.members.find(other, member.id), null)
+      assert.equal(await fixture.store.members.find(member.organisationId, 'nobody'), null)
+      assert.deepEqual(await kindsOf(fixture, member.organisationId), ['member.invited'])
     })
 
     it('has an address that no other of its organisation has', async () => {
-      const { member } = await addMember(bench)
+      const { member } = await addMember(fixture)
       const { organisationId, email } = member
-      const link = { tokenHash: bench.fresh('token-hash'), expiresAt: now }
-      const second = { ...member, id: bench.fresh('member') }
-      const note = memberNote(bench, organisationId, 'member.invited')
-      assert.equal(await bench.store.members.create(second, link, note), false)
-      assert.deepEqual(await bench.store.members.list(organisationId), [member])
-      assert.deepEqual(await kindsOf(bench, organisationId), ['member.invited'])
-      await addMember(bench, { email })
+      const link = { tokenHash: fixture.fresh('token-hash'), expiresAt: now }
+      const second = { ...member, id: fixture.fresh('member') }
+      const note = memberNote(fixture, organisationId, 'member.invited')
+      assert.equal(await fixture.store.members.create(second, link, note), false)
+      assert.deepEqual(await fixture.store.members.list(organisationId), [member])
+      assert.deepEqual(await kindsOf(fixture, organisationId), ['member.invited'])
+      await addMember(fixture, { email })
     })
 
     it('cannot be stored for an organisation that does not exist', async () => {
-      const member = { id: bench.fresh('member'), email: 'a@b', createdAt: now, passwordSetAt: null }
-      const link = { tokenHash: bench.fresh('token-hash'), expiresAt: now }
-      const note = memberNote(bench, await bench.createOrganisation(), 'member.invited')
-      const created = await bench.store.members.create({ ...member, organisationId: 'nobody' }, link, note)
+      const member = { id: fixture.fresh('member'), email: 'a@b', createdAt: now, passwordSetAt: null }
+      const link = { tokenHash: fixture.fresh('token-hash'), expiresAt: now }
+      const note = memberNote(fixture, await fixture.createOrganisation(), 'member.invited')
+      const created = await fixture.store.members.create({ ...member, organisationId: 'nobody' }, link, note)
       assert.equal(created, false)
     })
 
     it('is listed with its organisation’s others alone, oldest first, and by id among equals', async () => {
-      const organisationId = await bench.createOrganisation()
+      const organisationId = await fixture.createOrganisation()
       const add = async (id: string, createdAt: number) =>
-        (await addMember(bench, { id: bench.fresh(id), organisationId, createdAt })).member
+        (await addMember(fixture, { id: fixture.fresh(id), organisationId, createdAt })).member
       const [young, twinB, twinA, old] = [
         await add('young', now + 1),
         await add('b', now),
         await add('a', now),
         await add('old', now - 1),
       ]
-      await addMember(bench)
-      assert.deepEqual(await bench.store.members.list(organisationId), [old, twinA, twinB, young])
-      assert.deepEqual(await bench.store.members.list('nobody'), [])
+      await addMember(fixture)
+      assert.deepEqual(await fixture.store.members.list(organisationId), [old, twinA, twinB, young])
+      assert.deepEqual(await fixture.store.members.list('nobody'), [])
     })
 
     it('is found by its address, without an organisation only where one alone knows it', async () => {
-      const member = await addJoined(bench)
+      const member = await addJoined(fixture)
       const { email, organisationId } = member
       const found = { member, passwordHash }
-      assert.deepEqual(await bench.store.members.findByEmail(email, null), found)
-      assert.deepEqual(await bench.store.members.findByEmail(email, organisationId), found)
-      assert.equal(await bench.store.members.findByEmail(email, 'nobody'), null)
-      assert.equal(await bench.store.members.findByEmail('nobody@acme.example', null), null)
-      const { member: twin } = await addMember(bench, { email })
-      assert.equal(await bench.store.members.findByEmail(email, null), null)
-      assert.deepEqual(await bench.store.members.findByEmail(email, organisationId), found)
-      assert.deepEqual(await bench.store.members.findByEmail(email, twin.organisationId), {
+      assert.deepEqual(await fixture.store.members.findByEmail(email, null), found)
+      assert.deepEqual(await fixture.store.members.findByEmail(email, organisationId), found)
+      assert.equal(await fixture.store.members.findByEmail(email, 'nobody'), null)
+      assert.equal(await fixture.store.members.findByEmail('nobody@acme.example', null), null)
+      const { member: twin } = await addMember(fixture, { email })
+      assert.equal(await fixture.store.members.findByEmail(email, null), null)
+      assert.deepEqual(await fixture.store.members.findByEmail(email, organisationId), found)
+      assert.deepEqual(await fixture.store.members.findByEmail(email, twin.organisationId), {
         member: twin,
         passwordHash: null,
       })
@@ -119,43 +119,46 @@ export function memberContract(bench: Bench): void {
 
   describe('a link to set a password', () => {
     it('leads to its member until it expires', async () => {
-      const { member, link } = await addMember(bench)
-      assert.deepEqual(await bench.store.members.findInvited(link.tokenHash, now), member)
-      assert.deepEqual(await bench.store.members.findInvited(link.tokenHash, link.expiresAt - 1), member)
-      assert.equal(await bench.store.members.findInvited(link.tokenHash, link.expiresAt), null)
-      assert.equal(await bench.store.members.findInvited('nothing', now), null)
+      const { member, link } = await addMember(fixture)
+      assert.deepEqual(await fixture.store.members.findInvited(link.tokenHash, now), member)
+      assert.deepEqual(await fixture.store.members.findInvited(link.tokenHash, link.expiresAt - 1), member)
+      assert.equal(await fixture.store.members.findInvited(link.tokenHash, link.expiresAt), null)
+      assert.equal(await fixture.store.members.findInvited('nothing', now), null)
     })
 
     it('sets a password once', async () => {
-      const { member, link } = await addMember(bench)
-      const note = () => memberNote(bench, member.organisationId, 'member.joined')
-      assert.equal(await bench.store.members.setPassword(link.tokenHash, passwordHash, now + 5, note()), true)
-      assert.equal(await bench.store.members.setPassword(link.tokenHash, 'other', now + 6, note()), false)
-      assert.equal(await bench.store.members.findInvited(link.tokenHash, now), null)
-      assert.deepEqual(await bench.store.members.findByEmail(member.email, member.organisationId), {
+      const { member, link } = await addMember(fixture)
+      const note = () => memberNote(fixture, member.organisationId, 'member.joined')
+      assert.equal(
+        await fixture.store.members.setPassword(link.tokenHash, passwordHash, now + 5, note()),
+        true,
+      )
+      assert.equal(await fixture.store.members.setPassword(link.tokenHash, 'other', now + 6, note()), false)
+      assert.equal(await fixture.store.members.findInvited(link.tokenHash, now), null)
+      assert.deepEqual(await fixture.store.members.findByEmail(member.email, member.organisationId), {
         member: { ...member, passwordSetAt: now + 5 },
         passwordHash,
       })
-      assert.deepEqual(await kindsOf(bench, member.organisationId), ['member.invited', 'member.joined'])
+      assert.deepEqual(await kindsOf(fixture, member.organisationId), ['member.invited', 'member.joined'])
     })
 
     it('sets none from the instant at which it expires', async () => {
-      const { member, link } = await addMember(bench)
-      const note = memberNote(bench, member.organisationId, 'member.joined')
-      assert.equal(await bench.store.members.setPassword(link.tokenHash, 'x', link.expiresAt, note), false)
-      assert.deepEqual(await bench.store.members.find(member.organisationId, member.id), member)
-      assert.deepEqual(await kindsOf(bench, member.organisationId), ['member.invited'])
+      const { member, link } = await addMember(fixture)
+      const note = memberNote(fixture, member.organisationId, 'member.joined')
+      assert.equal(await fixture.store.members.setPassword(link.tokenHash, 'x', link.expiresAt, note), false)
+      assert.deepEqual(await fixture.store.members.find(member.organisationId, member.id), member)
+      assert.deepEqual(await kindsOf(fixture, member.organisationId), ['member.invited'])
     })
 
     it('is set once when many use it at once', async () => {
-      const { member, link } = await addMember(bench)
+      const { member, link } = await addMember(fixture)
       const set = await Promise.all(
         Array.from({ length: 10 }, (_, i) =>
-          bench.store.members.setPassword(
+          fixture.store.members.setPassword(
             link.tokenHash,
             `hash-${i}`,
             now,
-            memberNote(bench, member.organisationId, 'member.joined'),
+            memberNote(fixture, member.organisationId, 'member.joined'),
           ),
         ),
       )
@@ -163,64 +166,64 @@ export function memberContract(bench: Bench): void {
     })
 
     it('is replaced by a new one, for members who are there', async () => {
-      const { member, link } = await addMember(bench)
-      const note = () => memberNote(bench, member.organisationId, 'member.invited')
-      const other = { tokenHash: bench.fresh('token-hash'), expiresAt: now + 9_000 }
-      assert.equal(await bench.store.members.invite(member.id, other, note()), true)
-      assert.equal(await bench.store.members.findInvited(link.tokenHash, now), null)
-      assert.deepEqual(await bench.store.members.findInvited(other.tokenHash, now + 5_000), member)
-      assert.equal(await bench.store.members.invite('nobody', { ...other, tokenHash: 'x' }, note()), false)
-      assert.equal((await kindsOf(bench, member.organisationId)).length, 2)
+      const { member, link } = await addMember(fixture)
+      const note = () => memberNote(fixture, member.organisationId, 'member.invited')
+      const other = { tokenHash: fixture.fresh('token-hash'), expiresAt: now + 9_000 }
+      assert.equal(await fixture.store.members.invite(member.id, other, note()), true)
+      assert.equal(await fixture.store.members.findInvited(link.tokenHash, now), null)
+      assert.deepEqual(await fixture.store.members.findInvited(other.tokenHash, now + 5_000), member)
+      assert.equal(await fixture.store.members.invite('nobody', { ...other, tokenHash: 'x' }, note()), false)
+      assert.equal((await kindsOf(fixture, member.organisationId)).length, 2)
     })
   })
 
   describe('removing a member', () => {
     it('leaves the others, and a note', async () => {
-      const { member: first } = await addMember(bench)
+      const { member: first } = await addMember(fixture)
       const { organisationId } = first
-      const second = await addJoined(bench, { organisationId })
-      const note = () => memberNote(bench, organisationId, 'member.removed')
-      assert.equal(await bench.store.members.remove(organisationId, second.id, note()), 'removed')
-      assert.equal(await bench.store.members.remove(organisationId, second.id, note()), 'absent')
-      assert.deepEqual(await bench.store.members.list(organisationId), [first])
+      const second = await addJoined(fixture, { organisationId })
+      const note = () => memberNote(fixture, organisationId, 'member.removed')
+      assert.equal(await fixture.store.members.remove(organisationId, second.id, note()), 'removed')
+      assert.equal(await fixture.store.members.remove(organisationId, second.id, note()), 'absent')
+      assert.deepEqual(await fixture.store.members.list(organisationId), [first])
       assert.equal(
-        (await kindsOf(bench, organisationId)).filter((kind) => kind === 'member.removed').length,
+        (await kindsOf(fixture, organisationId)).filter((kind) => kind === 'member.removed').length,
         1,
       )
-      await addMember(bench, { organisationId, email: second.email })
+      await addMember(fixture, { organisationId, email: second.email })
     })
 
     it('never takes the last one', async () => {
-      const { member } = await addMember(bench)
+      const { member } = await addMember(fixture)
       const { organisationId, id } = member
-      const note = memberNote(bench, organisationId, 'member.removed')
-      assert.equal(await bench.store.members.remove(organisationId, id, note), 'last')
-      assert.deepEqual(await bench.store.members.list(organisationId), [member])
+      const note = memberNote(fixture, organisationId, 'member.removed')
+      assert.equal(await fixture.store.members.remove(organisationId, id, note), 'last')
+      assert.deepEqual(await fixture.store.members.list(organisationId), [member])
     })
 
     it('never takes the last one when all are removed at once', async () => {
-      const organisationId = await bench.createOrganisation()
-      const all = await Promise.all(Array.from({ length: 5 }, () => addMember(bench, { organisationId })))
+      const organisationId = await fixture.createOrganisation()
+      const all = await Promise.all(Array.from({ length: 5 }, () => addMember(fixture, { organisationId })))
       const outcomes = await Promise.all(
         all.map(({ member }) =>
-          bench.store.members.remove(
+          fixture.store.members.remove(
             organisationId,
             member.id,
-            memberNote(bench, organisationId, 'member.removed'),
+            memberNote(fixture, organisationId, 'member.removed'),
           ),
         ),
       )
       assert.deepEqual(outcomes.toSorted(), ['last', 'removed', 'removed', 'removed', 'removed'])
-      assert.equal((await bench.store.members.list(organisationId)).length, 1)
+      assert.equal((await fixture.store.members.list(organisationId)).length, 1)
     })
 
     it('does not reach into another organisation', async () => {
-      const { member } = await addMember(bench)
-      await addMember(bench, { organisationId: member.organisationId })
-      const other = await bench.createOrganisation()
-      const note = memberNote(bench, other, 'member.removed')
-      assert.equal(await bench.store.members.remove(other, member.id, note), 'absent')
-      assert.equal((await bench.store.members.list(member.organisationId)).length, 2)
+      const { member } = await addMember(fixture)
+      await addMember(fixture, { organisationId: member.organisationId })
+      const other = await fixture.createOrganisation()
+      const note = memberNote(fixture, other, 'member.removed')
+      assert.equal(await fixture.store.members.remove(other, member.id, note), 'absent')
+      assert.equal((await fixture.store.members.list(member.organisationId)).length, 2)
     })
   })
 }

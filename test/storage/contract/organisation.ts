@@ -3,12 +3,12 @@ import { describe, it } from 'node:test'
 import type { ActivityNote } from '../../../src/domain/activity.ts'
 import type { Organisation } from '../../../src/domain/organisation.ts'
 import { plans } from '../../../src/domain/plan.ts'
-import type { Bench } from './bench.ts'
+import type { Fixture } from './fixture.ts'
 import { kindsOf, memberNote } from './member.ts'
 
-export function organisationContract(bench: Bench): void {
+export function organisationContract(fixture: Fixture): void {
   function organisation(fields: Partial<Organisation> = {}): Organisation {
-    return { id: bench.fresh('organisation'), name: 'Acme', plan: 'free', createdAt: 5, ...fields }
+    return { id: fixture.fresh('organisation'), name: 'Acme', plan: 'free', createdAt: 5, ...fields }
   }
 
   describe('an organisation', () => {
@@ -18,25 +18,25 @@ export function organisationContract(bench: Bench): void {
         plan: 'business',
         createdAt: 1_794_000_000_123,
       })
-      assert.equal(await bench.store.organisations.create(stored), true)
-      assert.deepEqual(await bench.store.organisations.find(stored.id), stored)
+      assert.equal(await fixture.store.organisations.create(stored), true)
+      assert.deepEqual(await fixture.store.organisations.find(stored.id), stored)
     })
 
     it('is null when there is none with the id', async () => {
-      assert.equal(await bench.store.organisations.find('nobody'), null)
+      assert.equal(await fixture.store.organisations.find('nobody'), null)
     })
 
     it('is not stored over another of the same id', async () => {
       const first = organisation()
-      await bench.store.organisations.create(first)
-      assert.equal(await bench.store.organisations.create({ ...first, name: 'Other', plan: 'pro' }), false)
-      assert.deepEqual(await bench.store.organisations.find(first.id), first)
+      await fixture.store.organisations.create(first)
+      assert.equal(await fixture.store.organisations.create({ ...first, name: 'Other', plan: 'pro' }), false)
+      assert.deepEqual(await fixture.store.organisations.find(first.id), first)
     })
 
     it('is stored once when many create it at once', async () => {
       const same = organisation()
       const created = await Promise.all(
-        Array.from({ length: 10 }, () => bench.store.organisations.create(same)),
+        Array.from({ length: 10 }, () => fixture.store.organisations.create(same)),
       )
       assert.equal(created.filter(Boolean).length, 1)
     })
@@ -45,63 +45,63 @@ export function organisationContract(bench: Bench): void {
       const [young, old, twinB, twinA] = [
         organisation({ createdAt: 9_000 }),
         organisation({ createdAt: -9_000 }),
-        organisation({ id: bench.fresh('twin-b'), createdAt: 8_000 }),
-        organisation({ id: bench.fresh('twin-a'), createdAt: 8_000 }),
+        organisation({ id: fixture.fresh('twin-b'), createdAt: 8_000 }),
+        organisation({ id: fixture.fresh('twin-a'), createdAt: 8_000 }),
       ]
-      for (const one of [young, old, twinB, twinA]) await bench.store.organisations.create(one)
+      for (const one of [young, old, twinB, twinA]) await fixture.store.organisations.create(one)
       const ours = new Set([young.id, old.id, twinB.id, twinA.id])
-      const listed = (await bench.store.organisations.list()).filter(({ id }) => ours.has(id))
+      const listed = (await fixture.store.organisations.list()).filter(({ id }) => ours.has(id))
       assert.deepEqual(listed, [old, twinA, twinB, young])
     })
 
     it('moves to another plan', async () => {
       const [moved, other] = [organisation(), organisation()]
-      for (const one of [moved, other]) await bench.store.organisations.create(one)
+      for (const one of [moved, other]) await fixture.store.organisations.create(one)
       for (const plan of plans) {
-        assert.equal(await bench.store.organisations.setPlan(moved.id, plan), true)
-        assert.deepEqual(await bench.store.organisations.find(moved.id), { ...moved, plan })
+        assert.equal(await fixture.store.organisations.setPlan(moved.id, plan), true)
+        assert.deepEqual(await fixture.store.organisations.find(moved.id), { ...moved, plan })
       }
-      assert.deepEqual(await bench.store.organisations.find(other.id), other)
+      assert.deepEqual(await fixture.store.organisations.find(other.id), other)
     })
 
     it('leaves a note when its plan changes, and none when it is the plan it has', async () => {
       const { id } = organisation()
-      await bench.store.organisations.create(organisation({ id, plan: 'free' }))
+      await fixture.store.organisations.create(organisation({ id, plan: 'free' }))
       const note = (noteId: string): ActivityNote => ({
         ...{ id: noteId, organisationId: id, at: 7, actor: { kind: 'command-line' } },
         ...{ kind: 'organisation.plan-changed', target: 'pro', requestId: null },
       })
-      await bench.store.organisations.setPlan(id, 'pro', note('first'))
-      await bench.store.organisations.setPlan(id, 'pro', note('second'))
+      await fixture.store.organisations.setPlan(id, 'pro', note('first'))
+      await fixture.store.organisations.setPlan(id, 'pro', note('second'))
       const query = { limit: 9, after: null, requestId: null }
-      const { rows } = await bench.store.activity.list(id, query)
+      const { rows } = await fixture.store.activity.list(id, query)
       assert.deepEqual(rows, [{ ...note('first'), counts: null }])
     })
 
     it('is moved to the plan it has', async () => {
       const stored = organisation({ plan: 'pro' })
-      await bench.store.organisations.create(stored)
-      assert.equal(await bench.store.organisations.setPlan(stored.id, 'pro'), true)
+      await fixture.store.organisations.create(stored)
+      assert.equal(await fixture.store.organisations.setPlan(stored.id, 'pro'), true)
     })
 
     it('is given another name, which its activity tells, and no other changes', async () => {
       const [renamed, other] = [organisation(), organisation()]
-      for (const one of [renamed, other]) await bench.store.organisations.create(one)
-      const note = memberNote(bench, renamed.id, 'organisation.renamed')
-      assert.equal(await bench.store.organisations.rename(renamed.id, `L'été 🦦`, note), true)
-      assert.deepEqual(await bench.store.organisations.find(renamed.id), { ...renamed, name: `L'été 🦦` })
-      assert.deepEqual(await bench.store.organisations.find(other.id), other)
-      assert.deepEqual(await kindsOf(bench, renamed.id), ['organisation.renamed'])
+      for (const one of [renamed, other]) await fixture.store.organisations.create(one)
+      const note = memberNote(fixture, renamed.id, 'organisation.renamed')
+      assert.equal(await fixture.store.organisations.rename(renamed.id, `L'été 🦦`, note), true)
+      assert.deepEqual(await fixture.store.organisations.find(renamed.id), { ...renamed, name: `L'été 🦦` })
+      assert.deepEqual(await fixture.store.organisations.find(other.id), other)
+      assert.deepEqual(await kindsOf(fixture, renamed.id), ['organisation.renamed'])
     })
 
     it('that is not there cannot be given a name', async () => {
-      const note = memberNote(bench, 'nobody', 'organisation.renamed')
-      assert.equal(await bench.store.organisations.rename('nobody', 'Acme', note), false)
+      const note = memberNote(fixture, 'nobody', 'organisation.renamed')
+      assert.equal(await fixture.store.organisations.rename('nobody', 'Acme', note), false)
     })
 
     it('that is not there cannot be moved to a plan', async () => {
-      assert.equal(await bench.store.organisations.setPlan('nobody', 'pro'), false)
-      assert.equal(await bench.store.organisations.find('nobody'), null)
+      assert.equal(await fixture.store.organisations.setPlan('nobody', 'pro'), false)
+      assert.equal(await fixture.store.organisations.find('nobody'), null)
     })
   })
 }

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { maxPageBytes } from '../../../src/domain/page.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
-import type { Bench } from './bench.ts'
+import type { Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 const text = (bytes: number) => 'x'.repeat(bytes)
 
-export function pageBytesContract(bench: Bench): void {
+export function pageBytesContract(fixture: Fixture): void {
   describe('a page', () => {
     it('of events ends before it holds more than a megabyte, and the next leads on', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const sizes = [300_000, 10, 300_000, 4_096, 300_000, 5_000, 300_000, 10, 900_000]
       const rows = sizes.map((bytes, number) =>
         eventRow({
@@ -18,16 +18,16 @@ export function pageBytesContract(bench: Bench): void {
           ...{ occurredAt: start - number, properties: { text: text(bytes) } },
         }),
       )
-      await bench.store.ingest.ingest(rows)
+      await fixture.store.ingest.ingest(rows)
       for (const sessionId of [null, 'session']) {
         const query = { limit: 200, after: null, sessionId }
-        const page = await bench.store.events.list(tracker, 'anna', query)
+        const page = await fixture.store.events.list(tracker, 'anna', query)
         assert.deepEqual(
           page?.rows.map(({ eventId }) => eventId),
           ['e0', 'e1', 'e2', 'e3', 'e4', 'e5'],
         )
         assert.deepEqual(page?.next, { occurredAt: start - 5, eventId: 'e5' })
-        const all = await bench.listEvents(tracker, 'anna', { sessionId })
+        const all = await fixture.listEvents(tracker, 'anna', { sessionId })
         assert.deepEqual(
           all.map(({ eventId, properties }) => [eventId, properties]),
           rows.map(({ eventId, properties }) => [eventId, properties]),
@@ -36,10 +36,10 @@ export function pageBytesContract(bench: Bench): void {
     })
 
     it('has one row at least, however large, and says when it is the last', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const large = { text: text(2 * maxPageBytes) }
-      await bench.store.ingest.ingest([
+      await fixture.store.ingest.ingest([
         ...[1, 2].map((number) =>
           eventRow({
             ...{ trackerId, subjectId: 'anna', eventId: `e${number}`, occurredAt: start + number },
@@ -54,15 +54,15 @@ export function pageBytesContract(bench: Bench): void {
         ),
       ])
       const query = { limit: 200, after: null }
-      const events = await bench.store.events.list(tracker, 'anna', { ...query, sessionId: null })
+      const events = await fixture.store.events.list(tracker, 'anna', { ...query, sessionId: null })
       assert.deepEqual(events?.next, { occurredAt: start + 2, eventId: 'e2' })
-      const lastEvents = await bench.store.events.list(tracker, 'anna', {
+      const lastEvents = await fixture.store.events.list(tracker, 'anna', {
         ...{ limit: 200, after: events.next, sessionId: null },
       })
       assert.deepEqual([lastEvents?.rows.length, lastEvents?.next], [1, null])
-      const sessions = await bench.store.sessions.list(tracker, 'ben', query)
+      const sessions = await fixture.store.sessions.list(tracker, 'ben', query)
       assert.deepEqual(sessions?.next, { startedAt: start + 2, sessionId: 's2' })
-      const lastSessions = await bench.store.sessions.list(tracker, 'ben', {
+      const lastSessions = await fixture.store.sessions.list(tracker, 'ben', {
         limit: 200,
         after: sessions.next,
       })
@@ -70,7 +70,7 @@ export function pageBytesContract(bench: Bench): void {
     })
 
     it('of sessions counts the bytes of those that are seen alone', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const rows = Array.from({ length: 12 }, (_, number) =>
         sessionRow({
           ...{ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: `s${100 + number}` },
@@ -78,17 +78,17 @@ export function pageBytesContract(bench: Bench): void {
           attributes: { text: text(200_000) },
         }),
       )
-      await bench.store.ingest.ingest(rows)
-      const all = await bench.listSessions(tracker, 'anna')
+      await fixture.store.ingest.ingest(rows)
+      const all = await fixture.listSessions(tracker, 'anna')
       assert.deepEqual(
         all.map(({ sessionId, attributes }) => [sessionId, attributes]),
         rows.map(({ sessionId, attributes }) => [sessionId, attributes]),
       )
-      const whole = await bench.store.sessions.list(tracker, 'anna', { limit: 200, after: null })
+      const whole = await fixture.store.sessions.list(tracker, 'anna', { limit: 200, after: null })
       assert.equal(whole?.rows.length, 5)
       // Behind the first, only every fourth has not aged out: three in all, on one page.
       const view = { ...tracker, since: start + 50 }
-      const seen = await bench.store.sessions.list(view, 'anna', { limit: 200, after: null })
+      const seen = await fixture.store.sessions.list(view, 'anna', { limit: 200, after: null })
       assert.deepEqual(
         seen?.rows.map(({ sessionId }) => sessionId),
         ['s100', 's104', 's108'],
@@ -97,15 +97,15 @@ export function pageBytesContract(bench: Bench): void {
     })
 
     it('of texts in any script is counted in bytes', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const rows = Array.from({ length: 8 }, (_, number) =>
         eventRow({
           ...{ trackerId: tracker.trackerId, subjectId: 'anna', eventId: `e${number}` },
           ...{ occurredAt: start - number, properties: { text: '東'.repeat(80_000) } },
         }),
       )
-      await bench.store.ingest.ingest(rows)
-      const page = await bench.store.events.list(tracker, 'anna', {
+      await fixture.store.ingest.ingest(rows)
+      const page = await fixture.store.events.list(tracker, 'anna', {
         limit: 200,
         after: null,
         sessionId: null,

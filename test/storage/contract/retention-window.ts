@@ -4,7 +4,7 @@ import type { ActivityNote } from '../../../src/domain/activity.ts'
 import type { RetentionPolicy, WindowRule } from '../../../src/domain/retention-window.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { keeping } from '../../support/windows.ts'
-import type { Bench } from './bench.ts'
+import type { Fixture } from './fixture.ts'
 
 const now = at('2026-06-01T00:00:00.000Z')
 const day = 86_400_000
@@ -15,18 +15,18 @@ const policy: RetentionPolicy = {
   activityDays: 50,
 }
 
-export function retentionWindowContract(bench: Bench): void {
+export function retentionWindowContract(fixture: Fixture): void {
   const settle = async (organisationId: string, rule: WindowRule, kept = policy, instant = now) =>
-    (await bench.store.retention.settleWindows({ policy: kept, now: instant, rule, organisationId })).map(
+    (await fixture.store.retention.settleWindows({ policy: kept, now: instant, rule, organisationId })).map(
       ({ kind, plan, window }) => ({ kind, plan, ...window }),
     )
   const step = (instant = now, maxRows = 100) => ({ policy, now: instant, maxRows })
   const eventsOf = async (trackerId: string) =>
-    (await bench.store.retention.countBefore(trackerId, now + 999 * day)).events
+    (await fixture.store.retention.countBefore(trackerId, now + 999 * day)).events
 
   /** An event of each of so many days ago, of a subject of its own. */
   async function fill(trackerId: string, ages: readonly number[]): Promise<void> {
-    await bench.store.ingest.ingest(
+    await fixture.store.ingest.ingest(
       ages.map((age) =>
         eventRow({ trackerId, subjectId: `s${age}`, eventId: 'e', occurredAt: now - age * day }),
       ),
@@ -35,8 +35,8 @@ export function retentionWindowContract(bench: Bench): void {
 
   describe('a remembered window', () => {
     it('is settled and remembered for each kind, by the plan of the organisation', async () => {
-      const id = await bench.createOrganisation()
-      await bench.store.organisations.setPlan(id, 'starter')
+      const id = await fixture.createOrganisation()
+      await fixture.store.organisations.setPlan(id, 'starter')
       const [visitors, activity] = [
         { kind: 'visitors', plan: 'starter', days: 20, shorter: null },
         { kind: 'activity', plan: 'starter', days: 50, shorter: null },
@@ -54,11 +54,11 @@ export function retentionWindowContract(bench: Bench): void {
     })
 
     it('is not touched of other organisations, kinds and plans', async () => {
-      const [one, other] = [await bench.createOrganisation(), await bench.createOrganisation()]
+      const [one, other] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       for (const id of [one, other]) await settle(id, 'immediately')
       const settling = { policy: keeping(90), now, rule: 'immediately', organisationId: one } as const
-      assert.deepEqual(await bench.store.retention.settleWindows({ ...settling, plan: 'pro' }), [])
-      await bench.store.retention.settleWindows({ ...settling, kind: 'visitors' })
+      assert.deepEqual(await fixture.store.retention.settleWindows({ ...settling, plan: 'pro' }), [])
+      await fixture.store.retention.settleWindows({ ...settling, kind: 'visitors' })
       const days = async (id: string) => (await settle(id, 'longer-only', keeping(1))).map(({ days }) => days)
       assert.deepEqual(
         [await days(one), await days(other)],
@@ -70,8 +70,8 @@ export function retentionWindowContract(bench: Bench): void {
     })
 
     it('is settled of every organisation at once, and handed back', async () => {
-      const ids = [await bench.createOrganisation(), await bench.createOrganisation()]
-      const all = await bench.store.retention.settleWindows({ policy: keeping(1), now, rule: 'grace' })
+      const ids = [await fixture.createOrganisation(), await fixture.createOrganisation()]
+      const all = await fixture.store.retention.settleWindows({ policy: keeping(1), now, rule: 'grace' })
       for (const id of ids) assert.equal(all.filter(({ organisationId }) => organisationId === id).length, 2)
     })
 
@@ -82,64 +82,65 @@ export function retentionWindowContract(bench: Bench): void {
 
   describe('a sweep by a window', () => {
     it('goes by the longer of what is remembered and what is given, until the shorter has stood for a day', async () => {
-      const { organisationId, trackerId } = await bench.createTracker()
-      await bench.store.organisations.setPlan(organisationId, 'pro')
+      const { organisationId, trackerId } = await fixture.createTracker()
+      await fixture.store.organisations.setPlan(organisationId, 'pro')
       await settle(organisationId, 'immediately')
       await fill(trackerId, [5, 15, 25, 35])
-      await bench.store.organisations.setPlan(organisationId, 'free')
+      await fixture.store.organisations.setPlan(organisationId, 'free')
       await settle(organisationId, 'grace')
-      assert.partialDeepStrictEqual(await bench.store.retention.sweep(trackerId, step()), { events: 1 })
-      assert.partialDeepStrictEqual(await bench.store.retention.sweep(trackerId, step(now + day - 1)), {
+      assert.partialDeepStrictEqual(await fixture.store.retention.sweep(trackerId, step()), { events: 1 })
+      assert.partialDeepStrictEqual(await fixture.store.retention.sweep(trackerId, step(now + day - 1)), {
         events: 0,
       })
-      assert.partialDeepStrictEqual(await bench.store.retention.sweep(trackerId, step(now + day)), {
+      assert.partialDeepStrictEqual(await fixture.store.retention.sweep(trackerId, step(now + day)), {
         events: 2,
       })
       assert.equal(await eventsOf(trackerId), 1)
     })
 
     it('deletes nothing that is younger than a hundred years where nothing is remembered', async () => {
-      const id = bench.fresh('organisation')
-      await bench.store.organisations.create({ id, name: id, plan: 'free', createdAt: 1 })
-      const { trackerId } = await bench.createTracker(id)
+      const id = fixture.fresh('organisation')
+      await fixture.store.organisations.create({ id, name: id, plan: 'free', createdAt: 1 })
+      const { trackerId } = await fixture.createTracker(id)
       await fill(trackerId, [5, 500, 36_501])
-      for (const instant of [now, now + 2 * day]) await bench.store.retention.sweep(trackerId, step(instant))
+      for (const instant of [now, now + 2 * day])
+        await fixture.store.retention.sweep(trackerId, step(instant))
       assert.equal(await eventsOf(trackerId), 2)
     })
 
     it('deletes nothing by a plan once a longer one is answered, though it was under way', async () => {
-      const { organisationId, trackerId } = await bench.createTracker()
+      const { organisationId, trackerId } = await fixture.createTracker()
       await settle(organisationId, 'immediately')
       await fill(
         trackerId,
         Array.from({ length: 20 }, (_, i) => 11 + i / 100),
       )
       for (let round = 0; round < 5; round++) {
-        const sweeping = [1, 2].map(() => bench.store.retention.sweep(trackerId, step(now, 4)))
-        await bench.store.organisations.setPlan(organisationId, 'business')
+        const sweeping = [1, 2].map(() => fixture.store.retention.sweep(trackerId, step(now, 4)))
+        await fixture.store.organisations.setPlan(organisationId, 'business')
         const left = await eventsOf(trackerId)
         await Promise.all(sweeping)
-        await bench.store.retention.sweep(trackerId, step())
+        await fixture.store.retention.sweep(trackerId, step())
         assert.equal(await eventsOf(trackerId), left)
-        await bench.store.organisations.setPlan(organisationId, 'free')
+        await fixture.store.organisations.setPlan(organisationId, 'free')
       }
-      assert.equal((await bench.store.retention.sweep(trackerId, step())).isDone, true)
+      assert.equal((await fixture.store.retention.sweep(trackerId, step())).isDone, true)
     })
   })
 
   it('what is from before an instant is counted as a sweep would', async () => {
-    const { trackerId } = await bench.createTracker()
+    const { trackerId } = await fixture.createTracker()
     const session = (subjectId: string, startedAt: number, endedAt: number) =>
       sessionRow({ trackerId, subjectId, sessionId: 's', startedAt, endedAt })
     await fill(trackerId, [1, 3])
-    await bench.store.ingest.ingest([
+    await fixture.store.ingest.ingest([
       session('over', now - 5 * day, now - day),
       session('old', now - 5 * day, now - 4 * day),
     ])
-    const counts = await bench.store.retention.countBefore(trackerId, now - 2 * day)
+    const counts = await fixture.store.retention.countBefore(trackerId, now - 2 * day)
     assert.deepEqual(counts, { subjects: 2, sessions: 2, events: 1 })
     const none = { subjects: 0, sessions: 0, events: 0 }
-    assert.deepEqual(await bench.store.retention.countBefore('nothing', now), none)
+    assert.deepEqual(await fixture.store.retention.countBefore('nothing', now), none)
   })
 
   describe('the activity', () => {
@@ -150,25 +151,25 @@ export function retentionWindowContract(bench: Bench): void {
           ...{ id: `n${number}`, organisationId, at: now - age * day, actor: { kind: 'command-line' } },
           ...{ kind: 'organisation.plan-changed', target: null, requestId: null },
         }
-        await bench.store.organisations.setPlan(organisationId, number % 2 ? 'free' : 'pro', note)
+        await fixture.store.organisations.setPlan(organisationId, number % 2 ? 'free' : 'pro', note)
       }
     }
     const agesOf = async (organisationId: string) => {
       const query = { limit: 99, after: null, requestId: null }
-      const { rows } = await bench.store.activity.list(organisationId, query)
+      const { rows } = await fixture.store.activity.list(organisationId, query)
       return rows.map((entry) => (now - entry.at) / day)
     }
 
     it('is swept in steps of so many entries, the oldest first, of one organisation', async () => {
-      const [one, other] = [await bench.createOrganisation(), await bench.createOrganisation()]
+      const [one, other] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       for (const id of [one, other]) {
         await settle(id, 'immediately')
         await leave(id, [1, 50, 51, 52, 53, 54])
       }
-      assert.equal(await bench.store.retention.countActivityBefore(one, now - 50 * day), 4)
+      assert.equal(await fixture.store.retention.countActivityBefore(one, now - 50 * day), 4)
       const steps = []
       for (let isDone = false; !isDone; isDone = steps.at(-1)?.isDone ?? true) {
-        steps.push(await bench.store.retention.sweepActivity(one, step(now, 3)))
+        steps.push(await fixture.store.retention.sweepActivity(one, step(now, 3)))
       }
       assert.deepEqual(steps, [
         { entries: 3, isDone: false },
@@ -179,14 +180,14 @@ export function retentionWindowContract(bench: Bench): void {
     })
 
     it('waits for a day when its window became shorter, and for as long as nothing is remembered', async () => {
-      const id = await bench.createOrganisation()
+      const id = await fixture.createOrganisation()
       await settle(id, 'immediately', keeping(100))
       await leave(id, [60])
       await settle(id, 'grace')
       const swept = async (instant: number) =>
-        (await bench.store.retention.sweepActivity(id, step(instant))).entries
+        (await fixture.store.retention.sweepActivity(id, step(instant))).entries
       assert.deepEqual([await swept(now), await swept(now + day - 1), await swept(now + day)], [0, 0, 1])
-      assert.deepEqual(await bench.store.retention.sweepActivity('nobody', step()), {
+      assert.deepEqual(await fixture.store.retention.sweepActivity('nobody', step()), {
         entries: 0,
         isDone: true,
       })

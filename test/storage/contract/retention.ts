@@ -5,19 +5,19 @@ import type { SweptCounts } from '../../../src/domain/retention.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
 import { stepBefore } from '../../support/windows.ts'
-import type { Bench } from './bench.ts'
+import type { Fixture } from './fixture.ts'
 
 /** Where the window begins. */
 const since = at('2026-06-01T00:00:00.000Z')
 const day = 86_400_000
 const nothing = { subjects: 0, sessions: 0, events: 0 }
 
-export function retentionContract(bench: Bench): void {
+export function retentionContract(fixture: Fixture): void {
   /** Sweeps until it is done; what each step deleted. */
   async function sweep(trackerId: string, from: Instant, maxRows = 1_000): Promise<SweptCounts[]> {
     const steps: SweptCounts[] = []
     for (let count = 0; count < 10_000; count++) {
-      const { isDone, ...swept } = await bench.store.retention.sweep(trackerId, stepBefore(from, maxRows))
+      const { isDone, ...swept } = await fixture.store.retention.sweep(trackerId, stepBefore(from, maxRows))
       steps.push(swept)
       if (isDone) return steps
     }
@@ -40,7 +40,7 @@ export function retentionContract(bench: Bench): void {
       eventRow({ trackerId, subjectId, sessionId, eventId: `${sessionId}-1`, occurredAt: startedAt }),
       eventRow({ trackerId, subjectId, sessionId, eventId: `${sessionId}-2`, occurredAt: endedAt }),
     ]
-    await bench.store.ingest.ingest([
+    await fixture.store.ingest.ingest([
       ...visit('aged', 's1', since - 3 * day, since - 2 * day),
       ...visit('aged', 's2', since - 2 * day, since - 1),
       ...visit('partly', 's1', since - 3 * day, since - 2 * day),
@@ -53,7 +53,7 @@ export function retentionContract(bench: Bench): void {
 
   /** Fails unless every count is that of the rows there are. */
   async function assertCounted(tracker: TrackerView): Promise<void> {
-    for (const { record, sessions, events } of await bench.readAll(tracker)) {
+    for (const { record, sessions, events } of await fixture.readAll(tracker)) {
       assert.deepEqual(record.counts, { sessions: sessions.length, events: events.length })
       const bySession = Map.groupBy(events, ({ sessionId }) => sessionId)
       for (const { sessionId, counts } of sessions) {
@@ -64,26 +64,26 @@ export function retentionContract(bench: Bench): void {
 
   describe('a sweep', () => {
     it('tells what it deleted, and changes nothing that was to be seen', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       await fill(tracker)
-      const before = await bench.readAll({ ...tracker, since })
+      const before = await fixture.readAll({ ...tracker, since })
       assert.deepEqual(sum(await sweep(tracker.trackerId, since)), { subjects: 2, sessions: 4, events: 7 })
-      assert.deepEqual(await bench.readAll({ ...tracker, since }), before)
-      assert.deepEqual(await bench.readAll({ ...tracker, since: always }), before, 'nothing older is left')
+      assert.deepEqual(await fixture.readAll({ ...tracker, since }), before)
+      assert.deepEqual(await fixture.readAll({ ...tracker, since: always }), before, 'nothing older is left')
       await assertCounted(tracker)
     })
 
     it('leaves what is exactly as old as the window', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await bench.store.ingest.ingest([
+      await fixture.store.ingest.ingest([
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e1', occurredAt: since - 1 }),
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e2', occurredAt: since }),
         sessionRow({ trackerId, subjectId: 'ben', sessionId: 's', startedAt: since - day, endedAt: since }),
         sessionRow({ trackerId, subjectId: 'cleo', sessionId: 's', startedAt: since - 1 }),
       ])
       assert.deepEqual(sum(await sweep(trackerId, since)), { subjects: 1, sessions: 1, events: 1 })
-      const [anna, ben, ...others] = await bench.readAll(tracker)
+      const [anna, ben, ...others] = await fixture.readAll(tracker)
       assert.deepEqual(others, [])
       // A session that reaches into the window stays as it was, but for its aged events.
       assert.partialDeepStrictEqual(anna?.sessions, [{ startedAt: since - 1, counts: { events: 1 } }])
@@ -95,19 +95,19 @@ export function retentionContract(bench: Bench): void {
     })
 
     it('finds nothing the second time, and is done at once', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       await fill(tracker)
       await sweep(tracker.trackerId, since)
-      assert.deepEqual(await bench.store.retention.sweep(tracker.trackerId, stepBefore(since, 1_000)), {
+      assert.deepEqual(await fixture.store.retention.sweep(tracker.trackerId, stepBefore(since, 1_000)), {
         ...nothing,
         isDone: true,
       })
     })
 
     it('finds nothing in a tracker that is empty, or does not exist', async () => {
-      const { trackerId } = await bench.createTracker()
+      const { trackerId } = await fixture.createTracker()
       for (const id of [trackerId, 'no-such-tracker']) {
-        assert.deepEqual(await bench.store.retention.sweep(id, stepBefore(since, 1_000)), {
+        assert.deepEqual(await fixture.store.retention.sweep(id, stepBefore(since, 1_000)), {
           ...nothing,
           isDone: true,
         })
@@ -115,33 +115,33 @@ export function retentionContract(bench: Bench): void {
     })
 
     it('leaves every other tracker alone, were it of the same organisation', async () => {
-      const tracker = await bench.createTracker()
-      const others = [await bench.createTracker(tracker.organisationId), await bench.createTracker()]
+      const tracker = await fixture.createTracker()
+      const others = [await fixture.createTracker(tracker.organisationId), await fixture.createTracker()]
       for (const one of [tracker, ...others]) await fill(one)
-      const readOthers = () => Promise.all(others.map((other) => bench.readAll(other)))
+      const readOthers = () => Promise.all(others.map((other) => fixture.readAll(other)))
       const before = await readOthers()
       await sweep(tracker.trackerId, since)
       assert.deepEqual(await readOthers(), before)
-      assert.deepEqual(await bench.listSubjectIds(tracker), ['partly', 'young'])
+      assert.deepEqual(await fixture.listSubjectIds(tracker), ['partly', 'young'])
     })
 
     it('can be followed by another, as the window moves on', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       await fill(tracker)
-      const visible = await bench.readAll({ ...tracker, since: since + 1 })
+      const visible = await fixture.readAll({ ...tracker, since: since + 1 })
       for (const from of [since - 3 * day, since - 2 * day, since - day, since, since + 1]) {
         await sweep(tracker.trackerId, from)
         await assertCounted(tracker)
       }
-      assert.deepEqual(await bench.readAll(tracker), visible)
+      assert.deepEqual(await fixture.readAll(tracker), visible)
       assert.deepEqual(sum(await sweep(tracker.trackerId, since + day + 1)), {
         ...{ subjects: 2, sessions: 2, events: 3 },
       })
-      assert.deepEqual(await bench.listSubjectIds(tracker), [])
+      assert.deepEqual(await fixture.listSubjectIds(tracker), [])
     })
 
     it('lets a subject begin anew that it deleted', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       await fill(tracker)
       await sweep(trackerId, since)
@@ -152,8 +152,8 @@ export function retentionContract(bench: Bench): void {
         eventId: 'e',
         occurredAt: since,
       })
-      assert.deepEqual(await bench.store.ingest.ingest([event]), { subjects: 1, sessions: 1, events: 1 })
-      assert.partialDeepStrictEqual(await bench.store.subjects.read(tracker, 'aged'), {
+      assert.deepEqual(await fixture.store.ingest.ingest([event]), { subjects: 1, sessions: 1, events: 1 })
+      assert.partialDeepStrictEqual(await fixture.store.subjects.read(tracker, 'aged'), {
         ...{ firstSeenAt: since, lastSeenAt: since, counts: { sessions: 1, events: 1 } },
       })
     })
@@ -162,7 +162,7 @@ export function retentionContract(bench: Bench): void {
   describe('a sweep in steps', () => {
     /** 5,000 aged events in 50 sessions, and a session over the edge with one event on either side. */
     async function fillLarge({ trackerId }: TrackerView, subjectId: string): Promise<void> {
-      await bench.store.ingest.ingest([
+      await fixture.store.ingest.ingest([
         ...Array.from({ length: 5_000 }, (_, i) =>
           eventRow({
             ...{ trackerId, subjectId, sessionId: `s${i % 50}`, eventId: `e${i}` },
@@ -175,86 +175,89 @@ export function retentionContract(bench: Bench): void {
     }
 
     it('takes several for a large subject, each of no more rows than it may', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       await fillLarge(tracker, 'anna')
-      const before = await bench.readAll({ ...tracker, since })
+      const before = await fixture.readAll({ ...tracker, since })
       const total = { ...nothing }
       let steps = 0
       for (let isDone = false; !isDone; steps++) {
-        const swept = await bench.store.retention.sweep(tracker.trackerId, stepBefore(since, 500))
+        const swept = await fixture.store.retention.sweep(tracker.trackerId, stepBefore(since, 500))
         isDone = swept.isDone
         assert.ok(swept.events + swept.sessions <= 500, `${swept.events} and ${swept.sessions} in one step`)
         total.events += swept.events
         total.sessions += swept.sessions
         await assertCounted(tracker)
-        assert.deepEqual(await bench.readAll({ ...tracker, since }), before, 'nobody sees it happen')
+        assert.deepEqual(await fixture.readAll({ ...tracker, since }), before, 'nobody sees it happen')
       }
       assert.ok(steps >= 11, `${steps} steps for 5,051 rows`)
       assert.deepEqual(total, { subjects: 0, sessions: 50, events: 5_001 })
-      assert.deepEqual(await bench.readAll(tracker), before)
+      assert.deepEqual(await fixture.readAll(tracker), before)
     })
 
     it('tells a subject once of which nothing is left in the end', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       await fillLarge(tracker, 'anna')
       const steps = await sweep(tracker.trackerId, since + 2 * day, 500)
       assert.ok(steps.length >= 11, `${steps.length} steps`)
       assert.deepEqual(sum(steps), { subjects: 1, sessions: 51, events: 5_002 })
-      assert.equal(await bench.store.subjects.read(tracker, 'anna'), null)
+      assert.equal(await fixture.store.subjects.read(tracker, 'anna'), null)
     })
 
     it('leaves a subject last seen when the rest of it was, whatever a step has deleted', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const row = (sessionId: string, startedAt: Instant, endedAt: Instant) =>
         sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId, startedAt, endedAt })
-      await bench.store.ingest.ingest([
+      await fixture.store.ingest.ingest([
         row('long', since - 9 * day, since - day),
         row('short', since - 8 * day, since - 7 * day),
         row('shorter', since - 6 * day, since - 5 * day),
       ])
       for (const left of [2, 1]) {
-        await bench.store.retention.sweep(tracker.trackerId, stepBefore(since, 1))
+        await fixture.store.retention.sweep(tracker.trackerId, stepBefore(since, 1))
         for (const earlier of [always, since - 20 * day, since - 4 * day]) {
           const view = { ...tracker, since: earlier }
-          const sessions = await bench.listSessions(view, 'anna')
-          const record = await bench.store.subjects.read(view, 'anna')
+          const sessions = await fixture.listSessions(view, 'anna')
+          const record = await fixture.store.subjects.read(view, 'anna')
           assert.equal(record?.lastSeenAt, Math.max(...sessions.map(({ endedAt }) => endedAt)))
           assert.equal(record?.counts.sessions, sessions.length)
           assert.deepEqual(
-            (await bench.listSubjects(view)).map(({ counts }) => counts),
+            (await fixture.listSubjects(view)).map(({ counts }) => counts),
             [record?.counts],
           )
         }
-        assert.equal((await bench.listSessions(tracker, 'anna')).length, left)
+        assert.equal((await fixture.listSessions(tracker, 'anna')).length, left)
       }
-      await bench.store.retention.sweep(tracker.trackerId, stepBefore(since, 1))
-      assert.equal(await bench.store.subjects.read(tracker, 'anna'), null)
+      await fixture.store.retention.sweep(tracker.trackerId, stepBefore(since, 1))
+      assert.equal(await fixture.store.subjects.read(tracker, 'anna'), null)
     })
 
     it('counts right whatever comes in between two of them', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const event = (number: number, occurredAt: Instant) =>
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: `e${number}`, occurredAt })
-      await bench.store.ingest.ingest([1, 2, 3].map((number) => event(number, since - number)))
+      await fixture.store.ingest.ingest([1, 2, 3].map((number) => event(number, since - number)))
       // Room for the events alone: their session would go with the next step.
-      assert.partialDeepStrictEqual(await bench.store.retention.sweep(trackerId, stepBefore(since, 3)), {
+      assert.partialDeepStrictEqual(await fixture.store.retention.sweep(trackerId, stepBefore(since, 3)), {
         events: 3,
       })
       await assertCounted(tracker)
       // Late news of that session, which now reaches into the window.
-      await bench.store.ingest.ingest([event(4, since)])
+      await fixture.store.ingest.ingest([event(4, since)])
       await sweep(trackerId, since)
       await assertCounted(tracker)
-      assert.deepEqual((await bench.store.subjects.read(tracker, 'anna'))?.counts, { sessions: 1, events: 1 })
+      assert.deepEqual((await fixture.store.subjects.read(tracker, 'anna'))?.counts, {
+        sessions: 1,
+        events: 1,
+      })
     })
 
     for (const maxRows of [500, 100_000]) {
       it(`takes several of ${maxRows} rows for many small subjects, and ends`, async () => {
-        const tracker = await bench.createTracker()
+        const tracker = await fixture.createTracker()
         const { trackerId } = tracker
         const count = 1_200
-        await bench.store.ingest.ingest(
+        await fixture.store.ingest.ingest(
           Array.from({ length: count }, (_, i) =>
             eventRow({ trackerId, subjectId: `visitor-${i}`, eventId: 'e', occurredAt: since - 1 - i }),
           ),
@@ -263,7 +266,7 @@ export function retentionContract(bench: Bench): void {
         assert.ok(steps.length >= (2 * count) / maxRows, `${steps.length} steps`)
         for (const step of steps) assert.ok(step.sessions + step.events <= maxRows)
         assert.deepEqual(sum(steps), { subjects: count, sessions: count, events: count })
-        assert.deepEqual(await bench.listSubjectIds(tracker), [])
+        assert.deepEqual(await fixture.listSubjectIds(tracker), [])
       })
     }
   })

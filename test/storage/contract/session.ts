@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
-import { type Bench, byCodePoints } from './bench.ts'
+import { byCodePoints, type Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 
-export function sessionContract(bench: Bench): void {
+export function sessionContract(fixture: Fixture): void {
   describe('the sessions of a subject', () => {
     it('come newest start first, with ties broken by id', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const ids = ['a', 'B', 'b', '\uffff', '🦦', 'é', '10', '9', '%', "'"]
       const rows = ids.flatMap((id, i) => [
         sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: id, startedAt: start }),
@@ -19,12 +19,12 @@ export function sessionContract(bench: Bench): void {
           startedAt: start + 1 + (i % 3),
         }),
       ])
-      await bench.store.ingest.ingest(rows)
+      await fixture.store.ingest.ingest(rows)
       const expected = rows
         .sort((a, b) => b.startedAt - a.startedAt || byCodePoints(b.sessionId, a.sessionId))
         .map(({ sessionId }) => sessionId)
       for (const limit of [1, 3, 7, 20, 200]) {
-        const listed = await bench.listSessions(tracker, 'anna', limit)
+        const listed = await fixture.listSessions(tracker, 'anna', limit)
         assert.deepEqual(
           listed.map(({ sessionId }) => sessionId),
           expected,
@@ -34,9 +34,9 @@ export function sessionContract(bench: Bench): void {
     })
 
     it('come with their span, their number of events and their attributes', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await bench.store.ingest.ingest([
+      await fixture.store.ingest.ingest([
         sessionRow({
           trackerId,
           subjectId: 'anna',
@@ -48,7 +48,7 @@ export function sessionContract(bench: Bench): void {
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId: 'e1', occurredAt: start + 30 }),
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e2', occurredAt: start + 40 }),
       ])
-      assert.deepEqual(await bench.store.sessions.list(tracker, 'anna', { limit: 2, after: null }), {
+      assert.deepEqual(await fixture.store.sessions.list(tracker, 'anna', { limit: 2, after: null }), {
         rows: [
           {
             sessionId: 's2',
@@ -70,14 +70,14 @@ export function sessionContract(bench: Bench): void {
     })
 
     it('are those of this subject alone', async () => {
-      const tracker = await bench.createTracker()
-      await bench.store.ingest.ingest(
+      const tracker = await fixture.createTracker()
+      await fixture.store.ingest.ingest(
         ['anna', 'ben'].flatMap((subjectId) => [
           sessionRow({ trackerId: tracker.trackerId, subjectId, sessionId: 'shared' }),
           sessionRow({ trackerId: tracker.trackerId, subjectId, sessionId: `of ${subjectId}` }),
         ]),
       )
-      const listed = await bench.listSessions(tracker, 'ben')
+      const listed = await fixture.listSessions(tracker, 'ben')
       assert.deepEqual(
         listed.map(({ sessionId }) => sessionId),
         ['shared', 'of ben'],
@@ -85,30 +85,30 @@ export function sessionContract(bench: Bench): void {
     })
 
     it('are null when there is no such subject, tracker, or right to see it', async () => {
-      const tracker = await bench.createTracker()
-      await bench.store.ingest.ingest([
+      const tracker = await fixture.createTracker()
+      await fixture.store.ingest.ingest([
         sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' }),
       ])
-      const organisationId = await bench.createOrganisation()
+      const organisationId = await fixture.createOrganisation()
       for (const after of [null, { startedAt: start + 1, sessionId: 'x' }]) {
         const query = { limit: 10, after }
-        assert.equal((await bench.store.sessions.list(tracker, 'anna', query))?.rows.length, 1)
-        assert.equal(await bench.store.sessions.list(tracker, 'ben', query), null)
-        assert.equal(await bench.store.sessions.list({ ...tracker, organisationId }, 'anna', query), null)
+        assert.equal((await fixture.store.sessions.list(tracker, 'anna', query))?.rows.length, 1)
+        assert.equal(await fixture.store.sessions.list(tracker, 'ben', query), null)
+        assert.equal(await fixture.store.sessions.list({ ...tracker, organisationId }, 'anna', query), null)
         assert.equal(
-          await bench.store.sessions.list({ ...tracker, trackerId: 'nothing' }, 'anna', query),
+          await fixture.store.sessions.list({ ...tracker, trackerId: 'nothing' }, 'anna', query),
           null,
         )
       }
     })
 
     it('are an empty page, not null, behind the end', async () => {
-      const tracker = await bench.createTracker()
-      await bench.store.ingest.ingest([
+      const tracker = await fixture.createTracker()
+      await fixture.store.ingest.ingest([
         sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' }),
       ])
       const after = { startedAt: start - 1, sessionId: 's' }
-      assert.deepEqual(await bench.store.sessions.list(tracker, 'anna', { limit: 10, after }), {
+      assert.deepEqual(await fixture.store.sessions.list(tracker, 'anna', { limit: 10, after }), {
         rows: [],
         next: null,
       })

@@ -2,74 +2,79 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Member } from '../../../src/domain/member.ts'
 import { idleMs, type SignIn } from '../../../src/domain/sign-in.ts'
-import type { Bench } from './bench.ts'
+import type { Fixture } from './fixture.ts'
 import { addJoined, addMember, memberNote } from './member.ts'
 
 const now = 1_794_000_000_000
 
-export function signInContract(bench: Bench): void {
-  const noteOf = ({ organisationId }: Member) => memberNote(bench, organisationId, 'member.signed-in')
+export function signInContract(fixture: Fixture): void {
+  const noteOf = ({ organisationId }: Member) => memberNote(fixture, organisationId, 'member.signed-in')
 
   async function begin(member: Member, startedAt = now): Promise<SignIn> {
-    const signIn = { tokenHash: bench.fresh('token'), memberId: member.id, startedAt, lastSeenAt: startedAt }
-    assert.equal(await bench.store.signIns.begin(signIn, member.passwordSetAt ?? -1, noteOf(member)), true)
+    const signIn = {
+      tokenHash: fixture.fresh('token'),
+      memberId: member.id,
+      startedAt,
+      lastSeenAt: startedAt,
+    }
+    assert.equal(await fixture.store.signIns.begin(signIn, member.passwordSetAt ?? -1, noteOf(member)), true)
     return signIn
   }
 
-  const isThere = async ({ tokenHash }: SignIn) => (await bench.store.signIns.find(tokenHash)) !== null
+  const isThere = async ({ tokenHash }: SignIn) => (await fixture.store.signIns.find(tokenHash)) !== null
 
   describe('a sign-in', () => {
     it('is found with its member and its organisation', async () => {
-      const member = await addJoined(bench)
+      const member = await addJoined(fixture)
       const signIn = await begin(member)
-      const organisation = await bench.store.organisations.find(member.organisationId)
-      assert.deepEqual(await bench.store.signIns.find(signIn.tokenHash), { signIn, member, organisation })
-      assert.equal(await bench.store.signIns.find('nothing'), null)
+      const organisation = await fixture.store.organisations.find(member.organisationId)
+      assert.deepEqual(await fixture.store.signIns.find(signIn.tokenHash), { signIn, member, organisation })
+      assert.equal(await fixture.store.signIns.find('nothing'), null)
     })
 
     it('shows the plan the organisation has now', async () => {
-      const member = await addJoined(bench)
+      const member = await addJoined(fixture)
       const { tokenHash } = await begin(member)
-      await bench.store.organisations.setPlan(member.organisationId, 'business')
-      assert.equal((await bench.store.signIns.find(tokenHash))?.organisation.plan, 'business')
+      await fixture.store.organisations.setPlan(member.organisationId, 'business')
+      assert.equal((await fixture.store.signIns.find(tokenHash))?.organisation.plan, 'business')
     })
 
     it('does not begin for a member who is gone, has no password, or has set another since', async () => {
-      const member = await addJoined(bench)
-      const { member: invited } = await addMember(bench)
+      const member = await addJoined(fixture)
+      const { member: invited } = await addMember(fixture)
       for (const [memberId, passwordSetAt] of [
         ['nobody', now],
         [invited.id, now],
         [member.id, now - 1],
       ] as const) {
-        const signIn = { tokenHash: bench.fresh('token'), memberId, startedAt: now, lastSeenAt: now }
-        assert.equal(await bench.store.signIns.begin(signIn, passwordSetAt, noteOf(member)), false)
+        const signIn = { tokenHash: fixture.fresh('token'), memberId, startedAt: now, lastSeenAt: now }
+        assert.equal(await fixture.store.signIns.begin(signIn, passwordSetAt, noteOf(member)), false)
         assert.equal(await isThere(signIn), false)
       }
     })
 
     it('is seen later and later, never earlier', async () => {
-      const { tokenHash } = await begin(await addJoined(bench))
-      const seenAt = async () => (await bench.store.signIns.find(tokenHash))?.signIn.lastSeenAt
-      await bench.store.signIns.touch(tokenHash, now + 500)
-      await bench.store.signIns.touch(tokenHash, now + 400)
+      const { tokenHash } = await begin(await addJoined(fixture))
+      const seenAt = async () => (await fixture.store.signIns.find(tokenHash))?.signIn.lastSeenAt
+      await fixture.store.signIns.touch(tokenHash, now + 500)
+      await fixture.store.signIns.touch(tokenHash, now + 400)
       assert.equal(await seenAt(), now + 500)
-      await bench.store.signIns.touch('nothing', now)
+      await fixture.store.signIns.touch('nothing', now)
     })
 
     it('ends once, alone', async () => {
-      const member = await addJoined(bench)
+      const member = await addJoined(fixture)
       const [first, second] = [await begin(member), await begin(member)]
-      assert.equal(await bench.store.signIns.end(first.tokenHash, noteOf(member)), true)
-      assert.equal(await bench.store.signIns.end(first.tokenHash, noteOf(member)), false)
+      assert.equal(await fixture.store.signIns.end(first.tokenHash, noteOf(member)), true)
+      assert.equal(await fixture.store.signIns.end(first.tokenHash, noteOf(member)), false)
       assert.equal(await isThere(first), false)
       assert.equal(await isThere(second), true)
     })
 
     it('ends with all others of its member, and no other member’s', async () => {
-      const [member, other] = [await addJoined(bench), await addJoined(bench)]
+      const [member, other] = [await addJoined(fixture), await addJoined(fixture)]
       const [first, second, foreign] = [await begin(member), await begin(member), await begin(other)]
-      await bench.store.signIns.endAll(member.id, noteOf(member))
+      await fixture.store.signIns.endAll(member.id, noteOf(member))
       assert.deepEqual(
         [await isThere(first), await isThere(second), await isThere(foreign)],
         [false, false, true],
@@ -77,38 +82,38 @@ export function signInContract(bench: Bench): void {
     })
 
     it('ends when its member sets a new password', async () => {
-      const member = await addJoined(bench)
+      const member = await addJoined(fixture)
       const signIn = await begin(member)
-      const link = { tokenHash: bench.fresh('link'), expiresAt: now + 1_000 }
-      await bench.store.members.invite(member.id, link, noteOf(member))
+      const link = { tokenHash: fixture.fresh('link'), expiresAt: now + 1_000 }
+      await fixture.store.members.invite(member.id, link, noteOf(member))
       assert.equal(await isThere(signIn), true)
-      await bench.store.members.setPassword(link.tokenHash, 'another', now + 1, noteOf(member))
+      await fixture.store.members.setPassword(link.tokenHash, 'another', now + 1, noteOf(member))
       assert.equal(await isThere(signIn), false)
     })
 
     it('ends when its member is removed', async () => {
-      const member = await addJoined(bench)
-      await addMember(bench, { organisationId: member.organisationId })
+      const member = await addJoined(fixture)
+      await addMember(fixture, { organisationId: member.organisationId })
       const signIn = await begin(member)
-      await bench.store.members.remove(member.organisationId, member.id, noteOf(member))
+      await fixture.store.members.remove(member.organisationId, member.id, noteOf(member))
       assert.equal(await isThere(signIn), false)
     })
 
     it('begins or not, and is gone in the end, when its member is removed at the same moment', async () => {
-      const { member: stays } = await addMember(bench)
+      const { member: stays } = await addMember(fixture)
       const { organisationId } = stays
       const leavers = await Promise.all(
-        Array.from({ length: 12 }, () => addJoined(bench, { organisationId })),
+        Array.from({ length: 12 }, () => addJoined(fixture, { organisationId })),
       )
       await Promise.all(
         leavers.map(async (member) => {
           const signIns = Array.from({ length: 4 }, () => ({
-            ...{ tokenHash: bench.fresh('token'), memberId: member.id, startedAt: now, lastSeenAt: now },
+            ...{ tokenHash: fixture.fresh('token'), memberId: member.id, startedAt: now, lastSeenAt: now },
           }))
           const [outcome] = await Promise.all([
-            bench.store.members.remove(organisationId, member.id, noteOf(member)),
+            fixture.store.members.remove(organisationId, member.id, noteOf(member)),
             ...signIns.map((signIn) =>
-              bench.store.signIns.begin(signIn, member.passwordSetAt ?? -1, noteOf(member)),
+              fixture.store.signIns.begin(signIn, member.passwordSetAt ?? -1, noteOf(member)),
             ),
           ])
           assert.equal(outcome, 'removed')
@@ -118,13 +123,13 @@ export function signInContract(bench: Bench): void {
     })
 
     it('is deleted, once nothing came from it for too long, when another begins', async () => {
-      const member = await addJoined(bench)
+      const member = await addJoined(fixture)
       const [idle, awake, touched] = [
         await begin(member, now),
         await begin(member, now + 1),
         await begin(member, now - 5),
       ]
-      await bench.store.signIns.touch(touched.tokenHash, now + 1)
+      await fixture.store.signIns.touch(touched.tokenHash, now + 1)
       await begin(member, now + idleMs)
       assert.deepEqual(
         [await isThere(idle), await isThere(awake), await isThere(touched)],
@@ -133,13 +138,16 @@ export function signInContract(bench: Bench): void {
     })
 
     it('leaves a note when it begins and when it ends', async () => {
-      const member = await addJoined(bench)
+      const member = await addJoined(fixture)
       const { tokenHash } = await begin(member)
-      await bench.store.signIns.end(tokenHash, memberNote(bench, member.organisationId, 'member.signed-out'))
-      const everywhere = memberNote(bench, member.organisationId, 'member.signed-out-everywhere')
-      await bench.store.signIns.endAll(member.id, everywhere)
+      await fixture.store.signIns.end(
+        tokenHash,
+        memberNote(fixture, member.organisationId, 'member.signed-out'),
+      )
+      const everywhere = memberNote(fixture, member.organisationId, 'member.signed-out-everywhere')
+      await fixture.store.signIns.endAll(member.id, everywhere)
       const query = { limit: 200, after: null, requestId: null }
-      const { rows } = await bench.store.activity.list(member.organisationId, query)
+      const { rows } = await fixture.store.activity.list(member.organisationId, query)
       assert.deepEqual(rows.map(({ kind }) => kind).sort(), [
         'member.invited',
         'member.joined',

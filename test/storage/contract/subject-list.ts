@@ -4,7 +4,7 @@ import type { SubjectQuery, SubjectSummary } from '../../../src/domain/subject.t
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
-import { type Bench, byCodePoints, everySubject } from './bench.ts'
+import { byCodePoints, everySubject, type Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 
@@ -63,10 +63,10 @@ const oddIds = [
   ],
 ]
 
-export function subjectListContract(bench: Bench): void {
+export function subjectListContract(fixture: Fixture): void {
   /** A tracker with one event for each id, at an instant of its own or shared. */
   async function trackerWith(ids: readonly string[], instantOf: (i: number) => number = (i) => start + i) {
-    const tracker = await bench.createTracker()
+    const tracker = await fixture.createTracker()
     await add(tracker, ids, instantOf)
     return tracker
   }
@@ -76,7 +76,7 @@ export function subjectListContract(bench: Bench): void {
     ids: readonly string[],
     instantOf: (i: number) => number = (i) => start + i,
   ) {
-    await bench.store.ingest.ingest(
+    await fixture.store.ingest.ingest(
       ids.map((subjectId, i) =>
         eventRow({ trackerId: tracker.trackerId, subjectId, eventId: 'e', occurredAt: instantOf(i) }),
       ),
@@ -85,30 +85,30 @@ export function subjectListContract(bench: Bench): void {
 
   describe('the subjects of a tracker', () => {
     it('are none in an empty tracker', async () => {
-      const tracker = await bench.createTracker()
-      assert.deepEqual(await bench.store.subjects.list(tracker, everySubject), { rows: [], next: null })
+      const tracker = await fixture.createTracker()
+      assert.deepEqual(await fixture.store.subjects.list(tracker, everySubject), { rows: [], next: null })
     })
 
     it('are null in a tracker that does not exist or is another organisation’s', async () => {
       const tracker = await trackerWith(['anna'])
-      const organisationId = await bench.createOrganisation()
+      const organisationId = await fixture.createOrganisation()
       for (const sort of ['subjectId', 'lastSeenAt', '-lastSeenAt'] as const) {
         const query = { ...everySubject, sort }
-        assert.equal(await bench.store.subjects.list({ ...tracker, organisationId }, query), null)
-        assert.equal(await bench.store.subjects.list({ ...tracker, organisationId: 'nobody' }, query), null)
-        assert.equal(await bench.store.subjects.list({ ...tracker, trackerId: 'nothing' }, query), null)
+        assert.equal(await fixture.store.subjects.list({ ...tracker, organisationId }, query), null)
+        assert.equal(await fixture.store.subjects.list({ ...tracker, organisationId: 'nobody' }, query), null)
+        assert.equal(await fixture.store.subjects.list({ ...tracker, trackerId: 'nothing' }, query), null)
       }
     })
 
     it('come with when they were seen and what they hold', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await bench.store.ingest.ingest([
+      await fixture.store.ingest.ingest([
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId: 'e1', occurredAt: start }),
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e2', occurredAt: start + 9 }),
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e3', occurredAt: start + 5 }),
       ])
-      assert.deepEqual(await bench.store.subjects.list(tracker, everySubject), {
+      assert.deepEqual(await fixture.store.subjects.list(tracker, everySubject), {
         rows: [
           {
             subjectId: 'anna',
@@ -122,14 +122,14 @@ export function subjectListContract(bench: Bench): void {
     })
 
     it('are kept apart from those of the same ids in other trackers', async () => {
-      const [mine, sibling] = [await trackerWith(['anna', 'ben']), await bench.createTracker()]
-      const neighbour = await bench.createTracker(mine.organisationId)
+      const [mine, sibling] = [await trackerWith(['anna', 'ben']), await fixture.createTracker()]
+      const neighbour = await fixture.createTracker(mine.organisationId)
       await add(sibling, ['anna'], () => start + 100)
       await add(neighbour, ['ben'], () => start + 200)
-      assert.deepEqual(await bench.listSubjectIds(mine), ['anna', 'ben'])
-      assert.deepEqual(await bench.listSubjectIds(sibling), ['anna'])
-      assert.deepEqual(await bench.listSubjectIds(neighbour), ['ben'])
-      const [anna] = await bench.listSubjects(sibling)
+      assert.deepEqual(await fixture.listSubjectIds(mine), ['anna', 'ben'])
+      assert.deepEqual(await fixture.listSubjectIds(sibling), ['anna'])
+      assert.deepEqual(await fixture.listSubjectIds(neighbour), ['ben'])
+      const [anna] = await fixture.listSubjects(sibling)
       assert.equal(anna?.lastSeenAt, start + 100)
     })
   })
@@ -140,13 +140,13 @@ export function subjectListContract(bench: Bench): void {
       const tracker = await trackerWith(ids)
       const expected = ['Z', 'z', 'é', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '🦦', '\u{10ffff}']
       assert.notDeepEqual([...ids].sort(), expected)
-      assert.deepEqual(await bench.listSubjectIds(tracker), expected)
+      assert.deepEqual(await fixture.listSubjectIds(tracker), expected)
     })
 
     it('are all there, each once, whatever their ids', async () => {
       const tracker = await trackerWith(oddIds)
       assert.equal(new Set(oddIds).size, oddIds.length)
-      assert.deepEqual(await bench.listSubjectIds(tracker), [...oddIds].sort(byCodePoints))
+      assert.deepEqual(await fixture.listSubjectIds(tracker), [...oddIds].sort(byCodePoints))
     })
 
     it('can be narrowed to a prefix, taken literally', async () => {
@@ -163,7 +163,7 @@ export function subjectListContract(bench: Bench): void {
       for (const prefix of prefixes) {
         const expected = oddIds.filter((id) => id.startsWith(prefix)).sort(byCodePoints)
         for (const limit of [1, 200]) {
-          const found = await bench.listSubjectIds(tracker, { subjectIdPrefix: prefix, limit })
+          const found = await fixture.listSubjectIds(tracker, { subjectIdPrefix: prefix, limit })
           assert.deepEqual(found, expected, JSON.stringify(prefix))
         }
       }
@@ -172,7 +172,7 @@ export function subjectListContract(bench: Bench): void {
     it('can be narrowed to a prefix of the greatest length', async () => {
       const longest = '🦦'.repeat(256)
       const tracker = await trackerWith([longest, '🦦'.repeat(255), `${'🦦'.repeat(255)}a`])
-      assert.deepEqual(await bench.listSubjectIds(tracker, { subjectIdPrefix: longest }), [longest])
+      assert.deepEqual(await fixture.listSubjectIds(tracker, { subjectIdPrefix: longest }), [longest])
     })
   })
 
@@ -199,7 +199,7 @@ export function subjectListContract(bench: Bench): void {
           for (const lastSeenBefore of bounds) {
             const query = { sort, lastSeenAfter, lastSeenBefore, limit: 7 }
             assert.deepEqual(
-              await bench.listSubjectIds(tracker, query),
+              await fixture.listSubjectIds(tracker, query),
               expected(query),
               JSON.stringify(query),
             )
@@ -216,9 +216,13 @@ export function subjectListContract(bench: Bench): void {
         eventId: 'later',
         occurredAt: start + 50,
       })
-      await bench.store.ingest.ingest([again])
-      assert.deepEqual(await bench.listSubjectIds(tracker, { sort: 'lastSeenAt' }), ['ben', 'cleo', 'anna'])
-      assert.deepEqual(await bench.listSubjectIds(tracker, { sort: '-lastSeenAt' }), ['anna', 'cleo', 'ben'])
+      await fixture.store.ingest.ingest([again])
+      assert.deepEqual(await fixture.listSubjectIds(tracker, { sort: 'lastSeenAt' }), ['ben', 'cleo', 'anna'])
+      assert.deepEqual(await fixture.listSubjectIds(tracker, { sort: '-lastSeenAt' }), [
+        'anna',
+        'cleo',
+        'ben',
+      ])
     })
   })
 
@@ -230,7 +234,7 @@ export function subjectListContract(bench: Bench): void {
       const walks: SubjectSummary[][] = []
       for (const sort of ['subjectId', 'lastSeenAt', '-lastSeenAt'] as const) {
         const byLimit = await Promise.all(
-          [1, 7, 200].map((limit) => bench.listSubjects(tracker, { sort, limit })),
+          [1, 7, 200].map((limit) => fixture.listSubjects(tracker, { sort, limit })),
         )
         for (const walk of byLimit) assert.deepEqual(walk, byLimit[0])
         walks.push(...byLimit)
@@ -243,10 +247,10 @@ export function subjectListContract(bench: Bench): void {
 
     it('ends with the last full page, without an empty one behind it', async () => {
       const tracker = await trackerWith(many.slice(0, 14))
-      const first = await bench.store.subjects.list(tracker, { ...everySubject, limit: 7 })
+      const first = await fixture.store.subjects.list(tracker, { ...everySubject, limit: 7 })
       assert.equal(first?.rows.length, 7)
       assert.ok(first?.next)
-      const second = await bench.store.subjects.list(tracker, {
+      const second = await fixture.store.subjects.list(tracker, {
         ...everySubject,
         limit: 7,
         after: first.next,
@@ -259,7 +263,7 @@ export function subjectListContract(bench: Bench): void {
       const tracker = await trackerWith(['anna', 'ben', 'cleo'])
       for (const sort of ['subjectId', 'lastSeenAt'] as const) {
         const query = { ...everySubject, sort, limit: 1, after: { subjectId: 'b', lastSeenAt: start } }
-        assert.equal((await bench.store.subjects.list(tracker, query))?.rows[0]?.subjectId, 'ben')
+        assert.equal((await fixture.store.subjects.list(tracker, query))?.rows[0]?.subjectId, 'ben')
       }
     })
 
@@ -267,7 +271,7 @@ export function subjectListContract(bench: Bench): void {
       const tracker = await trackerWith(['anna'])
       const after = { subjectId: '\u{10ffff}', lastSeenAt: Number.MAX_SAFE_INTEGER }
       for (const sort of ['subjectId', 'lastSeenAt'] as const) {
-        const page = await bench.store.subjects.list(tracker, { ...everySubject, sort, after })
+        const page = await fixture.store.subjects.list(tracker, { ...everySubject, sort, after })
         assert.deepEqual(page, { rows: [], next: null })
       }
     })
@@ -280,7 +284,7 @@ export function subjectListContract(bench: Bench): void {
       const seen: string[] = []
       let after = null
       do {
-        const page = await bench.store.subjects.list(tracker, { ...everySubject, limit: 7, after })
+        const page = await fixture.store.subjects.list(tracker, { ...everySubject, limit: 7, after })
         assert.ok(page)
         seen.push(...page.rows.map(({ subjectId }) => subjectId))
         after = page.next
@@ -288,7 +292,7 @@ export function subjectListContract(bench: Bench): void {
           tracker,
           Array.from({ length: 5 }, () => random.pick(guests)),
         )
-        for (let i = 0; i < 3; i++) await bench.store.subjects.erase(tracker, random.pick(guests))
+        for (let i = 0; i < 3; i++) await fixture.store.subjects.erase(tracker, random.pick(guests))
       } while (after !== null)
       const told = `LETHE_TEST_SEED=${random.seed}`
       assert.deepEqual(seen, [...new Set(seen)].sort(byCodePoints), `nobody twice, all in order: ${told}`)

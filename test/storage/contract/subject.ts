@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
-import type { Bench } from './bench.ts'
+import type { Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 
-export function subjectContract(bench: Bench): void {
+export function subjectContract(fixture: Fixture): void {
   describe('reading a subject', () => {
     it('tells when it was seen, what it holds and what is known of it', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const attributes = { country: 'DE', browser: 'Firefox' }
-      await bench.store.ingest.ingest([
+      await fixture.store.ingest.ingest([
         sessionRow({
           trackerId,
           subjectId: 'anna',
@@ -23,7 +23,7 @@ export function subjectContract(bench: Bench): void {
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e1', occurredAt: start + 1 }),
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e2', occurredAt: start + 2 }),
       ])
-      assert.deepEqual(await bench.store.subjects.read(tracker, 'anna'), {
+      assert.deepEqual(await fixture.store.subjects.read(tracker, 'anna'), {
         subjectId: 'anna',
         firstSeenAt: start,
         lastSeenAt: start + 9,
@@ -33,7 +33,7 @@ export function subjectContract(bench: Bench): void {
     })
 
     it('has the attributes of the session that started last, whenever it was told of', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const session = (sessionId: string, startedAt: number, endedAt: number) =>
         sessionRow({
           trackerId: tracker.trackerId,
@@ -43,16 +43,16 @@ export function subjectContract(bench: Bench): void {
           endedAt,
           attributes: { from: sessionId },
         })
-      await bench.store.ingest.ingest([session('newest', start + 50, start + 51)])
-      await bench.store.ingest.ingest([session('older', start, start + 100)])
-      const record = await bench.store.subjects.read(tracker, 'anna')
+      await fixture.store.ingest.ingest([session('newest', start + 50, start + 51)])
+      await fixture.store.ingest.ingest([session('older', start, start + 100)])
+      const record = await fixture.store.subjects.read(tracker, 'anna')
       assert.deepEqual(record?.attributes, { from: 'newest' })
       assert.equal(record?.lastSeenAt, start + 100)
     })
 
     it('takes of sessions that started together the one its session list shows first', async () => {
-      const tracker = await bench.createTracker()
-      await bench.store.ingest.ingest(
+      const tracker = await fixture.createTracker()
+      await fixture.store.ingest.ingest(
         ['a', '\uffff', '🦦', 'z'].map((sessionId) =>
           sessionRow({
             trackerId: tracker.trackerId,
@@ -62,15 +62,15 @@ export function subjectContract(bench: Bench): void {
           }),
         ),
       )
-      const [first] = await bench.listSessions(tracker, 'anna')
+      const [first] = await fixture.listSessions(tracker, 'anna')
       assert.equal(first?.sessionId, '🦦')
-      assert.deepEqual((await bench.store.subjects.read(tracker, 'anna'))?.attributes, { from: '🦦' })
+      assert.deepEqual((await fixture.store.subjects.read(tracker, 'anna'))?.attributes, { from: '🦦' })
     })
 
     it('tells everybody who asks at one moment of what they asked for', async () => {
-      const [mine, theirs] = [await bench.createTracker(), await bench.createTracker()]
+      const [mine, theirs] = [await fixture.createTracker(), await fixture.createTracker()]
       const names = Array.from({ length: 150 }, (_, number) => `visitor-${number}`)
-      await bench.store.ingest.ingest(
+      await fixture.store.ingest.ingest(
         [mine, theirs].flatMap(({ trackerId }) =>
           names.flatMap((subjectId, number) => [
             sessionRow({
@@ -91,10 +91,10 @@ export function subjectContract(bench: Bench): void {
         [mine, later, foreign, theirs].map((view) => ({ view, subjectId })),
       )
       const told = await Promise.all(
-        asked.map(({ view, subjectId }) => bench.store.subjects.read(view, subjectId)),
+        asked.map(({ view, subjectId }) => fixture.store.subjects.read(view, subjectId)),
       )
       for (const [place, { view, subjectId }] of asked.entries()) {
-        assert.deepEqual(told[place], await bench.store.subjects.read(view, subjectId))
+        assert.deepEqual(told[place], await fixture.store.subjects.read(view, subjectId))
         const number = names.indexOf(subjectId)
         const isThere = number >= 0 && view !== foreign && (view !== later || number >= 75)
         assert.equal(told[place]?.subjectId, isThere ? subjectId : undefined)
@@ -103,50 +103,50 @@ export function subjectContract(bench: Bench): void {
     })
 
     it('is null when there is no such subject, tracker, or right to see it', async () => {
-      const tracker = await bench.createTracker()
-      const empty = await bench.createTracker(tracker.organisationId)
-      const organisationId = await bench.createOrganisation()
-      await bench.store.ingest.ingest([
+      const tracker = await fixture.createTracker()
+      const empty = await fixture.createTracker(tracker.organisationId)
+      const organisationId = await fixture.createOrganisation()
+      await fixture.store.ingest.ingest([
         eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'e' }),
       ])
-      assert.ok(await bench.store.subjects.read(tracker, 'anna'))
+      assert.ok(await fixture.store.subjects.read(tracker, 'anna'))
       for (const subjectId of ['ann', 'annaa', 'Anna', 'anna ', '%', 'anna%', '']) {
-        assert.equal(await bench.store.subjects.read(tracker, subjectId), null, subjectId)
+        assert.equal(await fixture.store.subjects.read(tracker, subjectId), null, subjectId)
       }
-      assert.equal(await bench.store.subjects.read(empty, 'anna'), null)
-      assert.equal(await bench.store.subjects.read({ ...tracker, organisationId }, 'anna'), null)
-      assert.equal(await bench.store.subjects.read({ ...tracker, trackerId: 'nothing' }, 'anna'), null)
+      assert.equal(await fixture.store.subjects.read(empty, 'anna'), null)
+      assert.equal(await fixture.store.subjects.read({ ...tracker, organisationId }, 'anna'), null)
+      assert.equal(await fixture.store.subjects.read({ ...tracker, trackerId: 'nothing' }, 'anna'), null)
     })
 
     it('keeps the same id in two trackers apart', async () => {
-      const trackers = [await bench.createTracker(), await bench.createTracker()]
+      const trackers = [await fixture.createTracker(), await fixture.createTracker()]
       for (const [i, { trackerId }] of trackers.entries()) {
         const events = Array.from({ length: i + 1 }, (_, n) =>
           eventRow({ trackerId, subjectId: 'anna', sessionId: `s${n}`, eventId: `e${n}` }),
         )
-        await bench.store.ingest.ingest(events)
+        await fixture.store.ingest.ingest(events)
       }
       for (const [i, tracker] of trackers.entries()) {
-        const record = await bench.store.subjects.read(tracker, 'anna')
+        const record = await fixture.store.subjects.read(tracker, 'anna')
         assert.deepEqual(record?.counts, { sessions: i + 1, events: i + 1 })
-        assert.equal((await bench.listEvents(tracker, 'anna')).length, i + 1)
-        assert.equal((await bench.listSessions(tracker, 'anna')).length, i + 1)
+        assert.equal((await fixture.listEvents(tracker, 'anna')).length, i + 1)
+        assert.equal((await fixture.listSessions(tracker, 'anna')).length, i + 1)
       }
     })
 
     it('keeps a tracker and a subject apart whose ids together read the same', async () => {
-      const organisationId = await bench.createOrganisation()
-      const id = bench.fresh('x')
+      const organisationId = await fixture.createOrganisation()
+      const id = fixture.fresh('x')
       const pairs = [
         [id, 'yz'],
         [`${id}y`, 'z'],
       ] as const
       for (const [trackerId, subjectId] of pairs) {
-        await bench.store.trackers.create({ id: trackerId, organisationId, name: 'Shop', createdAt: 1 })
-        await bench.store.ingest.ingest([eventRow({ trackerId, subjectId, eventId: `of ${trackerId}` })])
+        await fixture.store.trackers.create({ id: trackerId, organisationId, name: 'Shop', createdAt: 1 })
+        await fixture.store.ingest.ingest([eventRow({ trackerId, subjectId, eventId: `of ${trackerId}` })])
       }
       for (const [trackerId, subjectId] of pairs) {
-        const events = await bench.listEvents({ organisationId, trackerId, since: always }, subjectId)
+        const events = await fixture.listEvents({ organisationId, trackerId, since: always }, subjectId)
         assert.deepEqual(
           events.map(({ eventId }) => eventId),
           [`of ${trackerId}`],
@@ -156,25 +156,25 @@ export function subjectContract(bench: Bench): void {
   })
   describe('counting subjects', () => {
     it('counts what can be seen, no further than asked', async () => {
-      const tracker = await bench.createTracker()
+      const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      assert.equal(await bench.store.subjects.count(tracker, 10), 0)
-      await bench.store.ingest.ingest(
+      assert.equal(await fixture.store.subjects.count(tracker, 10), 0)
+      await fixture.store.ingest.ingest(
         ['a', 'b', 'c'].map((subjectId, i) =>
           sessionRow({ trackerId, subjectId, sessionId: 's', startedAt: start + i, endedAt: start + i }),
         ),
       )
-      assert.equal(await bench.store.subjects.count(tracker, 10), 3)
-      assert.equal(await bench.store.subjects.count(tracker, 2), 2)
-      assert.equal(await bench.store.subjects.count({ ...tracker, since: start + 1 }, 10), 2)
-      assert.equal(await bench.store.subjects.count({ ...tracker, since: start + 3 }, 10), 0)
+      assert.equal(await fixture.store.subjects.count(tracker, 10), 3)
+      assert.equal(await fixture.store.subjects.count(tracker, 2), 2)
+      assert.equal(await fixture.store.subjects.count({ ...tracker, since: start + 1 }, 10), 2)
+      assert.equal(await fixture.store.subjects.count({ ...tracker, since: start + 3 }, 10), 0)
     })
 
     it('is null when the tracker is not visible', async () => {
-      const tracker = await bench.createTracker()
-      const organisationId = await bench.createOrganisation()
-      assert.equal(await bench.store.subjects.count({ ...tracker, organisationId }, 10), null)
-      assert.equal(await bench.store.subjects.count({ ...tracker, trackerId: 'nothing' }, 10), null)
+      const tracker = await fixture.createTracker()
+      const organisationId = await fixture.createOrganisation()
+      assert.equal(await fixture.store.subjects.count({ ...tracker, organisationId }, 10), null)
+      assert.equal(await fixture.store.subjects.count({ ...tracker, trackerId: 'nothing' }, 10), null)
     })
   })
 }

@@ -3,7 +3,7 @@ import type { IncomingEvent, IncomingRow, IncomingSession, IngestCounts } from '
 import type { Instant } from '../../../src/domain/instant.ts'
 import type { SweptCounts } from '../../../src/domain/retention.ts'
 import type { SubjectCounts } from '../../../src/domain/subject.ts'
-import { byCodePoints, type WholeSubject } from './bench.ts'
+import { byCodePoints, type WholeSubject } from './fixture.ts'
 
 type ModelSession = Omit<IncomingSession, 'type' | 'trackerId'> & { attributesAt: Instant | null }
 type ModelEvent = Omit<IncomingEvent, 'type' | 'trackerId'>

@@ -1,77 +1,80 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Bench } from './bench.ts'
+import type { Fixture } from './fixture.ts'
 import { kindsOf, memberNote } from './member.ts'
 
-export function trackerContract(bench: Bench): void {
+export function trackerContract(fixture: Fixture): void {
   describe('a tracker', () => {
     it('is found as it was stored, whoever owns it', async () => {
-      const organisationId = await bench.createOrganisation()
+      const organisationId = await fixture.createOrganisation()
       const tracker = {
-        id: `a/b?c=%20 🦦 ${bench.fresh('t')}`,
+        id: `a/b?c=%20 🦦 ${fixture.fresh('t')}`,
         organisationId,
         name: `L'été "shop"`,
         createdAt: 42,
       }
-      assert.equal(await bench.store.trackers.create(tracker), true)
-      assert.deepEqual(await bench.store.trackers.find(tracker.id), tracker)
+      assert.equal(await fixture.store.trackers.create(tracker), true)
+      assert.deepEqual(await fixture.store.trackers.find(tracker.id), tracker)
     })
 
     it('is null when there is none with the id', async () => {
-      assert.equal(await bench.store.trackers.find('nothing'), null)
+      assert.equal(await fixture.store.trackers.find('nothing'), null)
     })
 
     it('has an id that is unique in the whole store', async () => {
-      const [mine, theirs] = [await bench.createOrganisation(), await bench.createOrganisation()]
-      const tracker = { id: bench.fresh('tracker'), organisationId: mine, name: 'Shop', createdAt: 1 }
-      await bench.store.trackers.create(tracker)
+      const [mine, theirs] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
+      const tracker = { id: fixture.fresh('tracker'), organisationId: mine, name: 'Shop', createdAt: 1 }
+      await fixture.store.trackers.create(tracker)
       for (const organisationId of [mine, theirs]) {
-        assert.equal(await bench.store.trackers.create({ ...tracker, organisationId, name: 'Other' }), false)
+        assert.equal(
+          await fixture.store.trackers.create({ ...tracker, organisationId, name: 'Other' }),
+          false,
+        )
       }
-      assert.deepEqual(await bench.store.trackers.find(tracker.id), tracker)
-      assert.deepEqual(await bench.store.trackers.list(theirs), [])
+      assert.deepEqual(await fixture.store.trackers.find(tracker.id), tracker)
+      assert.deepEqual(await fixture.store.trackers.list(theirs), [])
     })
 
     it('has an id in which case counts', async () => {
-      const organisationId = await bench.createOrganisation()
-      const id = bench.fresh('tracker')
+      const organisationId = await fixture.createOrganisation()
+      const id = fixture.fresh('tracker')
       for (const same of [id, id.toUpperCase()]) {
         const tracker = { id: same, organisationId, name: 'Shop', createdAt: 1 }
-        assert.equal(await bench.store.trackers.create(tracker), true)
+        assert.equal(await fixture.store.trackers.create(tracker), true)
       }
-      assert.equal((await bench.store.trackers.list(organisationId)).length, 2)
+      assert.equal((await fixture.store.trackers.list(organisationId)).length, 2)
     })
 
     it('cannot be stored for an organisation that does not exist', async () => {
-      const id = bench.fresh('tracker')
+      const id = fixture.fresh('tracker')
       const tracker = { id, organisationId: 'nobody', name: 'Shop', createdAt: 1 }
-      assert.equal(await bench.store.trackers.create(tracker), false)
-      assert.equal(await bench.store.trackers.find(id), null)
+      assert.equal(await fixture.store.trackers.create(tracker), false)
+      assert.equal(await fixture.store.trackers.find(id), null)
     })
 
     it('can be given another name by its organisation alone', async () => {
-      const { organisationId, trackerId } = await bench.createTracker()
-      const other = await bench.createOrganisation()
-      const before = await bench.store.trackers.find(trackerId)
+      const { organisationId, trackerId } = await fixture.createTracker()
+      const other = await fixture.createOrganisation()
+      const before = await fixture.store.trackers.find(trackerId)
       const rename = (owner: string, id: string, name: string) =>
-        bench.store.trackers.rename(
+        fixture.store.trackers.rename(
           { organisationId: owner, trackerId: id },
           name,
-          memberNote(bench, owner, 'tracker.renamed'),
+          memberNote(fixture, owner, 'tracker.renamed'),
         )
       assert.equal(await rename(other, trackerId, 'Theirs'), false)
       assert.equal(await rename(organisationId, 'nothing', 'None'), false)
-      assert.deepEqual(await bench.store.trackers.find(trackerId), before)
+      assert.deepEqual(await fixture.store.trackers.find(trackerId), before)
       assert.equal(await rename(organisationId, trackerId, `L'été`), true)
-      assert.deepEqual(await bench.store.trackers.find(trackerId), { ...before, name: `L'été` })
-      assert.deepEqual(await kindsOf(bench, organisationId), ['tracker.renamed'])
-      assert.deepEqual(await kindsOf(bench, other), [])
+      assert.deepEqual(await fixture.store.trackers.find(trackerId), { ...before, name: `L'été` })
+      assert.deepEqual(await kindsOf(fixture, organisationId), ['tracker.renamed'])
+      assert.deepEqual(await kindsOf(fixture, other), [])
     })
 
     it('is listed with its organisation’s others alone, oldest first, and by id among equals', async () => {
-      const [mine, theirs] = [await bench.createOrganisation(), await bench.createOrganisation()]
+      const [mine, theirs] = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       const tracker = (kind: string, organisationId: string, createdAt: number) => ({
-        id: bench.fresh(kind),
+        id: fixture.fresh(kind),
         organisationId,
         name: kind,
         createdAt,
@@ -83,10 +86,10 @@ export function trackerContract(bench: Bench): void {
         tracker('twin-a', mine, 20),
       ]
       for (const one of [young, old, tracker('foreign', theirs, 15), twinB, twinA]) {
-        await bench.store.trackers.create(one)
+        await fixture.store.trackers.create(one)
       }
-      assert.deepEqual(await bench.store.trackers.list(mine), [old, twinA, twinB, young])
-      assert.deepEqual(await bench.store.trackers.list('nobody'), [])
+      assert.deepEqual(await fixture.store.trackers.list(mine), [old, twinA, twinB, young])
+      assert.deepEqual(await fixture.store.trackers.list('nobody'), [])
     })
   })
 }

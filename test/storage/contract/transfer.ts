@@ -4,12 +4,12 @@ import { after, before, describe, it } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
 import { keyOf, type TransferRow, type TransferTable } from '../../../src/domain/transfer.ts'
 import { fillEverything } from '../../support/everything.ts'
-import { Bench, byCodePoints } from './bench.ts'
+import { byCodePoints, Fixture } from './fixture.ts'
 
 /** Moving everything is of the store as a whole, so it has two of its own. */
 export function transferContract(folder: string, open: (folder: string) => Promise<Store>): void {
   describe('moving tables', () => {
-    const [full, empty] = [new Bench(), new Bench()]
+    const [full, empty] = [new Fixture(), new Fixture()]
     before(async () => {
       full.use(await open(join(folder, 'moved-from')))
       empty.use(await open(join(folder, 'moved-to')))
@@ -22,7 +22,7 @@ export function transferContract(folder: string, open: (folder: string) => Promi
       return found ?? assert.fail(`no table ${name}`)
     }
 
-    async function readAll({ store }: Bench, table: TransferTable, limit: number): Promise<TransferRow[]> {
+    async function readAll({ store }: Fixture, table: TransferTable, limit: number): Promise<TransferRow[]> {
       const all: TransferRow[] = []
       for (let last: TransferRow | undefined; ; last = all.at(-1)) {
         const rows = await store.transfer.read(table, last ? keyOf(table, last) : null, limit)

@@ -6,14 +6,14 @@ import { freshDatabase } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { eventRow } from '../../support/rows.ts'
 import { until } from '../../support/until.ts'
-import { Bench } from '../contract/bench.ts'
 import { deleteOrganisation, deleteTracker, newKey, removeAll } from '../contract/deletion.ts'
+import { Fixture } from '../contract/fixture.ts'
 
 const lifetime = inReverse({ after })
 const address = await freshDatabase(lifetime)
-const bench = new Bench()
-bench.use(await openStoreAt(address))
-lifetime.after(() => bench.store.close())
+const fixture = new Fixture()
+fixture.use(await openStoreAt(address))
+lifetime.after(() => fixture.store.close())
 
 async function connect(): Promise<Client> {
   const client = new Client(address)
@@ -49,36 +49,36 @@ async function inTurn(lock: string, works: (() => Promise<unknown>)[]): Promise<
 
 describe('a deletion', () => {
   it('waits for the import that is under way, and takes what that brought along', async () => {
-    const tracker = await bench.createTracker()
+    const tracker = await fixture.createTracker()
     const rows = (eventId: string) => [
       eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId }),
       eventRow({ trackerId: tracker.trackerId, subjectId: eventId, eventId }),
     ]
-    await bench.store.ingest.ingest(rows('e1'))
+    await fixture.store.ingest.ingest(rows('e1'))
     const isHeld = `SELECT 1 FROM subjects WHERE tracker_id = '${tracker.trackerId}' FOR UPDATE`
     const outcomes = await inTurn(isHeld, [
-      () => bench.store.ingest.ingest(rows('e2')),
-      () => deleteTracker(bench, tracker),
+      () => fixture.store.ingest.ingest(rows('e2')),
+      () => deleteTracker(fixture, tracker),
     ])
     assert.deepEqual(outcomes, [{ subjects: 1, sessions: 1, events: 2 }, true])
-    const { removed } = await removeAll(bench, tracker.trackerId)
+    const { removed } = await removeAll(fixture, tracker.trackerId)
     assert.deepEqual(removed, { subjects: 3, sessions: 3, events: 4 })
   })
 
   it('keeps those waiting who add to the organisation meanwhile, and then refuses them', async () => {
-    const tracker = await bench.createTracker()
+    const tracker = await fixture.createTracker()
     const { organisationId } = tracker
-    const key = newKey(bench, organisationId)
+    const key = newKey(fixture, organisationId)
     // Holds up the deletion in its middle, when the organisation is marked already.
     const isHeld = `SELECT 1 FROM trackers WHERE id = '${tracker.trackerId}' FOR KEY SHARE`
-    const id = bench.fresh('tracker')
+    const id = fixture.fresh('tracker')
     const outcomes = await inTurn(isHeld, [
-      () => deleteOrganisation(bench, organisationId),
-      () => bench.store.apiKeys.create(key, 'a'.repeat(64)),
-      () => bench.store.trackers.create({ id, organisationId, name: id, createdAt: 1 }),
+      () => deleteOrganisation(fixture, organisationId),
+      () => fixture.store.apiKeys.create(key, 'a'.repeat(64)),
+      () => fixture.store.trackers.create({ id, organisationId, name: id, createdAt: 1 }),
     ])
     assert.deepEqual(outcomes, [true, false, false])
-    assert.deepEqual(await bench.store.apiKeys.list(organisationId), [])
-    await removeAll(bench, tracker.trackerId)
+    assert.deepEqual(await fixture.store.apiKeys.list(organisationId), [])
+    await removeAll(fixture, tracker.trackerId)
   })
 })

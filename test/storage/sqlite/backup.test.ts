@@ -10,7 +10,7 @@ import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.t
 import { always, at, eventRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { keeping, rememberWindows, stepBefore } from '../../support/windows.ts'
-import { Bench } from '../contract/bench.ts'
+import { Fixture } from '../contract/fixture.ts'
 import { value } from './database-file.ts'
 import { talesIn, tellTale } from './tell-tale.ts'
 
@@ -34,13 +34,13 @@ async function openCopy(t: TestContext, path: string): Promise<Store> {
 }
 
 async function contentsOf(store: Store): Promise<unknown> {
-  const bench = new Bench()
-  bench.use(store)
+  const fixture = new Fixture()
+  fixture.use(store)
   return {
     organisations: await store.organisations.list(),
     trackers: await store.trackers.list('acme'),
     totals: await store.dailyTotals.list(tracker, -1e6, 1e6),
-    subjects: await bench.readAll(tracker),
+    subjects: await fixture.readAll(tracker),
   }
 }
 

@@ -10,7 +10,7 @@ import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.t
 import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { keeping, rememberWindows, stepBefore } from '../../support/windows.ts'
-import { Bench } from '../contract/bench.ts'
+import { Fixture } from '../contract/fixture.ts'
 import { ask, value } from './database-file.ts'
 
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
@@ -94,9 +94,9 @@ async function newStore(t: TestContext): Promise<Store> {
 }
 
 function readAll(store: Store, since: number): Promise<unknown> {
-  const bench = new Bench()
-  bench.use(store)
-  return bench.readAll({ ...tracker, since })
+  const fixture = new Fixture()
+  fixture.use(store)
+  return fixture.readAll({ ...tracker, since })
 }
 
 const totalsOf = (store: Store) => store.dailyTotals.list(tracker, -1e6, 1e6)

@@ -22,7 +22,7 @@ export interface WholeSubject {
 }
 
 /** The one store a contract's tests share: each test works in a tracker of its own. */
-export class Bench {
+export class Fixture {
   #store: Store | null = null
   #count = 0
 

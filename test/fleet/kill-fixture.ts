@@ -15,7 +15,7 @@ interface Databases {
 }
 
 /** What it takes to kill a process at work on PostgreSQL and to look at what it left behind. */
-export interface KillBench {
+export interface KillFixture {
   random: SeededRandom
   postgres: PostgresServer
   /** Its store is `work`. */
@@ -24,7 +24,7 @@ export interface KillBench {
   urls: Databases
 }
 
-export function killBench(t: TestContext, postgres: PostgresServer, name: string): KillBench {
+export function killFixture(t: TestContext, postgres: PostgresServer, name: string): KillFixture {
   const names = { work: `${name}-work`, before: `${name}-before` }
   const urls = { work: databaseUrl(postgres, names.work), before: databaseUrl(postgres, names.before) }
   return { random: seededRandom(), postgres, cli: commandLine(t, urls.work), names, urls }
@@ -36,8 +36,8 @@ export interface Victim {
 }
 
 /** Lets a command run to its end in a process of its own. How long it was at work. */
-export async function measure(bench: KillBench, victim: Victim): Promise<number> {
-  const { program, begun } = await begin(bench, victim)
+export async function measure(fixture: KillFixture, victim: Victim): Promise<number> {
+  const { program, begun } = await begin(fixture, victim)
   const { code, stderr } = await program.ended
   assert.equal(code, 0, stderr)
   return performance.now() - begun
@@ -45,19 +45,19 @@ export async function measure(bench: KillBench, victim: Victim): Promise<number>
 
 /** Runs a command in a process of its own and disturbs it so long after it began to work. */
 export async function disturb(
-  bench: KillBench,
+  fixture: KillFixture,
   victim: Victim,
   afterMs: number,
   disturbance: (program: RunningProgram) => Promise<boolean>,
 ): Promise<Pick<Hit, 'wasInTime' | 'ranMs'>> {
-  const { program, begun } = await begin(bench, victim)
+  const { program, begun } = await begin(fixture, victim)
   const ranMs = program.ended.then(() => performance.now() - begun)
   await delay(afterMs)
   return { wasInTime: await disturbance(program), ranMs: await ranMs }
 }
 
 /** A process begins to work when it connects. */
-async function begin({ cli, postgres, names }: KillBench, { args, env }: Victim) {
+async function begin({ cli, postgres, names }: KillFixture, { args, env }: Victim) {
   const program = cli.startProgram(args, env)
   let isOver = false
   program.ended.then(() => {

@@ -5,7 +5,7 @@ import { type SeededRandom, seededRandom } from '../support/seeded-random.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** What it takes to kill a process and to look at what it left behind. */
-export interface KillBench {
+export interface KillFixture {
   random: SeededRandom
   /** Its store is the one on which processes die. */
   cli: CommandLine
@@ -19,7 +19,7 @@ export interface KillBench {
   seen: string
 }
 
-export function killBench(t: TestContext): KillBench {
+export function killFixture(t: TestContext): KillFixture {
   const folder = temporaryFolder(t)
   return {
     random: seededRandom(),
