@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { SubjectCopy } from '../../operations/copy-subject.ts'
+import type { SubjectExport } from '../../operations/export-subject.ts'
 import { presentEvent } from '../api/routes/events.ts'
 import { presentSession } from '../api/routes/sessions.ts'
 import { presentRecord } from '../api/routes/subjects.ts'
@@ -13,7 +13,7 @@ import type { RequestContext } from '../request-context.ts'
 export async function sendExport(
   { id, request, response }: RequestContext,
   trackerId: string,
-  copy: SubjectCopy,
+  copy: SubjectExport,
 ): Promise<void> {
   response.writeHead(200, {
     'X-Request-Id': id,
@@ -29,7 +29,10 @@ export async function sendExport(
 }
 
 /** The copy as pieces of one JSON object: the record's fields, then the two lists. */
-async function* toJson(trackerId: string, { record, sessions, events }: SubjectCopy): AsyncGenerator<string> {
+async function* toJson(
+  trackerId: string,
+  { record, sessions, events }: SubjectExport,
+): AsyncGenerator<string> {
   yield JSON.stringify(presentRecord(trackerId, record)).slice(0, -1)
   yield* listToJson('sessions', sessions, presentSession)
   yield* listToJson('events', events, presentEvent)

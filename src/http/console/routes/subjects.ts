@@ -1,6 +1,6 @@
 import { Problems } from '../../../domain/problems.ts'
-import { copySubject } from '../../../operations/copy-subject.ts'
 import { eraseSubject } from '../../../operations/erase-subject.ts'
+import { exportSubject } from '../../../operations/export-subject.ts'
 import { listEvents, planEventList } from '../../../operations/list-events.ts'
 import { listSessions, planSessionList } from '../../../operations/list-sessions.ts'
 import { listSubjects, planSubjectList } from '../../../operations/list-subjects.ts'
@@ -85,7 +85,7 @@ export const subjectRoutes = [
     async handle(call) {
       const { trackerId, subjectId } = call.path
       const view = trackerView(call, trackerId)
-      const copy = await copySubject(call.services, view, subjectId, originOf(call.context))
+      const copy = await exportSubject(call.services, view, subjectId, originOf(call.context))
       await sendExport(call.context, trackerId, copy)
     },
   }),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { commandLine } from '../../src/domain/activity.ts'
-import { copySubject } from '../../src/operations/copy-subject.ts'
 import { eraseSubject } from '../../src/operations/erase-subject.ts'
+import { exportSubject } from '../../src/operations/export-subject.ts'
 import { eventRow } from '../support/rows.ts'
 import { addTracker, failure, openDeps } from './fixture.ts'
 
@@ -25,7 +25,12 @@ async function gather<Row>(pages: AsyncIterable<Row[]>): Promise<Row[][]> {
 
 describe('the copy of a subject', () => {
   it('has its record, and all its sessions and events page by page', async () => {
-    const { record, sessions, events } = await copySubject(deps(), await addSubject(450), 'anna', commandLine)
+    const { record, sessions, events } = await exportSubject(
+      deps(),
+      await addSubject(450),
+      'anna',
+      commandLine,
+    )
     assert.deepEqual(record.counts, { sessions: 1, events: 450 })
     assert.equal((await gather(sessions)).flat().length, 1)
     assert.deepEqual(
@@ -36,16 +41,16 @@ describe('the copy of a subject', () => {
 
   it('is not found where the subject is not', async () => {
     const tracker = await addSubject(1)
-    await failure('not_found', copySubject(deps(), tracker, 'nobody', commandLine))
+    await failure('not_found', exportSubject(deps(), tracker, 'nobody', commandLine))
     await failure(
       'not_found',
-      copySubject(deps(), { ...tracker, organisationId: 'another' }, 'anna', commandLine),
+      exportSubject(deps(), { ...tracker, organisationId: 'another' }, 'anna', commandLine),
     )
   })
 
   it('breaks off when the subject is erased meanwhile: it is complete or it is none', async () => {
     const tracker = await addSubject(450)
-    const { events } = await copySubject(deps(), tracker, 'anna', commandLine)
+    const { events } = await exportSubject(deps(), tracker, 'anna', commandLine)
     const pages = events[Symbol.asyncIterator]()
     assert.equal((await pages.next()).value?.length, 200)
     await eraseSubject(deps(), tracker, 'anna')

@@ -13,7 +13,7 @@ import { activityNote } from './activity-note.ts'
 import { readSubject } from './read-subject.ts'
 
 /** All that is stored about a subject, the long parts page by page. */
-export interface SubjectCopy {
+export interface SubjectExport {
   record: SubjectRecord
   sessions: AsyncIterable<Session[]>
   events: AsyncIterable<Event[]>
@@ -23,7 +23,7 @@ export interface SubjectCopy {
  * The complete copy of a subject, which is noted in the activity. `not_found` when it is not there for the organisation; also later, while the pages are read, when it
  * is erased meanwhile: a copy is complete or it is none.
  */
-export async function copySubject(
+export async function exportSubject(
   deps: {
     subjects: SubjectStore
     sessions: SessionStore
@@ -35,7 +35,7 @@ export async function copySubject(
   tracker: TrackerView,
   subjectId: string,
   origin: Origin,
-): Promise<SubjectCopy> {
+): Promise<SubjectExport> {
   const limit = maxPageSize
   const record = await readSubject(deps, tracker, subjectId)
   const requestId = origin.requestId && withoutSubject(origin.requestId, subjectId)
