@@ -11,14 +11,14 @@ export type ApiBudgetName = 'ip' | 'key' | 'erasure'
  */
 export type ConsoleBudgetName = 'console' | 'sign-in' | 'account' | 'strangers'
 
-/** How many requests a holder (an address, a key) may make in a window that starts with its first one. */
+/** How many requests a bucket key (of an address, of a key) may make in a window that starts with its first one. */
 export interface Budget {
   name: ApiBudgetName | ConsoleBudgetName
   limit: number
   windowMs: number
 }
 
-/** The state of a holder's budget after a request has asked for its share. */
+/** The state of a bucket after a request has asked for its share. */
 export interface BudgetState {
   granted: boolean
   limit: number
@@ -31,16 +31,16 @@ export interface BudgetState {
 }
 
 /** Whoever asks a limiter, and how much longer it waits for one that does not answer: over all it asks for, not each time anew. */
-export interface Asker {
-  patienceMs: number
+export interface WaitBudget {
+  waitMs: number
 }
 
-/** The patience of a request: less than the 50 ms that are promised, since it is looked at every few milliseconds. */
-export const requestPatienceMs = 40
+/** The wait budget of a request: less than the 50 ms that are promised, since it is looked at every few milliseconds. */
+export const requestWaitMs = 40
 
 export interface Limiter {
-  /** Takes one request out of a holder's budget, or refuses and takes nothing. Never fails, and never outlasts its asker's patience. */
-  take(budget: Budget, holder: string, asker?: Asker): MaybePromise<BudgetState>
+  /** Takes one request out of a bucket, or refuses and takes nothing. Never fails, and never outlasts the wait budget. */
+  take(budget: Budget, bucketKey: string, waitBudget?: WaitBudget): MaybePromise<BudgetState>
   /** Whether it can be reached. While it cannot, each process counts for itself. */
   isReachable(): boolean
   /** Lets go of what it holds. Nobody may ask it any more. */

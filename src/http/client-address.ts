@@ -23,11 +23,11 @@ export function clientAddress(trustedProxies: readonly string[]): (request: Inco
   }
 
   /** Clients come again, and to take addresses apart costs as much as the rest of counting them. A long list is nobody's habit. */
-  function remember(told: string, holder: string): string {
-    if (told.length > longestRemembered) return holder
+  function remember(told: string, bucketKey: string): string {
+    if (told.length > longestRemembered) return bucketKey
     if (known.size >= mostRemembered) known.clear()
-    known.set(told, holder)
-    return holder
+    known.set(told, bucketKey)
+    return bucketKey
   }
 }
 
@@ -35,7 +35,7 @@ const mostRemembered = 10_000
 const longestRemembered = 128
 
 /**
- * The holder of an address's budget: an IPv4 address itself, written as IPv6 or not; an IPv6 address's /64, which one customer
+ * The bucket key of an address: an IPv4 address itself, written as IPv6 or not; an IPv6 address's /64, which one customer
  * commonly holds whole. `null` for what is no address: a proxy may pass on anything.
  */
 export function addressHolder(address: string): string | null {

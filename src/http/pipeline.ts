@@ -131,10 +131,10 @@ const foreignOrigin = new LetheError(
   'This change does not come from a page of this console. Behind a proxy, LETHE_PUBLIC_URL tells where the console is.',
 )
 
-/** Takes a request out of a holder's budget, or says that it is spent. */
+/** Takes a request out of a budget, or says that it is spent. */
 export function spending(limiter: Pick<Limiter, 'take'>) {
-  return (budget: Budget, holder: string, context: RequestContext): MaybePromise<LetheError | null> =>
-    andThen(limiter.take(budget, holder, context), (state) => {
+  return (budget: Budget, bucketKey: string, context: RequestContext): MaybePromise<LetheError | null> =>
+    andThen(limiter.take(budget, bucketKey, context), (state) => {
       context.budget = state.granted ? tightest(context.budget, state) : state
       return state.granted ? null : budgetSpent(budget)
     })

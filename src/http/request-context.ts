@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Actor, Origin } from '../domain/activity.ts'
 import type { Caller } from '../domain/api-key.ts'
-import { type Asker, type BudgetState, requestPatienceMs } from '../domain/budget.ts'
+import { type BudgetState, requestWaitMs, type WaitBudget } from '../domain/budget.ts'
 import type { Clock } from '../domain/instant.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
 import type { Passwords } from '../domain/password.ts'
@@ -14,7 +14,7 @@ import type { ChosenRequestId } from './request-id.ts'
 import type { Fields, Schema } from './schemas/schema.ts'
 
 /** A request on its way through its pipeline, and what is learnt of it there. */
-export class RequestContext implements Asker {
+export class RequestContext implements WaitBudget {
   readonly startedAt = performance.now()
   readonly id: string
   readonly chosenId: ChosenRequestId
@@ -28,7 +28,7 @@ export class RequestContext implements Asker {
   signedIn: SignedIn | null = null
   /** The budget its client should mind; on a 429 the one that refused. */
   budget: BudgetState | null = null
-  patienceMs = requestPatienceMs
+  waitMs = requestWaitMs
   /** How many bytes of its answer its client is yet to take. */
   unreadBytes = 0
   /** The methods its path takes, when its own is not among them. */

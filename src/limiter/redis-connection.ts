@@ -65,7 +65,7 @@ function clientFor({ host, port, isEncrypted, username, password, database }: Re
     disableOfflineQueue: true,
     disableClientInfo: true,
     maintNotifications: 'disabled',
-    // Whoever asks has a patience of its own, and one timer for each command would cost more than the command.
+    // Whoever asks has a wait budget of its own, and one timer for each command would cost more than the command.
     commandOptions: { timeout: 0 },
     scripts: { take: takeScript },
   })

@@ -1,17 +1,17 @@
 import { ErrorReply } from '@redis/client'
 import {
-  type Asker,
   type Budget,
   type BudgetState,
   type Limiter,
-  requestPatienceMs,
+  requestWaitMs,
+  type WaitBudget,
 } from '../domain/budget.ts'
 import type { Clock } from '../domain/instant.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
+import { Deadline } from './deadline.ts'
 import { MemoryLimiter } from './memory-limiter.ts'
 import { NoAnswer } from './no-answer.ts'
 import type { LimiterReports, RedisAddress } from './open-limiter.ts'
-import { Patience } from './patience.ts'
 import { RedisConnection } from './redis-connection.ts'
 
 const prefix = 'lethe:'
@@ -19,10 +19,10 @@ const firstPauseMs = 50
 const longestPauseMs = 500
 const heartbeatMs = 1_000
 
-/** A Redis is good when it answers so fast that the three steps of a request fit into its patience: at one of a few probes. */
-const goodMs = requestPatienceMs / 3
+/** A Redis is good when it answers so fast that the three steps of a request fit into its wait budget: at one of a few probes. */
+const goodMs = requestWaitMs / 3
 const probes = 5
-const probePatienceMs = 1_000
+const probeWaitMs = 1_000
 
 /**
  * Counts in a Redis that processes share. The first thing that goes wrong, an answer that does not come included, closes the
@@ -34,7 +34,7 @@ export class RedisLimiter implements Limiter {
   /** What this process has granted, with Redis and without it. */
   readonly #ownCount: MemoryLimiter
   readonly #reports: LimiterReports
-  readonly #patience = new Patience()
+  readonly #deadline = new Deadline()
   #connection: RedisConnection | null = null
   #timer: NodeJS.Timeout | null = null
   #failures = 0
@@ -58,16 +58,16 @@ export class RedisLimiter implements Limiter {
   take(
     budget: Budget,
     bucketKey: string,
-    asker: Asker = { patienceMs: requestPatienceMs },
+    waitBudget: WaitBudget = { waitMs: requestWaitMs },
   ): MaybePromise<BudgetState> {
     const connection = this.#connection
-    if (!connection || asker.patienceMs <= 0) return this.#takeAlone(budget, bucketKey)
+    if (!connection || waitBudget.waitMs <= 0) return this.#takeAlone(budget, bucketKey)
     const refusal = this.#ownCount.refusal(budget, bucketKey)
     if (refusal) return refusal
     const { name, limit, windowMs } = budget
     const askedAt = this.#clock()
-    return this.#patience
-      .wait(connection.take({ key: `${prefix}${name}:${bucketKey}`, limit, windowMs }), asker)
+    return this.#deadline
+      .wait(connection.take({ key: `${prefix}${name}:${bucketKey}`, limit, windowMs }), waitBudget)
       .then(
         (shared) => {
           // The count may have come from a process that grants more.
@@ -149,12 +149,12 @@ export class RedisLimiter implements Limiter {
    * long nothing was heard.
    */
   async #probe(connection: RedisConnection): Promise<number> {
-    const asker = { patienceMs: probePatienceMs }
-    await this.#patience.wait(
+    const waitBudget = { waitMs: probeWaitMs }
+    await this.#deadline.wait(
       connection.take({ key: `${prefix}probe`, limit: 1_000_000_000, windowMs: heartbeatMs }),
-      asker,
+      waitBudget,
     )
-    return probePatienceMs - asker.patienceMs
+    return probeWaitMs - waitBudget.waitMs
   }
 
   #lose(connection: RedisConnection, error: unknown): void {

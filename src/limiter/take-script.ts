@@ -1,7 +1,7 @@
 import { type CommandParser, defineScript } from '@redis/client'
 import type { Instant } from '../domain/instant.ts'
 
-/** A holder's window as Redis counts it, by its own clock. */
+/** A bucket's window as Redis counts it, by its own clock. */
 export interface SharedWindow {
   granted: boolean
   count: number

@@ -22,8 +22,8 @@ export function limiterMetrics(registry: Registry, limiter: Watched): Watched {
     },
   })
   return {
-    take: (budget, holder, asker) =>
-      andThen(limiter.take(budget, holder, asker), (state) => {
+    take: (budget, bucketKey, waitBudget) =>
+      andThen(limiter.take(budget, bucketKey, waitBudget), (state) => {
         if (!state.granted) refusals.inc({ budget: budget.name })
         return state
       }),

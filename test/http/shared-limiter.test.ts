@@ -159,7 +159,7 @@ for (const [what, down, up] of downs) {
 }
 
 describe('while Redis is slow', { skip }, () => {
-  test('the steps of a request have one patience in all', async (t) => {
+  test('the steps of a request have one wait budget in all', async (t) => {
     const redis = await startRedis(t)
     const proxy = await slowProxy(t, redis.port)
     const shop = await startShared(t, redis, { LETHE_LIMITER: proxy.url })

@@ -22,10 +22,10 @@ export function stillClock(start = noon) {
 export async function takeMany(
   limiter: Pick<Limiter, 'take'>,
   budget: Budget,
-  holder: string,
+  bucketKey: string,
   times: number,
 ): Promise<BudgetState[]> {
-  return Promise.all(Array.from({ length: times }, async () => limiter.take(budget, holder)))
+  return Promise.all(Array.from({ length: times }, async () => limiter.take(budget, bucketKey)))
 }
 
 /** A limiter, and its time. Some may pass by itself, though much less than a window; `pass` makes it pass at once. */
@@ -71,7 +71,7 @@ export function limiterContract(
       )
     })
 
-    it('is told apart from the other budgets of the same holder', async (t) => {
+    it('is told apart from the other budgets of the same bucket key', async (t) => {
       const { limiter } = await open(t)
       await takeMany(limiter, perMinute, 'same', 100)
       await takeMany(limiter, perKey, 'same', 20)
@@ -80,12 +80,12 @@ export function limiterContract(
       assert.equal((await limiter.take(erasure, 'same')).remaining, 59)
     })
 
-    it('is every holder’s own', async (t) => {
+    it('is every bucket key’s own', async (t) => {
       const { limiter } = await open(t)
       await takeMany(limiter, perMinute, 'a', 100)
       assert.equal((await limiter.take(perMinute, 'a')).granted, false)
-      for (const holder of ['b', 'A', 'a ', 'aa', '', '__proto__', '2001:db8::/64', '{a}', 'ä\n']) {
-        assert.equal((await limiter.take(perMinute, holder)).remaining, 59, holder)
+      for (const bucketKey of ['b', 'A', 'a ', 'aa', '', '__proto__', '2001:db8::/64', '{a}', 'ä\n']) {
+        assert.equal((await limiter.take(perMinute, bucketKey)).remaining, 59, bucketKey)
       }
     })
 
@@ -99,7 +99,7 @@ export function limiterContract(
   })
 
   describe(`${name}: a window`, { skip }, () => {
-    it('starts with the holder’s first request, not with the clock’s minute', async (t) => {
+    it('starts with the bucket key’s first request, not with the clock’s minute', async (t) => {
       const { pass, limiter } = await open(t)
       await pass(12_345)
       const first = await limiter.take(perMinute, 'a')

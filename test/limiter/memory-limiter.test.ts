@@ -53,15 +53,16 @@ describe('the limiter in memory keeps its memory bounded', () => {
   })
 })
 
-describe('the limiter in memory beyond its number of holders', () => {
+describe('the limiter in memory beyond its number of bucket keys', () => {
   it('forgets the window that ends first', () => {
     const clock = stillClock()
     const limiter = new MemoryLimiter(clock.now, 3)
-    for (const holder of ['a', 'b', 'c', 'd']) {
-      limiter.take(perMinute, holder)
+    for (const bucketKey of ['a', 'b', 'c', 'd']) {
+      limiter.take(perMinute, bucketKey)
       clock.pass(1)
     }
-    for (const holder of ['b', 'c', 'd']) assert.equal(limiter.take(perMinute, holder).remaining, 58, holder)
+    for (const bucketKey of ['b', 'c', 'd'])
+      assert.equal(limiter.take(perMinute, bucketKey).remaining, 58, bucketKey)
     assert.equal(limiter.take(perMinute, 'a').remaining, 59)
   })
 
@@ -104,7 +105,7 @@ describe('the limiter in memory with its clock set back', () => {
     }
   })
 
-  it('still counts each holder on its own, and drops what has ended', () => {
+  it('still counts each bucket key on its own, and drops what has ended', () => {
     const clock = stillClock()
     const limiter = new MemoryLimiter(clock.now, 2)
     limiter.take(perMinute, 'before')

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Budget, type BudgetState, type Limiter, requestPatienceMs } from '../../src/domain/budget.ts'
+import { type Budget, type BudgetState, type Limiter, requestWaitMs } from '../../src/domain/budget.ts'
 import { askRedis, noRedisOfOurOwn, slowProxy, startRedis } from '../support/redis.ts'
 import { openRedisLimiter, patient } from '../support/redis-limiter.ts'
 import type { Lifetime } from '../support/service.ts'
@@ -18,26 +18,26 @@ const perKey: Budget = { name: 'key', limit: 120, windowMs: 60_000 }
  * The three steps of a request: what they were told, and how long they took in all. By how much timers came late meanwhile is not
  * the limiter's doing, but that of a busy machine.
  */
-async function request(limiter: Limiter, patienceMs = requestPatienceMs) {
-  const asker = { patienceMs }
+async function request(limiter: Limiter, waitMs = requestWaitMs) {
+  const waitBudget = { waitMs }
   const states: BudgetState[] = []
   const lateness = watchTimers()
   const startedAt = performance.now()
   for (const name of ['ip', 'key', 'erasure'] as const) {
-    states.push(await limiter.take({ name, limit: 1_000_000, windowMs: 60_000 }, 'somebody', asker))
+    states.push(await limiter.take({ name, limit: 1_000_000, windowMs: 60_000 }, 'somebody', waitBudget))
   }
   const tookMs = performance.now() - startedAt
   return { states, lostMs: tookMs - (await lateness.stop()) }
 }
 
 /** Makes requests again and again, eight at a time, until told to stop. */
-function load(limiter: Limiter, patienceMs?: number) {
+function load(limiter: Limiter, waitMs?: number) {
   let isOn = true
   const states: BudgetState[] = []
   const done = Promise.all(
     Array.from({ length: 8 }, async () => {
       while (isOn) {
-        states.push(...(await request(limiter, patienceMs)).states)
+        states.push(...(await request(limiter, waitMs)).states)
         await sleep(2)
       }
     }),
@@ -276,9 +276,9 @@ describe('one process, however Redis comes and goes', { skip }, () => {
     for (let round = 0; round < 10; round++) {
       const states = await Promise.all(
         Array.from({ length: 200 }, async () => {
-          const asker = { patienceMs: requestPatienceMs }
-          await limiter.take({ ...perKey, name: 'ip', limit: 1_000 }, `${round}`, asker)
-          return limiter.take(perKey, `${round}`, asker)
+          const waitBudget = { waitMs: requestWaitMs }
+          await limiter.take({ ...perKey, name: 'ip', limit: 1_000 }, `${round}`, waitBudget)
+          return limiter.take(perKey, `${round}`, waitBudget)
         }),
       )
       assert.equal(granted(states), 120)

@@ -23,12 +23,12 @@ limiterContract('the limiter on Redis', (t) => timedRedisLimiter(t, url), { skip
 describe('limiters on one Redis', { skip }, () => {
   it('grant exactly 120 of 1,000 requests at once through three of them', async (t) => {
     const three = await Promise.all([1, 2, 3].map(() => openRedisLimiter(t, url)))
-    const holder = randomUUID()
+    const bucketKey = randomUUID()
     const states = await Promise.all(
       Array.from({ length: 1_000 }, async (_, i) => {
         const opened = three[i % 3]
         assert.ok(opened)
-        return patient(opened.limiter).take(perKey, holder)
+        return patient(opened.limiter).take(perKey, bucketKey)
       }),
     )
     const granted = states.filter((state) => state.granted)
@@ -69,43 +69,43 @@ describe('limiters on one Redis', { skip }, () => {
   it('let a client that really waits for its reset go on', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
     const short: Budget = { name: 'key', limit: 3, windowMs: 200 }
-    const holder = randomUUID()
+    const bucketKey = randomUUID()
     for (let window = 0; window < 3; window++) {
-      const [first] = await takeMany(patient(limiter), short, holder, 4)
+      const [first] = await takeMany(patient(limiter), short, bucketKey, 4)
       assert.ok(first)
       await until(async () => (await serverNow()) >= first.resetsAt)
     }
-    const states = await takeMany(patient(limiter), short, holder, 4)
+    const states = await takeMany(patient(limiter), short, bucketKey, 4)
     assert.deepEqual(states.map(({ granted }) => granted).sort(), [false, true, true, true])
   })
 
-  it('are not asked, nor blamed, by whoever has no patience left', async (t) => {
+  it('are not asked, nor blamed, by whoever has no time to wait left', async (t) => {
     const { limiter, reports } = await openRedisLimiter(t, url)
-    const holder = randomUUID()
-    assert.equal((await limiter.take(perKey, holder, { patienceMs: 0 })).isStandIn, true)
+    const bucketKey = randomUUID()
+    assert.equal((await limiter.take(perKey, bucketKey, { waitMs: 0 })).isStandIn, true)
     assert.equal(limiter.isReachable(), true)
     // What was granted without them counts on.
-    assert.equal((await patient(limiter).take(perKey, holder)).remaining, 118)
+    assert.equal((await patient(limiter).take(perKey, bucketKey)).remaining, 118)
     assert.deepEqual(reports, [])
   })
 
   it('agree when one of them grants fewer than another', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
-    const holder = randomUUID()
-    await takeMany(patient(limiter), perKey, holder, 50)
-    const fewer = await patient(limiter).take({ ...perKey, limit: 20 }, holder)
+    const bucketKey = randomUUID()
+    await takeMany(patient(limiter), perKey, bucketKey, 50)
+    const fewer = await patient(limiter).take({ ...perKey, limit: 20 }, bucketKey)
     assert.deepEqual([fewer.granted, fewer.limit, fewer.remaining], [false, 20, 0])
-    assert.equal((await patient(limiter).take(perKey, holder)).remaining, 69)
+    assert.equal((await patient(limiter).take(perKey, bucketKey)).remaining, 69)
   })
 })
 
 describe('a window in Redis', { skip }, () => {
   it('is one key with its count and its reset, which expires with it', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
-    const holder = randomUUID()
-    await takeMany(patient(limiter), perKey, holder, 7)
-    const { resetsAt } = await patient(limiter).take(perKey, holder)
-    const key = `lethe:key:${holder}`
+    const bucketKey = randomUUID()
+    await takeMany(patient(limiter), perKey, bucketKey, 7)
+    const { resetsAt } = await patient(limiter).take(perKey, bucketKey)
+    const key = `lethe:key:${bucketKey}`
     assert.equal(await askRedis(url, 'GET', key), `8 ${resetsAt}`)
     const leftMs = Number(await askRedis(url, 'PTTL', key))
     assert.ok(leftMs > 0 && leftMs <= 60_000)
@@ -114,25 +114,25 @@ describe('a window in Redis', { skip }, () => {
 
   it('is not written to by a request it refuses', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
-    const holder = randomUUID()
-    await takeMany(patient(limiter), { ...perKey, limit: 2 }, holder, 50)
-    assert.match(String(await askRedis(url, 'GET', `lethe:key:${holder}`)), /^2 \d+$/)
+    const bucketKey = randomUUID()
+    await takeMany(patient(limiter), { ...perKey, limit: 2 }, bucketKey, 50)
+    assert.match(String(await askRedis(url, 'GET', `lethe:key:${bucketKey}`)), /^2 \d+$/)
   })
 
   it('starts anew instead of being stretched when the clock of Redis is set back', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
-    const holder = randomUUID()
+    const bucketKey = randomUUID()
     const late = (await serverNow()) + 3_600_000
-    await askRedis(url, 'SET', `lethe:key:${holder}`, `120 ${late}`, 'PX', '3600000')
-    const { granted, remaining, resetsAt, countedAt } = await patient(limiter).take(perKey, holder)
+    await askRedis(url, 'SET', `lethe:key:${bucketKey}`, `120 ${late}`, 'PX', '3600000')
+    const { granted, remaining, resetsAt, countedAt } = await patient(limiter).take(perKey, bucketKey)
     assert.deepEqual([granted, remaining, resetsAt], [true, 119, countedAt + 60_000])
-    assert.ok(Number(await askRedis(url, 'PTTL', `lethe:key:${holder}`)) <= 60_000)
+    assert.ok(Number(await askRedis(url, 'PTTL', `lethe:key:${bucketKey}`)) <= 60_000)
   })
 
   it('starts anew where something else stood', async (t) => {
     const { limiter } = await openRedisLimiter(t, url)
-    const holder = randomUUID()
-    await askRedis(url, 'SET', `lethe:key:${holder}`, 'something else', 'PX', '60000')
-    assert.equal((await patient(limiter).take(perKey, holder)).remaining, 119)
+    const bucketKey = randomUUID()
+    await askRedis(url, 'SET', `lethe:key:${bucketKey}`, 'something else', 'PX', '60000')
+    assert.equal((await patient(limiter).take(perKey, bucketKey)).remaining, 119)
   })
 })

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { Registry } from 'prom-client'
-import type { Asker } from '../../src/domain/budget.ts'
+import type { WaitBudget } from '../../src/domain/budget.ts'
 import { MemoryLimiter } from '../../src/limiter/memory-limiter.ts'
 import { limiterMetrics } from '../../src/metrics/limiter-metrics.ts'
 
 it('a limiter that is measured still hears who asks, and how long they wait', async () => {
-  const askers: (Asker | undefined)[] = []
+  const waitBudgets: (WaitBudget | undefined)[] = []
   const limiter = new MemoryLimiter(() => 0)
   const measured = limiterMetrics(new Registry(), {
     isReachable: () => true,
-    take(budget, holder, asker) {
-      askers.push(asker)
-      return limiter.take(budget, holder)
+    take(budget, bucketKey, waitBudget) {
+      waitBudgets.push(waitBudget)
+      return limiter.take(budget, bucketKey)
     },
   })
-  const asker = { patienceMs: 7 }
-  const state = await measured.take({ name: 'ip', limit: 1, windowMs: 1_000 }, 'a', asker)
+  const waitBudget = { waitMs: 7 }
+  const state = await measured.take({ name: 'ip', limit: 1, windowMs: 1_000 }, 'a', waitBudget)
   assert.equal(state.granted, true)
-  assert.deepEqual(askers, [asker])
+  assert.deepEqual(waitBudgets, [waitBudget])
 })

@@ -20,9 +20,11 @@ export async function openRedisLimiter(lifetime: Lifetime, url: string, clock: C
   return { limiter, reports }
 }
 
-/** Asks without ever losing patience, so that a busy machine cannot disturb what is counted. */
+/** Waits for ever, so that a busy machine cannot disturb what is counted. */
 export function patient(limiter: Limiter): Pick<Limiter, 'take'> {
-  return { take: (budget, holder) => limiter.take(budget, holder, { patienceMs: Number.POSITIVE_INFINITY }) }
+  return {
+    take: (budget, bucketKey) => limiter.take(budget, bucketKey, { waitMs: Number.POSITIVE_INFINITY }),
+  }
 }
 
 /** As if a window had begun earlier. It stays there even when it has ended, so that it is not Redis's expiry that ends it. */
@@ -31,7 +33,7 @@ local count, resetsAt = string.match(redis.call('GET', KEYS[1]), '^(%d+) (%d+)$'
 redis.call('SET', KEYS[1], string.format('%s %.0f', count, resetsAt - ARGV[1]), 'PX', 60000)`
 
 /**
- * A limiter on Redis with holders of its own, in which time can pass. The clock of Redis cannot be moved: all windows move towards
+ * A limiter on Redis with bucket keys of its own, in which time can pass. The clock of Redis cannot be moved: all windows move towards
  * the past instead, and what they tell is moved back by as much.
  */
 export async function timedRedisLimiter(lifetime: Lifetime, url: string): Promise<TimedLimiter> {
@@ -45,9 +47,9 @@ export async function timedRedisLimiter(lifetime: Lifetime, url: string): Promis
   const keys = new Set<string>()
   return {
     limiter: {
-      async take(budget, holder) {
-        keys.add(`lethe:${budget.name}:${own} ${holder}`)
-        const state = await patient(limiter).take(budget, `${own} ${holder}`)
+      async take(budget, bucketKey) {
+        keys.add(`lethe:${budget.name}:${own} ${bucketKey}`)
+        const state = await patient(limiter).take(budget, `${own} ${bucketKey}`)
         return { ...state, resetsAt: state.resetsAt + passedMs, countedAt: state.countedAt + passedMs }
       },
     },

@@ -29,7 +29,7 @@ ${prose(outline.authentication)}
   }
 }
 
-const holders: Record<ApiBudgetName, string> = {
+const owners: Record<ApiBudgetName, string> = {
   ip: 'each address, for all requests',
   key: 'each key, for all requests',
   erasure: 'each key, for erasures alone',
@@ -47,13 +47,13 @@ export function budgetChapter(budgets: Record<ApiBudgetName, Budget>, { headers 
   const rows = (['ip', 'key', 'erasure'] as const).map((name) => {
     const { limit, windowMs } = budgets[name]
     const window = windows.get(windowMs) ?? `in ${windowMs / 1_000} s`
-    return html`<tr><th scope="row">${holders[name]}</th><td>${limit.toLocaleString('en')} ${window}</td></tr>`
+    return html`<tr><th scope="row">${owners[name]}</th><td>${limit.toLocaleString('en')} ${window}</td></tr>`
   })
   const telling = headers.map(({ name }) => name).filter((name) => /^(X-RateLimit|Retry)-/.test(name))
   return {
     id: 'budgets',
     title: 'Budgets',
-    body: html`<p>This service counts requests against three budgets. A window begins with the first request of its holder.</p>
+    body: html`<p>This service counts requests against three budgets. A window begins with the first request of its address or key.</p>
 <table><thead><tr><th scope="col">budget of</th><th scope="col">requests</th></tr></thead><tbody>${rows}</tbody></table>
 <p>Every metered answer, failures included, tells the budget that runs out first: ${headerLinks(telling)}. Stop at 0, wait for the reset, and you will not see a <a href="#errors.rate_limited">429</a>. The headers are absent while the service cannot reach what its processes count with together.</p>
 <p>An erasure can be repeated safely, after a time-out or a 429 too. Spread a batch across the hour.</p>`,

@@ -1,36 +1,36 @@
-import type { Asker } from '../domain/budget.ts'
+import type { WaitBudget } from '../domain/budget.ts'
 import { NoAnswer } from './no-answer.ts'
 
 /** How often it is looked, and the most that counts each time: what a tick comes later was held up by a busy machine, not by Redis. */
 const tickMs = 5
 
 interface Waiting {
-  asker: Asker
-  /** Until when its asker's patience has been tried. */
-  triedAt: number
+  waitBudget: WaitBudget
+  /** Until when its wait budget has been charged. */
+  chargedAt: number
   giveUp(): void
 }
 
 /**
- * Waits for answers, but not for longer than whoever asks has patience. Only silence tries it: time in which nobody was answered. So
+ * Waits for answers, but not for longer than the wait budget of whoever asks. Only silence is charged to it: time in which nobody was answered. So
  * a burst that keeps Redis busy for a while is still counted exactly. And only while this process runs: a machine whose cores are all
  * busy keeps both from running, and Redis is not blamed for it.
  */
-export class Patience {
+export class Deadline {
   readonly #waiting = new Set<Waiting>()
   #answeredAt = 0
   #timer: NodeJS.Timeout | null = null
 
   /** Like `answer`, or rejects with `NoAnswer`. */
-  wait<Answer>(answer: Promise<Answer>, asker: Asker): Promise<Answer> {
+  wait<Answer>(answer: Promise<Answer>, waitBudget: WaitBudget): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-    const waiting = { asker, triedAt: performance.now(), giveUp: () => reject(new NoAnswer()) }
+    const waiting = { waitBudget, chargedAt: performance.now(), giveUp: () => reject(new NoAnswer()) }
     this.#waiting.add(waiting)
     if (!this.#timer) this.#startTick()
     answer.then(
       (value) => {
         const now = performance.now()
-        this.#try(waiting, now)
+        this.#charge(waiting, now)
         this.#answeredAt = now
         this.#waiting.delete(waiting)
         resolve(value)
@@ -51,8 +51,8 @@ export class Patience {
   #tick(): void {
     const now = performance.now()
     for (const waiting of this.#waiting) {
-      this.#try(waiting, now)
-      if (waiting.asker.patienceMs > 0) continue
+      this.#charge(waiting, now)
+      if (waiting.waitBudget.waitMs > 0) continue
       this.#waiting.delete(waiting)
       waiting.giveUp()
     }
@@ -60,9 +60,9 @@ export class Patience {
     if (this.#waiting.size > 0) this.#startTick()
   }
 
-  #try(waiting: Waiting, now: number): void {
-    const silentMs = now - Math.max(waiting.triedAt, this.#answeredAt)
-    waiting.asker.patienceMs -= Math.min(silentMs, tickMs)
-    waiting.triedAt = now
+  #charge(waiting: Waiting, now: number): void {
+    const silentMs = now - Math.max(waiting.chargedAt, this.#answeredAt)
+    waiting.waitBudget.waitMs -= Math.min(silentMs, tickMs)
+    waiting.chargedAt = now
   }
 }

@@ -3,63 +3,63 @@ import { stat } from 'node:fs'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { Deadline } from '../../src/limiter/deadline.ts'
 import { NoAnswer } from '../../src/limiter/no-answer.ts'
-import { Patience } from '../../src/limiter/patience.ts'
 
 const never = new Promise<string>(() => {})
 
-describe('patience', () => {
+describe('a deadline', () => {
   it('hands on what is answered, and what goes wrong', async () => {
-    const patience = new Patience()
-    assert.equal(await patience.wait(Promise.resolve('yes'), { patienceMs: 40 }), 'yes')
-    await assert.rejects(patience.wait(Promise.reject(new Error('no')), { patienceMs: 40 }), {
+    const deadline = new Deadline()
+    assert.equal(await deadline.wait(Promise.resolve('yes'), { waitMs: 40 }), 'yes')
+    await assert.rejects(deadline.wait(Promise.reject(new Error('no')), { waitMs: 40 }), {
       message: 'no',
     })
   })
 
   it('ends when nobody is answered', async () => {
     const startedAt = performance.now()
-    await assert.rejects(new Patience().wait(never, { patienceMs: 40 }), NoAnswer)
+    await assert.rejects(new Deadline().wait(never, { waitMs: 40 }), NoAnswer)
     assert.ok(performance.now() - startedAt >= 35)
   })
 
   it('is one for all that somebody asks for', async () => {
-    const patience = new Patience()
-    const asker = { patienceMs: 500 }
-    await assert.rejects(patience.wait(never, asker), NoAnswer)
-    assert.ok(asker.patienceMs <= 0)
+    const deadline = new Deadline()
+    const waitBudget = { waitMs: 500 }
+    await assert.rejects(deadline.wait(never, waitBudget), NoAnswer)
+    assert.ok(waitBudget.waitMs <= 0)
     const startedAt = performance.now()
-    await assert.rejects(patience.wait(never, asker), NoAnswer)
+    await assert.rejects(deadline.wait(never, waitBudget), NoAnswer)
     assert.ok(performance.now() - startedAt < 450)
   })
 
   it('is not tried while others are answered', async () => {
-    const patience = new Patience()
-    const asker = { patienceMs: 40 }
-    patience.wait(never, asker).catch(() => {})
+    const deadline = new Deadline()
+    const waitBudget = { waitMs: 40 }
+    deadline.wait(never, waitBudget).catch(() => {})
     const end = performance.now() + 150
     while (performance.now() < end) {
-      await patience.wait(Promise.resolve(), { patienceMs: 40 })
+      await deadline.wait(Promise.resolve(), { waitMs: 40 })
       await setImmediate()
     }
-    assert.ok(asker.patienceMs > 20, `${asker.patienceMs} ms are left`)
+    assert.ok(waitBudget.waitMs > 20, `${waitBudget.waitMs} ms are left`)
   })
 
   it('is hardly tried while this process is busy with something else', async () => {
-    const asker = { patienceMs: 40 }
-    new Patience().wait(never, asker).catch(() => {})
+    const waitBudget = { waitMs: 40 }
+    new Deadline().wait(never, waitBudget).catch(() => {})
     for (let i = 0; i < 3; i++) {
       const end = performance.now() + 50
       while (performance.now() < end);
       await setImmediate()
     }
     // Two ticks more may have come before and after.
-    assert.ok(asker.patienceMs >= 40 - 5 * 5, `${asker.patienceMs} ms are left`)
+    assert.ok(waitBudget.waitMs >= 40 - 5 * 5, `${waitBudget.waitMs} ms are left`)
   })
 
   it('reads an answer that came while this process was busy, before it ends', async () => {
-    const asker = { patienceMs: 5 }
-    const answer = new Patience().wait(promisify(stat)(import.meta.filename), asker)
+    const waitBudget = { waitMs: 5 }
+    const answer = new Deadline().wait(promisify(stat)(import.meta.filename), waitBudget)
     const end = performance.now() + 50
     while (performance.now() < end);
     assert.ok((await answer).isFile())
