@@ -102,8 +102,8 @@ describe('lethe subjects show', { concurrency: true }, () => {
 
   it('never hands to the terminal what a visitor may have sent to it', async (t) => {
     const { subjects, ingest } = await startRemoteShop(t)
-    const hostile = { '\u001b[2J': '\u001b]0;title\u0007', name: 'abc\u202e', deep: { '\u009b': '\u009b' } }
-    await ingest(visit('evil\u202e', { attributes: hostile }))
+    const odd = { '\u001b[2J': '\u001b]0;title\u0007', name: 'abc\u202e', deep: { '\u009b': '\u009b' } }
+    await ingest(visit('evil\u202e', { attributes: odd }))
     for (const args of [
       ['show', 'shop', 'evil\u202e'],
       ['list', 'shop'],

@@ -159,8 +159,8 @@ describe('the API reference', () => {
   })
 
   test('takes whatever stands in the document for text', () => {
-    const hostile = '<script>alert(1)</script> "quoted" & `<b>`'
-    const info = { ...objectIn(document, 'info'), description: hostile }
+    const markup = '<script>alert(1)</script> "quoted" & `<b>`'
+    const info = { ...objectIn(document, 'info'), description: markup }
     const budget = { name: 'ip', limit: 1, windowMs: 1_000 } as const
     const budgets = { ip: budget, key: budget, erasure: budget }
     const files = { style: '/a', script: '/b', icon: '/c' }

@@ -1,3 +1,0 @@
-import { onPostgres } from '../support/on-postgres.ts'
-
-onPostgres(import.meta.dirname)

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { dataOf, errorOf } from '../../support/answers.ts'
+import { assertRefused, commandLine } from '../../support/command-line.ts'
+import { askRaw } from '../../support/raw-http.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
+import { startTestService } from '../../support/service.ts'
+import { subjectPath, subjectsPath, visit } from '../../support/shop.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { createKey, startRoomyServer } from '../kill/server.ts'
+import { buildShop, fillShop } from '../kill/shop-store.ts'
+import { ids } from '../kill/visits.ts'
+
+const pageBytes = 4_096
+const random = seededRandom()
+const folder = temporaryFolder({ after })
+const sound = join(folder, 'sound.db')
+const subjectIds = ids('visitor', 300)
+
+before(() =>
+  buildShop(
+    sound,
+    subjectIds.flatMap((id) => visit(id, { events: 30 })),
+  ),
+)
+
+/** Puts nonsense in the place of some bytes. */
+function spoil(path: string, from: number, length: number): void {
+  const bytes = readFileSync(path)
+  for (let at = from; at < Math.min(from + length, bytes.length); at++) bytes[at] = random.integer(256)
+  writeFileSync(path, bytes)
+}
+
+describe('a damaged database file', () => {
+  const unusable: [what: string, damage: (path: string) => void][] = [
+    ['with nonsense in its first bytes', (path) => spoil(path, 0, 100)],
+    ['with nonsense for its schema', (path) => spoil(path, 100, pageBytes - 100)],
+    ['cut off within its header', (path) => truncateSync(path, 60)],
+    ['cut off after its first page', (path) => truncateSync(path, pageBytes)],
+    ['cut in half', (path) => truncateSync(path, Math.floor(statSync(path).size / 2))],
+    ['cut off by one page', (path) => truncateSync(path, statSync(path).size - pageBytes)],
+    ['that is a text', (path) => writeFileSync(path, 'Dear diary, today I was overwritten.'.repeat(500))],
+  ]
+  for (const [what, damage] of unusable) {
+    it(`${what} is refused in one line, with exit code 1, and left as it is`, async (t) => {
+      const cli = commandLine(t)
+      copyFileSync(sound, cli.storePath)
+      damage(cli.storePath)
+      const found = readFileSync(cli.storePath)
+      for (const command of [['orgs', 'list'], ['serve']]) {
+        assertRefused(
+          await cli.run(command),
+          1,
+          /lethe\.db.*(not a database|malformed|not a store|not Lethe)/,
+        )
+      }
+      assert.ok(readFileSync(cli.storePath).equals(found))
+    })
+  }
+
+  it('with nonsense in its middle costs a 500 where it is met, a line in the log, and nothing else', async (t) => {
+    const path = join(folder, 'middle.db')
+    copyFileSync(sound, path)
+    const pages = statSync(path).size / pageBytes
+    // Behind the first pages, where the schema and the key are that everything needs.
+    for (let page = Math.floor(pages / 3); page < pages; page += 4) spoil(path, page * pageBytes, pageBytes)
+    const service = await startTestService(t, { LETHE_STORE: `sqlite:${path}` })
+    const { keyString: key } = await service.createKey('acme')
+    const statuses = new Map<number, number>()
+    for (const id of subjectIds) {
+      for (const part of ['', '/events', '/sessions']) {
+        const answer = await service.ask(subjectPath(id) + part, { key })
+        statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
+        if (answer.status === 500) errorOf(answer, 'internal_error')
+      }
+    }
+    t.diagnostic(`LETHE_TEST_SEED=${random.seed}: ${JSON.stringify([...statuses])}`)
+    assert.ok((statuses.get(500) ?? 0) > 0)
+    assert.ok((statuses.get(200) ?? 0) > 0)
+    assert.match(service.logged.join('\n'), /"level":50.*malformed/)
+    dataOf(await service.ask('/healthz'))
+  })
+
+  it('that is cut off under a running service costs 500s, and is refused at the next start; or it costs the process', async (t) => {
+    const cli = commandLine(t)
+    copyFileSync(sound, cli.storePath)
+    const key = await createKey(cli)
+    const server = await startRoomyServer(cli)
+    const ask = (id: string) => askRaw(server.url, subjectPath(id), { key })
+    dataOf(await ask('visitor-7-visitor'))
+    truncateSync(cli.storePath, 2 * pageBytes)
+    // SQLite reads through memory that the system maps to the file; what is gone from the file, it ends the process for.
+    const answer = await ask('visitor-8-visitor').catch(() => null)
+    server.kill('SIGKILL')
+    const { signal } = await server.ended
+    t.diagnostic(answer ? 'a 500' : `ended by ${signal}`)
+    assert.equal(signal, answer ? 'SIGKILL' : 'SIGBUS')
+    if (answer === null) return
+    errorOf(answer, 'internal_error')
+    assertRefused(await cli.run(['serve']), 1, /malformed/)
+  })
+
+  it('with nonsense in its write-ahead log is what it was before that, whole', async (t) => {
+    const live = join(folder, 'live.db')
+    const left = join(folder, 'left.db')
+    const store = await openSqliteStore(live)
+    t.after(() => store.close())
+    await fillShop(store, visit('first', { events: 3 }))
+    for (let batch = 0; batch < 20; batch++)
+      await store.ingest.ingest(visit(`later-${batch}`, { events: 50 }))
+    // As a process leaves them that is killed now.
+    for (const end of ['', '-wal']) copyFileSync(live + end, left + end)
+    const size = statSync(`${left}-wal`).size
+    assert.ok(size > 20 * pageBytes)
+    spoil(`${left}-wal`, Math.floor(size / 2), 3 * pageBytes)
+    const service = await startTestService(t, { LETHE_STORE: `sqlite:${left}` })
+    const { keyString: key } = await service.createKey('acme')
+    const { subjects } = dataOf(await service.ask(`${subjectsPath}?limit=200`, { key }))
+    assert.ok(Array.isArray(subjects))
+    assert.ok(subjects.length > 0 && subjects.length < 21, `${subjects.length} subjects`)
+    for (const { subjectId, counts } of subjects) {
+      const { events } = dataOf(await service.ask(`${subjectPath(subjectId)}/events?limit=200`, { key }))
+      assert.ok(Array.isArray(events))
+      assert.equal(events.length, counts.events)
+    }
+  })
+})

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as passTime } from 'node:timers/promises'
+import { type CommandLine, commandLine, jsonLines, programPath } from '../../support/command-line.ts'
+import { readMetrics, sampleValue } from '../../support/metrics.ts'
+import { until } from '../../support/until.ts'
+import { fill, noMounts, smallDisk } from './small-disk.ts'
+
+const noFullDevice = existsSync('/dev/full') ? false : 'there is no /dev/full here'
+const patience = 30_000
+
+/** A service whose standard output is whatever `stdout` is, which cannot tell where it listens. */
+async function startMuted(t: TestContext, cli: CommandLine, stdout: number | 'pipe') {
+  const [port, metricsPort] = await freePorts()
+  const env = {
+    LETHE_STORE: `sqlite:${cli.storePath}`,
+    LETHE_PORT: String(port),
+    LETHE_METRICS_PORT: String(metricsPort),
+    LETHE_LIMIT_IP: '1000000/day',
+  }
+  const child = spawn(process.execPath, [programPath, 'serve'], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', stdout, 'pipe'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  let stderr = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const url = `http://127.0.0.1:${port}`
+  const isHealthy = () => fetch(`${url}/healthz`).then(({ status }) => status === 200)
+  // Not more often: it needs the processor to start.
+  await until(() => isHealthy().catch(() => passTime(50, false)), patience)
+  return {
+    child,
+    isHealthy,
+    /** Makes it write so many lines. */
+    async makeLines(count: number): Promise<void> {
+      const options = { headers: { 'x-request-id': 'x'.repeat(200) } }
+      for (let at = 0; at < count; at += 100) {
+        await Promise.all(Array.from({ length: 100 }, () => fetch(`${url}/nowhere`, options).then(drain)))
+      }
+    },
+    async droppedLines(): Promise<number> {
+      const samples = await readMetrics(`http://127.0.0.1:${metricsPort}/metrics`)
+      return sampleValue(samples, 'lethe_log_lines_dropped_total') ?? 0
+    },
+    /** Ends it as an administrator would, and holds how it ended against how it should. */
+    async stop(): Promise<void> {
+      assert.equal(await isHealthy(), true)
+      const ended = once(child, 'close')
+      child.kill('SIGTERM')
+      assert.deepEqual(await ended, [0, null], stderr)
+      assert.equal(stderr, '')
+    },
+  }
+}
+
+async function drain(response: Response): Promise<void> {
+  await response.arrayBuffer()
+}
+
+async function freePorts(): Promise<[number, number]> {
+  const servers = await Promise.all(
+    [0, 0].map(async () => {
+      const server = createServer().listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      return server
+    }),
+  )
+  const [first = 0, second = 0] = servers.map((server) => {
+    const address = server.address()
+    return typeof address === 'object' && address !== null ? address.port : 0
+  })
+  for (const server of servers) server.close()
+  return [first, second]
+}
+
+describe('a log that cannot be written', { concurrency: true }, () => {
+  it('because its disk is always full costs its lines, which are counted, and nothing else', {
+    skip: noFullDevice,
+  }, async (t) => {
+    const cli = commandLine(t)
+    const full = openSync('/dev/full', 'w')
+    t.after(() => closeSync(full))
+    const service = await startMuted(t, cli, full)
+    await until(async () => (await service.droppedLines()) > 0, patience)
+    await service.stop()
+  })
+
+  it('because its disk is full for a while says how many lines it lost, with no line cut in two', {
+    skip: noMounts,
+  }, async (t) => {
+    const cli = commandLine(t)
+    const folder = smallDisk(t, 1)
+    const filler = join(folder, 'filler')
+    const file = join(folder, 'log')
+    const log = openSync(file, 'a')
+    t.after(() => closeSync(log))
+    const service = await startMuted(t, cli, log)
+    fill(filler)
+    await until(async () => {
+      await service.makeLines(100)
+      return (await service.droppedLines()) > 0
+    }, patience)
+    rmSync(filler)
+    await until(async () => {
+      await service.makeLines(100)
+      return readFileSync(file, 'utf8').includes('lines of this log were dropped')
+    }, patience)
+    await service.stop()
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
+    const broken = lines.filter((line) => !isJson(line))
+    assert.ok(broken.length <= 1, `only what was being written may be cut off: ${broken.join('\n')}`)
+    const told = lines.find((line) => line.includes('lines of this log were dropped'))
+    const [{ level, dropped, reason } = {}] = jsonLines(`${told}\n`)
+    assert.deepEqual([level, reason], [40, 'ENOSPC'])
+    assert.ok(Number(dropped) > 0)
+    assert.ok(lines.at(-1)?.includes('"msg":"stopped"'))
+  })
+
+  it('because whoever read it has gone costs its lines, and nothing else', async (t) => {
+    const service = await startMuted(t, commandLine(t), 'pipe')
+    readingEnd(service.child).destroy()
+    await until(async () => {
+      await service.makeLines(100)
+      return (await service.droppedLines()) > 0
+    }, patience)
+    await service.stop()
+  })
+
+  it('because nobody reads it does not keep the process from its end', async (t) => {
+    const service = await startMuted(t, commandLine(t), 'pipe')
+    readingEnd(service.child).pause()
+    await service.makeLines(1_500)
+    const ended = once(service.child, 'exit')
+    service.child.kill('SIGTERM')
+    assert.deepEqual(await ended, [0, null])
+  })
+})
+
+function readingEnd({ stdout }: ChildProcess) {
+  assert.ok(stdout)
+  return stdout
+}
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import type { Lifetime } from '../../support/service.ts'
+
+/** An address that leads to a server, and after a failover to another, as that of a load balancer does. */
+export interface Relay {
+  url: string
+  /** From now on it leads there; whoever is connected is cut off. */
+  leadTo(url: string): void
+}
+
+/** Opens an address that leads where this one does. */
+export async function openRelay(t: Lifetime, url: string): Promise<Relay> {
+  let target = new URL(url)
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const onward = connect({ host: target.hostname, port: Number(target.port) })
+    for (const [socket, other] of [
+      [client, onward],
+      [onward, client],
+    ] as const) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        other.destroy()
+      })
+      socket.pipe(other)
+    }
+  })
+  function cutOff(): void {
+    for (const socket of sockets) socket.destroy()
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    cutOff()
+    server.close()
+  })
+  const address = server.address()
+  const own = new URL(url)
+  own.port = String(typeof address === 'object' ? address?.port : '')
+  return {
+    url: own.href,
+    leadTo(next) {
+      target = new URL(next)
+      cutOff()
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { budgetOf, dataOf, errorOf } from '../../support/answers.ts'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { inReverse } from '../../support/in-reverse.ts'
+import { noRedisOfOurOwn, startRedis } from '../../support/redis.ts'
+import { subjectsPath } from '../../support/shop.ts'
+import { createKey } from '../kill/server.ts'
+import { ask, clientAddress, type Fleet, fillDatabase, startFleet } from './fleet.ts'
+import { limiterLines } from './limiter-lines.ts'
+
+const count = 1_000
+
+describe('three processes on one PostgreSQL and one Redis', { skip: noRedisOfOurOwn }, () => {
+  test('let exactly 120 of 1,000 parallel requests on one key pass, from however many addresses', async (t) => {
+    const lifetime = inReverse(t)
+    const { url: redis } = await startRedis(lifetime)
+    const store = await freshDatabase(lifetime)
+    await fillDatabase(store)
+    const fleet = await startFleet(lifetime, { store, redis })
+    const answers = await burst(t, fleet)
+    const passed = answers.filter(({ status }) => status === 200)
+    const refused = answers.filter(({ status }) => status !== 200)
+    assert.deepEqual([passed.length, refused.length], [120, 880])
+    for (const answer of passed) dataOf(answer)
+    for (const answer of refused) {
+      errorOf(answer, 'rate_limited')
+      assert.partialDeepStrictEqual(budgetOf(answer), { limit: 120, remaining: 0 })
+    }
+    assert.equal(new Set(answers.map(({ headers }) => headers.get('x-request-id'))).size, count)
+  })
+})
+
+/**
+ * Sends all requests at once, spread over the fleet. A machine so busy that Redis is silent for 50 ms makes a process count for
+ * itself, as it should; then nothing can be said of sharing, and another key has its turn.
+ */
+async function burst(t: { diagnostic(message: string): void }, { cli, places }: Fleet) {
+  const lost = () => places.flatMap(({ server }) => limiterLines(server)).length
+  for (let attempt = 0; attempt < 6; attempt++) {
+    const key = await createKey(cli, `key-${attempt}`)
+    const before = lost()
+    const answers = await Promise.all(
+      Array.from({ length: count }, (_, number) => {
+        const url = places[number % places.length]?.server.url ?? ''
+        return ask(url, subjectsPath, { key, from: clientAddress(attempt * count + number) })
+      }),
+    )
+    if (lost() === before) return answers
+    t.diagnostic('Redis was silent for too long on this busy machine; once more')
+  }
+  return assert.fail('Redis was silent for too long every time: this machine is too busy')
+}

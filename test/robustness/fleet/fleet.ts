@@ -1,0 +1,128 @@
+import { join } from 'node:path'
+import type { IncomingRow } from '../../../src/domain/ingest.ts'
+import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
+import { type CommandLine, commandLine, type RunningProgram, startServe } from '../../support/command-line.ts'
+import type { Answer } from '../../support/documented.ts'
+import type { Lifetime } from '../../support/service.ts'
+import { createKey } from '../kill/server.ts'
+import { fillShop } from '../kill/shop-store.ts'
+
+/** A `lethe serve` at work. */
+export interface Server extends RunningProgram {
+  url: string
+  /** Whether it was us who ended it. */
+  isKilled: boolean
+  hasEnded: boolean
+}
+
+/** A place in the fleet: a process, and after that was killed the next one. */
+export interface Place {
+  name: string
+  server: Server
+  /** With SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>
+  start(): Promise<void>
+}
+
+export interface Fleet {
+  cli: CommandLine
+  places: readonly [Place, Place, Place]
+  /** All processes there ever were, in whatever place. */
+  servers: readonly Server[]
+  /** A key that may do everything to the tracker `shop`. */
+  key: string
+}
+
+interface Parts {
+  /** A database that `fillDatabase` has filled. */
+  store: string
+  redis: string
+  env?: Record<string, string>
+}
+
+/** Makes the tables of an empty database, with an organisation that has the tracker `shop`, and fills that. */
+export async function fillDatabase(url: string, rows: readonly IncomingRow[] = []): Promise<void> {
+  const store = await openPostgresStore(url)
+  try {
+    await fillShop(store, rows)
+  } finally {
+    await store.close()
+  }
+}
+
+/** Starts three processes on one PostgreSQL and one Redis, behind a proxy that tells them the addresses of clients. */
+export async function startFleet(t: Lifetime, { store, redis, env = {} }: Parts): Promise<Fleet> {
+  const cli = commandLine(t, store)
+  const settings = {
+    LETHE_LIMITER: redis,
+    LETHE_TRUSTED_PROXIES: '127.0.0.1',
+    LETHE_SCRUB_HOUR: 'off',
+    // A process that takes the place of another starts in half the time with what that one has compiled.
+    NODE_COMPILE_CACHE: join(cli.folder, 'compiled'),
+    ...env,
+  }
+  const key = await createKey(cli)
+  const servers: Server[] = []
+
+  async function openServer(name: string): Promise<Server> {
+    const program = await startServe(cli, { ...settings, LETHE_STORE: named(store, `lethe-${name}`) })
+    const server = { ...program, isKilled: false, hasEnded: false }
+    program.ended.then(() => {
+      server.hasEnded = true
+    })
+    servers.push(server)
+    return server
+  }
+  async function openPlace(name: string): Promise<Place> {
+    const place: Place = {
+      name,
+      server: await openServer(name),
+      async kill() {
+        place.server.isKilled = true
+        place.server.kill('SIGKILL')
+        await place.server.ended
+      },
+      async start() {
+        place.server = await openServer(name)
+      },
+    }
+    return place
+  }
+  return {
+    cli,
+    places: await Promise.all([openPlace('a'), openPlace('b'), openPlace('c')]),
+    servers,
+    key,
+  }
+}
+
+/** The address of a database under which PostgreSQL tells who is connected. */
+function named(store: string, name: string): string {
+  const url = new URL(store)
+  url.searchParams.set('application_name', name)
+  return url.href
+}
+
+interface Ask {
+  key: string
+  /** The client's address. */
+  from?: string
+  method?: 'GET' | 'DELETE'
+  signal?: AbortSignal
+}
+
+/** Sends a request through the proxy that stands before the fleet. Rejects when no answer came. */
+export async function ask(
+  url: string,
+  path: string,
+  { key, from, method = 'GET', signal }: Ask,
+): Promise<Answer> {
+  const headers = { authorization: `Bearer ${key}`, ...(from !== undefined && { 'x-forwarded-for': from }) }
+  const response = await fetch(url + path, { method, headers, ...(signal && { signal }) })
+  return { status: response.status, headers: response.headers, body: await response.json() }
+}
+
+/** The address of the n-th of many clients. */
+export function clientAddress(number: number): string {
+  return `10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { after, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { emptyStore, openStoreAt } from '../../../support/empty-store.ts'
+import { inReverse } from '../../../support/in-reverse.ts'
+import { always } from '../../../support/rows.ts'
+import { seededRandom } from '../../../support/seeded-random.ts'
+import { organisationId, setStage, subjects, type WorkOrder } from './stage.ts'
+import { assertExplainable, type Deed } from './subject-history.ts'
+
+const workerPath = fileURLToPath(new URL('worker.ts', import.meta.url))
+
+export interface ConcurrencyPlan {
+  processes: number
+  /** How often they all begin anew, on what is there by then. */
+  rounds: number
+  steps: number
+  lanes: number
+}
+
+export async function concurrencyTests({ processes, rounds, steps, lanes }: ConcurrencyPlan): Promise<void> {
+  const lifetime = inReverse({ after })
+  const address = await emptyStore(lifetime)
+  const store = await openStoreAt(address)
+  lifetime.after(() => store.close())
+  await setStage(store)
+
+  /** The history of all processes, and what is left at its end. */
+  async function work(seed: number): Promise<Deed[]> {
+    const workers = Array.from({ length: processes }, (_, i) =>
+      start({ address, seed: seed + i, name: `${seed}-${i}`, steps, lanes }),
+    )
+    await Promise.all(workers.map((worker) => once(worker, 'message')))
+    const histories = workers.map(history)
+    for (const worker of workers) worker.send('go')
+    const deeds = (await Promise.all(histories)).flat()
+    for (const subject of subjects) {
+      const told = await store.subjects.erase({ organisationId, trackerId: subject, since: always }, 'anna')
+      deeds.push({
+        kind: 'erase',
+        sees: 'all',
+        told,
+        subject,
+        startedAt: Number.MAX_VALUE,
+        endedAt: Number.MAX_VALUE,
+      })
+    }
+    return deeds
+  }
+
+  describe('several processes at once on the same subjects', () => {
+    it('would be found out: no order explains that two erasures deleted the same', () => {
+      const subject = 'first'
+      const added = { subjects: 1, sessions: 1, events: 5 }
+      const imported: Deed = {
+        kind: 'import',
+        age: 'fresh',
+        events: 5,
+        told: added,
+        subject,
+        startedAt: 1,
+        endedAt: 2,
+      }
+      const erased = (startedAt: number, events: number): Deed => {
+        const told = { sessions: events === 0 ? 0 : 1, events }
+        return { kind: 'erase', sees: 'all', told, subject, startedAt, endedAt: 9 }
+      }
+      assertExplainable([imported, erased(1, 5), erased(1, 0)])
+      assert.throws(() => assertExplainable([imported, erased(1, 5), erased(1, 5)]), /no order explains/)
+      assert.throws(() => assertExplainable([imported, erased(3, 0)]), /no order explains/)
+    })
+
+    it('import, read, erase and sweep as if one after the other, and lists show everybody who stays', async (t) => {
+      const { seed } = seededRandom()
+      for (let round = 0; round < rounds; round++) {
+        t.diagnostic(`LETHE_TEST_SEED=${seed + round}`)
+        const deeds = await work(seed + round)
+        for (const subject of subjects) assertExplainable(deeds.filter((deed) => deed.subject === subject))
+      }
+    })
+  })
+
+  function start(order: WorkOrder): ChildProcess {
+    const worker = fork(workerPath, [JSON.stringify(order)], { execArgv: [] })
+    lifetime.after(() => void worker.kill())
+    return worker
+  }
+}
+
+/** What a process tells of its work. Fails when it fails. */
+async function history(worker: ChildProcess): Promise<Deed[]> {
+  const told: Deed[] = []
+  worker.on('message', (deeds: Deed[]) => told.push(...deeds))
+  const [code] = await once(worker, 'exit')
+  assert.equal(code, 0, 'a process failed; it says why above')
+  return told
+}

@@ -1,0 +1,34 @@
+import type { Instant } from '../../../../src/domain/instant.ts'
+import type { Store } from '../../../../src/domain/store.ts'
+import { visit } from '../../../support/shop.ts'
+import { keeping, rememberWindows } from '../../../support/windows.ts'
+
+/** What a process is told to do. */
+export interface WorkOrder {
+  /** Of the store. */
+  address: string
+  seed: number
+  /** Marks what it imports, so that no two processes import the same. */
+  name: string
+  /** So many, in each of so many lanes that do not wait for each other. */
+  steps: number
+  lanes: number
+}
+
+export const organisationId = 'acme'
+/** Trackers of a single subject each, so that a sweep tells what it took from that one. */
+export const subjects = ['first', 'second', 'third']
+/** Where the window begins. */
+export const edge: Instant = Date.parse('2026-11-15T12:00:00.000Z')
+/** Who is in the crowd all the time. */
+export const keepers = Array.from({ length: 40 }, (_, number) => `keeper-${String(number).padStart(2, '0')}`)
+
+export async function setStage({ organisations, trackers, ingest, retention }: Store): Promise<void> {
+  await organisations.create({ id: organisationId, name: 'Acme', plan: 'free', createdAt: 1 })
+  await rememberWindows({ retention }, keeping(1))
+  for (const id of [...subjects, 'crowd'])
+    await trackers.create({ id, organisationId, name: id, createdAt: 1 })
+  await ingest.ingest(
+    keepers.flatMap((keeper, i) => visit(keeper, { trackerId: 'crowd', startedAt: edge + i * 250 })),
+  )
+}

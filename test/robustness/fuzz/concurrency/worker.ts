@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import type { IncomingRow } from '../../../../src/domain/ingest.ts'
+import type { Store } from '../../../../src/domain/store.ts'
+import { openStoreAt } from '../../../support/empty-store.ts'
+import { always } from '../../../support/rows.ts'
+import { seededRandom } from '../../../support/seeded-random.ts'
+import { visit } from '../../../support/shop.ts'
+import { stepBefore } from '../../../support/windows.ts'
+import { edge, keepers, organisationId, subjects, type WorkOrder } from './stage.ts'
+import type { Deed } from './subject-history.ts'
+import { assertKeepersListed } from './walk-crowd.ts'
+
+/** A process at work on a store that others work on. Tells what it did to single subjects, and fails when a list was wrong. */
+const { address, seed, name, steps, lanes }: WorkOrder = JSON.parse(process.argv[2] ?? '')
+const random = seededRandom(seed)
+const store = await openStoreAt(address)
+const deeds: Deed[] = []
+let count = 0
+
+process.send?.('ready')
+await new Promise((resolve) => process.once('message', resolve))
+await Promise.all(
+  Array.from({ length: lanes }, async () => {
+    for (let step = 0; step < steps; step++)
+      await (random.integer(5) < 4 ? touchSubject(store) : touchCrowd(store))
+  }),
+)
+await store.close()
+process.send?.(deeds)
+process.disconnect?.()
+
+async function touchSubject({ ingest, subjects: port, retention }: Store): Promise<void> {
+  const subject = random.pick(subjects)
+  const sees = random.pick(['all', 'fresh'] as const)
+  const view = { organisationId, trackerId: subject, since: sees === 'all' ? always : edge }
+  const kind = random.pick(['import', 'import', 'import', 'erase', 'read', 'read', 'sweep'] as const)
+  const startedAt = machineTime()
+  const done = () => ({ subject, startedAt, endedAt: machineTime() })
+  if (kind === 'import') {
+    const [age, events] = [random.pick(['fresh', 'old'] as const), 1 + random.integer(9)]
+    const told = await ingest.ingest(newVisit(subject, age === 'fresh' ? edge : edge - 100_000, events))
+    deeds.push({ kind, age, events, told, ...done() })
+  } else if (kind === 'erase') {
+    const told = await port.erase(view, 'anna')
+    deeds.push({ kind, sees, told, ...done() })
+  } else if (kind === 'read') {
+    const record = await port.read(view, 'anna')
+    deeds.push({ kind, sees, told: record?.counts ?? null, ...done() })
+  } else {
+    const { isDone, ...told } = await retention.sweep(subject, stepBefore(edge, 100_000))
+    assert.ok(isDone)
+    deeds.push({ kind, told, ...done() })
+  }
+}
+
+/** Somebody comes and goes among many who stay, or somebody looks at them all. */
+async function touchCrowd({ ingest, subjects: port }: Store): Promise<void> {
+  const view = { organisationId, trackerId: 'crowd', since: edge }
+  if (random.integer(3) === 0) return assertKeepersListed(port, view, random)
+  const subjectId = `${random.pick(keepers)}-${random.integer(3)}`
+  if (random.integer(2)) await port.erase(view, subjectId)
+  else
+    await ingest.ingest(
+      visit(subjectId, {
+        trackerId: 'crowd',
+        sessionId: `${name}-${++count}`,
+        startedAt: edge + random.integer(10_000),
+      }),
+    )
+}
+
+/** A session that nobody else has, with its events. */
+function newVisit(trackerId: string, startedAt: number, events: number): IncomingRow[] {
+  return visit('anna', { trackerId, sessionId: `${name}-${++count}`, startedAt, events })
+}
+
+/** Microseconds of a clock that all processes of a machine share. */
+function machineTime(): number {
+  return Number(process.hrtime.bigint() / 1_000n)
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import fc from 'fast-check'
+import { consoleRoutes } from '../../../../src/http/console/routes/index.ts'
+import type { Route } from '../../../../src/http/request-context.ts'
+import { seededRandom } from '../../../support/seeded-random.ts'
+import { hold } from '../hold.ts'
+import { assertNothingFailed } from '../requests/target-service.ts'
+import { type ConsoleRequest, goodRequest, nameOf, requestsByRoute } from './console-request.ts'
+import { assertChangedOnly, effectsOf } from './effects.ts'
+import { judgeConsole } from './judge-console.ts'
+import { meant, send } from './send.ts'
+import { setStage } from './stage.ts'
+
+/** How much to try: about 15 requests come behind each other in a run. */
+export interface ConsolePlan {
+  runs: number
+  leastRequests: number
+  /** How long the test may take, in milliseconds. */
+  patience?: number
+}
+
+export async function consoleRequestTests({ runs, leastRequests, ...timing }: ConsolePlan): Promise<void> {
+  const stage = await setStage({ after })
+  let own = await stage.look()
+  const theirs = await stage.lookAtTheirs()
+  const seen = new Set<string>()
+  let count = 0
+  let isChanged = false
+
+  /** Sends requests one behind the other, and looks at each answer and at what has changed with it. */
+  async function play(requests: readonly ConsoleRequest[]): Promise<void> {
+    if (isChanged) {
+      await stage.renew()
+      own = await stage.look()
+    }
+    // Should a request fail its test, the next ones begin anew.
+    stage.logged.length = 0
+    isChanged = true
+    let mayBeChanged = false
+    for (const request of requests) {
+      const answer = await send(stage, request)
+      count += 1
+      judgeConsole(request, meant(stage), answer)
+      const parts = effectsOf(request, answer)
+      if (parts.length > 0) {
+        const before = own
+        own = await stage.look()
+        assertChangedOnly(parts, before, own)
+        mayBeChanged = true
+      }
+      const { route, oddity } = request
+      if (oddity !== 'target' && oddity !== 'method') seen.add(`${route} ${answer.status}`)
+    }
+    assertChangedOnly([], own, await stage.look())
+    assertChangedOnly([], theirs, await stage.lookAtTheirs())
+    assertNothingFailed(stage)
+    isChanged = mayBeChanged
+  }
+
+  describe('requests to the console that were made up', () => {
+    for (const route of consoleRoutes) {
+      it(`are taken when nothing is wrong with them: ${nameOf(route)}`, () =>
+        playUntil(`${nameOf(route)} 200`, goodRequest(route)))
+    }
+
+    it('are each answered as documented, change what they may, and tell nothing of others', async (t) => {
+      const requests = fc.array(fc.oneof(...requestsByRoute), { minLength: 1, maxLength: 30, size: 'max' })
+      await hold(t, fc.asyncProperty(requests, play), { runs, ...timing })
+      t.diagnostic(`${count} requests`)
+      assert.ok(count >= leastRequests, `only ${count} requests`)
+    })
+
+    it('met every refusal of every route', async () => {
+      for (const [i, route] of consoleRoutes.entries()) {
+        const { arbitrary } = requestsByRoute[i] ?? {}
+        assert.ok(arbitrary)
+        for (const status of refusalsOf(route)) await playUntil(`${nameOf(route)} ${status}`, arbitrary)
+      }
+    })
+  })
+
+  /** Most have been seen before; what was not is looked for. */
+  async function playUntil(outcome: string, requests: fc.Arbitrary<ConsoleRequest>): Promise<void> {
+    const { seed } = seededRandom()
+    const some = seen.has(outcome) ? [] : fc.sample(requests, { numRuns: 300, seed })
+    for (const request of some) if (!seen.has(outcome)) await play([request])
+    assert.ok(seen.has(outcome), `nothing led to ${outcome}`)
+  }
+}
+
+function refusalsOf({ method, path, access }: Route): number[] {
+  return [
+    422,
+    ...(access === 'member' ? [401] : []),
+    ...(method === 'GET' ? [] : [400, 403]),
+    ...(path.includes('{') ? [404] : []),
+  ]
+}

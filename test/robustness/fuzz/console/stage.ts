@@ -1,0 +1,135 @@
+import { fileURLToPath } from 'node:url'
+import { ensureConsole } from '../../../../bin/launch/console.js'
+import { commandLine } from '../../../../src/domain/activity.ts'
+import { encodeCursor } from '../../../../src/domain/cursor.ts'
+import type { Member } from '../../../../src/domain/member.ts'
+import { idleMs, longestMs } from '../../../../src/domain/sign-in.ts'
+import { hashToken } from '../../../../src/domain/token.ts'
+import { createKey } from '../../../../src/operations/create-key.ts'
+import { createOrganisation } from '../../../../src/operations/create-organisation.ts'
+import { createTracker } from '../../../../src/operations/create-tracker.ts'
+import { inviteMember } from '../../../../src/operations/invite-member.ts'
+import { addMember, note, signInToken } from '../../../support/console.ts'
+import { type Lifetime, startTestService, type TestService } from '../../../support/service.ts'
+import { visit } from '../../../support/shop.ts'
+
+/** Stands in everything of the other organisation that a request does not name itself: no answer may hold it. */
+export const secret = 'nobody-elses'
+
+export const subjectIds = ['anna', 'a/b', '🦦']
+
+/** What can be seen of an organisation, each part as one text. */
+export type Look = Record<'keys' | 'members' | 'trackers' | 'subjects' | 'activity', string>
+
+/** A console to attack: an organisation whose members come, another one that is not theirs, and budgets out of the way. */
+export interface Stage extends TestService {
+  /** What the names in made-up requests stand for at the moment. */
+  meanings: Record<string, string>
+  /** Puts a new organisation in the place of one that was changed. */
+  renew(): Promise<void>
+  look(): Promise<Look>
+  lookAtTheirs(): Promise<Look>
+}
+
+export async function setStage(lifetime: Lifetime): Promise<Stage> {
+  await ensureConsole(fileURLToPath(new URL('../../../..', import.meta.url)))
+  const service = await startTestService(lifetime, {
+    // Each request then says from where it comes, and none has its budget spent by another.
+    LETHE_TRUSTED_PROXIES: '127.0.0.1/32',
+    LETHE_LOG_LEVEL: 'warn',
+  })
+  const theirs = await settle(service, 'theirs', `${secret}-`)
+  let own = await settle(service, 'own-0', '')
+  let count = 0
+  const stage: Stage = {
+    ...service,
+    meanings: {},
+    async renew() {
+      own = await settle(service, `own-${++count}`, '')
+      stage.meanings = { ...(await meaningsOf(service, own)), ...named('their', theirs) }
+    },
+    look: () => lookAt(service, own),
+    lookAtTheirs: () => lookAt(service, theirs),
+  }
+  await stage.renew()
+  return stage
+}
+
+interface Settled {
+  organisationId: string
+  trackerId: string
+  keyId: string
+  keyName: string
+  keyString: string
+  member: Member
+  colleague: Member
+}
+
+/** An organisation with everything that requests can be about. */
+async function settle(service: TestService, id: string, prefix: string): Promise<Settled> {
+  const { services } = service
+  const organisationId = (await createOrganisation(services, { id, name: `${prefix}organisation` })).id
+  const trackerId = `${id}-tracker`
+  await createTracker(services, { organisationId, name: `${prefix}tracker`, id: trackerId })
+  const keyName = `${prefix}key`
+  const issued = await createKey(services, {
+    ...{ organisationId, name: keyName, scopes: ['analytics:view'], expiresAt: null },
+  })
+  const rows = subjectIds.flatMap((subjectId) =>
+    ['s1', 's2'].flatMap((sessionId) =>
+      visit(subjectId, { trackerId, sessionId, attributes: { from: `${prefix}here` } }),
+    ),
+  )
+  await service.ingest([...rows, ...visit(`${prefix}bert`, { trackerId })])
+  return {
+    ...{ organisationId, trackerId, keyId: issued.key.id, keyName, keyString: issued.keyString },
+    member: await addMember(service, organisationId, `${prefix}member@${id}.example`),
+    colleague: await addMember(service, organisationId, `${prefix}colleague@${id}.example`),
+  }
+}
+
+function named(prefix: string, { trackerId, keyId, member }: Settled): Record<string, string> {
+  return { [`${prefix}Tracker`]: trackerId, [`${prefix}Key`]: keyId, [`${prefix}Member`]: member.id }
+}
+
+async function meaningsOf(service: TestService, own: Settled): Promise<Record<string, string>> {
+  const { organisationId, trackerId, keyId, keyName, keyString, member, colleague } = own
+  const now = service.services.clock()
+  const pending = { organisationId, email: `pending@${organisationId}.example` }
+  const { token: link } = await inviteMember(service.services, pending, commandLine)
+  const ended = await signInToken(service, member)
+  await service.services.signIns.end(hashToken(ended), note(service, organisationId, 'member.signed-out'))
+  const old = await signInToken(service, member, { startedAt: now - longestMs, lastSeenAt: now })
+  const session = await signInToken(service, member)
+  // The last, since each sign-in clears away those that are over at its start.
+  const idle = await signInToken(service, member, { startedAt: now - idleMs, lastSeenAt: now - idleMs })
+  return {
+    ...{ organisationId, trackerId, keyId, keyName, keyString, link },
+    ...{ memberId: member.id, colleagueId: colleague.id, email: colleague.email },
+    ...{ ended, old, idle, session },
+    cursor: encodeCursor(['subjects', trackerId, 'subjectId', null, null, null], 0, 'a'),
+    activityCursor: encodeCursor(['activity', organisationId, null], now, 'x'),
+  }
+}
+
+async function lookAt({ services }: TestService, settled: Settled): Promise<Look> {
+  const { organisationId, trackerId } = settled
+  const { apiKeys, members, trackers, subjects, activity } = services
+  const first = { limit: 200, after: null }
+  const bounds = { subjectIdPrefix: null, lastSeenAfter: null, lastSeenBefore: null }
+  const { rows } = await activity.list(organisationId, { ...first, requestId: null })
+  return {
+    // When a key was last used is noted now and then, and is no change of anybody's.
+    keys: JSON.stringify((await apiKeys.list(organisationId)).map((key) => ({ ...key, lastUsedAt: null }))),
+    members: JSON.stringify(await members.list(organisationId)),
+    trackers: JSON.stringify(await trackers.list(organisationId)),
+    subjects: JSON.stringify(
+      await subjects.list(
+        { organisationId, trackerId, since: 0 },
+        { sort: 'subjectId', ...first, ...bounds },
+      ),
+    ),
+    // Failed sign-ins are written behind their answers, and so at any time.
+    activity: JSON.stringify(rows.filter(({ kind }) => kind !== 'member.sign-in-failed')),
+  }
+}

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import fc from 'fast-check'
+import { seededRandom } from '../../support/seeded-random.ts'
+
+/** Well under the time a test may take, so that a failure is told with what was shrunk by then. */
+const patienceMs = 40_000
+/** A busy machine may come no further than this part of the runs; less would show nothing. */
+const leastShare = 0.05
+
+/**
+ * Holds a property against generated input and tells the seed: `LETHE_TEST_SEED` repeats a run. What fails is shrunk to the least
+ * that still does. Where the time is up before all runs are done, those that were count.
+ */
+export async function hold<Input>(
+  t: TestContext,
+  property: fc.IAsyncProperty<Input> | fc.IProperty<Input>,
+  { runs = 500, patience = patienceMs }: { runs?: number; patience?: number } = {},
+): Promise<void> {
+  const { seed } = seededRandom()
+  t.diagnostic(`LETHE_TEST_SEED=${seed}`)
+  const details = await fc.check(property, { seed, numRuns: runs, interruptAfterTimeLimit: patience })
+  if (details.failed) throw new Error(fc.defaultReportMessage(details), { cause: details.errorInstance })
+  if (details.interrupted) t.diagnostic(`${details.numRuns} of ${runs} runs in ${patience} ms`)
+  assert.ok(details.numRuns >= runs * leastShare, `only ${details.numRuns} of ${runs} runs`)
+}

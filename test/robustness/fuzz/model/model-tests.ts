@@ -1,0 +1,65 @@
+import { after, describe, it } from 'node:test'
+import fc from 'fast-check'
+import { createOrganisation } from '../../../../src/operations/create-organisation.ts'
+import { createTracker } from '../../../../src/operations/create-tracker.ts'
+import { hold } from '../hold.ts'
+import { startFrozenService } from './frozen-service.ts'
+import { Play } from './play.ts'
+import { ServiceModel } from './service-model.ts'
+import { type Step, step } from './steps.ts'
+import { Wire } from './wire.ts'
+
+const noon = Date.parse('2026-11-15T12:00:00.000Z')
+
+/** How many sequences of steps are played, and how long that may take, in milliseconds. */
+export interface ModelPlan {
+  sequences: number
+  patience?: number
+}
+
+export async function modelTests({ sequences, patience }: ModelPlan): Promise<void> {
+  const service = await startFrozenService({ after })
+  let count = 0
+
+  /** Two organisations with three trackers and three keys between them, in the service and in a model. */
+  async function open(wire: Wire): Promise<{ play: Play }> {
+    const { services } = service
+    const model = new ServiceModel(noon)
+    service.setClock(noon)
+    const play = new Play(service, model, wire)
+    count += 1
+    for (const [name, trackers] of [
+      ['acme', 2],
+      ['rival', 1],
+    ] as const) {
+      const { id } = await createOrganisation(services, { name, id: `${name}-${count}`, plan: 'free' })
+      const organisation = { id, plan: 'free' as const }
+      model.organisations.push(organisation)
+      for (let number = 0; number < trackers; number++) {
+        const tracker = { organisationId: id, name, id: `${name}-${count}-${number}` }
+        model.addTracker((await createTracker(services, tracker)).id, organisation)
+      }
+      await play.createKey(organisation, ['analytics:view', 'analytics:delete-data'], null)
+    }
+    return { play }
+  }
+
+  describe('whatever is done in whatever order,', () => {
+    it('every answer and every count is what a simple model says', (t) => {
+      const property = fc.asyncProperty(
+        fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }),
+        async (steps: Step[]) => {
+          const wire = new Wire(service.url)
+          try {
+            const { play } = await open(wire)
+            for (const each of steps) await play.play(each)
+            await play.checkAll()
+          } finally {
+            wire.close()
+          }
+        },
+      )
+      return hold(t, property, { runs: sequences, ...(patience !== undefined && { patience }) })
+    })
+  })
+}

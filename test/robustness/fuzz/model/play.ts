@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { LetheError } from '../../../../src/domain/errors.ts'
+import { parseImportLine } from '../../../../src/domain/import-line.ts'
+import type { Scope } from '../../../../src/domain/scope.ts'
+import { createKey } from '../../../../src/operations/create-key.ts'
+import { importLines } from '../../../../src/operations/import-lines.ts'
+import { revokeKey } from '../../../../src/operations/revoke-key.ts'
+import { rotateKey } from '../../../../src/operations/rotate-key.ts'
+import { setPlan } from '../../../../src/operations/set-plan.ts'
+import { sumTotals } from '../../../../src/operations/sum-totals.ts'
+import { sweepAged } from '../../../../src/operations/sweep-aged.ts'
+import { rememberWindows } from '../../../support/windows.ts'
+import { among } from './among.ts'
+import { iso } from './expected-answers.ts'
+import type { FrozenService } from './frozen-service.ts'
+import { ModelClient } from './model-client.ts'
+import type { ModelKey, ModelOrganisation, ModelTracker, ServiceModel } from './service-model.ts'
+import { type RowStep, type Step, subjectIds, tickMs } from './steps.ts'
+import type { Wire } from './wire.ts'
+
+/** Does everything twice, with the service and in the model, and compares what they say. */
+export class Play {
+  readonly #service: FrozenService
+  readonly #model: ServiceModel
+  readonly #client: ModelClient
+
+  constructor(service: FrozenService, model: ServiceModel, wire: Wire) {
+    this.#service = service
+    this.#model = model
+    this.#client = new ModelClient(model, wire)
+  }
+
+  async play(step: Step): Promise<void> {
+    const { trackers, organisations, keys } = this.#model
+    switch (step.do) {
+      case 'import':
+        return this.#import(among(trackers, step.tracker), step.rows)
+      case 'list':
+        return this.#client.list(step, among(trackers, step.tracker), step.limit, {
+          ...step,
+          after: step.after === null ? null : this.#model.now - step.after * tickMs,
+          before: step.before === null ? null : this.#model.now - step.before * tickMs,
+        })
+      case 'read':
+        return this.#client.read(step, among(trackers, step.tracker), among(subjectIds, step.subject))
+      case 'sessions':
+        return this.#client.sessions(
+          step,
+          among(trackers, step.tracker),
+          among(subjectIds, step.subject),
+          step.limit,
+        )
+      case 'events':
+        return this.#client.events(
+          step,
+          among(trackers, step.tracker),
+          among(subjectIds, step.subject),
+          step.session,
+          step.limit,
+        )
+      case 'erase':
+        return this.#client.erase(step, among(trackers, step.tracker), among(subjectIds, step.subject))
+      case 'wait':
+        return this.#setClock(this.#model.now + step.ticks * tickMs)
+      case 'expire':
+        return this.#expire(step.key)
+      case 'sweep':
+        return this.#sweep()
+      case 'create key':
+        return this.createKey(among(organisations, step.organisation), step.scopes, step.lives)
+      case 'rotate':
+      case 'revoke':
+        return this.#change(step.do, among(keys, step.key))
+      case 'change plan': {
+        const organisation = among(organisations, step.organisation)
+        organisation.plan = step.plan
+        return setPlan(this.#service.services, organisation.id, step.plan)
+      }
+      case 'totals':
+        return this.#totals(among(trackers, step.tracker))
+    }
+  }
+
+  /** Looks at all there is, as somebody who may. */
+  async checkAll(): Promise<void> {
+    const { organisations, trackers, keys } = this.#model
+    for (const organisation of organisations) await this.createKey(organisation, ['analytics:view'], null)
+    for (const tracker of trackers) {
+      const key = keys.findLastIndex(({ owner }) => owner === tracker.owner)
+      const caller = { key, isStale: false }
+      const everything = { prefix: null, after: null, before: null }
+      for (const sort of ['subjectId', 'lastSeenAt', '-lastSeenAt'] as const)
+        await this.#client.list(caller, tracker, 2, { ...everything, sort })
+      for (const subjectId of subjectIds) {
+        await this.#client.read(caller, tracker, subjectId)
+        await this.#client.sessions(caller, tracker, subjectId, 200)
+        await this.#client.events(caller, tracker, subjectId, null, 200)
+      }
+      await this.#totals(tracker)
+    }
+  }
+
+  async createKey(owner: ModelOrganisation, scopes: readonly Scope[], lives: number | null): Promise<void> {
+    const expiresAt = lives === null ? null : this.#model.now + lives * tickMs
+    const name = `key ${this.#model.keys.length}`
+    const { key, keyString } = await createKey(this.#service.services, {
+      organisationId: owner.id,
+      name,
+      scopes,
+      expiresAt,
+    })
+    this.#model.keys.push({
+      id: key.id,
+      name,
+      owner,
+      scopes,
+      expiresAt,
+      isRevoked: false,
+      strings: [keyString],
+    })
+  }
+
+  async #import(tracker: ModelTracker, rows: readonly RowStep[]): Promise<void> {
+    const lines = rows.map((row) => lineOf(row, this.#model.now))
+    const blocks = async function* () {
+      yield { source: 'lines', firstNumber: 1, lines }
+    }
+    const summary = await importLines(this.#service.services, blocks(), {
+      trackerId: tracker.id,
+      onBadLine: (...bad) => assert.fail(bad.join(' ')),
+    })
+    const parsed = lines.map((line) => parseImportLine(line, tracker.id)).filter((row) => row !== null)
+    const { tooOldRows, ...counts } = summary
+    assert.deepEqual(counts, this.#model.ingest(tracker, parsed))
+    assert.equal(
+      tooOldRows.reduce((total, { rows }) => total + rows, 0),
+      counts.tooOld,
+    )
+  }
+
+  async #sweep(): Promise<void> {
+    const { services } = this.#service
+    const own = this.#model.organisations.map(({ id }) => id)
+    // Other sequences have left theirs in the store.
+    const list = async () => (await services.organisations.list()).filter(({ id }) => own.includes(id))
+    // As with `lethe sweep --now`: a shorter window does not wait.
+    for (const id of own) await rememberWindows(services, services, id)
+    const { activity: _, ...swept } = await sweepAged({
+      ...services,
+      organisations: { ...services.organisations, list },
+    })
+    assert.deepEqual(swept, this.#model.sweep())
+  }
+
+  async #change(what: 'rotate' | 'revoke', key: ModelKey): Promise<void> {
+    const { services } = this.#service
+    const change = async () => {
+      if (what === 'rotate') key.strings.push((await rotateKey(services, key.id)).keyString)
+      else await revokeKey(services, key.id, key.name)
+    }
+    if (!this.#model.isActive(key)) {
+      await assert.rejects(change, (error) => error instanceof LetheError && error.code === 'invalid_request')
+      return
+    }
+    await change()
+    if (what === 'revoke') key.isRevoked = true
+  }
+
+  /** Goes to the very instant from which on a key is no longer good, and tries it. */
+  async #expire(key: number): Promise<void> {
+    const { keys, trackers, now } = this.#model
+    const { expiresAt } = among(keys, key)
+    if (expiresAt !== null && expiresAt > now) this.#setClock(expiresAt)
+    await this.#client.read({ key, isStale: false }, among(trackers, key), among(subjectIds, key))
+  }
+
+  #setClock(now: number): void {
+    this.#model.now = now
+    this.#service.setClock(now)
+  }
+
+  async #totals({ id, owner, holds }: ModelTracker): Promise<void> {
+    const totals = await sumTotals(
+      this.#service.services,
+      { organisationId: owner.id, trackerId: id },
+      -1e6,
+      1e6,
+    )
+    const expected = holds.totals().map(({ day, sessions, events }) => {
+      const counts = Object.values(events)
+      return { day, sessions, events: counts.reduce((sum, count) => sum + count, 0) }
+    })
+    assert.deepEqual(totals, expected)
+  }
+}
+
+/** A row as a line of an import. */
+function lineOf({ kind, subject, session, ago, lasted, number, hasId }: RowStep, now: number): string {
+  const moment = now - ago * tickMs
+  const owner = { subjectId: among(subjectIds, subject), sessionId: `s${session}` }
+  if (kind === 'session') {
+    const attributes = { country: among(['AT', 'DE', 'FR'], number) }
+    return JSON.stringify({
+      type: kind,
+      ...owner,
+      startedAt: iso(moment - lasted * tickMs),
+      endedAt: iso(moment),
+      attributes,
+    })
+  }
+  const name = among(['pageview', 'purchase', '__proto__'], number)
+  return JSON.stringify({
+    type: kind,
+    ...owner,
+    ...(hasId && { eventId: `e${number}` }),
+    name,
+    occurredAt: iso(moment),
+    properties: { number },
+  })
+}

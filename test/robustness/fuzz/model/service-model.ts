@@ -1,0 +1,94 @@
+import type { IncomingRow } from '../../../../src/domain/ingest.ts'
+import type { Plan } from '../../../../src/domain/plan.ts'
+import type { Scope } from '../../../../src/domain/scope.ts'
+import type { WholeSubject } from '../../../storage/contract/fixture.ts'
+import { TrackerModel } from '../../../storage/contract/tracker-model.ts'
+
+const dayMs = 86_400_000
+const days: Record<Plan, number> = { free: 180, starter: 425, pro: 730, business: 1_825 }
+
+export interface ModelOrganisation {
+  id: string
+  plan: Plan
+}
+
+export interface ModelTracker {
+  id: string
+  owner: ModelOrganisation
+  holds: TrackerModel
+}
+
+export interface ModelKey {
+  id: string
+  name: string
+  owner: ModelOrganisation
+  scopes: readonly Scope[]
+  expiresAt: number | null
+  isRevoked: boolean
+  /** Its string, and those it had before. */
+  strings: string[]
+}
+
+/** What a request is refused with, before it comes to its operation. */
+export type Refusal = 'unauthorized' | 'forbidden' | 'not_found'
+
+/** The whole service in a few lists: who owns what, which keys are good, what the time is. Written from the contract, not from the code. */
+export class ServiceModel {
+  now: number
+  readonly organisations: ModelOrganisation[] = []
+  readonly trackers: ModelTracker[] = []
+  readonly keys: ModelKey[] = []
+
+  constructor(now: number) {
+    this.now = now
+  }
+
+  addTracker(id: string, owner: ModelOrganisation): void {
+    this.trackers.push({ id, owner, holds: new TrackerModel() })
+  }
+
+  isActive({ isRevoked, expiresAt }: ModelKey): boolean {
+    return !isRevoked && (expiresAt === null || this.now < expiresAt)
+  }
+
+  /** Why somebody who sends this string does not get to see this tracker; `null` when they do. */
+  refusal(key: ModelKey, string: string, scope: Scope, tracker: ModelTracker | null): Refusal | null {
+    if (!this.isActive(key) || key.strings.at(-1) !== string) return 'unauthorized'
+    if (!key.scopes.includes(scope)) return 'forbidden'
+    return tracker && tracker.owner === key.owner ? null : 'not_found'
+  }
+
+  /** Where the window of an organisation begins. */
+  since({ plan }: ModelOrganisation): number {
+    return this.now - days[plan] * dayMs
+  }
+
+  subjects({ owner, holds }: ModelTracker): WholeSubject[] {
+    return holds.view(this.since(owner))
+  }
+
+  subject(tracker: ModelTracker, subjectId: string): WholeSubject | null {
+    return this.subjects(tracker).find(({ record }) => record.subjectId === subjectId) ?? null
+  }
+
+  /** Takes in rows that are not too old, and tells what an import tells of them. */
+  ingest({ owner, holds }: ModelTracker, rows: readonly IncomingRow[]) {
+    const since = this.since(owner)
+    const fresh = rows.filter((row) => (row.type === 'session' ? row.endedAt : row.occurredAt) >= since)
+    const added = holds.ingest(fresh)
+    return {
+      lines: rows.length,
+      badLines: 0,
+      tooOld: rows.length - fresh.length,
+      rows: fresh.length,
+      ...added,
+    }
+  }
+
+  sweep() {
+    const swept = this.trackers.map(({ owner, holds }) => holds.sweep(this.since(owner)))
+    const sum = (field: 'subjects' | 'sessions' | 'events') =>
+      swept.reduce((total, each) => total + each[field], 0)
+    return { subjects: sum('subjects'), sessions: sum('sessions'), events: sum('events') }
+  }
+}

@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { base62Alphabet } from '../../../../src/domain/randomness.ts'
+
+/** Any text JavaScript can hold: control characters, lone surrogates and characters of four bytes included. */
+export const anyText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.string({ maxLength: 40 }),
+  fc
+    .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 20 })
+    .map((units) => String.fromCharCode(...units)),
+)
+
+/** Text that names a tracker, a subject, a session or an event. */
+export const identifierText = fc
+  .oneof(
+    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }),
+    fc.string({ minLength: 1, maxLength: 20 }),
+    fc.constantFrom(
+      '...',
+      ' ',
+      '%',
+      '%2e',
+      'a/b',
+      '../x',
+      '__proto__',
+      'constructor',
+      '🦦'.repeat(256),
+      'é'.repeat(256),
+    ),
+  )
+  .filter((text) => text !== '.' && text !== '..' && ![...text].some(isControl))
+
+function isControl(character: string): boolean {
+  return character <= '\u001f' || (character >= '\u007f' && character <= '\u009f')
+}
+
+/** Text that looks like an id to the eye of a hurried programmer, and is none. */
+export const notIdentifierText = fc.oneof(
+  fc.constantFrom(
+    '',
+    '.',
+    '..',
+    '\u0000',
+    'a\u0000',
+    '\t',
+    '\n',
+    '\u007f',
+    '\u0085',
+    'x'.repeat(257),
+    '🦦'.repeat(257),
+  ),
+  fc.constantFrom('\ud800', 'a\udfff', '\udc00\ud800'),
+)
+
+export function base62(length: number): fc.Arbitrary<string> {
+  return fc.string({ unit: fc.constantFrom(...base62Alphabet), minLength: length, maxLength: length })
+}
+
+/** A text with one character put in the place of another. */
+export function withOneChanged(text: string): fc.Arbitrary<string> {
+  return fc
+    .tuple(
+      fc.nat(text.length - 1),
+      fc.oneof(
+        fc.constantFrom(...base62Alphabet, '-', '_', '=', ' '),
+        fc.string({ minLength: 1, maxLength: 1 }),
+      ),
+    )
+    .filter(([at, character]) => text.charAt(at) !== character)
+    .map(([at, character]) => text.slice(0, at) + character + text.slice(at + 1))
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { readRetryAfter } from '../../../../client/src/budget.ts'
+import { isIdentifier as isClientIdentifier } from '../../../../client/src/identifier.ts'
+import { isIdentifier } from '../../../../src/domain/identifier.ts'
+import { formatInstant, parseInstant } from '../../../../src/domain/instant.ts'
+import { parseQueryString } from '../../../../src/http/query-string.ts'
+import { hold } from '../hold.ts'
+import { anyText, identifierText, notIdentifierText } from './texts.ts'
+
+describe('an instant', () => {
+  it('that was written is read again', (t) =>
+    hold(
+      t,
+      fc.property(
+        fc.integer({ min: Date.parse('0000-01-01T00:00:00Z'), max: Date.parse('9999-12-31T23:59:59.999Z') }),
+        (instant) => {
+          assert.equal(formatInstant(instant), new Date(instant).toISOString())
+          assert.equal(parseInstant(formatInstant(instant)), instant)
+        },
+      ),
+      { runs: 2_000 },
+    ))
+
+  it('is what the calendar says, or none', (t) => {
+    const digits = (most: number, length = 2) =>
+      fc.integer({ min: 0, max: most }).map((n) => String(n).padStart(length, '0'))
+    const text = fc
+      .tuple(
+        digits(9999, 4),
+        digits(13),
+        digits(32),
+        digits(24),
+        digits(60),
+        digits(60),
+        fc.constantFrom('', '.1', '.999999999', '.', ','),
+        fc.constantFrom('Z', '+00:00', '-12:30', '+23:59', '+24:00', '', 'z', ' Z'),
+      )
+      .map(
+        ([year, month, day, hour, minute, second, fraction, zone]) =>
+          `${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}${zone}`,
+      )
+    return hold(
+      t,
+      fc.property(fc.oneof(text, anyText), (written) => {
+        const instant = parseInstant(written)
+        if (instant === null) return
+        assert.equal(instant, Date.parse(written))
+        // JavaScript takes the 31st of February for the 3rd of March; written in its own zone it shows.
+        const zone = /([+-])(\d\d):(\d\d)$/.exec(written)
+        const offset = zone ? Number(`${zone[1]}1`) * (Number(zone[2]) * 60 + Number(zone[3])) * 60_000 : 0
+        assert.equal(new Date(instant + offset).toISOString().slice(-24, -5), written.slice(0, 19))
+      }),
+      { runs: 3_000 },
+    )
+  })
+})
+
+describe('an id', () => {
+  it('is one to the service where it is one to the client', (t) =>
+    hold(
+      t,
+      fc.property(fc.oneof(anyText, identifierText, notIdentifierText), (text) => {
+        assert.equal(isIdentifier(text), isClientIdentifier(text))
+      }),
+      { runs: 2_000 },
+    ))
+
+  it('is one where it should be, and none where it should not', (t) =>
+    hold(
+      t,
+      fc.property(identifierText, notIdentifierText, (id, other) => {
+        assert.equal(isIdentifier(id), true)
+        assert.equal(isIdentifier(other), false)
+      }),
+    ))
+})
+
+describe('a query string', () => {
+  it('is taken apart as forms are, or is broken', (t) =>
+    hold(
+      t,
+      fc.property(
+        fc.oneof(
+          fc.webQueryParameters(),
+          fc.string({ unit: 'binary-ascii' }),
+          fc.string({ unit: fc.constantFrom(...'a%=&+20C080F') }),
+        ),
+        (text) => {
+          const { values, repeated, isBroken } = parseQueryString(text)
+          if (isBroken) return assert.match(text, /%/)
+          const pairs = [...new URLSearchParams(`?${text}`)]
+          assert.deepEqual([...values].sort(), [...new Map(pairs)].sort())
+          assert.equal(values.size + repeated.size <= pairs.length, true)
+        },
+      ),
+      { runs: 2_000 },
+    ))
+})
+
+describe('what an answer says of when to try again', () => {
+  it('is a time to wait, or nothing', (t) => {
+    const headerText = fc.oneof(
+      fc.nat().map(String),
+      fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+      fc.string({ unit: fc.constantFrom(...'0123456789 -.eGMT,:') }),
+    )
+    const headers = fc.record(
+      {
+        'retry-after': headerText,
+        'x-ratelimit-limit': headerText,
+        'x-ratelimit-remaining': headerText,
+        'x-ratelimit-reset': headerText,
+      },
+      { requiredKeys: [] },
+    )
+    return hold(
+      t,
+      fc.property(headers, fc.nat(), (fields, servedAt) => {
+        const waitMs = readRetryAfter(new Headers(Object.entries(fields)), servedAt)
+        assert.ok(waitMs === null || (Number.isFinite(waitMs) && waitMs >= 0))
+        const text = fields['retry-after']
+        if (text !== undefined && /^\d{1,12}$/.test(text)) assert.equal(waitMs, Number(text) * 1_000)
+      }),
+      { runs: 1_000 },
+    )
+  })
+})

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import fc from 'fast-check'
+import { dataOf } from '../../../support/answers.ts'
+import { openRawConnection } from '../../../support/raw-http.ts'
+import { hold } from '../hold.ts'
+import { askAll } from './ask-all.ts'
+import { attack } from './attack.ts'
+import { generatedRequest } from './generated-request.ts'
+import { hearOut } from './hear-out.ts'
+import { assertAnswer, judge } from './judge.ts'
+import { operations } from './operations.ts'
+import { assertNothingFailed, bytesOf, startTarget } from './target-service.ts'
+
+/** How much to try: about 15 requests come together in a run, and so many runs make a test. */
+export interface RequestPlan {
+  tests: number
+  runs: number
+  leastRequests: number
+  attacks: number
+  /** How long a test may take, in milliseconds. */
+  patience?: number
+}
+
+export async function requestTests({
+  tests,
+  runs,
+  leastRequests,
+  attacks,
+  ...timing
+}: RequestPlan): Promise<void> {
+  const target = await startTarget({ after })
+
+  describe('requests that were made up from the document and against it', () => {
+    const seen = new Set<string>()
+    let count = 0
+    let isWhole = true
+    const requests = fc.array(generatedRequest(target.known), { minLength: 1, maxLength: 30, size: 'max' })
+    const property = fc.asyncProperty(requests, async (some) => {
+      if (!isWhole) await target.refill()
+      const sent = some.map((request) => ({ text: bytesOf(target, request), method: request.method }))
+      const answers = await askAll(target.url, sent)
+      answers.forEach((answer, i) => {
+        const request = some[i]
+        assert.ok(request)
+        judge(request, answer)
+        if (request.oddity === null) seen.add(`${request.operation} ${answer.status}`)
+      })
+      count += answers.length
+      isWhole = !answers.some((answer, i) => some[i]?.method === 'DELETE' && answer.status === 200)
+      assertNothingFailed(target)
+    })
+
+    for (let test = 1; test <= tests; test++) {
+      it(`are each answered as documented, and nothing fails (${test} of ${tests})`, (t) =>
+        hold(t, property, { runs, ...timing }))
+    }
+
+    it('were many, and met everything that the document speaks of', (t) => {
+      t.diagnostic(`${count} requests`)
+      assert.ok(count >= leastRequests, `only ${count} requests`)
+      for (const { name, isPublic } of operations) {
+        for (const status of isPublic ? [200] : [200, 400, 401, 403, 404, 422])
+          assert.ok(seen.has(`${name} ${status}`), `no ${status} of ${name}`)
+      }
+    })
+  })
+
+  describe('bytes that are hardly a request, or two in one,', () => {
+    it('are answered in the envelope, and what was hidden in them is not', (t) => {
+      const property = fc.asyncProperty(attack, async ({ text, isAmbiguous }) => {
+        const answers = await hearOut(target.url, text)
+        const method = /^\s*(HEAD|CONNECT) /.test(text) ? 'BROKEN' : 'GET'
+        // One byte made otherwise can be enough to ask for the page at the root.
+        const path = /^GET \/(?:\?\S*)? HTTP/.test(text) ? '/' : '/v1/unknown'
+        for (const answer of answers) assertAnswer(method, path, answer)
+        if (isAmbiguous) assert.equal(answers.length, 1, 'what was hidden was answered')
+        else if (/[^\r\n]/.test(text)) assert.ok(answers.length > 0, 'no answer')
+        for (const { status } of isAmbiguous ? answers : []) assert.ok(status === 400 || status === 401)
+        assertNothingFailed(target)
+      })
+      return hold(t, property, { runs: attacks, ...timing })
+    })
+  })
+
+  describe('clients who are gone before their answer', () => {
+    it('end no process and leave no failure behind, whatever they had sent by then', async (t) => {
+      const uncaught: unknown[] = []
+      const note = (error: unknown) => uncaught.push(error)
+      const signs = ['uncaughtException', 'unhandledRejection']
+      for (const sign of signs) process.on(sign, note)
+      t.after(() => signs.map((sign) => process.off(sign, note)))
+      const sent = fc.oneof(
+        fc
+          .array(generatedRequest(target.known), { minLength: 1, maxLength: 3 })
+          .map((some) => some.map((each) => bytesOf(target, each)).join('')),
+        attack.map(({ text }) => text),
+        fc.constant('CONNECT test:443 HTTP/1.1\r\nHost: test\r\n\r\n'),
+      )
+      const property = fc.asyncProperty(sent, fc.nat(100), fc.nat(3), async (text, percent, turns) => {
+        const connection = await openRawConnection(target.url)
+        connection.send(text.slice(0, Math.ceil((text.length * (percent < 50 ? 100 : percent)) / 100)))
+        for (let turn = 0; turn < turns; turn++) await nextTurn()
+        connection.reset()
+        assert.deepEqual(uncaught, [])
+        assertNothingFailed(target)
+      })
+      await hold(t, property, { runs: attacks / 2, ...timing })
+      dataOf(await target.ask('/readyz'))
+      assert.deepEqual(uncaught, [])
+    })
+  })
+}

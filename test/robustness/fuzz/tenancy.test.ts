@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { encodeCursor } from '../../../src/domain/cursor.ts'
+import { revokeKey } from '../../../src/operations/revoke-key.ts'
+import { dataOf } from '../../support/answers.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
+import { startTestService } from '../../support/service.ts'
+import { visit } from '../../support/shop.ts'
+import { Wire } from './model/wire.ts'
+import { operations } from './requests/operations.ts'
+import { compareTimes } from './tenancy/compare-times.ts'
+import { rawAnswer } from './tenancy/raw-answer.ts'
+
+const service = await startTestService({ after }, { LETHE_LOG_LEVEL: 'silent' })
+const [own, rival, third] = [
+  await service.createOrganisation(),
+  await service.createOrganisation(),
+  await service.createOrganisation(),
+]
+await service.createTracker(own, 'shop')
+const foreign = await service.createTracker(rival, 'rivals-shop')
+const missing = 'nobodys-one'
+// Much is there, so that whoever looked at it before refusing would take longer.
+const crowd = Array.from({ length: 2_000 }, (_, number) =>
+  visit(`visitor-${number}`, { trackerId: foreign }),
+).flat()
+await service.ingest([
+  ...crowd,
+  ...visit('anna', { trackerId: foreign, events: 2_000 }),
+  ...visit('anna', { events: 2_000 }),
+])
+
+const full = (await service.createKey(own)).keyString
+const rivalKey = (await service.createKey(rival)).keyString
+const revoked = await service.createKey(own)
+await revokeKey(service.services, revoked.key.id, revoked.key.name)
+const expired = await service.createKey(own, undefined, Date.now() + 60_000)
+service.passTime(60_000)
+const callers: [who: string, authorization: string | null][] = [
+  ['a key with every scope', `Bearer ${full}`],
+  ['a key that may view', `Bearer ${(await service.createKey(own, ['analytics:view'])).keyString}`],
+  ['a key that may erase', `Bearer ${(await service.createKey(own, ['analytics:delete-data'])).keyString}`],
+  ['a key of a third organisation', `Bearer ${(await service.createKey(third)).keyString}`],
+  ['a revoked key', `Bearer ${revoked.keyString}`],
+  ['an expired key', `Bearer ${expired.keyString}`],
+  ['a damaged key of its owner', `Bearer ${rivalKey.slice(0, -1)}!`],
+  ['something else', 'Basic cml2YWw6cml2YWw='],
+  ['no key', null],
+]
+/** A cursor holds the tracker's id and no secret, so anybody can make one for any tracker. */
+const cursor = (trackerId: string) =>
+  encodeCursor(['subjects', trackerId, 'subjectId', null, null, null], 0, 'anna')
+const queries: ((trackerId: string) => string)[] = [
+  ...['', '?limit=1', '?limit=0', '?sort=-lastSeenAt', '?sessionId=s1', '?cursor=x'].map(
+    (query) => () => query,
+  ),
+  (trackerId) => `?cursor=${cursor(trackerId)}`,
+]
+const addressed = operations.filter(({ path }) => path.includes('{trackerId}'))
+
+function fill(path: string, trackerId: string, subjectId: string): string {
+  return path.replace('{trackerId}', trackerId).replace('{subjectId}', subjectId)
+}
+
+describe("another organisation's ids", () => {
+  for (const { name, method, path } of addressed) {
+    it(`bring what ids that do not exist bring, byte for byte, whatever the key: ${name}`, async () => {
+      const subjectIds = path.includes('{subjectId}') ? ['anna', 'visitor-7', 'nobody'] : ['']
+      const methods = method === 'GET' ? ['GET', 'HEAD', 'POST', 'OPTIONS'] : [method, 'PUT']
+      for (const [who, authorization] of callers) {
+        for (const asked of methods) {
+          for (const query of queries) {
+            const ask = (trackerId: string, subjectId: string) =>
+              rawAnswer(
+                service.url,
+                fill(path, trackerId, subjectId) + query(trackerId),
+                asked,
+                authorization,
+              )
+            const expected = await ask(missing, 'nobody')
+            assert.match(expected, /^HTTP\/1\.1 4/)
+            for (const subjectId of subjectIds)
+              assert.equal(
+                await ask(foreign, subjectId),
+                expected,
+                `${who}: ${asked} ${query(foreign)} ${subjectId}`,
+              )
+          }
+        }
+      }
+    })
+  }
+
+  it('were there all the time: their owner sees them, and nothing of them is gone', async () => {
+    const record = dataOf(
+      await service.ask(`/v1/analytics/trackers/${foreign}/subjects/anna`, { key: rivalKey }),
+    )
+    assert.deepEqual(record.counts, { sessions: 1, events: 2_000 })
+  })
+})
+
+describe("the time it takes to refuse another organisation's ids", () => {
+  const wire = new Wire(service.url)
+  after(() => wire.close())
+  const random = seededRandom()
+  const rounds = 120
+
+  /** How far times can be told apart, from 0 to 1. What differs does so every time; chance does not. */
+  async function apart(
+    first: () => Promise<unknown>,
+    second: () => Promise<unknown>,
+    enough: (distance: number) => boolean,
+  ): Promise<number> {
+    let distance = 0
+    for (let attempt = 0; attempt < 4; attempt++) {
+      const longer = await compareTimes(
+        random,
+        async () => void (await first()),
+        async () => void (await second()),
+        rounds,
+      )
+      distance = Math.abs(longer - 0.5) * 2
+      if (enough(distance)) break
+    }
+    return distance
+  }
+
+  it('can be measured: pages of events take longer than a refusal', async (t) => {
+    const list = (trackerId: string) =>
+      wire.ask(`/v1/analytics/trackers/${trackerId}/subjects/anna/events?limit=200`, full)
+    const distance = await apart(
+      () => list(missing),
+      // One would do on a machine that does nothing else.
+      async () => {
+        for (let page = 0; page < 4; page++) await list('shop')
+      },
+      (found) => found > 0.5,
+    )
+    t.diagnostic(`LETHE_TEST_SEED=${random.seed}, ${distance.toFixed(2)}`)
+    assert.ok(distance > 0.5)
+  })
+
+  for (const { name, method, path } of addressed) {
+    it(`tells nothing: ${name}`, async (t) => {
+      const ask = (trackerId: string, subjectId: string) =>
+        wire.ask(fill(path, trackerId, subjectId), full, method)
+      const distance = await apart(
+        () => ask(missing, 'anna'),
+        () => ask(foreign, 'anna'),
+        (found) => found < 0.4,
+      )
+      t.diagnostic(`${distance.toFixed(2)}`)
+      assert.ok(distance < 0.4)
+    })
+  }
+})

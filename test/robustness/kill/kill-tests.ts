@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { after, before, describe, it } from 'node:test'
+import { programPath } from '../../support/command-line.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { killErasures } from './kill-erasure.ts'
+import { killImports } from './kill-import.ts'
+import { killMixedWork } from './kill-mixed.ts'
+import { killScrubs } from './kill-scrub.ts'
+import { killSweeps } from './kill-sweep.ts'
+import { type Plan, Tally } from './killing.ts'
+
+type Work = 'imports' | 'erasures' | 'sweeps' | 'scrubs' | 'mixed'
+
+/**
+ * Kills processes at work on a store, and looks at what they leave behind and how the next one gets on with it. A kill proves
+ * something only if it comes in time: `leastInTime` is the share that must.
+ */
+export function killTests(plans: Record<Work, Plan>, { leastInTime }: { leastInTime: number }): void {
+  const total = new Tally()
+  describe('killed at any moment,', () => {
+    // There are many processes to start, and they start in half the time with what one before them has compiled.
+    process.env.NODE_COMPILE_CACHE = temporaryFolder({ after })
+    before(() => execFileSync(process.execPath, [programPath, '--version']))
+
+    killImports(plans.imports, total)
+    killErasures(plans.erasures, total)
+    killSweeps(plans.sweeps, total)
+    killScrubs(plans.scrubs, total)
+    killMixedWork(plans.mixed, total)
+  })
+
+  it('processes were at work when they were killed', (t) => {
+    t.diagnostic(`in all ${total}`)
+    assert.ok(total.inTime >= total.kills * leastInTime)
+  })
+}

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { existsSync, statSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { CommandLine, RunningProgram } from '../../support/command-line.ts'
+import type { SeededRandom } from '../../support/seeded-random.ts'
+
+/** How much of its work a process had done when it died. */
+export type Progress = 'nothing' | 'part' | 'all'
+
+/** What one kill hit. */
+export interface Hit {
+  /** Whether the process was still there to be killed. */
+  wasInTime: boolean
+  /** How long it was at work. */
+  ranMs: number
+  done: Progress
+}
+
+/** How much killing is to be done, and on how much data: about so many rows for each kind of work. */
+export interface Plan {
+  kills: number
+  rows: number
+}
+
+export function progress(count: number, { before, after }: { before: number; after: number }): Progress {
+  if (count === before) return 'nothing'
+  return count === after ? 'all' : 'part'
+}
+
+/** Counts kills and says what they hit. */
+export class Tally {
+  readonly hits: Hit[] = []
+
+  get kills(): number {
+    return this.hits.length
+  }
+
+  get inTime(): number {
+    return this.hits.filter(({ wasInTime }) => wasInTime).length
+  }
+
+  toString(): string {
+    const done = (progress: Progress) =>
+      this.hits.filter((hit) => hit.wasInTime && hit.done === progress).length
+    return `${this.kills} kills, ${this.inTime} in time (nothing done: ${done('nothing')}, part: ${done('part')}, all: ${done('all')})`
+  }
+}
+
+interface Rounds {
+  random: SeededRandom
+  kills: number
+  /** How long the work takes when nobody disturbs it. */
+  durationMs: number
+  /** Everything that was killed, whatever it was doing. */
+  total: Tally
+}
+
+/** Kills again and again, at random moments spread evenly over the time the work takes, and tells what was hit. */
+export async function killAgainAndAgain(
+  t: { diagnostic(message: string): void },
+  { random, kills, durationMs, total }: Rounds,
+  kill: (afterMs: number) => Promise<Hit>,
+): Promise<void> {
+  const startedAt = performance.now()
+  const tally = new Tally()
+  let expectedMs = durationMs
+  const rounds = random.shuffle(Array.from({ length: kills }, (_, round) => round))
+  for (const round of rounds) {
+    const afterMs = ((round + random.integer(1_000) / 1_000) / kills) * expectedMs
+    try {
+      const hit = await kill(afterMs)
+      tally.hits.push(hit)
+      total.hits.push(hit)
+      // On a machine that does other things too, the work is now quicker, now slower than when it was measured.
+      if (!hit.wasInTime) expectedMs = hit.ranMs
+      else if (hit.done !== 'all' && afterMs > 0.9 * expectedMs) expectedMs *= 1.2
+    } catch (error) {
+      const moment = `${Math.round(afterMs)} of ${Math.round(expectedMs)} ms`
+      throw new Error(`killed after ${moment}, LETHE_TEST_SEED=${random.seed}`, { cause: error })
+    }
+  }
+  const seconds = Math.round((performance.now() - startedAt) / 1_000)
+  t.diagnostic(
+    `LETHE_TEST_SEED=${random.seed}: ${tally}; undisturbed the work takes ${Math.round(durationMs)} ms; all rounds took ${seconds} s`,
+  )
+}
+
+/** A command to kill, and how one sees that it has begun to work. */
+export interface Victim {
+  args: readonly string[]
+  env?: Record<string, string>
+  begins: (typeof begins)[keyof typeof begins]
+}
+
+/** What a process that begins to work does to the files beside its store, which was closed before. */
+export const begins = {
+  withOpening: (storePath: string) => existsSync(`${storePath}-wal`),
+  withMaintenance: (storePath: string) => existsSync(`${storePath}-upkeep`),
+  withWriting: (storePath: string) => logSize(storePath) > 0,
+}
+
+/** How much the write-ahead log holds, also where there is none. */
+export function logSize(storePath: string): number {
+  return statSync(`${storePath}-wal`, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** Lets a command run to its end in a process of its own. How long it was at work. */
+export async function measure(cli: CommandLine, victim: Victim): Promise<number> {
+  const { program, begun } = await begin(cli, victim)
+  const { code, stderr } = await program.ended
+  assert.equal(code, 0, stderr)
+  return performance.now() - begun
+}
+
+/** Runs a command in a process of its own and kills that so long after it began to work. */
+export async function killDuring(
+  cli: CommandLine,
+  victim: Victim,
+  afterMs: number,
+): Promise<Pick<Hit, 'wasInTime' | 'ranMs'>> {
+  const { program, begun } = await begin(cli, victim)
+  const ranMs = program.ended.then(() => performance.now() - begun)
+  await delay(afterMs)
+  return { wasInTime: await killed(program), ranMs: await ranMs }
+}
+
+/** Kills a program and waits until it is dead. Whether it was still there; fails if it had failed. */
+export async function killed(program: RunningProgram): Promise<boolean> {
+  program.kill('SIGKILL')
+  const { code, signal, stderr } = await program.ended
+  assert.ok(signal === 'SIGKILL' || code === 0, `it failed by itself: ${stderr}`)
+  return signal === 'SIGKILL'
+}
+
+async function begin(cli: CommandLine, { args, env, begins }: Victim) {
+  const program = cli.startProgram(args, env)
+  let isOver = false
+  program.ended.then(() => {
+    isOver = true
+  })
+  while (!isOver && !begins(cli.storePath)) await delay(1)
+  return { program, begun: performance.now() }
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import {
+  type ApiAnswer,
+  type CommandLine,
+  callApi,
+  onlyJson,
+  type RunningProgram,
+  startServe,
+  textOf,
+} from '../../support/command-line.ts'
+
+/** A key that may do everything to the shop. */
+export async function createKey(cli: CommandLine, name = 'all'): Promise<string> {
+  const scopes = ['analytics:view', 'analytics:delete-data']
+  const args = ['keys', 'create', '--org', 'acme', '--name', name, '--json', '--scope', ...scopes]
+  return textOf(onlyJson(await cli.run(args)), 'key')
+}
+
+const plenty = '1000000/day'
+
+/** Budgets that are out of the way. */
+export const roomy = { LETHE_LIMIT_IP: plenty, LETHE_LIMIT_KEY: plenty, LETHE_LIMIT_ERASURE: plenty }
+
+export function startRoomyServer(cli: CommandLine, env: Record<string, string> = {}) {
+  return startServe(cli, { ...roomy, ...env })
+}
+
+export async function stopServer(server: RunningProgram): Promise<void> {
+  server.kill('SIGTERM')
+  assert.equal((await server.ended).code, 0)
+}
+
+function erase(url: string, key: string, id: string): Promise<ApiAnswer> {
+  return callApi(`${url}/v1/analytics/trackers/shop/subjects/${encodeURIComponent(id)}`, key, 'DELETE')
+}
+
+/** Asks for erasures all at once, and tells whose were answered. Those of a server that dies are not. */
+export async function eraseAll(url: string, key: string, subjectIds: readonly string[]): Promise<string[]> {
+  const answered: string[] = []
+  async function tryToErase(id: string): Promise<void> {
+    const answer = await erase(url, key, id).catch(() => null)
+    if (answer === null) return
+    assert.equal(answer.status, 200)
+    answered.push(id)
+  }
+  await Promise.all(subjectIds.map(tryToErase))
+  return answered
+}
+
+/** Erases subjects one after the other; each answer must say truly whether anything of the subject was left. */
+export async function eraseAgain(
+  url: string,
+  key: string,
+  subjectIds: readonly string[],
+  isLeft: (id: string) => boolean,
+): Promise<void> {
+  for (const id of subjectIds) {
+    const { status, data } = await erase(url, key, id)
+    assert.deepEqual([status, data.alreadyErased], [200, !isLeft(id)])
+  }
+}

@@ -1,0 +1,82 @@
+import type { IncomingRow } from '../../../src/domain/ingest.ts'
+import { formatInstant, type Instant } from '../../../src/domain/instant.ts'
+import { eventRow, sessionRow } from '../../support/rows.ts'
+import type { SeededRandom } from '../../support/seeded-random.ts'
+
+export const hourMs = 3_600_000
+export const dayMs = 24 * hourMs
+
+/** When the test began. Everything is dated from here, so that it stays within each plan's window. */
+export const now: Instant = Date.now()
+
+export interface Crowd {
+  subjectIds: readonly string[]
+  sessions: number
+  /** In each session. */
+  events: number
+  /** Between which instants their sessions lie. */
+  from: Instant
+  to: Instant
+  /** Tells sessions of different crowds with the same subjects apart. */
+  mark?: string
+}
+
+/** The ids of `count` subjects that have a name in common. */
+export function ids(name: string, count: number): string[] {
+  return Array.from({ length: count }, (_, number) => `${name}-${number}-${name}`)
+}
+
+/** What a crowd of subjects did, at random instants: sessions of up to an hour that may overlap, and their events. */
+export function visits(random: SeededRandom, { subjectIds, mark = 's', ...crowd }: Crowd): IncomingRow[] {
+  const rows: IncomingRow[] = []
+  for (const subjectId of subjectIds) {
+    for (let session = 0; session < crowd.sessions; session++) {
+      const sessionId = `${subjectId}/${mark}${session}`
+      const startedAt = crowd.from + random.integer(crowd.to - crowd.from - hourMs)
+      const lengthMs = 1 + random.integer(hourMs)
+      const attributes = { country: random.pick(['DE', 'FR', 'PL']), visit: session }
+      rows.push(sessionRow({ subjectId, sessionId, startedAt, endedAt: startedAt + lengthMs, attributes }))
+      for (let event = 0; event < crowd.events; event++) {
+        rows.push(
+          eventRow({
+            subjectId,
+            sessionId,
+            eventId: `${sessionId}/${event}`,
+            name: random.pick(['pageview', 'purchase']),
+            occurredAt: startedAt + random.integer(lengthMs),
+            properties: { url: `https://shop.example/products/${random.integer(1_000)}` },
+          }),
+        )
+      }
+    }
+  }
+  return rows
+}
+
+/** The rows in the order in which they would have been collected. */
+export function byTime(rows: readonly IncomingRow[]): IncomingRow[] {
+  return rows.toSorted((a, b) => timeOf(a) - timeOf(b))
+}
+
+/** The rows in no order. Not `random.shuffle`, which takes its time with so many. */
+export function shuffled(random: SeededRandom, rows: readonly IncomingRow[]): IncomingRow[] {
+  const places = new Map(rows.map((row) => [row, random.integer(2 ** 32)]))
+  return rows.toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0))
+}
+
+/** A session is collected when it is over. */
+function timeOf(row: IncomingRow): Instant {
+  return row.type === 'session' ? row.endedAt : row.occurredAt
+}
+
+/** The rows as lines to import. */
+export function ndjson(rows: readonly IncomingRow[]): string {
+  return rows
+    .map((row) =>
+      row.type === 'session'
+        ? { ...row, startedAt: formatInstant(row.startedAt), endedAt: formatInstant(row.endedAt) }
+        : { ...row, occurredAt: formatInstant(row.occurredAt) },
+    )
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join('')
+}

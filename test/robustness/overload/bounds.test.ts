@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { describe, it } from 'node:test'
+import { connectionsWithin, maxUnreadBytes } from '../../../src/http/connections.ts'
+import { dataOf } from '../../support/answers.ts'
+import { commandLine, programPath } from '../../support/command-line.ts'
+import { askRaw, openRawConnection, requestText } from '../../support/raw-http.ts'
+import { startShop, subjectPath, visit } from '../../support/shop.ts'
+import { until } from '../../support/until.ts'
+import { createKey } from '../kill/server.ts'
+import { buildShop } from '../kill/shop-store.ts'
+import { AbusiveClients } from './abusive-clients.ts'
+
+const scopes = ['analytics:view', 'analytics:delete-data'] as const
+
+describe('answers that nobody reads', () => {
+  it('hold so many bytes and no more: whoever has taken none for longest is cut off, and who reads is not', async (t) => {
+    const shop = await startShop(t, { scopes })
+    await shop.ingest(visit('anna'))
+    const megabyte = { text: 'x'.repeat(1024 * 1024) }
+    const event = { eventId: 'e', sessionId: 's', name: 'n', occurredAt: 1, properties: megabyte }
+    shop.services.events.list = () => ({ rows: [event], next: null })
+    const page = (id: string) =>
+      requestText(`${subjectPath('anna')}/events`, { key: shop.key, headers: [['X-Request-Id', id]] })
+    const reader = await openRawConnection(shop.url)
+    const readOne = async () => {
+      reader.send(page('reader'))
+      assert.equal((await reader.answer()).status, 200)
+    }
+    const logged = (id: string) => shop.logged.filter((line) => line.includes(`"requestId":"${id}"`))
+    const isCut = (id: string) => logged(id).some((line) => line.includes('"hungUp":true'))
+    const names = Array.from({ length: 4 }, (_, number) => `silent-${number}`)
+    const silent = new AbusiveClients(t, shop.url)
+    for (const name of names) {
+      await readOne()
+      await silent.come(1, page(name).repeat(30), { reads: false })
+      // What its system keeps for it is taken: from here on its answers wait.
+      await until(() => logged(name).length > 0)
+    }
+    await readOne()
+    // Thirty answers of a megabyte each, of which the system takes some: two such clients may stay.
+    const staying = () => names.filter((name) => !isCut(name))
+    await until(() => staying().length * 30 * megabyte.text.length <= maxUnreadBytes)
+    assert.ok(staying().length > 0)
+    assert.deepEqual(staying(), names.slice(-staying().length), 'the first to have come are the first to go')
+    await readOne()
+    dataOf(await shop.ask(subjectPath('anna'), { key: shop.key }))
+    reader.hangUp()
+  })
+})
+
+describe('connections', () => {
+  it('give way to newer ones, the one that has asked for nothing for longest first', async (t) => {
+    const shop = await startShop(t, { scopes, env: { LETHE_MAX_CONNECTIONS: '10' } })
+    const busy = await openRawConnection(shop.url)
+    const silent = new AbusiveClients(t, shop.url)
+    // Answered once, they are known to be there.
+    await silent.come(9, requestText('/healthz'))
+    await until(() => silent.heard.split('HTTP/1.1 200').length === 10)
+    busy.send(requestText('/healthz'))
+    dataOf(await busy.answer())
+    await silent.come(5, '')
+    await until(() => silent.ended === 5)
+    busy.send(requestText('/healthz'))
+    dataOf(await busy.answer())
+    busy.hangUp()
+  })
+
+  it('never give way while their answer is being made', async (t) => {
+    const shop = await startShop(t, { scopes, env: { LETHE_MAX_CONNECTIONS: '10' } })
+    await shop.ingest(visit('anna'))
+    const { read } = shop.services.subjects
+    const released = Promise.withResolvers<void>()
+    let reached = 0
+    shop.services.subjects.read = async (...args) => {
+      reached += 1
+      await released.promise
+      return read(...args)
+    }
+    const awaiting = await Promise.all(Array.from({ length: 10 }, () => openRawConnection(shop.url)))
+    for (const connection of awaiting) connection.send(requestText(subjectPath('anna'), { key: shop.key }))
+    await until(() => reached === 10)
+    const late = new AbusiveClients(t, shop.url)
+    await late.come(5, '')
+    await until(() => late.ended === 5)
+    released.resolve()
+    for (const connection of awaiting) {
+      dataOf(await connection.answer())
+      connection.hangUp()
+    }
+  })
+
+  it('are no more than the system has file handles for, less what the service needs itself', () => {
+    const limits = (handles: string) =>
+      `Max file locks   unlimited\nMax open files            ${handles}   524288  files\n`
+    assert.equal(connectionsWithin(10_000, limits('1024')), 960)
+    assert.equal(connectionsWithin(10_000, limits('524288')), 10_000)
+    assert.equal(connectionsWithin(10_000, limits('unlimited')), 10_000)
+    assert.equal(connectionsWithin(10_000, limits('20')), 1)
+    assert.equal(connectionsWithin(10_000, ''), 10_000)
+  })
+
+  const needsShell = process.platform === 'linux' ? false : 'only Linux tells how many handles there are'
+  it('leave the service the handles it needs to begin to write', { skip: needsShell }, async (t) => {
+    const cli = commandLine(t)
+    await buildShop(cli.storePath, visit('anna'))
+    const key = await createKey(cli)
+    const env = { ...process.env, LETHE_STORE: `sqlite:${cli.storePath}`, LETHE_PORT: '0' }
+    const limited = ['-c', 'ulimit -n 128 && exec "$@"', 'sh', process.execPath, programPath, 'serve']
+    const child = spawn('/bin/sh', limited, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    t.after(() => child.kill('SIGKILL'))
+    let log = ''
+    child.stdout.on('data', (text) => {
+      log += text
+    })
+    await until(() => /"url":"/.test(log))
+    const [, url = ''] = /"url":"([^"]+)"/.exec(log) ?? []
+    await new AbusiveClients(t, url).come(300, '')
+    dataOf(await askRaw(url, subjectPath('anna'), { key, method: 'DELETE' }))
+    child.kill('SIGTERM')
+    const [code] = await once(child, 'exit')
+    assert.equal(code, 0)
+    assert.doesNotMatch(log, /"level":[456]0/)
+  })
+})

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { commandLine, type RunningProgram, startServe } from '../../support/command-line.ts'
+import { noProc } from '../../support/no-proc.ts'
+import { subjectPath, subjectsPath, visit } from '../../support/shop.ts'
+import { until } from '../../support/until.ts'
+import { createKey } from '../kill/server.ts'
+import { buildShop } from '../kill/shop-store.ts'
+import { residentMb } from '../soak/sampler.ts'
+import { median } from '../soak/trend.ts'
+import { AbusiveClients } from './abusive-clients.ts'
+
+interface Plan {
+  /** How many connections of each abusive kind there are at once. */
+  connections: number
+  /** How many of them send this many requests each without reading an answer. */
+  pipelining: { connections: number; requests: number }
+  addresses: number
+  /** How much memory the server may take at any time. */
+  mostMb: number
+}
+
+/** Beyond what a busy machine makes of anything here. */
+const patienceMs = 20_000
+
+/** Lets one server be misused in every way that needs no key, and looks at what that costs it and everybody else. */
+export function overloadTests({ connections, pipelining, addresses, mostMb }: Plan): void {
+  describe('a server that is misused', { skip: noProc }, () => {
+    const lifetime = { after }
+    const cli = commandLine(lifetime)
+    let server: RunningProgram & { url: string }
+    let key: string
+    let peakMb = 0
+
+    before(async () => {
+      await buildShop(
+        cli.storePath,
+        ['anna', 'bert'].flatMap((id) => visit(id)),
+      )
+      key = await createKey(cli)
+      const budgets = { LETHE_LIMIT_KEY: '999999999/minute', LETHE_LIMIT_ERASURE: '999999999/minute' }
+      server = await startServe(cli, { ...budgets, LETHE_TRUSTED_PROXIES: '127.0.0.1' })
+    })
+
+    let asked = 0
+    async function ask(path: string, method = 'GET'): Promise<number> {
+      const startedAt = performance.now()
+      const from = `2001:db8:${(++asked).toString(16)}::1`
+      const response = await fetch(server.url + path, {
+        method,
+        headers: { authorization: `Bearer ${key}`, 'x-forwarded-for': from },
+        signal: AbortSignal.timeout(patienceMs),
+      })
+      assert.equal(response.status, 200, await response.text())
+      return performance.now() - startedAt
+    }
+
+    /** Others are answered; hands back how long they waited, and what the server takes by now. */
+    async function assertServed(): Promise<string> {
+      const waits: number[] = []
+      for (let round = 0; round < 10; round++) {
+        waits.push(await ask(subjectPath('anna')), await ask(subjectsPath), await ask('/readyz'))
+      }
+      waits.push(await ask(subjectPath('nobody'), 'DELETE'))
+      const memory = residentMb(server.pid)
+      peakMb = Math.max(peakMb, memory)
+      assert.ok(memory < mostMb, `${memory} MB`)
+      return `${Math.round(memory)} MB, others wait ${median(waits).toFixed(1)} ms, ${Math.max(...waits).toFixed(0)} at most`
+    }
+
+    const misuses: [what: string, says: string, options?: { reads?: boolean; hangsUp?: boolean }][] = [
+      ['say nothing', ''],
+      ['send their headers slowly', 'GET /healthz HTTP/1.1\r\nHost: a\r\nX-Slow: '],
+      ['send their body slowly', 'GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\nabc'],
+      ['close their half of the connection', 'GET /healthz HTTP/1.1\r\nHost: a\r\n', { hangsUp: true }],
+      [
+        'do not read what they asked for',
+        'GET /docs HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(20),
+        { reads: false },
+      ],
+    ]
+    for (const [what, says, options] of misuses) {
+      it(`serves others beside ${connections} clients that ${what}`, async (t) => {
+        const clients = new AbusiveClients(t, server.url)
+        await clients.come(connections, says, options)
+        t.diagnostic(await assertServed())
+      })
+    }
+
+    it('closes a connection on which one request after the other comes and no answer is read', async (t) => {
+      const clients = new AbusiveClients(t, server.url)
+      const requests = 'GET /docs/reference.css HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(pipelining.requests)
+      const before = server.stdout().length
+      await clients.come(pipelining.connections, requests, { reads: false })
+      // Node parses all that has come on a connection before that can be closed, and nobody is served meanwhile.
+      t.diagnostic(await assertServed())
+      const answered = () =>
+        server
+          .stdout()
+          .slice(before)
+          .match(/"route":"\/docs\/reference\.css".*"hungUp":true/g)?.length ?? 0
+      await until(() => answered() > 0, patienceMs)
+      assert.ok(answered() <= pipelining.connections * 32, `${answered()} requests were begun`)
+    })
+
+    it('refuses headers without end', async (t) => {
+      const clients = new AbusiveClients(t, server.url)
+      await clients.come(50, `GET /healthz HTTP/1.1\r\nHost: a\r\nX-Large: ${'x'.repeat(200_000)}`)
+      await until(() => clients.ended === 50, patienceMs)
+      for (const [status] of clients.heard.matchAll(/HTTP\/1\.1 \d+/g)) assert.match(status, / (400|429)$/)
+      t.diagnostic(await assertServed())
+    })
+
+    it(`counts ${addresses} addresses, and serves others meanwhile`, async (t) => {
+      const request = (number: number) =>
+        `GET /v1/analytics HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 10.${number >> 16}.${(number >> 8) & 255}.${number & 255}\r\n\r\n`
+      const clients = new AbusiveClients(t, server.url)
+      const each = 20
+      for (let first = 0; first < addresses; first += each * 50) {
+        const bundles = Array.from({ length: 50 }, (_, bundle) =>
+          Array.from({ length: each }, (_, number) => request(first + bundle * each + number)).join(''),
+        )
+        await Promise.all(bundles.map((bundle) => clients.come(1, bundle)))
+        await until(() => clients.heard.split('HTTP/1.1 401').length - 1 >= 50 * each, patienceMs)
+        clients.heard = ''
+        clients.dismiss()
+        if (first % 10_000 === 0) await ask(subjectPath('anna'))
+      }
+      t.diagnostic(await assertServed())
+    })
+
+    it('has lived through all of it, and complained of nothing', async (t) => {
+      t.diagnostic(`${Math.round(peakMb)} MB at most`)
+      server.kill('SIGTERM')
+      const { code, stdout, stderr } = await server.ended
+      assert.equal(code, 0)
+      assert.equal(stderr, '')
+      assert.doesNotMatch(stdout, /"level":[456]0/)
+    })
+  })
+}
