@@ -90,8 +90,8 @@ export interface PostgresSize {
 }
 
 const routes = [
-  ...['node:http', 'least read', 'read', 'least page of 50', 'page of 50', 'page of 200', 'erase'],
-  ...['least 401', '401', '404', '429 by address', '429 by key'],
+  ...['node:http', 'baseline read', 'read', 'baseline page of 50', 'page of 50', 'page of 200', 'erase'],
+  ...['baseline 401', '401', '404', '429 by address', '429 by key'],
 ]
 
 /** What the results page is made from. */
@@ -172,7 +172,15 @@ const quick: Sizes = {
 const toy: Sizes = {
   http: {
     stores: ['SQLite'],
-    routes: ['node:http', 'least read', 'read', 'least page of 50', 'erase', 'least 401', '429 by key'],
+    routes: [
+      'node:http',
+      'baseline read',
+      'read',
+      'baseline page of 50',
+      'erase',
+      'baseline 401',
+      '429 by key',
+    ],
     subjects: 300,
     erasures: 2_000,
     warmUps: 0,

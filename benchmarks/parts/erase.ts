@@ -1,8 +1,8 @@
 // Erasing subjects of all sizes over HTTP, beside a bare DELETE of the same rows; and what reads at 200 a second feel of the largest.
 import { readConfig } from '../../src/config.ts'
 import { openServices } from '../../src/services.ts'
+import { PlainDeletes } from '../baselines/plain-sqlite.ts'
 import type { Bench } from '../bench.ts'
-import { PlainDeletes } from '../floors/plain-sqlite.ts'
 import { readsMeanwhile } from '../load/reads-meanwhile.ts'
 import { type RunningProcess, startLethe } from '../processes/start-process.ts'
 import { Figures } from '../report/figures.ts'

@@ -61,11 +61,11 @@ async function openStore({ size, lifetime, tell }: Bench<GrowthSize>, events: nu
   tell(`${events} events stored in ${seconds.toFixed(0)} s, ${Math.round(events / seconds)} a second`)
   const server = await startLethe(lifetime, store.env)
   const headers = { authorization: `Bearer ${store.key}` }
-  const least = await startProcess(lifetime, 'benchmarks/floors/least-server.ts', [], store.env)
+  const baseline = await startProcess(lifetime, 'benchmarks/baselines/route-server.ts', [], store.env)
   const reads = somePaths(pathsAtHand, subjects)
   const probes: Probe[] = [
     { name: 'read', server, paths: reads },
-    { name: 'least read', server: least, paths: reads },
+    { name: 'baseline read', server: baseline, paths: reads },
   ]
   for (const sort of size.sorts) {
     const first = `${subjectsPath}?sort=${sort}&limit=50`

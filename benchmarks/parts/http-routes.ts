@@ -39,17 +39,29 @@ export async function startRoutes(
   const get = { method: 'GET', status: 200, headers: key, server: open, isBare: false, ...endless } as const
   const reads = somePaths(pathsAtHand, size.subjects)
   const page = (limit: number) => [`${subjectsPath}?limit=${limit}`]
-  const least = await startProcess(lifetime, 'benchmarks/floors/least-server.ts', [], store.env)
-  const leastRefusal = await startProcess(lifetime, 'benchmarks/floors/least-refusal.ts', [], store.env)
+  const baseline = await startProcess(lifetime, 'benchmarks/baselines/route-server.ts', [], store.env)
+  const baselineRefusal = await startProcess(
+    lifetime,
+    'benchmarks/baselines/refusal-server.ts',
+    [],
+    store.env,
+  )
   const kinds = [
     { ...get, name: 'node:http', isBare: true, nextPaths: () => reads },
-    { ...get, name: 'least read', server: least, nextPaths: () => reads },
+    { ...get, name: 'baseline read', server: baseline, nextPaths: () => reads },
     { ...get, name: 'read', nextPaths: () => reads },
-    { ...get, name: 'least page of 50', server: least, nextPaths: () => page(50) },
+    { ...get, name: 'baseline page of 50', server: baseline, nextPaths: () => page(50) },
     { ...get, name: 'page of 50', nextPaths: () => page(50) },
     { ...get, name: 'page of 200', nextPaths: () => page(200) },
     { ...get, name: 'erase', method: 'DELETE', ...toBeErased(size) } as const,
-    { ...get, name: 'least 401', server: leastRefusal, status: 401, headers: {}, nextPaths: () => reads },
+    {
+      ...get,
+      name: 'baseline 401',
+      server: baselineRefusal,
+      status: 401,
+      headers: {},
+      nextPaths: () => reads,
+    },
     { ...get, name: '401', status: 401, headers: {}, nextPaths: () => reads },
     { ...get, name: '404', status: 404, nextPaths: () => [`${subjectsPath}/${nobody}`] },
   ]
@@ -69,7 +81,7 @@ export async function startRoutes(
     if (status !== kind.status) throw new Error(`${status} instead of ${kind.status} for ${kind.name}`)
     kind.used(1)
     const isCounted = async () =>
-      kind.server === least || (await ask(kind.server.url, reads[0], kind.headers)).isCounted
+      kind.server === baseline || (await ask(kind.server.url, reads[0], kind.headers)).isCounted
     routes.push({ ...kind, place: kind.name.replaceAll(/\W+/g, '-'), sample: text, isCounted })
   }
   return routes

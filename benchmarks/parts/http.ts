@@ -1,8 +1,8 @@
 // Requests per second of Lethe's routes, each beside a bare Fastify route with the same body, in interleaved rounds.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { BareAnswer } from '../baselines/bare-server.ts'
 import type { Bench } from '../bench.ts'
-import type { BareAnswer } from '../floors/bare-server.ts'
 import { measureRound } from '../load/load.ts'
 import { startProcess } from '../processes/start-process.ts'
 import { Figures } from '../report/figures.ts'
@@ -30,8 +30,8 @@ async function measureOn(bench: Bench<HttpSize>, store: HttpStore): Promise<Grou
     ({ place, method, status, sample }): BareAnswer => ({ place, method, status, body: JSON.parse(sample) }),
   )
   writeFileSync(file, JSON.stringify(answers))
-  const fastify = await startProcess(lifetime, 'benchmarks/floors/bare-server.ts', ['fastify', file], {})
-  const node = await startProcess(lifetime, 'benchmarks/floors/bare-server.ts', ['node:http', file], {})
+  const fastify = await startProcess(lifetime, 'benchmarks/baselines/bare-server.ts', ['fastify', file], {})
+  const node = await startProcess(lifetime, 'benchmarks/baselines/bare-server.ts', ['node:http', file], {})
   const figures = new Figures()
   let uncounted = 0
 

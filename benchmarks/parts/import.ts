@@ -1,8 +1,8 @@
 // How fast `lethe import` loads a file, beside plain batched inserts of the same rows into the same tables; and its memory.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { insertPlainly } from '../baselines/plain-sqlite.ts'
 import type { Bench } from '../bench.ts'
-import { insertPlainly } from '../floors/plain-sqlite.ts'
 import { importFile, writeFile } from '../processes/import-file.ts'
 import { Figures } from '../report/figures.ts'
 import type { Group } from '../report/results.ts'

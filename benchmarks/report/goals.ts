@@ -11,21 +11,21 @@ interface Goal {
   group: string
   row: string
   figure: string
-  least?: number
-  most?: number
-  /** The least that could be measured in its place, which does only what cannot be left out: its name, and where it is found. */
-  floor?: { name: string; group: string; row: string }
+  minimum?: number
+  maximum?: number
+  /** What could be measured in its place, which does only what cannot be left out: its name, and where it is found. */
+  baseline?: { name: string; group: string; row: string }
   /** What stands in the way, and how that is known; told where the goal is not reached. */
   limit?: string
 }
 
 const http = { part: 'http', figure: 'ratio' } as const
 const sqlite = { ...http, group: 'SQLite' }
-const leastIn = (group: string, name: string) => ({ name, group, row: name })
+const baselineIn = (group: string, name: string) => ({ name, group, row: name })
 const refusal = {
-  floor: leastIn('SQLite', 'least 401'),
+  baseline: baselineIn('SQLite', 'baseline 401'),
   limit:
-    'That is Node’s own server which does nothing but what a refusal must: it takes or makes the request’s id, counts the address behind the proxy, sends nine headers, each of which Node checks, where bare Fastify sends two, and writes a line to the log when the answer is out. Asked in memory, without a network, bare Fastify took 4.9 µs of CPU for its answer, the least 401 8.6 and Lethe’s 9.1; of these the headers are 1.2, the line and the notice that the answer is out 1.3, the body’s JSON 0.5.',
+    'That is Node’s own server which does nothing but what a refusal must: it takes or makes the request’s id, counts the address behind the proxy, sends nine headers, each of which Node checks, where bare Fastify sends two, and writes a line to the log when the answer is out. Asked in memory, without a network, bare Fastify took 4.9 µs of CPU for its answer, the baseline 401 8.6 and Lethe’s 9.1; of these the headers are 1.2, the line and the notice that the answer is out 1.3, the body’s JSON 0.5.',
 }
 
 const goals: Goal[] = [
@@ -33,38 +33,38 @@ const goals: Goal[] = [
     ...sqlite,
     what: 'read on SQLite, of bare Fastify',
     row: 'read',
-    least: 0.8,
-    floor: leastIn('SQLite', 'least read'),
+    minimum: 0.8,
+    baseline: baselineIn('SQLite', 'baseline read'),
     limit:
-      'That is Fastify which asks the store for the same rows and does nothing else; Lethe keeps up with it because requests that came together read together. A subject and its newest session are three places in the file. In a loop SQLite finds them in 3.4 µs; between requests they are in no cache of the processor. In turns of a second the least CPU of a read was 36 µs, without its session 29, without SQLite 23, and 13 for bare Fastify. To keep the newest session beside its subject would save those 7 µs, and cost every import and every page.',
+      'That is Fastify which asks the store for the same rows and does nothing else; Lethe keeps up with it because requests are read in batches. A subject and its newest session are three places in the file. In a loop SQLite finds them in 3.4 µs; between requests they are in no cache of the processor. In turns of a second the least CPU of a read was 36 µs, without its session 29, without SQLite 23, and 13 for bare Fastify. To keep the newest session beside its subject would save those 7 µs, and cost every import and every page.',
   },
   {
     ...sqlite,
     what: 'page of 50 on SQLite, of bare Fastify',
     row: 'page of 50',
-    least: 0.6,
-    floor: leastIn('SQLite', 'least page of 50'),
+    minimum: 0.6,
+    baseline: baselineIn('SQLite', 'baseline page of 50'),
     limit:
       'node:sqlite takes 31 µs in a loop to hand over the 51 rows, 13 µs of it SQLite itself, when it hands them over as lists of values; as objects it took 43, as one text of JSON 40. To write their hundred instants and the JSON takes 22 more.',
   },
-  { ...sqlite, what: '401, of bare Fastify', row: '401', least: 0.85, ...refusal },
+  { ...sqlite, what: '401, of bare Fastify', row: '401', minimum: 0.85, ...refusal },
   {
     ...sqlite,
     what: '429 by address, of bare Fastify',
     row: '429 by address',
-    least: 0.85,
+    minimum: 0.85,
     ...refusal,
   },
-  { ...sqlite, what: '429 by key, of bare Fastify', row: '429 by key', least: 0.85, ...refusal },
+  { ...sqlite, what: '429 by key, of bare Fastify', row: '429 by key', minimum: 0.85, ...refusal },
   {
     ...http,
     what: 'read on PostgreSQL with Redis, of bare Fastify',
     group: 'PostgreSQL with Redis',
     row: 'read',
-    least: 0.35,
-    floor: leastIn('PostgreSQL with Redis', 'least read'),
+    minimum: 0.35,
+    baseline: baselineIn('PostgreSQL with Redis', 'baseline read'),
     limit:
-      'A read asks Redis twice and PostgreSQL twice, one after the other; sixteen that came together share each question. PostgreSQL, Redis and the load generator take their part of the same two cores, which bare Fastify has to itself.',
+      'A read asks Redis twice and PostgreSQL twice, one after the other; a batch of sixteen shares each question. PostgreSQL, Redis and the load generator take their part of the same two cores, which bare Fastify has to itself.',
   },
   {
     what: 'erase of 100,000 events, of the speed of a bare DELETE',
@@ -72,7 +72,7 @@ const goals: Goal[] = [
     group: 'erasures',
     row: '100,000 events',
     figure: 'ratio',
-    least: 0.85,
+    minimum: 0.85,
     limit:
       'An erasure is answered when the write-ahead log has been emptied, which a bare DELETE leaves undone; beside a DELETE that does the same it is the last column.',
   },
@@ -82,7 +82,7 @@ const goals: Goal[] = [
     group: 'lines by time',
     row: 'lethe import',
     figure: 'ratio',
-    least: 0.6,
+    minimum: 0.6,
   },
   {
     what: 'read at 10,000,000 events, of its speed at 10,000',
@@ -90,8 +90,8 @@ const goals: Goal[] = [
     group: 'read',
     row: '10,000,000 events',
     figure: 'ratio',
-    least: 0.8,
-    floor: { name: 'least read', group: 'least read', row: '10,000,000 events' },
+    minimum: 0.8,
+    baseline: { name: 'baseline read', group: 'baseline read', row: '10,000,000 events' },
     limit:
       'That is Fastify which asks the store for the same rows and does nothing else. The small store lies in the caches of the processor, the large one in memory: what a read looks at is as little, but further away.',
   },
@@ -101,16 +101,16 @@ const goals: Goal[] = [
     group: 'first answer',
     row: 'lethe serve',
     figure: 'startMs',
-    most: 400,
+    maximum: 400,
   },
-  { what: 'idle memory, MB', part: 'start', group: 'memory', row: 'idle', figure: 'megabytes', most: 100 },
+  { what: 'idle memory, MB', part: 'start', group: 'memory', row: 'idle', figure: 'megabytes', maximum: 100 },
 ]
 
 /** Which goals were reached, as Markdown. */
 export function goalTable(results: Results): string {
   const judged = goals.map((goal) => ({ goal, ...judge(goal, results) }))
-  const rows = judged.map(({ goal: { what, least, most }, measured, verdict }) => {
-    const bound = least === undefined ? `at most ${most}` : `at least ${showNumber(least, 2)}`
+  const rows = judged.map(({ goal: { what, minimum, maximum }, measured, verdict }) => {
+    const bound = minimum === undefined ? `at most ${maximum}` : `at least ${showNumber(minimum, 2)}`
     return [what, bound, measured, verdict]
   })
   const missedOnes = judged.flatMap(({ goal, verdict }) => (goal.limit && verdict === missed ? [goal] : []))
@@ -127,10 +127,10 @@ export function goalTable(results: Results): string {
 const missed = '**not reached**'
 
 function judge(goal: Goal, results: Results): { measured: string; verdict: string } {
-  const { figure, least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY } = goal
+  const { figure, minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = goal
   const rounds = roundsOf(goal, goal, results)
   if (!rounds) return { measured: '', verdict: 'not measured' }
-  const isReached = median(rounds) >= least && median(rounds) <= most
+  const isReached = median(rounds) >= minimum && median(rounds) <= maximum
   return { measured: showFigure(figure, rounds), verdict: isReached ? 'reached' : missed }
 }
 
@@ -143,8 +143,10 @@ function roundsOf(
   return rows?.find(({ name }) => name === row)?.figures[figure]
 }
 
-/** What the least in its place reached, in the same run. */
+/** What the baseline in its place reached, in the same run. */
 function floorOf(goal: Goal, results: Results): string {
-  const rounds = goal.floor === undefined ? undefined : roundsOf(goal, goal.floor, results)
-  return rounds ? `the ${goal.floor?.name} reached ${showFigure(goal.figure, rounds)} in the same run. ` : ''
+  const rounds = goal.baseline === undefined ? undefined : roundsOf(goal, goal.baseline, results)
+  return rounds
+    ? `the ${goal.baseline?.name} reached ${showFigure(goal.figure, rounds)} in the same run. `
+    : ''
 }

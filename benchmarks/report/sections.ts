@@ -26,9 +26,9 @@ export const sections: Section[] = [
 the same size and does nothing else. Budgets are out of the way but counted: requests come from a thousand addresses. A
 ratio is Lethe's requests per second by those of the bare route just before it in the same round. CPU is what the server's
 process worked for a request; its ratio tells the same without the load generator, which shares the machine. Node's own
-server stands first, with the body of a read; the 401 is a request without a key. The least read and the least page are what
+server stands first, with the body of a read; the 401 is a request without a key. The baseline read and the baseline page are what
 such a route costs at least on its store: Fastify that asks for the same rows, and Redis once where it counts, without a key, a
-budget, a log or anything else. The least 401 is Node's own server that does
+budget, a log or anything else. The baseline 401 is Node's own server that does
 what a refusal must, and no more: an id, the count of the address, the headers, a line in the log.`,
     charts: ({ groups }) =>
       groups.map(({ name, rows }) =>
@@ -49,7 +49,7 @@ what a refusal must, and no more: an id, the count of the address, the headers, 
     title: 'Growth',
     text: `The same requests in stores of all sizes, on SQLite. A ratio compares with the smallest store in the same round: where
 the bars of a row are equally long, what is stored does not matter. The last page is the one at the end of the whole list.
-The least read is Fastify that asks the store for the same rows and does nothing else.`,
+The baseline read is Fastify that asks the store for the same rows and does nothing else.`,
     charts: ({ groups }) => [
       chart('growth', {
         title: 'Speed in stores of all sizes, of that in the smallest',

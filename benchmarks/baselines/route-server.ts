@@ -1,4 +1,4 @@
-// The least that a route can be: Fastify asks the store for the same rows, and Redis once where it counts, and answers. No key, no
+// The baseline of what a route can cost: Fastify asks the store for the same rows, and Redis once where it counts, and answers. No key, no
 // budget that could run out, no log, no parameters but the path's. V8 is set as in Lethe's service.
 import fastify from 'fastify'
 import { expectShortLived } from '../../src/cli/young-generation.ts'

@@ -1,4 +1,4 @@
-// The least that a 401 can be: Node's own server, with nothing between it and what a refusal must do. It takes the client's id or
+// The baseline of what a 401 can cost: Node's own server, with nothing between it and what a refusal must do. It takes the client's id or
 // makes one, counts the address behind the proxy, writes the headers and the body that tell of it, and a line to the log when the
 // answer is out, all with Lethe's own means. No path is looked up, no key, no connection is watched over, nothing can fail. V8 is
 // set as in Lethe's service.
