@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { access, constants, stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import type { LineBlock } from '../operations/import-lines.ts'
+import type { LineBlock } from '../operations/import/import-lines.ts'
 import { decompress, readFailure } from './decompress.ts'
 import { defaultMaxLineBytes, splitLines } from './split-lines.ts'
 import { UsageError } from './usage-error.ts'

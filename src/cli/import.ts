@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { LetheError } from '../domain/errors.ts'
-import { emptySummary, type ImportSummary, importLines } from '../operations/import-lines.ts'
+import { emptySummary, type ImportSummary, importLines } from '../operations/import/import-lines.ts'
 import type { CommandKit } from './command-kit.ts'
 import { ImportInput } from './import-input.ts'
 import { keepMemorySmall } from './keep-memory-small.ts'

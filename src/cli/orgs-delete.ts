@@ -1,5 +1,8 @@
 import type { Command } from 'commander'
-import { deleteOrganisation, requireDeletableOrganisation } from '../operations/delete-organisation.ts'
+import {
+  deleteOrganisation,
+  requireDeletableOrganisation,
+} from '../operations/organisation/delete-organisation.ts'
 import type { Services } from '../services.ts'
 import type { CommandKit } from './command-kit.ts'
 import { flagOrAnswer } from './questions.ts'

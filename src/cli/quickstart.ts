@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { createLog } from '../logger.ts'
-import { createSample } from '../operations/create-sample.ts'
+import { createSample } from '../operations/import/create-sample.ts'
 import { openServices, type Services } from '../services.ts'
 import type { CommandKit } from './command-kit.ts'
 import { reachable } from './console-url.ts'

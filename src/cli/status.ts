@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { formatInstant, type Instant } from '../domain/instant.ts'
-import { readStatus, type Status } from '../operations/read-status.ts'
+import { readStatus, type Status } from '../operations/store/read-status.ts'
 import { storeStatus } from '../services.ts'
 import type { CommandKit } from './command-kit.ts'
 import { legible } from './legible.ts'

@@ -1,4 +1,4 @@
-import type { SweptTotals } from '../operations/sweep-aged.ts'
+import type { SweptTotals } from '../maintenance/sweep-aged.ts'
 
 /** What was, or will be, deleted. */
 export function sweptInWords({ subjects, sessions, events, activity }: SweptTotals): string {

@@ -1,7 +1,7 @@
 import { type Clock, formatInstant } from '../domain/instant.ts'
 import { plans, type RetentionDays } from '../domain/plan.ts'
 import { longestDays } from '../domain/retention-window.ts'
-import type { TooOldRows } from '../operations/import-lines.ts'
+import type { TooOldRows } from '../operations/import/import-lines.ts'
 
 const dayMs = 86_400_000
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { deleteTracker, requireDeletableTracker } from '../operations/delete-tracker.ts'
+import { deleteTracker, requireDeletableTracker } from '../operations/tracker/delete-tracker.ts'
 import type { CommandKit } from './command-kit.ts'
 import { flagOrAnswer } from './questions.ts'
 import { countHeld, heldInWords, removeWithProgress } from './removal.ts'

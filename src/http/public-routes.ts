@@ -1,5 +1,5 @@
 import type { ApiBudgetName, Budget, Limiter } from '../domain/budget.ts'
-import { checkReadiness } from '../operations/check-readiness.ts'
+import { checkReadiness } from '../operations/store/check-readiness.ts'
 import { openApiDocument } from './api/openapi/document.ts'
 import { referenceRoutes } from './api/reference/reference.ts'
 import { once } from './once.ts'

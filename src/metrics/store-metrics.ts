@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Limiter } from '../domain/budget.ts'
 import type { Store } from '../domain/store.ts'
 import type { SubjectStore } from '../domain/subject.ts'
-import { checkReadiness } from '../operations/check-readiness.ts'
+import { checkReadiness } from '../operations/store/check-readiness.ts'
 
 type Watched = Pick<Store, 'ping' | 'subjects' | 'connections' | 'logHeldMs'>
 

@@ -13,13 +13,24 @@ const root = fileURLToPath(new URL('../../src', import.meta.url))
 const allowed: Record<string, readonly string[]> = {
   domain: ['domain', 'node:crypto', 'node:zlib'],
   operations: ['operations', 'domain', 'node:crypto', 'node:timers/promises'],
+  maintenance: ['maintenance', 'operations', 'domain', 'node:timers/promises'],
   storage: ['storage', 'domain', 'node:*', 'npm'],
   limiter: ['limiter', 'domain', 'node:net', 'npm'],
   // The console's pages are built elsewhere.
   http: ['http', 'operations', 'domain', '../console/dist/', 'node:*', 'npm'],
-  metrics: ['metrics', 'operations', 'domain', 'node:events', 'node:http', 'node:perf_hooks', 'npm'],
+  metrics: [
+    'metrics',
+    'maintenance',
+    'operations',
+    'domain',
+    'node:events',
+    'node:http',
+    'node:perf_hooks',
+    'npm',
+  ],
   cli: [
     'cli',
+    'maintenance',
     'operations',
     'domain',
     'config.ts',
@@ -38,6 +49,7 @@ const allowed: Record<string, readonly string[]> = {
     'config.ts',
     'domain',
     'operations',
+    'maintenance',
     'http',
     'limiter',
     'metrics',

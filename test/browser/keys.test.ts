@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { commandLine } from '../../src/domain/activity.ts'
-import { inviteMember } from '../../src/operations/invite-member.ts'
+import { inviteMember } from '../../src/operations/member/invite-member.ts'
 import { password } from '../support/console.ts'
 import { startShop, subjectsPath } from '../support/shop.ts'
 import { Keyboard, noBrowser, openBrowser, type Seat, settled, sitDown } from './browser.ts'

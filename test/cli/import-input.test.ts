@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { ImportInput } from '../../src/cli/import-input.ts'
-import type { LineBlock } from '../../src/operations/import-lines.ts'
+import type { LineBlock } from '../../src/operations/import/import-lines.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 function writeFiles(t: TestContext, ...contents: (string | Uint8Array)[]): string[] {

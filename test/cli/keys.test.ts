@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { readKeyId } from '../../src/domain/key-string.ts'
-import { createKey } from '../../src/operations/create-key.ts'
+import { createKey } from '../../src/operations/key/create-key.ts'
 import { openServices } from '../../src/services.ts'
 import {
   assertRefused,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { createTracker } from '../../src/operations/create-tracker.ts'
+import { createTracker } from '../../src/operations/tracker/create-tracker.ts'
 import { dataOf, errorOf, isObject, listIn, textIn } from '../support/answers.ts'
 import { addMember, openConsole, password, visitor } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'

@@ -6,7 +6,7 @@ import { maxPasswordLength, minPasswordLength } from '../../src/domain/password.
 import { idleMs, longestMs } from '../../src/domain/sign-in.ts'
 import { consoleBudgets } from '../../src/http/console/budgets.ts'
 import { consoleRoutes } from '../../src/http/console/routes/index.ts'
-import { countedSubjects } from '../../src/operations/list-trackers.ts'
+import { countedSubjects } from '../../src/operations/tracker/list-trackers.ts'
 import { flat, read, section } from './markdown.ts'
 
 const page = read('docs/reference/console.md')

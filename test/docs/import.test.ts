@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { maxReportsPerFile } from '../../src/cli/import.ts'
 import { defaultMaxLineBytes } from '../../src/cli/split-lines.ts'
 import { parseImportLine } from '../../src/domain/import-line.ts'
-import { maxBatchRows, maxBatchText } from '../../src/operations/import-lines.ts'
+import { maxBatchRows, maxBatchText } from '../../src/operations/import/import-lines.ts'
 import { code, flat, markdownFiles, read, section, tableRows } from './markdown.ts'
 
 const page = read('docs/reference/import.md')

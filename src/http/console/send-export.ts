@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { SubjectExport } from '../../operations/export-subject.ts'
+import type { SubjectExport } from '../../operations/subject/export-subject.ts'
 import { presentEvent } from '../api/routes/events.ts'
 import { presentSession } from '../api/routes/sessions.ts'
 import { presentRecord } from '../api/routes/subjects.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { encodeCursor } from '../../../src/domain/cursor.ts'
-import { revokeKey } from '../../../src/operations/revoke-key.ts'
+import { revokeKey } from '../../../src/operations/key/revoke-key.ts'
 import { dataOf } from '../../support/answers.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { startTestService } from '../../support/service.ts'

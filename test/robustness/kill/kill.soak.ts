@@ -1,4 +1,4 @@
-import { maxBatchRows } from '../../../src/operations/import-lines.ts'
+import { maxBatchRows } from '../../../src/operations/import/import-lines.ts'
 import { killTests } from './kill-tests.ts'
 
 killTests(

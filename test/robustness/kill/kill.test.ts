@@ -1,4 +1,4 @@
-import { maxBatchRows } from '../../../src/operations/import-lines.ts'
+import { maxBatchRows } from '../../../src/operations/import/import-lines.ts'
 import { killTests } from './kill-tests.ts'
 
 // A taste of what kill.soak.ts does at length. With so few kills chance may have it that many come late.

@@ -1,7 +1,7 @@
 import type { Event } from '../../../domain/event.ts'
 import { formatInstant } from '../../../domain/instant.ts'
 import { andThen } from '../../../domain/maybe-promise.ts'
-import { listEvents, planEventList } from '../../../operations/list-events.ts'
+import { listEvents, planEventList } from '../../../operations/subject/list-events.ts'
 import { defineRoute, trackerView } from '../../route.ts'
 import { eventListParameters } from '../schemas/parameters.ts'
 import { EventList } from '../schemas/resources.ts'

@@ -1,7 +1,7 @@
 import { formatInstant } from '../../../domain/instant.ts'
 import { andThen } from '../../../domain/maybe-promise.ts'
 import type { Session } from '../../../domain/session.ts'
-import { listSessions, planSessionList } from '../../../operations/list-sessions.ts'
+import { listSessions, planSessionList } from '../../../operations/subject/list-sessions.ts'
 import { defineRoute, trackerView } from '../../route.ts'
 import { sessionListParameters } from '../schemas/parameters.ts'
 import { SessionList } from '../schemas/resources.ts'

@@ -1,5 +1,5 @@
 import { Problems } from '../../../domain/problems.ts'
-import { listActivity, planActivityList } from '../../../operations/list-activity.ts'
+import { listActivity, planActivityList } from '../../../operations/activity/list-activity.ts'
 import { identityOf } from '../../request-context.ts'
 import { defineRoute } from '../../route.ts'
 import { presentActivity } from '../present.ts'

@@ -1,6 +1,6 @@
 import { formatInstant } from '../../../domain/instant.ts'
-import { inviteMember } from '../../../operations/invite-member.ts'
-import { removeMember } from '../../../operations/remove-member.ts'
+import { inviteMember } from '../../../operations/member/invite-member.ts'
+import { removeMember } from '../../../operations/member/remove-member.ts'
 import { identityOf, originOf } from '../../request-context.ts'
 import { defineRoute } from '../../route.ts'
 import { presentMember } from '../present.ts'

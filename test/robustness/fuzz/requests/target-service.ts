@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { encodeCursor } from '../../../../src/domain/cursor.ts'
-import { revokeKey } from '../../../../src/operations/revoke-key.ts'
+import { revokeKey } from '../../../../src/operations/key/revoke-key.ts'
 import { dataOf, textIn } from '../../../support/answers.ts'
 import { type Lifetime, startTestService, type TestService } from '../../../support/service.ts'
 import { subjectPath, subjectsPath, visit } from '../../../support/shop.ts'

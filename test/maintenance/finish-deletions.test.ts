@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { finishDeletions } from '../../src/maintenance/finish-deletions.ts'
+import { sweepAged } from '../../src/maintenance/sweep-aged.ts'
+import { importLines } from '../../src/operations/import/import-lines.ts'
+import { deleteOrganisation } from '../../src/operations/organisation/delete-organisation.ts'
+import { deleteTracker } from '../../src/operations/tracker/delete-tracker.ts'
+import { addTracker, failure, noon, openDeps } from '../operations/fixture.ts'
+import { eventRow } from '../support/rows.ts'
+
+const { deps, fresh, passTime } = openDeps()
+const day = 86_400_000
+
+async function filled(events = 12_000) {
+  const tracker = await addTracker(deps(), fresh('tracker'))
+  const rows = Array.from({ length: events }, (_, i) =>
+    eventRow({ ...tracker, subjectId: `s${i % 3}`, eventId: `e${i}`, occurredAt: noon - i }),
+  )
+  await deps().ingest.ingest(rows)
+  return tracker
+}
+
+describe('deleting a tracker', () => {
+  it('goes on where it was stopped, and ends with nothing left', async () => {
+    const { trackerId, organisationId } = await filled()
+    await deleteTracker(deps(), trackerId, 'Shop')
+    const stopping = new AbortController()
+    const isMeant = ({ id }: { id: string }) => id === trackerId
+    let steps = 0
+    const onProgress = () => {
+      if (++steps === 2) stopping.abort()
+    }
+    const first = await finishDeletions(deps(), { isMeant, onProgress, signal: stopping.signal })
+    assert.ok(steps === 2 && first.events > 0 && first.events < 12_000, JSON.stringify(first))
+    const left = await deps().deletions.count(trackerId)
+    assert.equal(left.events, 12_000 - first.events)
+    const second = await finishDeletions(deps(), { isMeant })
+    assert.equal(first.events + second.events, 12_000)
+    assert.equal((await deps().deletions.listTrackers()).some(isMeant), false)
+    const { rows } = await deps().activity.list(organisationId, { limit: 9, after: null, requestId: null })
+    assert.deepEqual(
+      rows.map(({ kind, target }) => [kind, target]),
+      [['tracker.deleted', `${trackerId}: Shop`]],
+    )
+  })
+
+  it('is a validation_error with another name, also when it was renamed meanwhile', async () => {
+    const { trackerId, organisationId } = await filled(3)
+    const wrong = await failure('validation_error', () => deleteTracker(deps(), trackerId, 'shop'))
+    assert.match(JSON.stringify(wrong), /nothing was deleted/)
+    const renaming = {
+      ...deps().deletions,
+      async deleteTracker(...args: Parameters<ReturnType<typeof deps>['deletions']['deleteTracker']>) {
+        await deps().trackers.rename({ trackerId, organisationId }, 'Other', {
+          ...args[3],
+          id: fresh('note'),
+        })
+        return deps().deletions.deleteTracker(...args)
+      },
+    }
+    await failure('validation_error', () =>
+      deleteTracker({ ...deps(), deletions: renaming }, trackerId, 'Shop'),
+    )
+    assert.equal((await deps().trackers.find(trackerId))?.name, 'Other')
+  })
+
+  it('in the middle of an import leaves lines that are bad, and a count that is right', async () => {
+    const { trackerId } = await filled(3)
+    const ingest = {
+      async ingest(...args: Parameters<ReturnType<typeof deps>['ingest']['ingest']>) {
+        await deleteTracker(deps(), trackerId, 'Shop')
+        return deps().ingest.ingest(...args)
+      },
+    }
+    const bad: unknown[] = []
+    const occurredAt = new Date(noon - day).toISOString()
+    const event = {
+      type: 'event',
+      trackerId,
+      subjectId: 'anna',
+      sessionId: 's',
+      name: 'pageview',
+      occurredAt,
+    }
+    const lines = [1, 2].map((eventId) => JSON.stringify({ ...event, eventId: `n${eventId}` }))
+    async function* blocks() {
+      yield { source: 'visits.ndjson', firstNumber: 5, lines }
+    }
+    const onBadLine = (...told: unknown[]) => void bad.push(told)
+    const summary = await importLines({ ...deps(), ingest }, blocks(), { onBadLine })
+    assert.partialDeepStrictEqual(summary, { lines: 2, badLines: 2, rows: 0, events: 0 })
+    const reason = `there is no tracker "${trackerId}" any more; 2 of its lines were not stored`
+    assert.deepEqual(bad, [['visits.ndjson', 5, reason]])
+  })
+})
+
+describe('deleting an organisation', () => {
+  it('leaves its activity for as long as activity is kept, and then nothing', async () => {
+    const { organisationId } = await filled(3)
+    await deleteOrganisation(deps(), organisationId, 'Acme')
+    await finishDeletions(deps())
+    const isLeft = async () =>
+      (await deps().deletions.listOrganisations()).some(({ id }) => id === organisationId)
+    passTime(1_825 * day)
+    await sweepAged(deps())
+    assert.equal(await isLeft(), true)
+    passTime(1)
+    await sweepAged(deps())
+    assert.equal(await isLeft(), false)
+  })
+})

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { afterEach, describe, it } from 'node:test'
+import { defaultRetentionDays, type Plan, plans } from '../../src/domain/plan.ts'
+import type { RetentionStore, SweptCounts } from '../../src/domain/retention.ts'
+import type { TrackerView } from '../../src/domain/tracker.ts'
+import { type SweepDeps, type SweepOptions, sweepAged } from '../../src/maintenance/sweep-aged.ts'
+import { noon, openDeps } from '../operations/fixture.ts'
+import { always, eventRow } from '../support/rows.ts'
+import { defaultPolicy, rememberWindows } from '../support/windows.ts'
+
+const { deps, fresh } = openDeps()
+const day = 86_400_000
+const nothing = { subjects: 0, sessions: 0, events: 0, activity: 0 }
+
+const sweep = (options: SweepOptions = {}, changed: Partial<SweepDeps> = {}) =>
+  sweepAged({ ...deps(), ...changed }, options)
+
+async function newTracker(plan: Plan, { isRemembered = true } = {}): Promise<TrackerView> {
+  const [organisationId, trackerId] = [fresh('organisation'), fresh('tracker')]
+  await deps().organisations.create({ id: organisationId, name: 'Acme', plan, createdAt: 1 })
+  await deps().trackers.create({ id: trackerId, organisationId, name: 'Shop', createdAt: 1 })
+  if (isRemembered) await rememberWindows(deps(), defaultPolicy, organisationId)
+  return { organisationId, trackerId, since: always }
+}
+
+/** One event of each subject, so many milliseconds ago. */
+async function fill({ trackerId }: TrackerView, agesMs: Record<string, number>): Promise<void> {
+  await deps().ingest.ingest(
+    Object.entries(agesMs).map(([subjectId, ageMs]) =>
+      eventRow({ trackerId, subjectId, eventId: 'e', occurredAt: noon - ageMs }),
+    ),
+  )
+}
+
+/** So many events of one subject, all aged out: each more than a step takes. */
+async function fillLarge({ trackerId }: TrackerView, count: number, ageMs = 5_000 * day): Promise<void> {
+  await deps().ingest.ingest(
+    Array.from({ length: count }, (_, i) =>
+      eventRow({ trackerId, subjectId: 'busy', eventId: `e${i}`, occurredAt: noon - ageMs + i }),
+    ),
+  )
+}
+
+async function subjectsOf(tracker: TrackerView): Promise<string[]> {
+  const filters = { subjectIdPrefix: null, lastSeenAfter: null, lastSeenBefore: null }
+  const page = await deps().subjects.list(tracker, {
+    sort: 'subjectId',
+    limit: 200,
+    after: null,
+    ...filters,
+  })
+  return (page?.rows ?? []).map(({ subjectId }) => subjectId)
+}
+
+describe('sweeping what has aged out', () => {
+  // Nothing of one test is left for the next.
+  afterEach(() => sweep({}, { clock: () => noon + 99_999 * day }))
+
+  it('goes by the window of each organisation’s plan', async () => {
+    const trackers = new Map<Plan, TrackerView>()
+    for (const plan of plans) {
+      const tracker = await newTracker(plan)
+      trackers.set(plan, tracker)
+      const windowMs = defaultRetentionDays[plan] * day
+      await fill(tracker, { young: 0, edge: windowMs, aged: windowMs + 1, ancient: 40_000 * day })
+    }
+    assert.deepEqual(await sweep(), { subjects: 8, sessions: 8, events: 8, activity: 0 })
+    for (const [plan, tracker] of trackers) {
+      assert.deepEqual(await subjectsOf(tracker), ['edge', 'young'], plan)
+    }
+    assert.deepEqual(await sweep(), nothing)
+  })
+
+  it('goes by the windows it is given, and by the plan of the moment, a shorter one a day later', async () => {
+    const tracker = await newTracker('starter')
+    const { organisationId } = tracker
+    const retentionDays = { free: 15, starter: 25, pro: 25_000, business: 25_000 }
+    await rememberWindows(deps(), { ...defaultPolicy, retentionDays }, organisationId)
+    await fill(tracker, { a: 10 * day, b: 20 * day, c: 30 * day })
+    const later = (ms: number) => sweep({}, { retentionDays, clock: () => noon + ms })
+    assert.deepEqual(await later(0), { subjects: 1, sessions: 1, events: 1, activity: 0 })
+    await deps().organisations.setPlan(organisationId, 'pro')
+    assert.deepEqual(await later(0), nothing)
+    await deps().organisations.setPlan(organisationId, 'free')
+    assert.deepEqual(await later(0), nothing)
+    assert.deepEqual(await later(day - 1), nothing)
+    assert.deepEqual(await later(day), { subjects: 1, sessions: 1, events: 1, activity: 0 })
+    assert.deepEqual(await subjectsOf(tracker), ['a'])
+  })
+
+  it('deletes nothing without the variable by which the store was swept', async () => {
+    const tracker = await newTracker('free')
+    const retentionDays = { ...defaultRetentionDays, free: 3_650 }
+    await fill(tracker, { a: 900 * day })
+    assert.deepEqual(await sweep({}, { retentionDays }), nothing)
+    const hour = 3_600_000
+    for (let ms = 0; ms < day; ms += hour) {
+      assert.deepEqual(await sweep({}, { clock: () => noon + ms }), nothing)
+    }
+    // Whoever has it sets the others back, for as long as it sweeps.
+    await sweep({}, { retentionDays, clock: () => noon + day - 1 })
+    assert.deepEqual(await sweep({}, { clock: () => noon + day + hour }), nothing)
+    assert.deepEqual(await sweep({}, { clock: () => noon + 2 * day }), nothing)
+    const swept = await sweep({}, { clock: () => noon + 2 * day + hour })
+    assert.deepEqual(swept, { subjects: 1, sessions: 1, events: 1, activity: 0 })
+  })
+
+  it('waits for a day in a store that remembers no window, as after an upgrade', async () => {
+    const tracker = await newTracker('free', { isRemembered: false })
+    await fill(tracker, { a: 900 * day })
+    assert.deepEqual(await sweep(), nothing)
+    assert.deepEqual(await sweep({}, { clock: () => noon + day - 1 }), nothing)
+    assert.partialDeepStrictEqual(await sweep({}, { clock: () => noon + day }), { events: 1 })
+  })
+
+  it('reads the plan for each step: once it is longer, a running pass deletes nothing more', async () => {
+    const tracker = await newTracker('free')
+    await fill(tracker, { first: 300 * day })
+    await fillLarge(tracker, 6_000, 300 * day)
+    const retention: RetentionStore = {
+      ...deps().retention,
+      async sweep(...args) {
+        const step = await deps().retention.sweep(...args)
+        if (step.events > 0) await deps().organisations.setPlan(tracker.organisationId, 'business')
+        return step
+      },
+    }
+    const swept = await sweep({}, { retention })
+    assert.ok(swept.events > 0 && swept.events < 6_000, `${swept.events} events`)
+    const left = await deps().retention.countBefore(tracker.trackerId, noon)
+    assert.equal(left.events, 6_001 - swept.events)
+  })
+
+  it('reads the clock for each step, and takes none while it is in doubt', async () => {
+    const tracker = await newTracker('free')
+    await fillLarge(tracker, 12_000)
+    const times: number[] = []
+    let now = noon
+    const retention: RetentionStore = {
+      ...deps().retention,
+      sweep(trackerId, step) {
+        if (trackerId === tracker.trackerId) times.push(step.now)
+        return deps().retention.sweep(trackerId, step)
+      },
+    }
+    const clock = () => ++now
+    const swept = await sweep({ isClockDoubtful: () => times.length === 2 }, { retention, clock })
+    assert.equal(times.length, 2)
+    assert.ok((times[0] ?? 0) < (times[1] ?? 0))
+    assert.equal(swept.events, 10_000)
+  })
+
+  it('goes by the clock', async () => {
+    const tracker = await newTracker('free')
+    await fill(tracker, { a: 0 })
+    const after = (ms: number) => sweep({}, { clock: () => noon + ms })
+    assert.deepEqual(await after(180 * day), nothing)
+    assert.deepEqual(await after(180 * day + 1), { subjects: 1, sessions: 1, events: 1, activity: 0 })
+    assert.deepEqual(await subjectsOf(tracker), [])
+  })
+
+  it('reaches every tracker of an organisation', async () => {
+    const first = await newTracker('free')
+    const second = { ...first, trackerId: fresh('tracker') }
+    const { organisationId, trackerId } = second
+    await deps().trackers.create({ id: trackerId, organisationId, name: 'Blog', createdAt: 2 })
+    for (const tracker of [first, second]) await fill(tracker, { aged: 200 * day, young: day })
+    assert.deepEqual(await sweep(), { subjects: 2, sessions: 2, events: 2, activity: 0 })
+    for (const tracker of [first, second]) assert.deepEqual(await subjectsOf(tracker), ['young'])
+  })
+
+  it('goes in steps, and tells after each what was deleted so far', async () => {
+    const tracker = await newTracker('free')
+    await fillLarge(tracker, 6_000)
+    const reports: SweptCounts[] = []
+    const total = await sweep({ onProgress: (swept) => reports.push(swept) })
+    assert.deepEqual(total, { subjects: 1, sessions: 1, events: 6_000, activity: 0 })
+    const own = reports.filter(({ events }) => events > 0)
+    assert.deepEqual(own.at(-1), total)
+    assert.ok(own.length >= 2, `${own.length} steps`)
+    assert.ok(own[0] && own[0].events < 6_000, 'the first report came before the end')
+    for (const [i, { events }] of own.entries()) assert.ok(events >= (own[i - 1]?.events ?? 0))
+  })
+
+  it('ends early between two steps when it is told to, and goes on the next time', async () => {
+    const [first, second] = [await newTracker('free'), await newTracker('free')]
+    for (const tracker of [first, second]) await fillLarge(tracker, 6_000)
+    const stopping = new AbortController()
+    const retention: RetentionStore = {
+      ...deps().retention,
+      async sweep(...args) {
+        const step = await deps().retention.sweep(...args)
+        if (step.events > 0) stopping.abort()
+        return step
+      },
+    }
+    const swept = await sweep({ signal: stopping.signal }, { retention })
+    assert.ok(swept.events > 0 && swept.events < 6_000, `${swept.events} events`)
+    assert.deepEqual(await subjectsOf(second), ['busy'])
+    const rest = await sweep()
+    assert.deepEqual(rest, { subjects: 2, sessions: 2, events: 12_000 - swept.events, activity: 0 })
+  })
+
+  it('does nothing when it was told to end before it began', async () => {
+    const tracker = await newTracker('free')
+    await fill(tracker, { aged: 200 * day })
+    assert.deepEqual(await sweep({ signal: AbortSignal.abort() }), nothing)
+    assert.deepEqual(await subjectsOf(tracker), ['aged'])
+  })
+
+  it('lets other work have its turn between two trackers, though there is nothing to do', async () => {
+    const { organisationId } = await newTracker('free')
+    for (let i = 0; i < 30; i++) {
+      await deps().trackers.create({ id: fresh('tracker'), organisationId, name: 'Shop', createdAt: i })
+    }
+    let turns = 0
+    let isDone = false
+    const turn = () => {
+      turns++
+      if (!isDone) setImmediate(turn)
+    }
+    setImmediate(turn)
+    await sweep()
+    isDone = true
+    assert.ok(turns >= 30, `${turns} turns`)
+  })
+})

@@ -1,0 +1,476 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { BadLine } from '../../../src/domain/import-line.ts'
+import type { IncomingRow } from '../../../src/domain/ingest.ts'
+import type { Plan } from '../../../src/domain/plan.ts'
+import type { WindowSettling } from '../../../src/domain/retention.ts'
+import type { RetentionPolicy } from '../../../src/domain/retention-window.ts'
+import {
+  type ImportOptions,
+  importLines,
+  type LineBlock,
+  maxBatchRows,
+} from '../../../src/operations/import/import-lines.ts'
+import { always } from '../../support/rows.ts'
+import { until } from '../../support/until.ts'
+import { defaultPolicy, keeping } from '../../support/windows.ts'
+import { addTracker, noon, openDeps } from '../fixture.ts'
+
+const { deps, fresh } = openDeps()
+
+type Lines = readonly (string | BadLine)[]
+
+async function* blockOf(lines: Lines): AsyncGenerator<LineBlock> {
+  yield { source: 'visits', firstNumber: 1, lines }
+}
+
+/** A sequence of blocks that is fed, and ended, from outside. */
+function pipe() {
+  const waiting: (string[] | null)[] = []
+  let isFed = Promise.withResolvers<void>()
+  return {
+    feed(...lines: string[]): void {
+      waiting.push(lines)
+      isFed.resolve()
+    },
+    end(): void {
+      waiting.push(null)
+      isFed.resolve()
+    },
+    async *blocks(): AsyncGenerator<LineBlock> {
+      for (let firstNumber = 1; ; ) {
+        await isFed.promise
+        isFed = Promise.withResolvers()
+        for (const lines of waiting.splice(0)) {
+          if (lines === null) return
+          yield { source: 'pipe', firstNumber, lines }
+          firstNumber += lines.length
+        }
+      }
+    },
+  }
+}
+
+/** Imports, noting the bad lines and how large the batches were. */
+async function importAll(from: Lines | AsyncIterable<LineBlock>, options: Partial<ImportOptions> = {}) {
+  const bad: [lineNumber: number, reason: string][] = []
+  const batches: number[] = []
+  const noting = {
+    ingest(batch: readonly IncomingRow[]) {
+      batches.push(batch.length)
+      return deps().ingest.ingest(batch)
+    },
+  }
+  const summary = await importLines(
+    { ...deps(), ingest: noting },
+    Symbol.asyncIterator in from ? from : blockOf(from),
+    { onBadLine: (_source, lineNumber, reason) => bad.push([lineNumber, reason]), ...options },
+  )
+  return { summary, bad, batches }
+}
+
+interface Owned {
+  organisationId: string
+  trackerId: string
+}
+
+function readSubject(tracker: Owned, subjectId: string) {
+  return deps().subjects.read({ ...tracker, since: always }, subjectId)
+}
+
+function line(fields: Record<string, unknown>): string {
+  return JSON.stringify({
+    type: 'event',
+    subjectId: 'anna',
+    sessionId: 's1',
+    name: 'pageview',
+    occurredAt: '2026-11-01T10:00:00Z',
+    ...fields,
+  })
+}
+
+describe('importing lines', () => {
+  it('stores sessions and events, and tells what it added', async () => {
+    const tracker = await addTracker(deps(), fresh('tracker'))
+    const { trackerId } = tracker
+    const lines = [
+      line({ type: 'session', trackerId, startedAt: '2026-11-01T10:00:00Z', attributes: { country: 'DE' } }),
+      line({ trackerId, eventId: 'e1' }),
+      line({ trackerId, subjectId: 'ben' }),
+    ]
+    const { summary, bad } = await importAll(lines)
+    assert.deepEqual(summary, {
+      lines: 3,
+      badLines: 0,
+      tooOld: 0,
+      tooOldRows: [],
+      rows: 3,
+      subjects: 2,
+      sessions: 2,
+      events: 2,
+    })
+    assert.deepEqual(bad, [])
+    const anna = await readSubject(tracker, 'anna')
+    assert.deepEqual(anna?.counts, { sessions: 1, events: 1 })
+    assert.deepEqual(anna?.attributes, { country: 'DE' })
+  })
+
+  it('adds nothing the second time, to lines without an event id either', async () => {
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
+    const lines = [line({ trackerId }), line({ trackerId, properties: { url: '/' } }), line({ trackerId })]
+    assert.equal((await importAll(lines)).summary.events, 2)
+    const { summary } = await importAll(lines)
+    assert.deepEqual(summary, {
+      lines: 3,
+      badLines: 0,
+      tooOld: 0,
+      tooOldRows: [],
+      rows: 3,
+      subjects: 0,
+      sessions: 0,
+      events: 0,
+    })
+  })
+
+  it('gives lines that name no tracker the one it was told', async () => {
+    const [told, named] = [
+      await addTracker(deps(), fresh('tracker')),
+      await addTracker(deps(), fresh('tracker')),
+    ]
+    const lines = [line({ subjectId: 'anna' }), line({ subjectId: 'ben', trackerId: named.trackerId })]
+    await importAll(lines, { trackerId: told.trackerId })
+    assert.ok(await readSubject(told, 'anna'))
+    assert.ok(await readSubject(named, 'ben'))
+    assert.equal(await readSubject(told, 'ben'), null)
+  })
+
+  it('of nothing does nothing', async () => {
+    const { summary, batches } = await importAll([])
+    assert.deepEqual(summary, {
+      lines: 0,
+      badLines: 0,
+      tooOld: 0,
+      tooOldRows: [],
+      rows: 0,
+      subjects: 0,
+      sessions: 0,
+      events: 0,
+    })
+    assert.deepEqual(batches, [])
+  })
+
+  it('passes over blank lines, and still counts them as lines', async () => {
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
+    const { summary, bad } = await importAll(['', line({ trackerId }), '  \t', '\r', 'nonsense'])
+    assert.partialDeepStrictEqual(summary, { lines: 5, badLines: 1, rows: 1, events: 1 })
+    assert.deepEqual(bad, [[5, 'not JSON']])
+  })
+
+  it('reports bad lines with their number and reason, and skips them', async () => {
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
+    const lines = [
+      line({ trackerId, eventId: 'e1' }),
+      '{"type":',
+      line({ trackerId, eventId: 'e2', occurredAt: '2026-02-30T00:00:00Z' }),
+      line({}),
+      line({ trackerId: 'nothing' }),
+      line({ trackerId, eventId: 'e3' }),
+    ]
+    const { summary, bad } = await importAll(lines)
+    assert.partialDeepStrictEqual(summary, { lines: 6, badLines: 4, rows: 2, events: 2 })
+    assert.deepEqual(bad, [
+      [2, 'not JSON'],
+      [3, 'occurredAt must be an ISO 8601 instant with a time zone, such as 2026-01-31T12:00:00Z'],
+      [4, 'trackerId is missing'],
+      [5, 'there is no tracker "nothing"'],
+    ])
+  })
+
+  it('skips a line nested deeper than any program can follow', async () => {
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
+    const deep = '['.repeat(50_000) + ']'.repeat(50_000)
+    const lines = [
+      line({ trackerId, eventId: 'e1' }),
+      line({ trackerId, eventId: 'deep' }).replace(/}$/, `,"properties":{"a":${deep}}}`),
+      line({ trackerId, eventId: 'e2' }),
+    ]
+    const { summary, bad } = await importAll(lines)
+    assert.partialDeepStrictEqual(summary, { lines: 3, badLines: 1, rows: 2, events: 2 })
+    assert.equal(bad[0]?.[0], 2)
+  })
+})
+
+describe('what lies in the future', () => {
+  const day = 86_400_000
+  const ahead = (ms: number) => new Date(noon + ms).toISOString()
+
+  it('makes a line bad when it is more than a day, in whichever field', async () => {
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
+    const session = (fields: object) => line({ type: 'session', trackerId, startedAt: ahead(0), ...fields })
+    const { summary, bad } = await importAll([
+      session({ sessionId: 'a day', startedAt: ahead(day), endedAt: ahead(day) }),
+      session({ sessionId: 'ever', endedAt: '9999-12-31T23:59:59Z' }),
+      session({ sessionId: 'over', startedAt: ahead(day + 1), endedAt: ahead(day + 2) }),
+      line({ trackerId, eventId: 'a day', occurredAt: ahead(day) }),
+      line({ trackerId, eventId: 'over', occurredAt: ahead(day + 1) }),
+    ])
+    assert.partialDeepStrictEqual(summary, { badLines: 3, rows: 2 })
+    assert.deepEqual(bad, [
+      [2, 'endedAt is more than a day in the future'],
+      [3, 'startedAt is more than a day in the future'],
+      [5, 'occurredAt is more than a day in the future'],
+    ])
+  })
+})
+
+describe('what is older than the window', () => {
+  const day = 86_400_000
+  const ago = (ms: number) => new Date(noon - ms).toISOString()
+
+  async function onPlan(plan: Plan): Promise<Owned> {
+    const tracker = await addTracker(deps(), fresh('tracker'))
+    await deps().organisations.setPlan(tracker.organisationId, plan)
+    return tracker
+  }
+
+  it('is counted and not stored, for each tracker by the plan of its organisation', async () => {
+    const [free, pro] = [await onPlan('free'), await onPlan('pro')]
+    const ages = [0, 180 * day, 180 * day + 1, 730 * day, 730 * day + 1]
+    const lines = [free, pro].flatMap(({ trackerId }) =>
+      ages.map((age, i) => line({ trackerId, eventId: `e${i}`, occurredAt: ago(age) })),
+    )
+    const { summary, bad } = await importAll(lines)
+    assert.deepEqual(bad, [])
+    assert.partialDeepStrictEqual(summary, { lines: 10, badLines: 0, tooOld: 4, rows: 6, events: 6 })
+    assert.deepEqual(summary.tooOldRows, [
+      {
+        organisationId: free.organisationId,
+        plan: 'free',
+        days: 180,
+        rows: 3,
+        oldestAt: noon - 730 * day - 1,
+      },
+      { organisationId: pro.organisationId, plan: 'pro', days: 730, rows: 1, oldestAt: noon - 730 * day - 1 },
+    ])
+    assert.equal((await readSubject(free, 'anna'))?.counts.events, 2)
+    assert.equal((await readSubject(pro, 'anna'))?.counts.events, 4)
+  })
+
+  it('is, of sessions, what ended before it', async () => {
+    const { trackerId } = await onPlan('free')
+    const startedAt = ago(190 * day)
+    const session = (fields: object) => line({ type: 'session', trackerId, startedAt, ...fields })
+    const { summary } = await importAll([
+      session({ sessionId: 'over', endedAt: ago(180 * day + 1) }),
+      session({ sessionId: 'reaching in', endedAt: ago(180 * day) }),
+    ])
+    assert.partialDeepStrictEqual(summary, { tooOld: 1, rows: 1, sessions: 1 })
+  })
+
+  it('is kept under a longer window than the store remembers, which is remembered before it is stored', async () => {
+    const { organisationId, trackerId } = await addTracker(deps(), fresh('tracker'))
+    const retentionDays = { ...defaultPolicy.retentionDays, free: 3_650 }
+    const lines = [line({ trackerId, occurredAt: ago(900 * day) })]
+    const options = { onBadLine: assert.fail }
+    const swept = async (policy: RetentionPolicy) =>
+      (await deps().retention.sweep(trackerId, { policy, now: noon, maxRows: 9 })).events
+    await importLines({ ...deps(), retentionDays }, blockOf(lines), { ...options, dryRun: true })
+    const windowOf = async () => {
+      const settling = { policy: keeping(1), now: noon, rule: 'longer-only', kind: 'visitors' } as const
+      return (await deps().retention.settleWindows({ ...settling, organisationId }))[0]?.window
+    }
+    assert.deepEqual(await windowOf(), { days: 180, shorter: null }, 'a dry run changes nothing')
+    await importLines({ ...deps(), retentionDays }, blockOf(lines), options)
+    assert.deepEqual(await windowOf(), { days: 3_650, shorter: null })
+    assert.equal(await swept(defaultPolicy), 0, 'whoever sweeps without the variable waits')
+  })
+
+  it('is told anew for each batch: a plan can change while a pipe runs', async () => {
+    const { organisationId, trackerId } = await onPlan('free')
+    const old = (eventId: string) => line({ trackerId, eventId, occurredAt: ago(200 * day) })
+    const feed = pipe()
+    const importing = importAll(feed.blocks())
+    feed.feed(line({ trackerId, eventId: 'e0' }), old('e1'))
+    await until(async () => (await readSubject({ organisationId, trackerId }, 'anna')) !== null)
+    await deps().organisations.setPlan(organisationId, 'starter')
+    feed.feed(old('e2'))
+    feed.end()
+    assert.partialDeepStrictEqual((await importing).summary, { tooOld: 1, rows: 2, events: 2 })
+  })
+
+  it('needs one look at tracker, plan and window for each batch, however many rows it has', async () => {
+    const { trackerId } = await onPlan('free')
+    const asked: string[] = []
+    const { trackers, organisations, retention } = deps()
+    const counting = {
+      ...deps(),
+      trackers: {
+        ...trackers,
+        find(id: string) {
+          asked.push('tracker')
+          return trackers.find(id)
+        },
+      },
+      organisations: {
+        ...organisations,
+        find(id: string) {
+          asked.push('plan')
+          return organisations.find(id)
+        },
+      },
+      retention: {
+        ...retention,
+        settleWindows(settling: WindowSettling) {
+          asked.push('window')
+          return retention.settleWindows(settling)
+        },
+      },
+    }
+    const lines = Array.from({ length: maxBatchRows + 1 }, (_, i) => line({ trackerId, eventId: `e${i}` }))
+    await importLines(counting, blockOf(lines), { onBadLine: assert.fail })
+    assert.deepEqual(asked, ['tracker', 'plan', 'window', 'tracker', 'plan', 'window'])
+  })
+})
+
+describe('a dry run', () => {
+  it('checks everything and stores nothing', async () => {
+    const tracker = await addTracker(deps(), fresh('tracker'))
+    const { trackerId } = tracker
+    const lines = [
+      line({ trackerId, eventId: 'e1' }),
+      line({ trackerId: 'nothing' }),
+      line({ trackerId, occurredAt: '2020-01-01T00:00:00Z' }),
+    ]
+    const { summary, bad, batches } = await importAll(lines, { dryRun: true })
+    const counts = { lines: 3, badLines: 1, tooOld: 1, rows: 1, subjects: 0, sessions: 0, events: 0 }
+    assert.partialDeepStrictEqual(summary, { ...counts, tooOldRows: [{ plan: 'free', rows: 1 }] })
+    assert.deepEqual(bad, [[2, 'there is no tracker "nothing"']])
+    assert.deepEqual(batches, [])
+    assert.equal(await readSubject(tracker, 'anna'), null)
+  })
+})
+
+describe('lines that never became text', () => {
+  it('are bad lines with their reason, beside good ones', async () => {
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
+    const lines = [line({ trackerId }), new BadLine('not UTF-8'), line({ trackerId, name: 'second' })]
+    const { summary, bad } = await importAll(lines)
+    assert.partialDeepStrictEqual(summary, { lines: 3, badLines: 1, events: 2 })
+    assert.deepEqual(bad, [[2, 'not UTF-8']])
+  })
+})
+
+describe('a long import', () => {
+  const many = (trackerId: string, count: number) =>
+    Array.from({ length: count }, (_, i) =>
+      line({ trackerId, subjectId: `visitor-${i % 50}`, eventId: `e${i}` }),
+    )
+
+  it('is stored in batches of a bounded number of rows, however many lines are bad', async () => {
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
+    const good = many(trackerId, maxBatchRows + 1)
+    const lines = good.flatMap((each, i) => (i % 5_000 === 0 ? ['', 'bad', each] : [each]))
+    const { summary, batches } = await importAll(lines)
+    assert.deepEqual(batches, [maxBatchRows, 1])
+    assert.partialDeepStrictEqual(summary, { lines: lines.length, badLines: 5, events: maxBatchRows + 1 })
+  })
+
+  it('is stored in batches of a bounded length of text', async () => {
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
+    const properties = { text: 'x'.repeat(1024 * 1024) }
+    const lines = Array.from({ length: 17 }, (_, i) => line({ trackerId, eventId: `e${i}`, properties }))
+    assert.deepEqual((await importAll(lines)).batches, [16, 1])
+  })
+
+  it('has no empty batch behind a full one', async () => {
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
+    assert.deepEqual((await importAll(many(trackerId, maxBatchRows))).batches, [maxBatchRows])
+  })
+
+  it('is read on while a batch is stored, and not further than the next one', async () => {
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
+    const gate = Promise.withResolvers<void>()
+    let read = 0
+    let storing = 0
+    let most = 0
+    async function* oneByOne(): AsyncGenerator<LineBlock> {
+      for (const each of many(trackerId, 3 * maxBatchRows)) {
+        yield { source: 'visits', firstNumber: ++read, lines: [each] }
+      }
+    }
+    const slow = {
+      async ingest(batch: readonly IncomingRow[]) {
+        most = Math.max(most, ++storing)
+        await gate.promise
+        const added = await deps().ingest.ingest(batch)
+        storing -= 1
+        return added
+      },
+    }
+    const options = { onBadLine: assert.fail }
+    const held = { ...deps(), ingest: slow }
+    const importing = importLines(held, oneByOne(), options)
+    await until(() => read === 2 * maxBatchRows)
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+    assert.equal(read, 2 * maxBatchRows)
+    gate.resolve()
+    assert.equal((await importing).events, 3 * maxBatchRows)
+    assert.equal(most, 1)
+  })
+
+  it('stops at the first bad line when strict, with nothing of the running batch stored', async () => {
+    const tracker = await addTracker(deps(), fresh('tracker'))
+    const lines = many(tracker.trackerId, maxBatchRows + 1_000)
+    lines.splice(maxBatchRows + 500, 0, 'bad')
+    lines.splice(maxBatchRows + 600, 0, 'bad too')
+    const { summary, bad, batches } = await importAll(lines, { strict: true })
+    assert.deepEqual(batches, [maxBatchRows])
+    assert.deepEqual(bad, [[maxBatchRows + 501, 'not JSON']])
+    assert.deepEqual(summary, {
+      lines: maxBatchRows + 501,
+      badLines: 1,
+      tooOld: 0,
+      tooOldRows: [],
+      rows: maxBatchRows,
+      subjects: 50,
+      sessions: 50,
+      events: maxBatchRows,
+    })
+    assert.equal((await readSubject(tracker, 'visitor-1'))?.counts.events, maxBatchRows / 50)
+  })
+
+  it('stores nothing at all when strict and bad in its first batch', async () => {
+    const tracker = await addTracker(deps(), fresh('tracker'))
+    const lines = [...many(tracker.trackerId, 10), line({ trackerId: 'nothing' })]
+    const { summary, bad } = await importAll(lines, { strict: true })
+    assert.partialDeepStrictEqual(summary, { lines: 11, badLines: 1, rows: 0, events: 0 })
+    assert.deepEqual(bad, [[11, 'there is no tracker "nothing"']])
+    assert.equal(await readSubject(tracker, 'visitor-1'), null)
+  })
+})
+
+describe('an import from a pipe that pauses', () => {
+  it('stores what it read, within a second', async () => {
+    const tracker = await addTracker(deps(), fresh('tracker'))
+    const feed = pipe()
+    const importing = importAll(feed.blocks())
+    for (const eventId of ['e1', 'e2']) {
+      const fedAt = performance.now()
+      feed.feed(line({ trackerId: tracker.trackerId, subjectId: eventId, eventId }))
+      await until(async () => (await readSubject(tracker, eventId)) !== null)
+      const tookMs = performance.now() - fedAt
+      assert.ok(tookMs < 4_000, `it took ${Math.round(tookMs)} ms`)
+    }
+    feed.end()
+    assert.deepEqual((await importing).batches, [1, 1])
+  })
+
+  it('fails when the store does, without waiting for another line', async () => {
+    const { trackerId } = await addTracker(deps(), fresh('tracker'))
+    const feed = pipe()
+    feed.feed(line({ trackerId }))
+    const full = { ingest: () => Promise.reject(new Error('disk full')) }
+    const broken = { ...deps(), ingest: full }
+    await assert.rejects(importLines(broken, feed.blocks(), { onBadLine: assert.fail }), /disk full/)
+  })
+})

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createKey } from '../../../src/operations/key/create-key.ts'
+import { keyUse } from '../../../src/operations/key/note-key-use.ts'
+import { until } from '../../support/until.ts'
+import { openDeps } from '../fixture.ts'
+
+const { deps, passTime, fresh } = openDeps()
+
+async function keyId(): Promise<string> {
+  const organisationId = fresh('organisation')
+  await deps().organisations.create({ id: organisationId, name: 'Acme', plan: 'free', createdAt: 1 })
+  const scopes = ['analytics:view']
+  const { key } = await createKey(deps(), { organisationId, name: 'nightly', scopes, expiresAt: null })
+  return key.id
+}
+
+async function lastUsedAt(id: string): Promise<number | null | undefined> {
+  return (await deps().apiKeys.find(id))?.lastUsedAt
+}
+
+function fail(error: unknown): never {
+  throw error
+}
+
+describe('when a key was last used', () => {
+  it('is in the store once the service has stopped', async () => {
+    const [a, b] = [await keyId(), await keyId()]
+    const use = keyUse(deps(), fail)
+    const first = deps().clock()
+    use.note(a)
+    use.note(b)
+    passTime(10)
+    use.note(a)
+    assert.equal(await lastUsedAt(a), null)
+    await use.stop()
+    assert.equal((await deps().apiKeys.find(a))?.lastUsedAt, first + 10)
+    assert.equal((await deps().apiKeys.find(b))?.lastUsedAt, first)
+  })
+
+  it('is in the store five seconds after the first use, and again five seconds after the next', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const id = await keyId()
+    const use = keyUse(deps(), fail)
+    const first = deps().clock()
+    use.note(id)
+    t.mock.timers.tick(4_999)
+    assert.equal(await lastUsedAt(id), null)
+    t.mock.timers.tick(1)
+    await until(async () => (await lastUsedAt(id)) === first)
+    passTime(7)
+    use.note(id)
+    assert.equal(await lastUsedAt(id), first)
+    t.mock.timers.tick(5_000)
+    await until(async () => (await lastUsedAt(id)) === first + 7)
+    await use.stop()
+  })
+
+  it('costs one write for any number of requests, and none for none', async () => {
+    const id = await keyId()
+    const writes: number[] = []
+    const apiKeys = {
+      ...deps().apiKeys,
+      async touch(lastUsed: ReadonlyMap<string, number>) {
+        writes.push(lastUsed.size)
+        await deps().apiKeys.touch(lastUsed)
+      },
+    }
+    const use = keyUse({ ...deps(), apiKeys }, fail)
+    for (let i = 0; i < 1_000; i++) use.note(id)
+    await use.stop()
+    await use.stop()
+    assert.deepEqual(writes, [1])
+  })
+
+  it('that cannot be stored is reported, and stops nothing', async () => {
+    const errors: unknown[] = []
+    const disk = new Error('the disk is full')
+    const apiKeys = { ...deps().apiKeys, touch: () => Promise.reject(disk) }
+    const use = keyUse({ ...deps(), apiKeys }, (error) => errors.push(error))
+    use.note(await keyId())
+    await use.stop()
+    assert.deepEqual(errors, [disk])
+  })
+})

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { commandLine, type Origin } from '../../../src/domain/activity.ts'
+import { hashPassword, isPassword, type Passwords } from '../../../src/domain/password.ts'
+import { failure as answerFailure } from '../../../src/http/response.ts'
+import { createKey } from '../../../src/operations/key/create-key.ts'
+import { revokeKey } from '../../../src/operations/key/revoke-key.ts'
+import { rotateKey } from '../../../src/operations/key/rotate-key.ts'
+import { acceptInvitation } from '../../../src/operations/member/accept-invitation.ts'
+import { authenticateMember } from '../../../src/operations/member/authenticate-member.ts'
+import { inviteMember } from '../../../src/operations/member/invite-member.ts'
+import { passwordQueue } from '../../../src/operations/member/password-queue.ts'
+import { removeMember } from '../../../src/operations/member/remove-member.ts'
+import { requireInvited } from '../../../src/operations/member/require-invited.ts'
+import { signIn } from '../../../src/operations/member/sign-in.ts'
+import { until } from '../../support/until.ts'
+import { type Deps, failure, openDeps } from '../fixture.ts'
+
+const { deps: store, passTime, fresh } = openDeps()
+const password = 'correct horse battery'
+
+/** Hashes that anybody can read, and a count of how often one was tried. */
+function plainPasswords(): Passwords & { tries: number } {
+  const plain = {
+    tries: 0,
+    hash: async (password: string) => `plain ${password}`,
+    async matches(password: string, hash: string | null) {
+      plain.tries += 1
+      return hash === `plain ${password}`
+    },
+  }
+  return plain
+}
+
+const countGuess = async () => {}
+
+async function addOrganisation(deps: Deps): Promise<string> {
+  const id = fresh('organisation')
+  await deps.organisations.create({ id, name: 'Acme', plan: 'free', createdAt: deps.clock() })
+  return id
+}
+
+describe('a member', () => {
+  it('is invited, sets a password, signs in, and is known by the token alone', async () => {
+    const deps = { ...store(), passwords: plainPasswords(), countGuess }
+    const organisationId = await addOrganisation(deps)
+    const { token, member } = await inviteMember(
+      deps,
+      { organisationId, email: 'Ada@Acme.example' },
+      commandLine,
+    )
+    assert.equal((await requireInvited(deps, token)).id, member.id)
+    await failure('validation_error', acceptInvitation(deps, { token, password: 'short' }, 'r'))
+    const first = await acceptInvitation(deps, { token, password }, 'r')
+    await failure('not_found', acceptInvitation(deps, { token, password }, 'r'))
+    const credentials = { email: 'ada@acme.example', password, organisationId: null, browserMark: null }
+    const second = await signIn(deps, credentials, 'r')
+    for (const each of [first, second])
+      assert.equal((await authenticateMember(deps, each.token))?.member.id, member.id)
+    assert.equal(await authenticateMember(deps, 'another'), null)
+    for (const secret of [token, first.token, second.token]) {
+      assert.equal(await deps.signIns.find(secret), null, 'the store knows hashes only')
+    }
+  })
+
+  it('costs the same to refuse, there or not, with a password or without', async () => {
+    const passwords = plainPasswords()
+    const deps = { ...store(), passwords, countGuess }
+    const organisationId = await addOrganisation(deps)
+    await inviteMember(deps, { organisationId, email: 'invited@acme.example' }, commandLine)
+    for (const email of ['nobody@acme.example', 'invited@acme.example']) {
+      const before = passwords.tries
+      const { message } = await failure(
+        'unauthorized',
+        signIn(deps, { email, password, organisationId: null, browserMark: null }, 'r'),
+      )
+      assert.equal(message, 'The e-mail address or the password is not right.')
+      assert.equal(passwords.tries, before + 1)
+    }
+  })
+
+  it('is seen again only once a minute, so that reading writes little', async () => {
+    const deps = { ...store(), passwords: plainPasswords() }
+    const organisationId = await addOrganisation(deps)
+    const { token } = await inviteMember(deps, { organisationId, email: 'a@b' }, commandLine)
+    const browser = await acceptInvitation(deps, { token, password }, 'r')
+    const seenAt = async () => (await authenticateMember(deps, browser.token))?.signIn.lastSeenAt
+    const start = await seenAt()
+    passTime(59_000)
+    await seenAt()
+    assert.equal(await seenAt(), start)
+    passTime(1_000)
+    await seenAt()
+    await until(async () => (await seenAt()) === deps.clock())
+  })
+
+  it('cannot be invited to an organisation that is not there, nor removed as the last', async () => {
+    const deps = store()
+    const organisationId = await addOrganisation(deps)
+    await failure('not_found', inviteMember(deps, { organisationId: 'nobody', email: 'a@b' }, commandLine))
+    const { member } = await inviteMember(deps, { organisationId, email: 'a@b' }, commandLine)
+    await failure('invalid_request', removeMember(deps, { organisationId, memberId: member.id }, commandLine))
+    await failure('not_found', removeMember(deps, { organisationId, memberId: 'nobody' }, commandLine))
+  })
+})
+
+describe('who reaches into one organisation', () => {
+  it('finds no key of another', async () => {
+    const deps = store()
+    const [mine, theirs] = [await addOrganisation(deps), await addOrganisation(deps)]
+    const { key } = await createKey(deps, {
+      ...{ organisationId: theirs, name: 'k', scopes: ['analytics:view'], expiresAt: null },
+    })
+    const origin: Origin = { ...commandLine, organisationId: mine }
+    await failure('not_found', rotateKey(deps, key.id, origin))
+    await failure('not_found', revokeKey(deps, key.id, 'k', origin))
+    assert.deepEqual(await deps.apiKeys.find(key.id), key)
+  })
+})
+
+describe('passwords', () => {
+  const chance = { uuid: () => '', base62: (length: number) => 's'.repeat(length) }
+
+  it('are kept as a hash that says how it was made, and match it alone', async () => {
+    const hash = await hashPassword(password, chance)
+    assert.match(hash, /^scrypt\$15\$8\$3\$s{22}\$[\w-]{43}$/)
+    assert.equal(await isPassword(password, hash), true)
+    assert.equal(await isPassword(`${password} `, hash), false)
+    assert.equal(await isPassword(password, null), false)
+  })
+
+  it('are the same however their letters are composed', async () => {
+    const cheap = (await hashPassword('x', chance)).replace(/^scrypt\$15\$8\$3/, 'scrypt$4$8$1')
+    assert.equal(await isPassword('caf\u00e9 \u00e9', cheap), await isPassword('cafe\u0301 e\u0301', cheap))
+  })
+
+  it('are hashed two at a time, and too many at once are sent away', async () => {
+    const queue = passwordQueue(chance, { atOnce: 1, waiting: 1 })
+    const cheap = 'scrypt$4$8$1$salt$AAAA'
+    const [first, second] = [queue.matches('a', cheap), queue.matches('b', cheap)]
+    await failure('rate_limited', queue.matches('c', cheap))
+    assert.deepEqual(await Promise.all([first, second]), [false, false])
+    assert.equal(await queue.matches('d', cheap), false)
+  })
+
+  it('say after how long those who wait will have had their turn, not when some budget is full again', async () => {
+    let now = 0
+    const queue = passwordQueue(chance, { atOnce: 2, waiting: 6, now: () => (now += 900) })
+    const cheap = 'scrypt$4$8$1$salt$AAAA'
+    // By that clock a hash takes 0.9 s.
+    await queue.matches('a', cheap)
+    const all = Array.from({ length: 8 }, () => queue.matches('b', cheap))
+    const error: unknown = await queue.matches('c', cheap).catch((thrown: unknown) => thrown)
+    const budget = {
+      granted: true,
+      limit: 30,
+      remaining: 29,
+      resetsAt: 900_000,
+      countedAt: 0,
+      isStandIn: false,
+    }
+    const { headers } = answerFailure(error, { requestId: 'r', now, budget, hasCredential: false })
+    assert.equal(headers[headers.indexOf('Retry-After') + 1], 3)
+    await Promise.all(all)
+  })
+})

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createOrganisation } from '../../../src/operations/organisation/create-organisation.ts'
+import { setPlan } from '../../../src/operations/organisation/set-plan.ts'
+import { createTracker } from '../../../src/operations/tracker/create-tracker.ts'
+import { failure, noon, openDeps } from '../fixture.ts'
+
+const { deps, fresh } = openDeps()
+
+describe('creating an organisation', () => {
+  it('is on the plan free, under an id of its own, unless told otherwise', async () => {
+    const organisation = await createOrganisation(deps(), { name: 'Acme' })
+    assert.match(organisation.id, /^org_[0-9A-Za-z]{16}$/)
+    assert.deepEqual(organisation, { id: organisation.id, name: 'Acme', plan: 'free', createdAt: noon })
+    assert.deepEqual(await deps().organisations.find(organisation.id), organisation)
+  })
+
+  it('takes a plan and an id', async () => {
+    const id = fresh('acme')
+    const organisation = await createOrganisation(deps(), { name: 'Acme', plan: 'pro', id })
+    assert.deepEqual(organisation, { id, name: 'Acme', plan: 'pro', createdAt: noon })
+  })
+
+  it('tells all that is wrong at once', async () => {
+    const work = createOrganisation(deps(), { name: '', plan: 'gold', id: '..' })
+    assert.deepEqual((await failure('validation_error', work)).fields, {
+      name: 'name must be 1 to 128 characters, no control characters',
+      id: 'id must be 1 to 64 letters, digits, dots, dashes or underscores, the first a letter or a digit',
+      plan: 'plan must be one of free, starter, pro, business',
+    })
+  })
+
+  it('refuses an id that is taken', async () => {
+    const { id } = await createOrganisation(deps(), { name: 'Acme' })
+    const work = createOrganisation(deps(), { name: 'Other', id })
+    assert.deepEqual((await failure('validation_error', work)).fields, {
+      id: `there is an organisation "${id}" already`,
+    })
+    assert.equal((await deps().organisations.find(id))?.name, 'Acme')
+  })
+})
+
+describe('moving an organisation to a plan', () => {
+  it('moves it', async () => {
+    const { id } = await createOrganisation(deps(), { name: 'Acme' })
+    await setPlan(deps(), id, 'business')
+    assert.equal((await deps().organisations.find(id))?.plan, 'business')
+  })
+
+  it('refuses a plan that there is not', async () => {
+    const { id } = await createOrganisation(deps(), { name: 'Acme' })
+    const { fields } = await failure('validation_error', setPlan(deps(), id, 'gold'))
+    assert.deepEqual(fields, { plan: 'plan must be one of free, starter, pro, business' })
+    assert.equal((await deps().organisations.find(id))?.plan, 'free')
+  })
+
+  it('is not found without the organisation', async () => {
+    await failure('not_found', setPlan(deps(), 'nobody', 'pro'))
+  })
+})
+
+describe('creating a tracker', () => {
+  it('gives it an id of its own unless told otherwise', async () => {
+    const { id: organisationId } = await createOrganisation(deps(), { name: 'Acme' })
+    const tracker = await createTracker(deps(), { organisationId, name: 'Shop' })
+    assert.match(tracker.id, /^trk_[0-9A-Za-z]{16}$/)
+    assert.deepEqual(tracker, { id: tracker.id, organisationId, name: 'Shop', createdAt: noon })
+    assert.deepEqual(await deps().trackers.list(organisationId), [tracker])
+  })
+
+  it('refuses an id that is taken, by whomever', async () => {
+    const [mine, theirs] = [
+      await createOrganisation(deps(), { name: 'Acme' }),
+      await createOrganisation(deps(), { name: 'Other' }),
+    ]
+    const { id } = await createTracker(deps(), { organisationId: mine.id, name: 'Shop' })
+    const work = createTracker(deps(), { organisationId: theirs.id, name: 'Shop', id })
+    assert.deepEqual((await failure('validation_error', work)).fields, {
+      id: `there is a tracker "${id}" already`,
+    })
+  })
+
+  it('tells all that is wrong at once', async () => {
+    const work = createTracker(deps(), { organisationId: 'nobody', name: '\n', id: '' })
+    assert.deepEqual(Object.keys((await failure('validation_error', work)).fields), ['name', 'id'])
+  })
+
+  it('is not found without the organisation', async () => {
+    await failure('not_found', createTracker(deps(), { organisationId: 'nobody', name: 'Shop' }))
+  })
+})

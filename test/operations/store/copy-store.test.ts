@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import type { Store } from '../../../src/domain/store.ts'
+import type { TransferTable } from '../../../src/domain/transfer.ts'
+import { copyStore } from '../../../src/operations/store/copy-store.ts'
+import { countRows } from '../../../src/operations/store/count-rows.ts'
+import { type CopyEnds, type Verification, verifyCopy } from '../../../src/operations/store/verify-copy.ts'
+import { Fixture } from '../../storage/contract/fixture.ts'
+import { emptyStore, openStoreAt } from '../../support/empty-store.ts'
+import { everyTracker, fillEverything } from '../../support/everything.ts'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { rowsAt } from '../../support/raw-store.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const quietly = { onRows() {} }
+
+interface Place {
+  address: string
+  store: Store
+}
+
+/** What a copy may lead to, whatever it comes from. */
+const targets: Record<string, (t: TestContext) => Promise<string>> = {
+  SQLite: async (t) => `sqlite:${join(temporaryFolder(t), 'lethe.db')}`,
+  PostgreSQL: freshDatabase,
+}
+
+async function openAt(t: TestContext, address: string): Promise<Place> {
+  const store = await openStoreAt(address)
+  t.after(() => store.close())
+  return { address, store }
+}
+
+/** A store with everything in it, and an empty one of the other engine. */
+async function fullAndEmpty(t: TestContext): Promise<{ source: Place; target: Place; ends: CopyEnds }> {
+  const source = await openAt(t, await emptyStore(t))
+  await fillEverything(source.store)
+  const isSqlite = source.address.startsWith('sqlite:')
+  const target = await openAt(t, (await (isSqlite ? targets.PostgreSQL : targets.SQLite)?.(t)) ?? '')
+  return { source, target, ends: { source: source.store, target: target.store } }
+}
+
+function different({ tables }: Verification): string[] {
+  return tables.filter(({ isSame }) => !isSame).map(({ table }) => table)
+}
+
+/** The store, with something that happens each time before a page of it is read. */
+function before(store: Store, happen: (table: TransferTable) => Promise<void>): Store {
+  return {
+    ...store,
+    transfer: {
+      ...store.transfer,
+      async read(table, after, limit) {
+        await happen(table)
+        return store.transfer.read(table, after, limit)
+      },
+    },
+  }
+}
+
+async function readEverything(store: Store): Promise<unknown> {
+  const fixture = new Fixture()
+  fixture.use(store)
+  const found: unknown[] = [await store.organisations.list()]
+  for (const tracker of everyTracker) {
+    found.push(await store.trackers.list(tracker.organisationId))
+    found.push(await store.apiKeys.list(tracker.organisationId))
+    found.push(await fixture.readAll(tracker, 3), await store.dailyTotals.list(tracker, -1e6, 1e6))
+  }
+  return found
+}
+
+describe('a copy', () => {
+  for (const [engine, addressFor] of Object.entries(targets)) {
+    it(`in ${engine} holds every row as it was, and answers every question the same`, async (t) => {
+      const source = await openAt(t, await emptyStore(t))
+      await fillEverything(source.store)
+      const target = await openAt(t, await addressFor(t))
+      const steps: Record<string, number> = {}
+      const { copiedRows, verification } = await copyStore(
+        { source: source.store, target: target.store },
+        {
+          onRows(step, count) {
+            steps[step] = (steps[step] ?? 0) + count
+          },
+        },
+      )
+      assert.deepEqual(different(verification), [])
+      assert.deepEqual(await rowsAt(target.address), await rowsAt(source.address))
+      assert.deepEqual(await readEverything(target.store), await readEverything(source.store))
+      assert.equal(copiedRows, await countRows(source.store.transfer))
+      assert.deepEqual(steps, { copying: copiedRows, verifying: 2 * copiedRows })
+    })
+  }
+
+  it('of a copy in the engine of the first is the first', async (t) => {
+    const { source, target, ends } = await fullAndEmpty(t)
+    await copyStore(ends, quietly)
+    const back = await openAt(t, await emptyStore(t))
+    const { verification } = await copyStore({ source: target.store, target: back.store }, quietly)
+    assert.deepEqual(different(verification), [])
+    assert.deepEqual(await rowsAt(back.address), await rowsAt(source.address))
+    const { scrub } = await verifyCopy({ source: source.store, target: back.store }, quietly)
+    assert.deepEqual(scrub.target, scrub.source)
+  })
+
+  it('has a scrub due when one is due in the source', async (t) => {
+    const { source, target, ends } = await fullAndEmpty(t)
+    assert.equal((await verifyCopy(ends, quietly)).scrub.isSame, false)
+    assert.equal((await copyStore(ends, quietly)).verification.scrub.isSame, true)
+    const state = await target.store.maintenance.scrubState()
+    assert.equal(state.isDue, true)
+    assert.deepEqual(state, await source.store.maintenance.scrubState())
+  })
+
+  it('of an empty store is empty', async (t) => {
+    const ends = {
+      source: (await openAt(t, await emptyStore(t))).store,
+      target: (await openAt(t, await emptyStore(t))).store,
+    }
+    const { copiedRows, verification } = await copyStore(ends, quietly)
+    assert.equal(copiedRows, 0)
+    assert.deepEqual(different(verification), [])
+  })
+})
+
+describe('copying again', () => {
+  it('finds nothing missing, and compares everything', async (t) => {
+    const { ends } = await fullAndEmpty(t)
+    const first = await copyStore(ends, quietly)
+    const second = await copyStore(ends, quietly)
+    assert.equal(second.copiedRows, 0)
+    assert.deepEqual(second.verification, first.verification)
+  })
+
+  it('goes on behind the rows that are there when it was broken off', async (t) => {
+    const { source, target, ends } = await fullAndEmpty(t)
+    const rows = await countRows(source.store.transfer)
+    let copied = 0
+    for (let times = 0; ; times++) {
+      const stopping = new AbortController()
+      const reason = new Error('stopped')
+      try {
+        await copyStore(ends, {
+          signal: stopping.signal,
+          onRows(step, count) {
+            if (step !== 'copying') return
+            copied += count
+            stopping.abort(reason)
+          },
+        })
+        break
+      } catch (error) {
+        assert.equal(error, reason)
+        assert.ok(times < 20, 'it comes to an end')
+      }
+    }
+    assert.equal(copied, rows, 'no row was copied twice')
+    assert.deepEqual(await rowsAt(target.address), await rowsAt(source.address))
+  })
+
+  it('is refused with nothing changed when the source has changed', async (t) => {
+    const { source, target, ends } = await fullAndEmpty(t)
+    await copyStore(ends, quietly)
+    await source.store.subjects.erase(everyTracker[0] ?? assert.fail(), 'ä')
+    const held = await rowsAt(target.address)
+    await assert.rejects(copyStore(ends, quietly), {
+      code: 'invalid_request',
+      message: /they differ in events\. Nothing was changed/,
+    })
+    assert.deepEqual(await rowsAt(target.address), held)
+    assert.deepEqual(different(await verifyCopy(ends, quietly)), ['subjects', 'sessions', 'events'])
+  })
+})
+
+describe('a target that is not empty', () => {
+  it('is refused with nothing changed when it holds something else', async (t) => {
+    const { target, ends } = await fullAndEmpty(t)
+    const other = { id: 'other', name: 'Other', plan: 'free', createdAt: 1 } as const
+    await target.store.organisations.create(other)
+    const held = await rowsAt(target.address)
+    await assert.rejects(copyStore(ends, quietly), /differ in organisations/)
+    assert.deepEqual(await rowsAt(target.address), held)
+  })
+
+  it('is refused when it holds more than the source, be it only at the end', async (t) => {
+    const { target, ends } = await fullAndEmpty(t)
+    await copyStore(ends, quietly)
+    await target.store.organisations.create({ id: '\u{10ffff}', name: 'Z', plan: 'free', createdAt: 1 })
+    await assert.rejects(copyStore(ends, quietly), /differ in organisations/)
+  })
+
+  it('is refused when one value differs', async (t) => {
+    const { target, ends } = await fullAndEmpty(t)
+    await copyStore(ends, quietly)
+    await target.store.apiKeys.touch(new Map([['active', 7]]))
+    await assert.rejects(copyStore(ends, quietly), /differ in api_keys/)
+  })
+})
+
+describe('what happens to the source during a copy', () => {
+  const shop = everyTracker[0] ?? assert.fail()
+
+  it('is noticed when it is an erasure of somebody who was copied already', async (t) => {
+    const { source, target } = await fullAndEmpty(t)
+    let wasErased = false
+    const changing = before(source.store, async ({ name }) => {
+      if (wasErased || name !== 'daily_events' || (await target.store.subjects.read(shop, 'ä')) === null)
+        return
+      wasErased = true
+      assert.deepEqual(await source.store.subjects.erase(shop, 'ä'), { sessions: 3, events: 3 })
+    })
+    const { verification } = await copyStore({ source: changing, target: target.store }, quietly)
+    assert.deepEqual(different(verification), ['subjects', 'sessions', 'events'])
+  })
+
+  for (const moment of ['sessions', 'subjects', 'organisations']) {
+    it(`is noticed when it is an erasure while both are compared and have come to ${moment}`, async (t) => {
+      const { source, target } = await fullAndEmpty(t)
+      await copyStore({ source: source.store, target: target.store }, quietly)
+      let wasErased = false
+      const changing = before(source.store, async ({ name }) => {
+        if (wasErased || name !== moment) return
+        wasErased = true
+        await source.store.subjects.erase(shop, 'ä')
+      })
+      const ends = { source: changing, target: target.store }
+      assert.ok(different(await verifyCopy(ends, quietly)).includes('subjects'))
+    })
+  }
+
+  it('is noticed when it is a new event of somebody who was copied already', async (t) => {
+    const { source, target } = await fullAndEmpty(t)
+    let wasChanged = false
+    const changing = before(source.store, async ({ name }) => {
+      if (wasChanged || name !== 'daily_events' || (await target.store.subjects.read(shop, 'ä')) === null)
+        return
+      wasChanged = true
+      const { trackerId } = shop
+      await source.store.ingest.ingest([
+        {
+          type: 'event',
+          trackerId,
+          subjectId: 'ä',
+          sessionId: 'new',
+          eventId: 'n',
+          name: 'n',
+          occurredAt: 1,
+          properties: {},
+        },
+      ])
+    })
+    const { verification } = await copyStore({ source: changing, target: target.store }, quietly)
+    assert.ok(different(verification).includes('events'))
+  })
+})
