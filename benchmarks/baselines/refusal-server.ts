@@ -4,7 +4,7 @@
 // set as in Lethe's service.
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
-import { expectShortLived } from '../../src/cli/young-generation.ts'
+import { expectShortLived } from '../../src/cli/v8-settings.ts'
 import { readConfig } from '../../src/config.ts'
 import { LetheError } from '../../src/domain/errors.ts'
 import { andThen } from '../../src/domain/maybe-promise.ts'

@@ -1,7 +1,7 @@
 // The baseline of what a route can cost: Fastify asks the store for the same rows, and Redis once where it counts, and answers. No key, no
 // budget that could run out, no log, no parameters but the path's. V8 is set as in Lethe's service.
 import fastify from 'fastify'
-import { expectShortLived } from '../../src/cli/young-generation.ts'
+import { expectShortLived } from '../../src/cli/v8-settings.ts'
 import { readConfig } from '../../src/config.ts'
 import { Problems } from '../../src/domain/problems.ts'
 import { presentSummary } from '../../src/http/api/routes/subjects.ts'

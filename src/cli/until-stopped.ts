@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Service } from '../start.ts'
 import { onStopSignal } from './on-stop-signal.ts'
-import { expectShortLived } from './young-generation.ts'
+import { expectShortLived } from './v8-settings.ts'
 
 /**
  * Runs a service until the first signal, then stops it gracefully; a signal that comes while it starts does so as soon as it has. A

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { ImportInput } from '../../src/cli/import-input.ts'
+import { ImportInput } from '../../src/cli/commands/import-input.ts'
 import type { LineBlock } from '../../src/operations/import/import-lines.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

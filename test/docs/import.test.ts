@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { maxReportsPerFile } from '../../src/cli/import.ts'
+import { maxReportsPerFile } from '../../src/cli/commands/import.ts'
 import { defaultMaxLineBytes } from '../../src/cli/split-lines.ts'
 import { parseImportLine } from '../../src/domain/import-line.ts'
 import { maxBatchRows, maxBatchText } from '../../src/operations/import/import-lines.ts'

@@ -1,0 +1,27 @@
+import type { Command } from 'commander'
+import { explainConfig } from '../../config.ts'
+import type { CommandKit } from '../command-kit.ts'
+import { legible } from '../legible.ts'
+import { table } from '../table.ts'
+
+export function addConfigCommand(program: Command, { terminal, fail }: CommandKit): void {
+  program
+    .command('config')
+    .description('show every setting, where it comes from, and what is wrong with it; secrets are left out')
+    .option('--json', 'print one JSON object per line')
+    .action((options: { json?: true }) => {
+      const settings = explainConfig(terminal.env)
+      const lines = options.json
+        ? settings.map((setting) => JSON.stringify(setting))
+        : table(
+            ['VARIABLE', 'VALUE', 'FROM'],
+            settings.map(({ variable, value, source, problem }) => [
+              variable,
+              legible(value ?? 'none'),
+              legible(problem === null ? source : `${source}: ${problem}`),
+            ]),
+          )
+      for (const line of lines) terminal.print(line)
+      if (settings.some(({ problem }) => problem !== null)) fail()
+    })
+}

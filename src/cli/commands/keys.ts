@@ -1,0 +1,179 @@
+import { type Command, Option } from 'commander'
+import { type ApiKey, apiKeyState } from '../../domain/api-key.ts'
+import { LetheError } from '../../domain/errors.ts'
+import { formatInstant, type Instant } from '../../domain/instant.ts'
+import { allScopes, scopes } from '../../domain/scope.ts'
+import { createKey, type IssuedKey } from '../../operations/key/create-key.ts'
+import { renameKey } from '../../operations/key/rename-key.ts'
+import { requireKey } from '../../operations/key/require-key.ts'
+import { revokeKey } from '../../operations/key/revoke-key.ts'
+import { rotateKey } from '../../operations/key/rotate-key.ts'
+import { requireOrganisation } from '../../operations/organisation/require-organisation.ts'
+import type { CommandKit } from '../command-kit.ts'
+import { readInstantOption } from '../option-values.ts'
+import { flagOrAnswer } from '../questions.ts'
+import { table } from '../table.ts'
+import type { Terminal } from '../terminal.ts'
+
+export function addKeysCommand(program: Command, kit: CommandKit): void {
+  const keys = program.command('keys').description('API keys: create, list, rename, rotate, revoke')
+  addCreate(keys, kit)
+  addList(keys, kit)
+  addRename(keys, kit)
+  addRotate(keys, kit)
+  addRevoke(keys, kit)
+}
+
+function addCreate(keys: Command, { terminal, withStore }: CommandKit): void {
+  keys
+    .command('create')
+    .description('create a key and show its string, this once')
+    .option('--org <org>', 'the organisation it acts for')
+    .option('--name <name>', 'its name, unique among the active keys of the organisation')
+    .addOption(new Option('--scope <scope...>', 'what it may do').choices(allScopes()))
+    .option(
+      '--expires-at <instant>',
+      'when it stops working, such as 2027-01-31T12:00:00Z (default: never)',
+      readInstantOption,
+    )
+    .option('--json', 'print one JSON object')
+    .action((options: { org?: string; name?: string; scope?: string[]; expiresAt?: Instant; json?: true }) =>
+      withStore(async (services) => {
+        const organisationId = await flagOrAnswer(terminal, options.org, '--org', 'Organisation (its id): ')
+        const name = await flagOrAnswer(terminal, options.name, '--name', 'Name of the key: ')
+        const granted = options.scope ?? (await askForScopes(terminal))
+        const { expiresAt = null } = options
+        const issued = await createKey(services, { organisationId, name, scopes: granted, expiresAt })
+        showIssued(terminal, issued, options.json)
+      }),
+    )
+}
+
+function addList(keys: Command, { terminal, withStore }: CommandKit): void {
+  keys
+    .command('list')
+    .description("list an organisation's keys, in whatever state")
+    .requiredOption('--org <org>', 'the organisation')
+    .option('--json', 'print one JSON object per line')
+    .action((options: { org: string; json?: true }) =>
+      withStore(async (services) => {
+        await requireOrganisation(services, options.org)
+        const now = services.clock()
+        const all = (await services.apiKeys.list(options.org)).map((key) => toJson(key, now))
+        const lines = options.json
+          ? all.map((key) => JSON.stringify(key))
+          : table(
+              ['ID', 'NAME', 'SCOPES', 'ENDS IN', 'STATE', 'CREATED', 'LAST USED', 'EXPIRES'],
+              all.map((key) => [
+                key.id,
+                key.name,
+                key.scopes.join(' '),
+                `…${key.lastFour}`,
+                key.state,
+                key.createdAt,
+                key.lastUsedAt ?? 'never',
+                key.expiresAt ?? 'never',
+              ]),
+            )
+        for (const line of lines) terminal.print(line)
+      }),
+    )
+}
+
+function addRename(keys: Command, { terminal, withStore }: CommandKit): void {
+  keys
+    .command('rename')
+    .description('give a key another name; its string stays')
+    .argument('<id>', 'the id of the key')
+    .option('--name <name>', 'the new name, unique among the active keys of the organisation')
+    .option('--json', 'print one JSON object')
+    .action((id: string, options: { name?: string; json?: true }) =>
+      withStore(async (services) => {
+        const name = await flagOrAnswer(terminal, options.name, '--name', 'New name of the key: ')
+        const renamed = toJson(await renameKey(services, id, name), services.clock())
+        terminal.print(options.json ? JSON.stringify(renamed) : `The key ${id} is named "${name}" now.`)
+      }),
+    )
+}
+
+function addRotate(keys: Command, { terminal, withStore }: CommandKit): void {
+  keys
+    .command('rotate')
+    .description('give a key a new string; the old one stops working at once')
+    .argument('<id>', 'the id of the key')
+    .option('--yes', 'confirm it here, without a question')
+    .option('--json', 'print one JSON object')
+    .action((id: string, options: { yes?: true; json?: true }) =>
+      withStore(async (services) => {
+        const key = await requireKey(services, id)
+        const question = `The string of "${key.name}" that ends in ${key.lastFour} stops working at once. Type yes to rotate it: `
+        if (!options.yes && (await flagOrAnswer(terminal, undefined, '--yes', question)).trim() !== 'yes') {
+          throw new LetheError('invalid_request', 'Not confirmed; nothing was changed.')
+        }
+        showIssued(terminal, await rotateKey(services, id), options.json)
+      }),
+    )
+}
+
+function addRevoke(keys: Command, { terminal, withStore }: CommandKit): void {
+  keys
+    .command('revoke')
+    .description('end a key for good')
+    .argument('<id>', 'the id of the key')
+    .option('--name <name>', 'the name of the key, to confirm it here, without a question')
+    .option('--json', 'print one JSON object')
+    .action((id: string, options: { name?: string; json?: true }) =>
+      withStore(async (services) => {
+        const { name } = await requireKey(services, id)
+        const question = `"${name}" stops working at once and for good. Type its name to revoke it: `
+        const typedName = await flagOrAnswer(terminal, options.name, '--name', question)
+        const revoked = toJson(await revokeKey(services, id, typedName), services.clock())
+        terminal.print(options.json ? JSON.stringify(revoked) : `Revoked the key "${revoked.name}".`)
+      }),
+    )
+}
+
+function showIssued(terminal: Terminal, { key, keyString }: IssuedKey, asJson?: true): void {
+  const { id, name, organisationId, expiresAt } = key
+  if (asJson) {
+    const expiry = expiresAt === null ? null : formatInstant(expiresAt)
+    terminal.print(
+      JSON.stringify({
+        id,
+        name,
+        orgId: organisationId,
+        scopes: key.scopes,
+        expiresAt: expiry,
+        key: keyString,
+      }),
+    )
+    return
+  }
+  terminal.print(keyString)
+  terminal.tell(`This is the key "${name}" (id ${id}). Keep it safe: it is shown this once.`)
+}
+
+function toJson(key: ApiKey, now: Instant) {
+  const instant = (at: Instant | null) => (at === null ? null : formatInstant(at))
+  const { id, name, organisationId, lastFour } = key
+  return {
+    id,
+    name,
+    orgId: organisationId,
+    scopes: key.scopes,
+    lastFour,
+    state: apiKeyState(key, now),
+    createdAt: formatInstant(key.createdAt),
+    rotatedAt: instant(key.rotatedAt),
+    expiresAt: instant(key.expiresAt),
+    revokedAt: instant(key.revokedAt),
+    lastUsedAt: instant(key.lastUsedAt),
+  }
+}
+
+async function askForScopes(terminal: Terminal): Promise<string[]> {
+  const known = Object.entries(scopes).map(([scope, allows]) => `  ${scope}: ${allows}\n`)
+  const question = `Scopes:\n${known.join('')}Which, separated by spaces: `
+  const answer = await flagOrAnswer(terminal, undefined, '--scope', question)
+  return answer.split(/[\s,]+/).filter((scope) => scope !== '')
+}

@@ -1,0 +1,147 @@
+import type { Command } from 'commander'
+import { commandLine } from '../../domain/activity.ts'
+import { LetheError } from '../../domain/errors.ts'
+import { formatInstant } from '../../domain/instant.ts'
+import { type Member, normaliseEmail } from '../../domain/member.ts'
+import { inviteMember } from '../../operations/member/invite-member.ts'
+import { type Invited, issueLink } from '../../operations/member/issue-link.ts'
+import { removeMember } from '../../operations/member/remove-member.ts'
+import { requireMember } from '../../operations/member/require-member.ts'
+import { requireOrganisation } from '../../operations/organisation/require-organisation.ts'
+import type { CommandKit } from '../command-kit.ts'
+import { consoleUrl } from '../console-url.ts'
+import { flagOrAnswer } from '../questions.ts'
+import { table } from '../table.ts'
+
+interface MemberOptions {
+  org?: string
+  email?: string
+  json?: true
+}
+
+export function addMembersCommand(program: Command, kit: CommandKit): void {
+  const members = program
+    .command('members')
+    .description('people who may sign in to the console: create, link, list, remove')
+  addCreate(members, kit)
+  addLink(members, kit)
+  addList(members, kit)
+  addRemove(members, kit)
+}
+
+function addCreate(members: Command, kit: CommandKit): void {
+  members
+    .command('create')
+    .description('make somebody a member and print a one-time link to set a password')
+    .option('--org <org>', 'the organisation whose console it is')
+    .option('--email <email>', 'the e-mail address to sign in with')
+    .option('--json', 'print one JSON object')
+    .action((options: MemberOptions) =>
+      kit.withStore(async (services) => {
+        const { organisationId, email } = await readOptions(options, kit)
+        show(await inviteMember(services, { organisationId, email }, commandLine), options, kit)
+      }),
+    )
+}
+
+function addLink(members: Command, kit: CommandKit): void {
+  members
+    .command('link')
+    .description('print a new one-time link for a member, to set the password anew')
+    .option('--org <org>', 'the organisation whose console it is')
+    .option('--email <email>', 'the e-mail address of the member')
+    .option('--json', 'print one JSON object')
+    .action((options: MemberOptions) =>
+      kit.withStore(async (services) => {
+        const { organisationId, email } = await readOptions(options, kit)
+        const member = await requireMember(services, organisationId, email)
+        show(await issueLink(services, member, commandLine), options, kit)
+      }),
+    )
+}
+
+function addList(members: Command, { terminal, withStore }: CommandKit): void {
+  members
+    .command('list')
+    .description("list an organisation's members")
+    .requiredOption('--org <org>', 'the organisation')
+    .option('--json', 'print one JSON object per line')
+    .action((options: { org: string; json?: true }) =>
+      withStore(async (services) => {
+        await requireOrganisation(services, options.org)
+        const all = (await services.members.list(options.org)).map(toJson)
+        const lines = options.json
+          ? all.map((member) => JSON.stringify(member))
+          : table(
+              ['ID', 'EMAIL', 'JOINED'],
+              all.map(({ id, email, joinedAt }) => [id, email, joinedAt ?? 'not yet']),
+            )
+        for (const line of lines) terminal.print(line)
+      }),
+    )
+}
+
+function addRemove(members: Command, { terminal, withStore }: CommandKit): void {
+  members
+    .command('remove')
+    .description('remove a member, whose sign-ins end at once')
+    .argument('<member>', 'the id of the member, or its e-mail address')
+    .requiredOption('--org <org>', 'the organisation')
+    .option('--email <email>', 'the e-mail address of the member, to confirm it here, without a question')
+    .option('--json', 'print one JSON object')
+    .action((named: string, options: { org: string; email?: string; json?: true }) =>
+      withStore(async (services) => {
+        const member = await requireMember(services, options.org, named)
+        const { id: memberId, organisationId, email } = member
+        const question = `${email} is signed out at once and cannot sign in any more. Type the address to remove the member: `
+        const typed = await flagOrAnswer(terminal, options.email, '--email', question)
+        if (normaliseEmail(typed) !== email) {
+          throw new LetheError(
+            'invalid_request',
+            'the address typed is not the address of this member; nobody was removed',
+          )
+        }
+        await removeMember(services, { organisationId, memberId }, commandLine)
+        terminal.print(
+          options.json
+            ? JSON.stringify(toJson(member))
+            : `Removed ${email}, who is signed out everywhere. It is in the activity of ${organisationId}.`,
+        )
+      }),
+    )
+}
+
+function toJson({ id, email, organisationId, passwordSetAt }: Member) {
+  const joinedAt = passwordSetAt === null ? null : formatInstant(passwordSetAt)
+  return { id, email, orgId: organisationId, joinedAt }
+}
+
+async function readOptions({ org, email }: MemberOptions, { terminal }: CommandKit) {
+  return {
+    organisationId: await flagOrAnswer(terminal, org, '--org', 'Organisation (its id): '),
+    email: await flagOrAnswer(terminal, email, '--email', 'E-mail address: '),
+  }
+}
+
+function show(
+  { member, token, expiresAt }: Invited,
+  { json }: MemberOptions,
+  { terminal, config }: CommandKit,
+): void {
+  const { id, email, organisationId } = member
+  const link = joinLink(consoleUrl(config()), token)
+  const expiry = formatInstant(expiresAt)
+  if (json) {
+    terminal.print(JSON.stringify({ id, email, orgId: organisationId, link, expiresAt: expiry }))
+    return
+  }
+  terminal.print(link)
+  terminal.tell(
+    `With this link ${email} sets a password. It is good once, until ${expiry}, and shown this once.`,
+  )
+}
+
+/** The token stands behind the hash, which browsers send to nobody. */
+export function joinLink(url: string, token: string): string {
+  return `${url}/console/join#${token}`
+}

@@ -1,0 +1,112 @@
+import type { Command } from 'commander'
+import { formatInstant, type Instant } from '../../domain/instant.ts'
+import { readStatus, type Status } from '../../operations/store/read-status.ts'
+import { storeStatus } from '../../services.ts'
+import type { CommandKit } from '../command-kit.ts'
+import { legible } from '../legible.ts'
+import { table } from '../table.ts'
+
+export function addStatusCommand(program: Command, { terminal, config, fail }: CommandKit): void {
+  program
+    .command('status')
+    .description('show how the store and the limiter stand; a look that changes nothing')
+    .option('--json', 'print one JSON object')
+    .action(async (options: { json?: true }) => {
+      const settings = config()
+      const status = await readStatus({
+        ...storeStatus(settings),
+        limiterEngine: settings.limiter.engine,
+        // Whoever knows limiters knows the whole service, which takes a while to load.
+        isLimiterReachable: async () => (await import('../../start.ts')).isLimiterReachable(settings),
+        retentionDays: settings.retentionDays,
+      })
+      const versions = { version: program.version() ?? '', node: process.versions.node }
+      if (options.json) terminal.print(JSON.stringify(toJson(status, versions)))
+      else for (const line of lines(status, versions)) terminal.print(line)
+      if (status.store.problem !== null) fail()
+    })
+}
+
+interface Versions {
+  version: string
+  node: string
+}
+
+/** A flat object; of a store that does not answer everything is null but its place and the problem. */
+function toJson({ store, found, limiter }: Status, versions: Versions) {
+  const scrub = found?.scrub ?? null
+  return {
+    ...versions,
+    store: { place: store.place, engine: found?.engine ?? null, problem: store.problem },
+    migrations: found && { ...found.migrations, pending: pendingOf(found.migrations) },
+    organisations: found?.organisations ?? null,
+    bytes: found?.bytes ?? null,
+    rows: found?.rows ?? null,
+    estimatedRows: found?.estimatedRows ?? null,
+    lastSweepAt: instant(found?.sweptAt ?? null),
+    lastScrubAt: instant(scrub?.lastAt ?? null),
+    isScrubDue: scrub?.isDue ?? null,
+    limiter,
+  }
+}
+
+function* lines({ store, found, limiter }: Status, { version, node }: Versions): Generator<string> {
+  const facts: [string, string][] = [['Lethe', `${version}, on Node ${node}`]]
+  facts.push(['Store', found ? `${found.engine} at ${store.place}` : store.place])
+  if (store.problem !== null) facts.push(['Problem', store.problem])
+  if (found) {
+    const { migrations, bytes, rows, estimatedRows, sweptAt, scrub } = found
+    facts.push(['Migrations', migrationLine(migrations)])
+    facts.push(['Size', listed(bytes, megabytes)])
+    facts.push(['Rows', rows ? listed(rows, String) : 'unknown'])
+    if (estimatedRows) facts.push(['', `about ${listed(estimatedRows, String) || 'unknown'}`])
+    facts.push(['Last sweep', instant(sweptAt) ?? 'none on record'])
+    const due = scrub?.isDue ? 'one is due: something was deleted since' : 'nothing was deleted since'
+    facts.push(['Last scrub', scrub ? `${formatInstant(scrub.lastAt)}; ${due}` : 'unknown'])
+  }
+  facts.push(['Limiter', limiterLine(limiter)])
+  for (const [name, value] of facts) yield `${name.padEnd(10)}  ${legible(value)}`
+  if (!found?.organisations?.length) return
+  yield ''
+  yield* table(
+    ['ORGANISATION', 'NAME', 'PLAN', 'KEEPS'],
+    found.organisations.map(({ id, name, plan, retentionDays }) => [
+      ...[legible(id), legible(name), legible(plan)],
+      retentionDays === null ? 'unknown' : `${retentionDays} days`,
+    ]),
+  )
+}
+
+type Migrations = NonNullable<Status['found']>['migrations']
+
+function pendingOf({ applied, known }: Migrations): number {
+  return Math.max(0, known - applied)
+}
+
+function migrationLine({ applied, known }: Migrations): string {
+  if (applied > known)
+    return `${applied}, of which this program knows ${known}: it is older than the store and cannot open it`
+  const pending = pendingOf({ applied, known })
+  return pending === 0
+    ? `${applied}, all applied`
+    : `${applied} of ${known}; the next start applies ${pending}`
+}
+
+function limiterLine({ engine, isReachable }: Status['limiter']): string {
+  if (engine === 'memory') return 'memory: each process counts for itself'
+  return isReachable ? 'redis' : 'redis, which cannot be reached: each process counts for itself'
+}
+
+function listed(amounts: Record<string, number>, shown: (amount: number) => string): string {
+  return Object.entries(amounts)
+    .map(([what, amount]) => `${shown(amount)} ${what}`)
+    .join(', ')
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`
+}
+
+function instant(at: Instant | null): string | null {
+  return at === null ? null : formatInstant(at)
+}

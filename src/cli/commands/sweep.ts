@@ -1,0 +1,111 @@
+import type { Command } from 'commander'
+import { LetheError } from '../../domain/errors.ts'
+import { formatInstant } from '../../domain/instant.ts'
+import { startOfWindow, windowStart } from '../../domain/plan.ts'
+import { deletesFrom } from '../../domain/retention-window.ts'
+import { countAged } from '../../maintenance/count-aged.ts'
+import { observeWindows, type WaitingWindow } from '../../maintenance/observe-windows.ts'
+import { type SweptTotals, sweepAged } from '../../maintenance/sweep-aged.ts'
+import type { Services } from '../../services.ts'
+import type { CommandKit } from '../command-kit.ts'
+import { flagOrAnswer } from '../questions.ts'
+import type { Terminal } from '../terminal.ts'
+import { UsageError } from '../usage-error.ts'
+import { whenAlone } from '../when-alone.ts'
+import { isNothing, sweptInWords } from './swept-words.ts'
+
+export function addSweepCommand(program: Command, { terminal, withStore }: CommandKit): void {
+  program
+    .command('sweep')
+    .description('delete what has aged out now, as the service does every minute')
+    .option('--now', 'delete at once also what a shorter window deletes only a day later')
+    .option('--yes', 'confirm --now here, without a question')
+    .option('--json', 'print what was deleted, and what waits, as one JSON object')
+    .action(async (options: { now?: true; yes?: true; json?: true }) => {
+      if (options.yes && !options.now) throw new UsageError('--yes confirms --now, which is missing.')
+      return withStore(async (services) => {
+        const confirmed = options.now ? await confirmNow(terminal, services, options.yes) : []
+        const swept = await whenAlone(terminal, services.maintenance, async () => {
+          for (const settling of confirmed) await services.retention.settleWindows(settling)
+          const begunAt = services.clock()
+          const total = await sweepAged(services, { onProgress: drawProgress(terminal) })
+          await services.maintenance.noteSweep(begunAt)
+          return total
+        })
+        const waiting = await findWaiting(services)
+        terminal.print(
+          options.json
+            ? JSON.stringify({ ...swept, waiting: waiting.map(toJson) })
+            : `Deleted ${sweptInWords(swept)}.`,
+        )
+        for (const each of waiting) if (!isNothing(each.aged)) terminal.tell(waitingInWords(each))
+      })
+    })
+}
+
+export function drawProgress(terminal: Terminal) {
+  return ({ sessions, events }: SweptTotals): void => {
+    if (terminal.columns() === null) return
+    terminal.draw(`Sweeping: ${events} events and ${sessions} sessions so far`)
+  }
+}
+
+/** Says how much will go and asks. Hands back what makes it go: each organisation's windows, as long as it is on the plan it is on. */
+async function confirmNow(terminal: Terminal, services: Services, yes?: true) {
+  const { organisations, retentionDays, activityDays, clock } = services
+  const policy = { retentionDays, activityDays }
+  const all = await organisations.list()
+  const now = clock()
+  for (const { id, plan } of all) {
+    const starts = {
+      visitors: windowStart(retentionDays, plan, now),
+      activity: startOfWindow(activityDays, now),
+    }
+    const aged = await countAged(services, id, starts)
+    if (isNothing(aged)) continue
+    const kept = `${retentionDays[plan]} days${aged.activity > 0 ? `, of the activity ${activityDays}` : ''}`
+    terminal.tell(`${id}, on the plan ${plan} (${kept}): ${sweptInWords(aged)} will be deleted.`)
+  }
+  const question = 'This cannot be undone. Type yes to delete it now: '
+  if (!yes && (await flagOrAnswer(terminal, undefined, '--yes', question)).trim() !== 'yes') {
+    throw new LetheError('invalid_request', 'Not confirmed; nothing was deleted.')
+  }
+  return all.map(({ id, plan }) => ({
+    ...{ policy, now: clock(), rule: 'immediately' as const },
+    ...{ organisationId: id, plan },
+  }))
+}
+
+interface Waiting {
+  of: WaitingWindow
+  /** What lies outside of the shorter one. */
+  aged: SweptTotals
+}
+
+/** The windows that became shorter and delete nothing yet. */
+async function findWaiting(services: Services): Promise<Waiting[]> {
+  const waiting: Waiting[] = []
+  for (const of of await observeWindows(services)) {
+    const start = startOfWindow(of.window.shorter.days, services.clock())
+    const starts = { visitors: null, activity: null, [of.kind]: start }
+    waiting.push({ of, aged: await countAged(services, of.organisationId, starts) })
+  }
+  return waiting
+}
+
+function waitingInWords({ of: { organisationId, plan, kind, window }, aged }: Waiting): string {
+  const { days, since } = window.shorter
+  const what =
+    kind === 'activity'
+      ? `${aged.activity} entries of the activity`
+      : `${aged.events} events and ${aged.sessions} sessions`
+  const kept = kind === 'activity' ? `${days} days` : `the ${days} days of the plan ${plan}`
+  const from = formatInstant(deletesFrom({ since }))
+  return `${organisationId}: ${what} are older than ${kept}, a shorter window than before. They wait until ${from}; lethe sweep --now deletes them at once.`
+}
+
+function toJson({ of: { organisationId, plan, kind, window }, aged }: Waiting) {
+  const { days: keptDays, shorter } = window
+  const from = formatInstant(deletesFrom(shorter))
+  return { orgId: organisationId, plan, kind, keptDays, days: shorter.days, deletesFrom: from, ...aged }
+}

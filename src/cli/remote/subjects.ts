@@ -1,0 +1,17 @@
+import type { Command } from 'commander'
+import type { CommandKit } from '../command-kit.ts'
+import { addSubjectsErase } from './subjects-erase.ts'
+import { addSubjectsExport } from './subjects-export.ts'
+import { addSubjectsList } from './subjects-list.ts'
+import { addSubjectsShow } from './subjects-show.ts'
+
+/** The commands that ask a running service, over HTTP and with a key, like any other client. They never open the store. */
+export function addSubjectsCommand(program: Command, kit: CommandKit): void {
+  const subjects = program
+    .command('subjects')
+    .description('data subjects of a running service: list, show, export, erase')
+  addSubjectsList(subjects, kit)
+  addSubjectsShow(subjects, kit)
+  addSubjectsExport(subjects, kit)
+  addSubjectsErase(subjects, kit)
+}
