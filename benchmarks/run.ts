@@ -43,7 +43,7 @@ async function run(options: Options): Promise<void> {
   for (const name of options.parts) {
     const result = await measure(name, options, load, before)
     measured[name] = result
-    // At once, so that a part that fails later takes nothing with it.
+    // Immediately, so that a part that fails later takes nothing with it.
     if (options.out !== null) writeResults(options.out, { ...readResults(options.out), [name]: result })
     if (!options.json) console.log(`\n# ${name}, ${result.tookSeconds} s\n\n${partTables(result)}`)
   }

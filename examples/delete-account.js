@@ -133,7 +133,7 @@ if (import.meta.main) {
     whoIs: ({ headers }) => (typeof headers['x-customer'] === 'string' ? headers['x-customer'] : null),
   })
   await app.listen({ port: Number(PORT) })
-  // At once, for those who waited when the process ended, and then every minute.
+  // Immediately, for those who waited when the process ended, and then every minute.
   for (;;) {
     await workOff()
     await new Promise((resolve) => setTimeout(resolve, 60_000))

@@ -16,7 +16,7 @@ export interface Config {
   limiter: LimiterAddress
   budgets: Record<ApiBudgetName, Budget>
   trustedProxies: string[]
-  /** How many clients may be connected at once. */
+  /** How many clients may be connected concurrently. */
   maxConnections: number
   /** The longest line of an import. */
   maxLineBytes: number

@@ -124,7 +124,7 @@ async function measureProcesses({ bench, store, lethe }: Place): Promise<Group> 
     figures.add('2 processes', { requestsPerSecond: two, ratio: two / one })
   }
   for (const server of [lethe, second]) await server.stop()
-  return { name: 'reads at once', rows: figures.rows() }
+  return { name: 'concurrent reads', rows: figures.rows() }
 }
 
 async function readsPerSecond(

@@ -22,7 +22,7 @@ export const sections: Section[] = [
   {
     part: 'http',
     title: 'HTTP',
-    text: `Requests per second over many connections at once, each route of Lethe beside a bare Fastify route that answers a fixed body of
+    text: `Requests per second over many concurrent connections, each route of Lethe beside a bare Fastify route that answers a fixed body of
 the same size and does nothing else. Budgets are out of the way but counted: requests come from a thousand addresses. A
 ratio is Lethe's requests per second by those of the bare route just before it in the same round. CPU is what the server's
 process worked for a request; its ratio tells the same without the load generator, which shares the machine. Node's own

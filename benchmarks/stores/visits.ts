@@ -7,7 +7,7 @@ const sessionsPerSubject = 3
 const openAtOnce = 200
 const daysBack = 150
 
-/** In which order lines come: as they happened, with many visitors at once, or all mixed up. */
+/** In which order lines come: as they happened, with many visitors interleaved, or all mixed up. */
 export type LineOrder = 'by time' | 'shuffled'
 
 /** How many subjects a file of so many lines speaks of. */

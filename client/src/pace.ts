@@ -37,7 +37,7 @@ export class Pace {
     this.#assumedIntervalMs = hourMs / erasuresPerHour
   }
 
-  /** When the next request may go; `null` when it may go at once, as far as anybody knows. */
+  /** When the next request may go; `null` when it may go immediately, as far as anybody knows. */
   get nextAt(): string | null {
     return this.#nextAt === null ? null : new Date(this.#nextAt).toISOString()
   }

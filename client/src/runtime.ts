@@ -10,7 +10,7 @@ export interface Runtime {
 
 export const systemRuntime: Runtime = { now: Date.now, random: Math.random, wait }
 
-/** No timer runs longer; one that is asked to fires at once. */
+/** No timer runs longer; one that is asked to fires immediately. */
 const longestTimerMs = 2 ** 31 - 1
 
 function wait(ms: number, signal?: AbortSignal): Promise<void> {

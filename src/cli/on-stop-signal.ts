@@ -8,7 +8,7 @@ export interface StopHandlers {
   onSecond?(signal: NodeJS.Signals): void
 }
 
-/** Calls `onFirst` for the first signal, so that work can be brought to an end. A second one ends the process at once. */
+/** Calls `onFirst` for the first signal, so that work can be brought to an end. A second one ends the process immediately. */
 export function onStopSignal({ onFirst, onSecond }: StopHandlers): { release(): void } {
   let firstAt: number | null = null
   function onSignal(signal: NodeJS.Signals): void {

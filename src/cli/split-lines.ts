@@ -69,7 +69,7 @@ class OpenLine {
   }
 }
 
-/** A whole block at once where it can be: one look at its bytes, one text, one split. */
+/** A whole block in one go where it can be: one look at its bytes, one text, one split. */
 function decodeLines(block: Buffer, maxLineBytes: number): (string | BadLine)[] {
   if (block.length <= maxLineBytes && isUtf8(block)) return block.toString('utf8').split('\n')
   const lines: (string | BadLine)[] = []

@@ -14,7 +14,7 @@ export async function untilStopped(start: () => Promise<Service>, logger: Logger
       logger.info({ signal }, 'stopping: no new connections, running requests finish')
       first.resolve()
     },
-    onSecond: (signal) => logger.warn({ signal }, 'stopping at once'),
+    onSecond: (signal) => logger.warn({ signal }, 'stopping immediately'),
   })
   // What one request forgot to wait for must not end the service for all others. After an exception that nobody caught, no state can
   // be relied on: that one ends the process, as Node does by itself.

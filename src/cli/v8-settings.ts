@@ -16,7 +16,7 @@ export function expectShortLived(): void {
 }
 
 /**
- * For a process that handles batch after batch, each much garbage at once: V8 would let memory grow to several times that before it
+ * For a process that handles batch after batch, each much garbage in one go: V8 would let memory grow to several times that before it
  * looks. Hands back what collects this thread's garbage now.
  */
 export function keepMemorySmall(): () => void {

@@ -46,7 +46,7 @@ export function notFound(what: string): LetheError {
   return new LetheError('not_found', `${what} does not exist, or your organisation cannot see it.`)
 }
 
-/** Too many are waiting already: whoever comes now fails at once, and is not kept waiting for it. No budget is spent, so it is a fault. */
+/** Too many are waiting already: whoever comes now fails immediately, and is not kept waiting for it. No budget is spent, so it is a fault. */
 export function tooBusy(): Error {
   return new Error('The store has too much to do already.')
 }

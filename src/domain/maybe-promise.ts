@@ -1,10 +1,10 @@
 /**
- * A value that is here already, or will be. An engine in this process answers at once, one across a network later; whoever goes on
- * at once when it can saves each request a dozen turns of the promise queue.
+ * A value that is here already, or will be. An engine in this process answers immediately, one across a network later; whoever goes on
+ * immediately when it can saves each request a dozen turns of the promise queue.
  */
 export type MaybePromise<Value> = Value | Promise<Value>
 
-/** Goes on with a value: at once when it is here, else when it comes. */
+/** Goes on with a value: immediately when it is here, else when it comes. */
 export function andThen<Value, Result>(
   value: MaybePromise<Value>,
   next: (value: Value) => MaybePromise<Result>,
@@ -13,7 +13,7 @@ export function andThen<Value, Result>(
 }
 
 /**
- * Takes one step after the other with `subject`, until one finds an obstacle, which is handed back: at once, when no step has to wait
+ * Takes one step after the other with `subject`, until one finds an obstacle, which is handed back: immediately, when no step has to wait
  * for something. An obstacle that is expected is better found than thrown: V8 leaves a function that always throws to its interpreter.
  */
 export function runSteps<Subject, Obstacle>(

@@ -1,6 +1,6 @@
 import { type FieldProblem, LetheError } from './errors.ts'
 
-/** Gathers everything wrong with a request, so that a caller learns it all at once: one problem per field, the first one found. */
+/** Gathers everything wrong with a request, so that a caller learns all of it together: one problem per field, the first one found. */
 export class Problems {
   readonly #byField = new Map<string, string>()
 

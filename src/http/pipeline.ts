@@ -198,7 +198,7 @@ function isErasure({ match }: RequestContext): boolean {
   return match.kind === 'route' && match.route.isErasure
 }
 
-/** Reads the body where the route takes one, and forgets it elsewhere; then path and query, all problems at once. */
+/** Reads the body where the route takes one, and forgets it elsewhere; then path and query, all problems together. */
 function readParameters(context: RequestContext): MaybePromise<null> {
   const { request, match } = context
   if (match.kind !== 'route') throw new Error('A request went past its route without one.')

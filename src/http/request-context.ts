@@ -113,7 +113,7 @@ export interface Route {
   response: Schema | null
   /** What the API's description says of it. */
   documentation: Documentation | null
-  /** Reads a request's parameters, all problems at once (`validation_error`), and hands back what is left to do. */
+  /** Reads a request's parameters, all problems together (`validation_error`), and hands back what is left to do. */
   read(context: RequestContext, params: PathParameters, body: Record<string, unknown>): Operation
 }
 

@@ -47,7 +47,7 @@ export class RedisConnection {
     this.#client.on('error', listener)
   }
 
-  /** At once; what waits for an answer rejects. */
+  /** Immediately; what waits for an answer rejects. */
   close(): void {
     this.#client.destroy()
   }

@@ -31,7 +31,7 @@ export interface MaintenanceReports {
 }
 
 /**
- * The maintenance of a running service: finishes deletions and sweeps at once and then every so many seconds, and scrubs at night. Whatever the number of
+ * The maintenance of a running service: finishes deletions and sweeps immediately and then every so many seconds, and scrubs at night. Whatever the number of
  * processes, one of them does it at a time. `passedMs` tells how time passes when nobody sets the clock.
  */
 export function runMaintenance(

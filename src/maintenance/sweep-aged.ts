@@ -51,7 +51,7 @@ export async function sweepAged(
 
   async function inSteps(sweep: (step: SweepStep) => Promise<{ isDone: boolean }>): Promise<void> {
     const policy = { retentionDays, activityDays }
-    // Mostly there is nothing to sweep, which is known at once: requests must get their turn in between.
+    // Mostly there is nothing to sweep, which is known immediately: requests must get their turn in between.
     await nextTurn()
     for (let isDone = false; !isDone && !isOver(); ) {
       isDone = (await sweep({ policy, now: clock(), maxRows: rowsPerStep })).isDone

@@ -34,7 +34,7 @@ export async function openMetricsListener({ host, port, timeouts, text, onError 
   const address = server.address()
   return {
     port: typeof address === 'object' && address !== null ? address.port : port,
-    /** At once: a reading that is cut off is made up for by the next. */
+    /** Immediately: a reading that is cut off is made up for by the next. */
     async close(): Promise<void> {
       const closed = once(server, 'close')
       server.close()

@@ -73,7 +73,9 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
 
   test('is rotated behind a confirmation, and the old string stops working', async () => {
     await hands.press('Rotate privacy desk')
-    await page.getByText(`The string that ends in ${strings[0]?.slice(-4)} stops working at once.`).waitFor()
+    await page
+      .getByText(`The string that ends in ${strings[0]?.slice(-4)} stops working immediately.`)
+      .waitFor()
     await page.keyboard.press('Escape')
     assert.equal(await statusOf(strings[0] ?? ''), 200)
     await hands.press('Rotate privacy desk')

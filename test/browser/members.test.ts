@@ -21,7 +21,7 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
     await page.keyboard.press('Escape')
   })
 
-  test('another is invited, joins with the link, and is out at once when removed', async () => {
+  test('another is invited, joins with the link, and is out immediately when removed', async () => {
     await hands.press('Invite a member')
     await hands.type('E-mail address', 'nobody')
     await page.keyboard.press('Enter')
@@ -49,7 +49,7 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
       .getByText('joined')
       .waitFor()
     await hands.press('Remove ben@acme.example')
-    await page.getByText('They are signed out at once').waitFor()
+    await page.getByText('They are signed out immediately').waitFor()
     await hands.press('Remove the member')
     await page.getByRole('row', { name: /ben@acme/ }).waitFor({ state: 'detached' })
     await otherHands.press('API keys')

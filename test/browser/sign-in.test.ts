@@ -74,7 +74,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     await page.getByRole('heading', { name: 'API keys' }).waitFor()
   })
 
-  test('ends everywhere at once when one says so', async () => {
+  test('ends everywhere immediately when one says so', async () => {
     const client = await openConsole(shop, shop.organisationId)
     const [here, there] = [await sitDown(browser, shop, client), await sitDown(browser, shop, client)]
     await there.page.goto('/console/trackers')

@@ -270,7 +270,7 @@ describe('lethe keys revoke', { concurrency: true }, () => {
     assert.deepEqual(await listed(cli), before)
     const typed = await cli.run(['keys', 'revoke', id, '--json'], { answers: ['reader'] })
     assert.equal(onlyJson(typed).state, 'revoked')
-    assert.match(typed.asked.join(), /"reader" stops working at once and for good/)
+    assert.match(typed.asked.join(), /"reader" stops working immediately and for good/)
   })
 
   it('fails for a key that is unknown or revoked already', async (t) => {

@@ -84,7 +84,7 @@ describe('lethe members', () => {
     const asked = await cli.run(['members', 'remove', 'CID@acme.example', '--org', 'acme', '--json'], {
       answers: ['cid@acme.example'],
     })
-    assert.match(asked.asked[0] ?? '', /^cid@acme\.example is signed out at once/)
+    assert.match(asked.asked[0] ?? '', /^cid@acme\.example is signed out immediately/)
     assert.partialDeepStrictEqual(onlyJson(asked), { email: 'cid@acme.example', orgId: 'acme' })
     assertRefused(await remove('ada@acme.example', '--email', 'ada@acme.example'), 1, /The last member/)
 

@@ -45,7 +45,7 @@ describe('lethe orgs create', { concurrency: true }, () => {
     assert.deepEqual(jsonLines(stdout), [{ id: 'acme', name: 'First', plan: 'free' }])
   })
 
-  it('refuses a name or an id that will not do, both at once', async (t) => {
+  it('refuses a name or an id that will not do, both together', async (t) => {
     const cli = commandLine(t)
     await cli.run(['init'])
     const both = await cli.run(['orgs', 'create', '--name', '  ', '--id', '..'])
@@ -135,7 +135,7 @@ describe('lethe orgs set-plan', { concurrency: true }, () => {
       declined.stderr,
       /The plan free keeps 180 days; pro keeps 730\. 1 events, 1 sessions and 1 sub/,
     )
-    assert.match(declined.stderr, /hidden at once and deleted a day later.*nothing was changed/s)
+    assert.match(declined.stderr, /hidden immediately and deleted a day later.*nothing was changed/s)
     assert.equal(await planOf(cli), 'pro')
     const done = await cli.run(['orgs', 'set-plan', 'acme', 'free'], { answers: ['yes'] })
     assert.deepEqual([done.code, done.stdout], [0, 'acme is on the plan free now.\n'])
@@ -155,11 +155,11 @@ describe('lethe orgs set-plan', { concurrency: true }, () => {
     assert.deepEqual(moved, { id: 'acme', name: 'Acme', plan: 'free' })
     assert.partialDeepStrictEqual(retention, { days: 180, aged: { events: 1 }, deleted: null })
     assert.match(stdout, /"deletesFrom":"20/)
-    assert.match(stderr, /will be hidden at once and deleted a day later/)
+    assert.match(stderr, /will be hidden immediately and deleted a day later/)
     assert.equal(await isStored(cli), true)
   })
 
-  it('deletes at once with --yes, says how much, and leaves other organisations alone', async (t) => {
+  it('deletes immediately with --yes, says how much, and leaves other organisations alone', async (t) => {
     const cli = await withOldVisit(t)
     const { code, stdout, stderr } = await cli.run(['orgs', 'set-plan', 'acme', 'free', '--yes'])
     assert.deepEqual([code, stdout], [0, 'acme is on the plan free now.\n'])

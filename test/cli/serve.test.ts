@@ -225,7 +225,7 @@ describe('a server that is told to stop', { concurrency: true }, () => {
     assert.equal(await count(cli), null)
   })
 
-  it('ends at once on a second signal, and the subject is whole', async (t) => {
+  it('ends immediately on a second signal, and the subject is whole', async (t) => {
     const { cli, key } = await withShop(t)
     const file = join(cli.folder, 'busy.ndjson')
     writeFileSync(file, busySubject(100))

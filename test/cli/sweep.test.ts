@@ -76,7 +76,7 @@ describe('lethe sweep', { concurrency: true }, () => {
     assert.equal((await cli.run(['sweep'], { env })).stderr, '')
   })
 
-  it('deletes it at once with --now, when somebody says yes to how much it is', async (t) => {
+  it('deletes it immediately with --now, when somebody says yes to how much it is', async (t) => {
     const cli = await withVisits(t, { anna: [300], ben: [20] })
     await cli.run(['sweep'], { env: { LETHE_RETENTION_DAYS: 'free=365' } })
     const refused = await cli.run(['sweep', '--now'])

@@ -30,7 +30,7 @@ async function run(tries: number, work: () => Promise<unknown>) {
 }
 
 describe('work that waits until it is alone', () => {
-  it('is done at once where nobody else is at it', async () => {
+  it('is done immediately where nobody else is at it', async () => {
     assert.deepEqual(await run(0, async () => 'done'), { result: 'done', told: [] })
   })
 

@@ -17,7 +17,7 @@ describe('members in the console', () => {
     dataOf(await client.ask('/session'))
   })
 
-  test('are invited with a link, join with it, and are removed, signed out at once', async () => {
+  test('are invited with a link, join with it, and are removed, signed out immediately', async () => {
     const invited = dataOf(await invite(' Ben@Acme.example'))
     assert.partialDeepStrictEqual(invited.member, { email: 'ben@acme.example', joinedAt: null })
     const browser = visitor(service)

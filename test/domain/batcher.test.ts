@@ -25,7 +25,7 @@ describe('asking together', () => {
     assert.deepEqual(groups, [[1], [2]])
   })
 
-  it('asks for no more at once than it was told', async () => {
+  it('asks for no more in a batch than it was told', async () => {
     const { ask, groups } = doubling(2)
     assert.deepEqual(await Promise.all([1, 2, 3, 4, 5].map(ask)), [2, 4, 6, 8, 10])
     assert.deepEqual(groups, [[1, 2], [3, 4], [5]])

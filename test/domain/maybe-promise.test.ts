@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { andThen, type MaybePromise, runSteps } from '../../src/domain/maybe-promise.ts'
 
 describe('going on with a value', () => {
-  it('happens at once when it is here', () => {
+  it('happens immediately when it is here', () => {
     assert.equal(
       andThen(2, (number) => number * 3),
       6,
@@ -33,7 +33,7 @@ describe('walking through steps', () => {
       return null
     }
 
-  it('ends at once when nothing has to be waited for', () => {
+  it('ends immediately when nothing has to be waited for', () => {
     const log: string[] = []
     assert.equal(runSteps([atOnce('a'), atOnce('b')], log), null)
     assert.deepEqual(log, ['a', 'b'])
@@ -48,7 +48,7 @@ describe('walking through steps', () => {
     assert.deepEqual(log, ['a', 'b', 'c', 'd', 'e'])
   })
 
-  it('ends at an obstacle, which it hands back at once when nothing was waited for', () => {
+  it('ends at an obstacle, which it hands back immediately when nothing was waited for', () => {
     const log: string[] = []
     assert.equal(runSteps([atOnce('a'), () => 'a wall', atOnce('b')], log), 'a wall')
     assert.deepEqual(log, ['a'])
@@ -67,7 +67,7 @@ describe('walking through steps', () => {
     }
   })
 
-  it('throws at once what a step throws before anything was waited for, and takes no step after it', () => {
+  it('throws immediately what a step throws before anything was waited for, and takes no step after it', () => {
     const log: string[] = []
     const failing = () => {
       throw new Error('no way')

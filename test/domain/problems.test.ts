@@ -10,7 +10,7 @@ describe('the problems of a request', () => {
     assert.deepEqual(problems.list(), [])
   })
 
-  it('come all at once, in the order in which they were found', () => {
+  it('come all together, in the order in which they were found', () => {
     const problems = new Problems()
     problems.add('limit', 'limit must be a number')
     problems.add('cursor', 'cursor is damaged')

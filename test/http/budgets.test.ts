@@ -34,14 +34,14 @@ describe('the budgets', () => {
     })
   })
 
-  test('let exactly 60 of 100 requests at once from one address through', async (t) => {
+  test('let exactly 60 of 100 concurrent requests from one address through', async (t) => {
     const shop = await startShop(t, { env: defaults, scopes: ['analytics:view'] })
     const answers = await many(100, () => shop.ask(subjectsPath, { key: shop.key }))
     assert.deepEqual(tally(answers), { 200: 60, 429: 40 })
     assert.deepEqual(limitsOfRefusals(answers), [60])
   })
 
-  test('let exactly 120 of 200 requests at once with one key through, whatever their addresses', async (t) => {
+  test('let exactly 120 of 200 concurrent requests with one key through, whatever their addresses', async (t) => {
     const shop = await startShop(t, { env: { ...defaults, ...behindProxy }, scopes: ['analytics:view'] })
     const ask = (number: number) =>
       shop.ask(subjectsPath, { key: shop.key, headers: from(`203.0.113.${number % 200}`) })
@@ -52,7 +52,7 @@ describe('the budgets', () => {
     assert.deepEqual(tally(await many(130, ask)), { 200: 120, 429: 10 })
   })
 
-  test('let exactly 60 of 80 erasures at once with one key through, and reads beside them', async (t) => {
+  test('let exactly 60 of 80 concurrent erasures with one key through, and reads beside them', async (t) => {
     const shop = await startShop(t, { env: { ...defaults, ...behindProxy }, scopes: both })
     const { key } = shop
     const headers = from('203.0.113.1')
@@ -142,7 +142,7 @@ describe('the budgets', () => {
     )
   })
 
-  test('have fixed windows, which start with a first request and end all at once', async (t) => {
+  test('have fixed windows, which start with a first request and end all together', async (t) => {
     const shop = await startShop(t, { env: { LETHE_LIMIT_KEY: '3/minute' }, scopes: ['analytics:view'] })
     const ask = () => shop.ask(subjectsPath, { key: shop.key })
     dataOf(await ask())

@@ -90,7 +90,7 @@ describe('erasing a subject', () => {
   })
 })
 
-describe('twenty erasures of one subject at once', () => {
+describe('twenty concurrent erasures of one subject', () => {
   test('are all granted, and exactly one of them reports the counts', async () => {
     await shop.ingest(visit('fanny', { events: 200 }))
     const erasures = await Promise.all(Array.from({ length: 20 }, async () => dataOf(await erase('fanny'))))

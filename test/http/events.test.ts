@@ -10,7 +10,7 @@ const { key } = shop
 const path = `${subjectPath('anna')}/events`
 await shop.ingest([
   ...visit('anna', { sessionId: 's1', events: 3 }),
-  // Two sessions at once, as two devices have them: their events lie among each other.
+  // Two sessions that overlap, as two devices have them: their events lie among each other.
   ...visit('anna', { sessionId: 's2', startedAt: anHourAgo + 500, events: 3 }),
   ...visit('anna', { sessionId: 's3', startedAt: anHourAgo + 500, events: 1 }),
   ...visit('anna', { sessionId: 'quiet', events: 0 }),

@@ -54,7 +54,7 @@ async function assertPrompt(stopped: Promise<void>, client: RawConnection): Prom
 }
 
 describe('stopping', () => {
-  test('lets a large erasure finish, answers it, and closes at once', async (t) => {
+  test('lets a large erasure finish, answers it, and closes immediately', async (t) => {
     const shop = await startShop(t, { scopes: both })
     for (const sessionId of ['s1', 's2', 's3', 's4', 's5']) {
       await shop.ingest(visit('anna', { sessionId, events: 10_000 }))

@@ -110,7 +110,7 @@ test('the health of the process does not depend on the store', async () => {
 })
 
 describe('requests of one batch', () => {
-  /** Sends a read and an erasure at once, to a store whose batched reads go as `batchReads` says. */
+  /** Sends a read and an erasure in one go, to a store whose batched reads go as `batchReads` says. */
   async function askInOneBatch(subjectId: string, batchReads: (reads: () => void) => void) {
     await shop.ingest(visit(subjectId))
     const { batchReads: sound } = services

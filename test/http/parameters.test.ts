@@ -143,7 +143,7 @@ describe('a repeated parameter', () => {
 })
 
 describe('all problems of a request', () => {
-  test('come at once, one for each field', async () => {
+  test('come together, one for each field', async () => {
     const query =
       'limit=0&limit=1&cursor=&sort=up&lastSeenAfter=yesterday&lastSeenBefore=&subjectIdPrefix=%00&foo=1'
     const fields = problemFields(await shop.ask(`/v1/analytics/trackers/%00/subjects?${query}`, { key }))
@@ -159,7 +159,7 @@ describe('all problems of a request', () => {
     ])
   })
 
-  test('come at once from the path and the query of an erasure', async () => {
+  test('come together from the path and the query of an erasure', async () => {
     const target = '/v1/analytics/trackers/../subjects/%7F?force=1'
     const answer = await askRaw(url, target, { method: 'DELETE', key: eraser })
     assert.deepEqual(problemFields(answer).sort(), ['force', 'subjectId', 'trackerId'])

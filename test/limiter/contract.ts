@@ -28,7 +28,7 @@ export async function takeMany(
   return Promise.all(Array.from({ length: times }, async () => limiter.take(budget, bucketKey)))
 }
 
-/** A limiter, and its time. Some may pass by itself, though much less than a window; `pass` makes it pass at once. */
+/** A limiter, and its time. Some may pass by itself, though much less than a window; `pass` makes it pass immediately. */
 export interface TimedLimiter {
   limiter: Pick<Limiter, 'take'>
   pass(ms: number): void | Promise<void>
@@ -59,7 +59,7 @@ export function limiterContract(
       for (const { limit } of states) assert.equal(limit, 3)
     })
 
-    it('grants exactly its limit to 1,000 requests at once', async (t) => {
+    it('grants exactly its limit to 1,000 concurrent requests', async (t) => {
       const { limiter } = await open(t)
       const states = await takeMany(limiter, perMinute, 'a', 1_000)
       const granted = states.filter((state) => state.granted)

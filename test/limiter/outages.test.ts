@@ -79,7 +79,7 @@ function start(redisAheadMs: number) {
   const limiter = new MemoryLimiter(clock.now)
   const process = new ReferenceProcess()
 
-  /** As the limiter on Redis takes, with answers that come at once. */
+  /** As the limiter on Redis takes, with answers that come immediately. */
   function take(isAlone: boolean): { state: BudgetState; isOfRedis: boolean } {
     if (isAlone) {
       const state = limiter.take(budget, 'a')

@@ -21,7 +21,7 @@ async function serverNow(): Promise<number> {
 limiterContract('the limiter on Redis', (t) => timedRedisLimiter(t, url), { skip })
 
 describe('limiters on one Redis', { skip }, () => {
-  it('grant exactly 120 of 1,000 requests at once through three of them', async (t) => {
+  it('grant exactly 120 of 1,000 concurrent requests through three of them', async (t) => {
     const three = await Promise.all([1, 2, 3].map(() => openRedisLimiter(t, url)))
     const bucketKey = randomUUID()
     const states = await Promise.all(

@@ -150,7 +150,7 @@ function gated(store: Store) {
 }
 
 describe('the maintenance of a service', () => {
-  it('sweeps at once, and again after every interval', async (t) => {
+  it('sweeps immediately, and again after every interval', async (t) => {
     const { keep, addAged, hasAged } = await openMaintained(t)
     await addAged('anna')
     const maintenance = keep()

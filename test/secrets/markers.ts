@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 
-/** Fails when a secret stands in what was written somewhere: as it is, or in a form that reads back to it at once. */
+/** Fails when a secret stands in what was written somewhere: as it is, or in a form that reads back to it immediately. */
 export function assertAbsent(secrets: Record<string, string>, written: string | Buffer, where: string): void {
   const bytes = Buffer.from(written)
   for (const [what, secret] of Object.entries(secrets)) {

@@ -60,8 +60,8 @@ export function KeysPage() {
           onClose={stop}
         >
           <p>
-            The string that ends in <code>{doing.key.lastFour}</code> stops working at once. Whatever still
-            uses it is answered 401 until it has the new one, which you see next.
+            The string that ends in <code>{doing.key.lastFour}</code> stops working immediately. Whatever
+            still uses it is answered 401 until it has the new one, which you see next.
           </p>
           <p class="muted">
             Last used: <Ago at={doing.key.lastUsedAt} />. Name, scopes and expiry stay.
@@ -82,7 +82,7 @@ export function KeysPage() {
           }}
           onClose={stop}
         >
-          <p>The key stops working at once and for good. A revoked key cannot be brought back.</p>
+          <p>The key stops working immediately and for good. A revoked key cannot be brought back.</p>
           <p class="muted">
             Last used: <Ago at={doing.key.lastUsedAt} />.
           </p>

@@ -60,8 +60,8 @@ export function MembersPage() {
         >
           <p>
             {removing.id === me.id
-              ? 'You are signed out at once and cannot come back'
-              : 'They are signed out at once and cannot come back'}{' '}
+              ? 'You are signed out immediately and cannot come back'
+              : 'They are signed out immediately and cannot come back'}{' '}
             without a new invitation. API keys go on working, and the activity stays.
           </p>
         </Confirm>

@@ -99,14 +99,14 @@ function addRename(keys: Command, { terminal, withStore }: CommandKit): void {
 function addRotate(keys: Command, { terminal, withStore }: CommandKit): void {
   keys
     .command('rotate')
-    .description('give a key a new string; the old one stops working at once')
+    .description('give a key a new string; the old one stops working immediately')
     .argument('<id>', 'the id of the key')
     .option('--yes', 'confirm it here, without a question')
     .option('--json', 'print one JSON object')
     .action((id: string, options: { yes?: true; json?: true }) =>
       withStore(async (services) => {
         const key = await requireKey(services, id)
-        const question = `The string of "${key.name}" that ends in ${key.lastFour} stops working at once. Type yes to rotate it: `
+        const question = `The string of "${key.name}" that ends in ${key.lastFour} stops working immediately. Type yes to rotate it: `
         if (!options.yes && (await flagOrAnswer(terminal, undefined, '--yes', question)).trim() !== 'yes') {
           throw new LetheError('invalid_request', 'Not confirmed; nothing was changed.')
         }
@@ -125,7 +125,7 @@ function addRevoke(keys: Command, { terminal, withStore }: CommandKit): void {
     .action((id: string, options: { name?: string; json?: true }) =>
       withStore(async (services) => {
         const { name } = await requireKey(services, id)
-        const question = `"${name}" stops working at once and for good. Type its name to revoke it: `
+        const question = `"${name}" stops working immediately and for good. Type its name to revoke it: `
         const typedName = await flagOrAnswer(terminal, options.name, '--name', question)
         const revoked = toJson(await revokeKey(services, id, typedName), services.clock())
         terminal.print(options.json ? JSON.stringify(revoked) : `Revoked the key "${revoked.name}".`)

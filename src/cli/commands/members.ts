@@ -84,7 +84,7 @@ function addList(members: Command, { terminal, withStore }: CommandKit): void {
 function addRemove(members: Command, { terminal, withStore }: CommandKit): void {
   members
     .command('remove')
-    .description('remove a member, whose sign-ins end at once')
+    .description('remove a member, whose sign-ins end immediately')
     .argument('<member>', 'the id of the member, or its e-mail address')
     .requiredOption('--org <org>', 'the organisation')
     .option('--email <email>', 'the e-mail address of the member, to confirm it here, without a question')
@@ -93,7 +93,7 @@ function addRemove(members: Command, { terminal, withStore }: CommandKit): void 
       withStore(async (services) => {
         const member = await requireMember(services, options.org, named)
         const { id: memberId, organisationId, email } = member
-        const question = `${email} is signed out at once and cannot sign in any more. Type the address to remove the member: `
+        const question = `${email} is signed out immediately and cannot sign in any more. Type the address to remove the member: `
         const typed = await flagOrAnswer(terminal, options.email, '--email', question)
         if (normaliseEmail(typed) !== email) {
           throw new LetheError(

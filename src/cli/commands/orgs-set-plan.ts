@@ -20,7 +20,7 @@ export function addSetPlanCommand(orgs: Command, { terminal, withStore }: Comman
     .description("change an organisation's plan")
     .argument('<org>', 'its id')
     .addArgument(new Argument('<plan>', 'the plan').choices(plans))
-    .option('--yes', 'delete what a plan with a shorter window does not keep at once, without a question')
+    .option('--yes', 'immediately delete what a plan with a shorter window does not keep, without a question')
     .option('--json', 'print one JSON object')
     .action((org: string, plan: Plan, options: { yes?: true; json?: true }) =>
       withStore(async (services) => {
@@ -45,7 +45,7 @@ export function addSetPlanCommand(orgs: Command, { terminal, withStore }: Comman
         if (deleted) terminal.tell(`Deleted ${sweptInWords(deleted)}.`)
         if (from === null) return
         terminal.tell(
-          `What is older than ${retention.days} days is hidden, and deleted from ${retention.deletesFrom} on. Until then, lethe orgs set-plan ${id} ${before} brings it back; lethe sweep --now deletes it at once.`,
+          `What is older than ${retention.days} days is hidden, and deleted from ${retention.deletesFrom} on. Until then, lethe orgs set-plan ${id} ${before} brings it back; lethe sweep --now deletes it immediately.`,
         )
       }),
     )
@@ -62,7 +62,7 @@ async function weigh(
   const starts = { visitors: windowStart(retentionDays, plan, clock()), activity: null }
   const aged = await countAged(services, org, starts)
   const windows = `The plan ${plan} keeps ${retentionDays[plan]} days; ${before} keeps ${retentionDays[before]}.`
-  const when = yes ? 'will be deleted now' : 'will be hidden at once and deleted a day later'
+  const when = yes ? 'will be deleted now' : 'will be hidden immediately and deleted a day later'
   terminal.tell(`${windows} ${sweptInWords(aged)} ${when}.`)
   if (yes) return aged
   const answer = await terminal.ask(`Type yes to move ${org} to the plan ${plan}: `)
@@ -72,7 +72,7 @@ async function weigh(
   return aged
 }
 
-/** Lets the shorter window delete at once, unless the plan has become another one meanwhile. */
+/** Lets the shorter window delete immediately, unless the plan has become another one meanwhile. */
 async function deleteNow(
   terminal: Terminal,
   services: Services,

@@ -18,7 +18,7 @@ export function addSweepCommand(program: Command, { terminal, withStore }: Comma
   program
     .command('sweep')
     .description('delete what has aged out now, as the service does every minute')
-    .option('--now', 'delete at once also what a shorter window deletes only a day later')
+    .option('--now', 'delete immediately also what a shorter window deletes only a day later')
     .option('--yes', 'confirm --now here, without a question')
     .option('--json', 'print what was deleted, and what waits, as one JSON object')
     .action(async (options: { now?: true; yes?: true; json?: true }) => {
@@ -101,7 +101,7 @@ function waitingInWords({ of: { organisationId, plan, kind, window }, aged }: Wa
       : `${aged.events} events and ${aged.sessions} sessions`
   const kept = kind === 'activity' ? `${days} days` : `the ${days} days of the plan ${plan}`
   const from = formatInstant(deletesFrom({ since }))
-  return `${organisationId}: ${what} are older than ${kept}, a shorter window than before. They wait until ${from}; lethe sweep --now deletes them at once.`
+  return `${organisationId}: ${what} are older than ${kept}, a shorter window than before. They wait until ${from}; lethe sweep --now deletes them immediately.`
 }
 
 function toJson({ of: { organisationId, plan, kind, window }, aged }: Waiting) {

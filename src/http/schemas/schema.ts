@@ -1,4 +1,4 @@
-// Schemas that are types and JSON Schema at once: what routes are declared with, what checks requests, what the API's description
+// Schemas that are both types and JSON Schema: what routes are declared with, what checks requests, what the API's description
 // is made of.
 
 declare const fits: unique symbol

@@ -8,7 +8,7 @@ import { activityNote } from '../activity/activity-note.ts'
 import type { IssuedKey } from './create-key.ts'
 import { requireKey } from './require-key.ts'
 
-/** Gives an active key a new string; the old one stops working at once. `invalid_request` for a key that is not active. */
+/** Gives an active key a new string; the old one stops working immediately. `invalid_request` for a key that is not active. */
 export async function rotateKey(
   deps: { apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness },
   id: string,

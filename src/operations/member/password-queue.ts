@@ -2,7 +2,7 @@ import { LetheError } from '../../domain/errors.ts'
 import { hashPassword, isPassword, type Passwords } from '../../domain/password.ts'
 import type { Randomness } from '../../domain/randomness.ts'
 
-/** Lets a few hashes be made at once and some wait; beyond that, whoever comes is sent away until those have had their turn. */
+/** Lets a few hashes be made concurrently and some wait; beyond that, whoever comes is sent away until those have had their turn. */
 export function passwordQueue(
   randomness: Randomness,
   { atOnce = 2, waiting = 64, now = () => performance.now() } = {},

@@ -20,7 +20,7 @@ const findCaller = statement(
 const list = statement(
   `SELECT ${columns} FROM api_keys WHERE organisation_id = $1 ORDER BY api_keys.created_at, api_keys.id`,
 )
-// Two keys that get the same name at once wait for each other here. Notes of others, which refer to the row, need not wait.
+// Two keys that get the same name concurrently wait for each other here. Notes of others, which refer to the row, need not wait.
 const lockOwner = statement(
   'SELECT 1 FROM organisations WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',
 )

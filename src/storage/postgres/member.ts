@@ -24,7 +24,7 @@ const setPassword = statement(
   `UPDATE members SET password_hash = $1, password_set_at = $2, invitation_hash = NULL, invitation_expires_at = NULL
    WHERE invitation_hash = $3 AND invitation_expires_at > $2 RETURNING id`,
 )
-// Two members that remove each other at once wait here, so that one is left. Notes of others, which refer to the row, need not wait.
+// Two members that remove each other concurrently wait here, so that one is left. Notes of others, which refer to the row, need not wait.
 const lockOwner = statement('SELECT 1 FROM organisations WHERE id = $1 FOR NO KEY UPDATE')
 // A sign-in that is beginning goes first, so that it is seen and ended.
 const lockMember = statement('SELECT 1 FROM members WHERE id = $1 AND organisation_id = $2 FOR UPDATE')

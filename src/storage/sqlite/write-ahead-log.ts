@@ -43,7 +43,7 @@ export class LogTruncation {
     this.#options = options
   }
 
-  /** Calls `done` when the log is empty; when others have held it too long already, at once. */
+  /** Calls `done` when the log is empty; when others have held it too long already, immediately. */
   request(done: Done): void {
     this.#waiting.push(done)
     this.#try()

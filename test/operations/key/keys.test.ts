@@ -47,7 +47,7 @@ describe('creating a key', () => {
     assert.deepEqual(key.scopes, ['analytics:view', 'analytics:delete-data'])
   })
 
-  it('tells all that is wrong at once', async () => {
+  it('tells all that is wrong together', async () => {
     const wanted = await newKey({ name: ' ', scopes: ['analytics:edit'], expiresAt: deps().clock() })
     const { fields } = await failure('validation_error', createKey(deps(), wanted))
     assert.deepEqual(fields, {
@@ -105,7 +105,7 @@ describe('creating a key', () => {
 })
 
 describe('rotating a key', () => {
-  it('gives it a new string, and the old one stops working at once', async () => {
+  it('gives it a new string, and the old one stops working immediately', async () => {
     const { key, keyString } = await createKey(deps(), await newKey())
     passTime(5)
     const rotated = await rotateKey(deps(), key.id)

@@ -134,7 +134,7 @@ describe('passwords', () => {
     assert.equal(await isPassword('caf\u00e9 \u00e9', cheap), await isPassword('cafe\u0301 e\u0301', cheap))
   })
 
-  it('are hashed two at a time, and too many at once are sent away', async () => {
+  it('are hashed two at a time, and too many concurrent ones are sent away', async () => {
     const queue = passwordQueue(chance, { atOnce: 1, waiting: 1 })
     const cheap = 'scrypt$4$8$1$salt$AAAA'
     const [first, second] = [queue.matches('a', cheap), queue.matches('b', cheap)]

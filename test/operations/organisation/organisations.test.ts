@@ -21,7 +21,7 @@ describe('creating an organisation', () => {
     assert.deepEqual(organisation, { id, name: 'Acme', plan: 'pro', createdAt: noon })
   })
 
-  it('tells all that is wrong at once', async () => {
+  it('tells all that is wrong together', async () => {
     const work = createOrganisation(deps(), { name: '', plan: 'gold', id: '..' })
     assert.deepEqual((await failure('validation_error', work)).fields, {
       name: 'name must be 1 to 128 characters, no control characters',
@@ -80,7 +80,7 @@ describe('creating a tracker', () => {
     })
   })
 
-  it('tells all that is wrong at once', async () => {
+  it('tells all that is wrong together', async () => {
     const work = createTracker(deps(), { organisationId: 'nobody', name: '\n', id: '' })
     assert.deepEqual(Object.keys((await failure('validation_error', work)).fields), ['name', 'id'])
   })

@@ -113,7 +113,7 @@ describe('what a client asks of the list of subjects', () => {
       { subjectIdPrefix: notByPrefix },
     ],
     [
-      'everything wrong, all of it told at once',
+      'everything wrong, all of it told together',
       { lastSeenAfter: 'x', lastSeenBefore: 'y', subjectIdPrefix: 'a', cursor: '!' },
       {
         lastSeenAfter: `lastSeenAfter must be ${instantRule}`,

@@ -32,7 +32,7 @@ describe('three processes on one PostgreSQL and one Redis', { skip: noRedisOfOur
 })
 
 /**
- * Sends all requests at once, spread over the fleet. A machine so busy that Redis is silent for 50 ms makes a process count for
+ * Sends all requests concurrently, spread over the fleet. A machine so busy that Redis is silent for 50 ms makes a process count for
  * itself, as it should; then nothing can be said of sharing, and another key has its turn.
  */
 async function burst(t: { diagnostic(message: string): void }, { cli, places }: Fleet) {

@@ -14,7 +14,7 @@ import { assertGone, assertSound, withDatabase } from './invariants.ts'
 import { Load, someSubjects } from './load.ts'
 
 interface Plan {
-  /** How often each fault comes; those of several parts at once too, if they are wanted. */
+  /** How often each fault comes; those of several parts concurrently too, if they are wanted. */
   times: number
   several: boolean
   doomed: number

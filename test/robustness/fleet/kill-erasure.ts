@@ -21,7 +21,7 @@ export function killErasures(server: () => PostgresServer, { kills, rows }: Plan
     const key = await createKey(cli)
     await copyDatabase(postgres, names.before, names.work)
 
-    /** Asks a server for all erasures at once, and watches the time. */
+    /** Asks a server for all erasures concurrently, and watches the time. */
     async function beginErasing() {
       const server = await startWarmServer(cli, key)
       const startedAt = performance.now()

@@ -75,7 +75,7 @@ export class Load {
     assert.ok(answer === null || [200, 429, 500].includes(answer.status))
   }
 
-  /** Erases a subject, by one or several requests at once, again and again until one is acknowledged. */
+  /** Erases a subject, by one or several requests concurrently, again and again until one is acknowledged. */
   async #erase(): Promise<void> {
     const subjectId = this.#doomed.pop() ?? this.#random.pick(this.erased)
     let [reported, isUnsure] = [this.erased.includes(subjectId) ? 1 : 0, false]

@@ -26,7 +26,7 @@ export function killErasures({ kills, rows }: Plan, total: Tally): void {
     const key = await createKey(cli)
     copyStore(cli.storePath, before)
 
-    /** Asks a server for all erasures at once, and watches the time. */
+    /** Asks a server for all erasures concurrently, and watches the time. */
     async function beginErasing() {
       const server = await startWarmServer(cli, key)
       const startedAt = performance.now()

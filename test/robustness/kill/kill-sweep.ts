@@ -65,7 +65,7 @@ export function someAgedVisits(random: SeededRandom, rows: number): IncomingRow[
     ...visits(random, { ...old, subjectIds: gone, sessions: 10, events: 4 }),
     ...visits(random, { ...old, subjectIds: halfGone, sessions: 10, events: 3 }),
     ...visits(random, { ...recent, subjectIds: [...halfGone, ...staying], sessions: 2, events: 3 }),
-    // More than a step takes away at once, and the session that began first ends last.
+    // More than a step takes away, and the session that began first ends last.
     ...visits(random, { ...old, subjectIds: ['heavy'], sessions: Math.ceil(rows / 5), events: 1 }),
     sessionRow({ subjectId: 'heavy', sessionId: 'long', startedAt: old.from - hourMs, endedAt: old.to }),
     ...halfGone.filter(() => random.integer(3) === 0).flatMap(acrossEdge),

@@ -34,7 +34,7 @@ function erase(url: string, key: string, id: string): Promise<ApiAnswer> {
   return callApi(`${url}/v1/analytics/trackers/shop/subjects/${encodeURIComponent(id)}`, key, 'DELETE')
 }
 
-/** Asks for erasures all at once, and tells whose were answered. Those of a server that dies are not. */
+/** Asks for all erasures concurrently, and tells whose were answered. Those of a server that dies are not. */
 export async function eraseAll(url: string, key: string, subjectIds: readonly string[]): Promise<string[]> {
   const answered: string[] = []
   async function tryToErase(id: string): Promise<void> {

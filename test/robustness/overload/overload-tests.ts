@@ -11,7 +11,7 @@ import { median } from '../soak/trend.ts'
 import { AbusiveClients } from './abusive-clients.ts'
 
 interface Plan {
-  /** How many connections of each abusive kind there are at once. */
+  /** How many connections of each abusive kind there are. */
   connections: number
   /** How many of them send this many requests each without reading an answer. */
   pipelining: { connections: number; requests: number }

@@ -118,7 +118,7 @@ export function apiKeyContract(fixture: Fixture): void {
       await storedKey({ organisationId, createdAt: now + 1_000 })
     })
 
-    it('goes to one key alone when many are created at once', async () => {
+    it('goes to one key alone when many are created concurrently', async () => {
       const organisationId = await fixture.createOrganisation()
       const keys = await Promise.all(Array.from({ length: 10 }, () => newKey({ organisationId })))
       const created = await Promise.all(keys.map((key) => fixture.store.apiKeys.create(key, hash)))
@@ -130,7 +130,7 @@ export function apiKeyContract(fixture: Fixture): void {
   describe('rotating an API key', () => {
     const proof = { hash: otherHash, lastFour: '1234' }
 
-    it('replaces its hash and last four characters at once, and nothing else', async () => {
+    it('replaces its hash and last four characters together, and nothing else', async () => {
       const [key, other] = [await storedKey({ expiresAt: now + 100 }), await storedKey()]
       await assertHolds(key, hash)
       assert.equal(await fixture.store.apiKeys.rotate(key.id, proof, now + 5), true)
@@ -165,7 +165,7 @@ export function apiKeyContract(fixture: Fixture): void {
   })
 
   describe('revoking an API key', () => {
-    it('notes when, at once, and changes nothing else', async () => {
+    it('notes when, in one step, and changes nothing else', async () => {
       const [key, other] = [await storedKey(), await storedKey()]
       assert.equal(await fixture.store.apiKeys.revoke(key.id, now + 5), true)
       await assertHolds({ ...key, revokedAt: now + 5 }, hash)

@@ -75,7 +75,7 @@ export function erasureContract(fixture: Fixture): void {
       assert.equal(anna?.events.length, 3)
     })
 
-    it('is reported once when many ask at once', async () => {
+    it('is reported once when many ask concurrently', async () => {
       const tracker = await fixture.createTracker()
       await addSubject(tracker, 'anna')
       const counts = await Promise.all(

@@ -150,7 +150,7 @@ export function memberContract(fixture: Fixture): void {
       assert.deepEqual(await kindsOf(fixture, member.organisationId), ['member.invited'])
     })
 
-    it('is set once when many use it at once', async () => {
+    it('is set once when many use it concurrently', async () => {
       const { member, link } = await addMember(fixture)
       const set = await Promise.all(
         Array.from({ length: 10 }, (_, i) =>
@@ -201,7 +201,7 @@ export function memberContract(fixture: Fixture): void {
       assert.deepEqual(await fixture.store.members.list(organisationId), [member])
     })
 
-    it('never takes the last one when all are removed at once', async () => {
+    it('never takes the last one when all are removed concurrently', async () => {
       const organisationId = await fixture.createOrganisation()
       const all = await Promise.all(Array.from({ length: 5 }, () => addMember(fixture, { organisationId })))
       const outcomes = await Promise.all(

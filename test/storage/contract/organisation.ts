@@ -33,7 +33,7 @@ export function organisationContract(fixture: Fixture): void {
       assert.deepEqual(await fixture.store.organisations.find(first.id), first)
     })
 
-    it('is stored once when many create it at once', async () => {
+    it('is stored once when many create it concurrently', async () => {
       const same = organisation()
       const created = await Promise.all(
         Array.from({ length: 10 }, () => fixture.store.organisations.create(same)),

@@ -69,7 +69,7 @@ export function retentionWindowContract(fixture: Fixture): void {
       )
     })
 
-    it('is settled of every organisation at once, and handed back', async () => {
+    it('is settled of every organisation together, and handed back', async () => {
       const ids = [await fixture.createOrganisation(), await fixture.createOrganisation()]
       const all = await fixture.store.retention.settleWindows({ policy: keeping(1), now, rule: 'grace' })
       for (const id of ids) assert.equal(all.filter(({ organisationId }) => organisationId === id).length, 2)

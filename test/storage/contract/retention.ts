@@ -94,7 +94,7 @@ export function retentionContract(fixture: Fixture): void {
       assert.equal(ben?.record.firstSeenAt, since - day)
     })
 
-    it('finds nothing the second time, and is done at once', async () => {
+    it('finds nothing the second time, and is done immediately', async () => {
       const tracker = await fixture.createTracker()
       await fill(tracker)
       await sweep(tracker.trackerId, since)

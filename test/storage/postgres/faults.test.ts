@@ -54,7 +54,7 @@ describe('a PostgreSQL store whose server goes away', () => {
   }
 
   for (const ending of ['fast', 'immediate', 'killed'] as const) {
-    it(`fails promptly while the server is ${ending === 'killed' ? 'killed' : `stopped (${ending})`}, and works at once when it is back`, async () => {
+    it(`fails promptly while the server is ${ending === 'killed' ? 'killed' : `stopped (${ending})`}, and works immediately when it is back`, async () => {
       for (const work of Object.values(everything)) await work()
       await server.stop(ending)
       for (const [what, work] of Object.entries(everything)) {

@@ -253,7 +253,7 @@ describe('the files after erasures', () => {
 })
 
 describe('a large erasure', () => {
-  it('is seen by others all at once', async (t) => {
+  it('is seen by others in one go', async (t) => {
     const { store, path } = await openShop(t)
     await ingest(store, eventsOf('anna', 10_000), 5_000)
     const other = new DatabaseSync(path)
@@ -301,7 +301,7 @@ describe('a large erasure', () => {
   })
 })
 
-describe('erasures that wait at once', () => {
+describe('erasures that wait in a batch', () => {
   /** Lets nobody write until it is called. */
   function lock(path: string): () => void {
     const other = openWriter(path)

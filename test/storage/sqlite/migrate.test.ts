@@ -57,7 +57,7 @@ describe('a file that is not there yet', () => {
     assert.equal(value(path, 'PRAGMA integrity_check'), 'ok')
   })
 
-  it('becomes one store when several processes open it at once', async (t) => {
+  it('becomes one store when several processes open it concurrently', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     const children = ['a', 'b', 'c'].map((id) => runChild('child-opens.ts', path, id))
     const codes = await Promise.all(children.map(async (child) => (await once(child, 'exit'))[0]))
@@ -104,7 +104,7 @@ describe('a store of an older version', () => {
     assert.ok(readFileSync(path).equals(before))
   })
 
-  it('is upgraded over several versions at once', async (t) => {
+  it('is upgraded over several versions in one go', async (t) => {
     const path = await storeWithData(t)
     upgrade(path, [...next, `INSERT INTO notes VALUES ('second')`, `INSERT INTO notes VALUES ('third')`])
     assert.equal(value(path, 'PRAGMA user_version'), newest + 3)

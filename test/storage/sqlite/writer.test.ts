@@ -74,7 +74,7 @@ describe('the writer', () => {
     }
   })
 
-  it('refuses at once what would have to wait behind a thousand others, and takes more when they are done', async (t) => {
+  it('refuses immediately what would have to wait behind a thousand others, and takes more when they are done', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     await (await openSqliteStore(path)).close()
     const writer = new Writer(path)

@@ -50,7 +50,7 @@ export async function concurrencyTests({ processes, rounds, steps, lanes }: Conc
     return deeds
   }
 
-  describe('several processes at once on the same subjects', () => {
+  describe('several processes concurrently on the same subjects', () => {
     it('would be found out: no order explains that two erasures deleted the same', () => {
       const subject = 'first'
       const added = { subjects: 1, sessions: 1, events: 5 }

@@ -19,7 +19,7 @@ interface State {
 
 const nothing: SubjectCounts = { sessions: 0, events: 0 }
 
-/** What a deed makes of a state when it is done all at once; `null` when it could not have been told what it was. */
+/** What a deed makes of a state when it is done in one go; `null` when it could not have been told what it was. */
 function after({ fresh, old }: State, deed: Deed): State | null {
   const seen = 'sees' in deed && deed.sees === 'fresh' ? fresh : sum(fresh, old)
   switch (deed.kind) {
