@@ -1,4 +1,4 @@
-// Writes the complete copy of what is stored about a visitor to a file, one JSON object a line, and says what is in it.
+// Exports all that is stored about a visitor to a file, one JSON object a line, and says what is in it.
 // node examples/export-subject.js TRACKER SUBJECT FILE, with LETHE_URL and LETHE_API_KEY in the environment.
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'

@@ -127,7 +127,7 @@ export class LetheClient {
     return this.#list(path, isEventList, ({ events }) => events, { query, cursor, ...options })
   }
 
-  /** The complete copy of what is stored about a data subject. */
+  /** All that is stored about a data subject. */
   exportSubject(trackerId: string, subjectId: string, options: CallOptions = {}): SubjectExport {
     return new SubjectExport({
       owner: { trackerId, subjectId },

@@ -8,7 +8,7 @@ interface Owner {
 }
 
 /**
- * One piece of the complete copy: the record first, then all sessions, then all events, both newest first. Each names its owner, so
+ * One piece of an export: the record first, then all sessions, then all events, both newest first. Each names its owner, so
  * that `lethe import` takes them as they are.
  */
 export type ExportEntry =
@@ -24,7 +24,7 @@ interface ExportDeps {
 }
 
 /**
- * The complete copy of what is stored about a data subject, read while it is consumed: `for await` gives its entries, `ndjson()` and
+ * All that is stored about a data subject, read while it is consumed: `for await` gives its entries, `ndjson()` and
  * `json()` give it as text, in pieces. Whatever goes wrong on the way is thrown, so a copy that ends without an error is complete.
  */
 export class SubjectExport implements AsyncIterable<ExportEntry> {

@@ -31,7 +31,7 @@ export interface Store {
   activity: ActivityStore
   maintenance: MaintenanceStore
   transfer: TransferStore
-  /** Runs reads that came together. An engine may let them share what each would do alone; they then see the same moment. */
+  /** Runs a batch of reads. An engine may let them share what each would do alone; they then see the same moment. */
   batchReads(reads: () => void): void
   /** Rejects when the store does not answer, or is known to be unable to write. */
   ping(): Promise<void>

@@ -116,7 +116,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
         return [
           await ask('/trackers/shop/subjects'),
           await ask('/trackers/shop/subjects/anna'),
-          await ask('/trackers/shop/subjects/anna/copy'),
+          await ask('/trackers/shop/subjects/anna/export'),
           await ask('/trackers/shop/subjects/anna/erase', { subjectId: 'anna' }),
           await ask(`/keys/${keyId}/rotate`, {}),
           await ask(`/keys/${keyId}/revoke`, { name: 'key-2' }),

@@ -101,9 +101,9 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
     assert.match((await time.getAttribute('title')) ?? '', /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/)
   })
 
-  test('its complete copy is downloaded', async () => {
+  test('its export is downloaded', async () => {
     const coming = page.waitForEvent('download')
-    await hands.press('Download a copy')
+    await hands.press('Download an export')
     const download = await coming
     assert.equal(download.suggestedFilename(), 'data-subject.json')
     const copy: unknown = JSON.parse(readFileSync(await download.path(), 'utf8'))

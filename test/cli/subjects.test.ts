@@ -116,7 +116,7 @@ describe('lethe subjects show', { concurrency: true }, () => {
 })
 
 describe('lethe subjects export', { concurrency: true }, () => {
-  it('writes the complete copy to standard output, as JSON or a line for each entry', async (t) => {
+  it('writes the export to standard output, as JSON or a line for each entry', async (t) => {
     const { subjects } = await withVisitors(t)
     const whole = onlyJsonText((await subjects(['export', 'shop', 'anna'])).stdout)
     assert.partialDeepStrictEqual(whole, { subject: { subjectId: 'anna' }, sessions: [{ sessionId: 's1' }] })

@@ -40,8 +40,8 @@ describe('the activity', () => {
   test('has every export from the console, without the data subject', async () => {
     const subject = '/trackers/shop/subjects/anna'
     const headers = { 'x-request-id': 'export of anna' }
-    assert.equal((await client.ask(`${subject}/copy`, { headers })).status, 200)
-    errorOf(await client.ask(`${subject}-nobody/copy`), 'not_found')
+    assert.equal((await client.ask(`${subject}/export`, { headers })).status, 200)
+    errorOf(await client.ask(`${subject}-nobody/export`), 'not_found')
     const exported = (await entries()).filter(({ kind }) => kind === 'subject.exported')
     assert.equal(exported.length, 1)
     assert.partialDeepStrictEqual(exported[0], {

@@ -27,7 +27,7 @@ test('no line of the log holds a cookie, a token, a password, an address, a subj
     ['/session'],
     ['/trackers/shop/subjects/subject-marker'],
     ['/trackers/shop/subjects/subject-marker/sessions'],
-    ['/trackers/shop/subjects/subject-marker/copy'],
+    ['/trackers/shop/subjects/subject-marker/export'],
     ['/trackers/shop/subjects?subjectIdPrefix=subject-marker'],
     ['/trackers/shop/subjects/subject-marker/erase', { subjectId: 'subject-marker' }],
     ['/members', { email: 'marked-too@acme.example' }],

@@ -43,7 +43,7 @@ describe('data subjects in the console', () => {
   })
 
   test('are copied completely, as a file', async () => {
-    const answer = await client.ask(`${base}/anna/copy`)
+    const answer = await client.ask(`${base}/anna/export`)
     assert.equal(answer.status, 200)
     assert.equal(answer.headers.get('content-disposition'), 'attachment; filename="data-subject.json"')
     const { sessions, events, ...record } = objectIn({ copy: answer.body }, 'copy')
@@ -55,13 +55,13 @@ describe('data subjects in the console', () => {
       new Set(events.map((event) => `${textIn(event, 'sessionId')}${textIn(event, 'eventId')}`)).size,
       453,
     )
-    errorOf(await client.ask(`${base}/nobody/copy`), 'not_found')
+    errorOf(await client.ask(`${base}/nobody/export`), 'not_found')
   })
 
   test('are copied to a browser that takes its time, which keeps nobody waiting', async () => {
     // They take five hours and a half, and tomorrow is in no total.
     await shop.ingest(visit('busy', { events: 20_000, startedAt: Date.now() - 25 * 3_600_000 }))
-    const response = await fetch(`${shop.url}/console/api${base}/busy/copy`, {
+    const response = await fetch(`${shop.url}/console/api${base}/busy/export`, {
       headers: { cookie: client.cookie ?? '' },
     })
     const reader = response.body?.getReader()

@@ -21,8 +21,8 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
   if (erasure) return <Erased {...{ erasure, above }} />
   const actions = (
     <>
-      <a class="button plain" href={`/console/api${api}/copy`} download="data-subject.json">
-        <Icon name="download" /> <span>Download a copy</span>
+      <a class="button plain" href={`/console/api${api}/export`} download="data-subject.json">
+        <Icon name="download" /> <span>Download an export</span>
       </a>
       <Button kind="danger" icon="trash" onClick={() => setErasing(true)}>
         Erase

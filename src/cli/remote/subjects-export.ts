@@ -14,7 +14,7 @@ interface ExportFlags {
 export function addSubjectsExport(subjects: Command, { terminal, config }: CommandKit): void {
   subjects
     .command('export')
-    .description('write the complete copy of what is stored about a data subject, whole or not at all')
+    .description('export all that is stored about a data subject, whole or not at all')
     .addArgument(trackerArgument())
     .addArgument(subjectArgument())
     .addOption(
@@ -35,12 +35,12 @@ export function addSubjectsExport(subjects: Command, { terminal, config }: Comma
           onFirst: (signal) => stop.abort(new Error(`Stopped by ${signal}; nothing was written.`)),
         })
         try {
-          const copy = client.exportSubject(tracker, subject, { signal: stop.signal })[format]()
+          const pieces = client.exportSubject(tracker, subject, { signal: stop.signal })[format]()
           if (output === undefined || output === '-') {
-            await whenWhole(copy, terminal.pour)
+            await whenWhole(pieces, terminal.pour)
             return
           }
-          const bytes = await writeWhole(output, copy)
+          const bytes = await writeWhole(output, pieces)
           terminal.print(
             json ? JSON.stringify({ file: output, bytes }) : `Wrote ${output} (${sizeInWords(bytes)}).`,
           )

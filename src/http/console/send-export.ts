@@ -7,13 +7,13 @@ import { presentRecord } from '../api/routes/subjects.ts'
 import type { RequestContext } from '../request-context.ts'
 
 /**
- * Sends the complete copy of a subject as a file, page by page as fast as the browser takes it. Should it come to nothing half way, the
- * connection breaks off, so that no half of a copy passes for a whole one.
+ * Sends the export of a subject as a file, page by page as fast as the browser takes it. Should it come to nothing half way, the
+ * connection breaks off, so that no half of an export passes for a whole one.
  */
 export async function sendExport(
   { id, request, response }: RequestContext,
   trackerId: string,
-  copy: SubjectExport,
+  subject: SubjectExport,
 ): Promise<void> {
   response.writeHead(200, {
     'X-Request-Id': id,
@@ -25,10 +25,10 @@ export async function sendExport(
     Connection: 'close',
   })
   if (request.method === 'HEAD') response.end()
-  else await pipeline(Readable.from(toJson(trackerId, copy)), response).catch(() => {})
+  else await pipeline(Readable.from(toJson(trackerId, subject)), response).catch(() => {})
 }
 
-/** The copy as pieces of one JSON object: the record's fields, then the two lists. */
+/** The export as pieces of one JSON object: the record's fields, then the two lists. */
 async function* toJson(
   trackerId: string,
   { record, sessions, events }: SubjectExport,

@@ -20,8 +20,8 @@ export interface SubjectExport {
 }
 
 /**
- * The complete copy of a subject, which is noted in the activity. `not_found` when it is not there for the organisation; also later, while the pages are read, when it
- * is erased meanwhile: a copy is complete or it is none.
+ * The export of a subject, which is noted in the activity. `not_found` when it is not there for the organisation; also later, while the pages are read, when it
+ * is erased meanwhile: an export is complete or it is none.
  */
 export async function exportSubject(
   deps: {

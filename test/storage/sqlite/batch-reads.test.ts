@@ -18,7 +18,7 @@ async function openWithAnna(t: TestContext) {
   return { store, other }
 }
 
-describe('reads that came together', () => {
+describe('batched reads', () => {
   it('see the store at one moment, whatever others write meanwhile', async (t) => {
     const { store, other } = await openWithAnna(t)
     const seen: unknown[] = []

@@ -79,14 +79,14 @@ export const subjectRoutes = [
   }),
   defineRoute({
     method: 'GET',
-    path: `${subjectPath}/copy`,
+    path: `${subjectPath}/export`,
     access: 'member',
     response: null,
     async handle(call) {
       const { trackerId, subjectId } = call.path
       const view = trackerView(call, trackerId)
-      const copy = await exportSubject(call.services, view, subjectId, originOf(call.context))
-      await sendExport(call.context, trackerId, copy)
+      const subject = await exportSubject(call.services, view, subjectId, originOf(call.context))
+      await sendExport(call.context, trackerId, subject)
     },
   }),
   defineRoute({

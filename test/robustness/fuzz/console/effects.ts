@@ -19,7 +19,7 @@ const mayChange: Record<string, readonly Part[]> = {
   'POST /console/api/keys/{keyId}/revoke': ['keys', 'activity'],
   'POST /console/api/trackers': ['trackers', 'activity'],
   'POST /console/api/trackers/{trackerId}/rename': ['trackers', 'activity'],
-  'GET /console/api/trackers/{trackerId}/subjects/{subjectId}/copy': ['activity'],
+  'GET /console/api/trackers/{trackerId}/subjects/{subjectId}/export': ['activity'],
   'POST /console/api/trackers/{trackerId}/subjects/{subjectId}/erase': ['subjects', 'activity'],
   'POST /console/api/members': ['members', 'activity'],
   'DELETE /console/api/members/{memberId}': ['members', 'activity'],
