@@ -15,13 +15,16 @@ function manifest(path: string): Manifest {
   return JSON.parse(read(path))
 }
 
-test('the index lists every decision under its title, and no other', () => {
-  const listed = tableRows(read('docs/adr/README.md')).map(([link, title]) => {
+test('the index lists every decision under its title and with its status, and no other', () => {
+  const listed = tableRows(read('docs/adr/README.md')).map(([link, ...told]) => {
     const [, number, file] = /^\[(\d{4})\]\((.+)\)$/.exec(link ?? '') ?? []
     assert.equal(file?.slice(0, 4), number)
-    return [file, title]
+    return [file, ...told]
   })
-  const titles = files.map((file) => [file, /^# \d+\. (.+)\n/.exec(read(`docs/adr/${file}`))?.[1]])
+  const titles = files.map((file) => {
+    const [, title, status] = /^# \d+\. (.+)\n\nStatus: (.+)\n/.exec(read(`docs/adr/${file}`)) ?? []
+    return [file, title, status]
+  })
   assert.deepEqual(listed, titles.sort())
 })
 
@@ -30,6 +33,11 @@ test('decisions are numbered without gaps, in their names and in their titles', 
     assert.equal(Number(file.slice(0, 4)), i + 1, file)
     assert.match(read(`docs/adr/${file}`), new RegExp(`^# ${i + 1}\\. `), file)
   })
+})
+
+test('every decision tells whether it stands, and since when', () => {
+  const status = /^Status: (accepted|superseded (in part )?by \[\d+\]\(\d{4}-.+\.md\)), \d{4}-\d{2}-\d{2}$/m
+  for (const file of files) assert.match(read(`docs/adr/${file}`), status, file)
 })
 
 test('every decision tells its context, what was decided and what follows', () => {
