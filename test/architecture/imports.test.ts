@@ -142,10 +142,7 @@ describe('the directions of imports', () => {
 })
 
 describe('the commands that ask a service', () => {
-  const remote = [
-    ...files.filter((file) => file.startsWith('cli/subject')),
-    ...['cli/erase-many.ts', 'cli/id-list.ts', 'cli/with-client.ts', 'cli/whole-file.ts'],
-  ]
+  const remote = files.filter((file) => file.startsWith('cli/remote/'))
 
   it('do so with the client alone, and know no store and no operation', () => {
     assert.ok(remote.length >= 9)

@@ -104,7 +104,7 @@ export async function sweepBefore(
   findSince: (run: Run) => Promise<Instant | null>,
 ): Promise<SweptCounts & { isDone: boolean }> {
   const aged = await connections.read(agedSubjects, [trackerId, likelySince, maxSubjects])
-  const keys = fitting(aged, maxRows)
+  const keys = keysWithin(aged, maxRows)
   if (keys.length === 0) return nothing
   return connections.transaction(async (run) => {
     const since = await findSince(run)
@@ -118,7 +118,7 @@ export async function sweepBefore(
 }
 
 /** The subjects that make up about so many rows, from the first on; a first one that is larger comes alone. */
-function fitting(aged: readonly Row[], maxRows: number): string[] {
+function keysWithin(aged: readonly Row[], maxRows: number): string[] {
   let rows = 0
   const beyond = aged.findIndex((row) => {
     rows += integer(row, 'rows')

@@ -101,7 +101,7 @@ export function subjectStore(connections: Connections): SubjectStore {
     return found
   }
 
-  async function addStretch(
+  async function addChunk(
     page: PageBuilder<SubjectSummary, SubjectPosition>,
     view: TrackerView,
     query: SubjectQuery,
@@ -131,7 +131,7 @@ export function subjectStore(connections: Connections): SubjectStore {
     async list(view, query): Promise<Page<SubjectSummary, SubjectPosition> | null> {
       return readPage(
         query,
-        (page, after, count) => addStretch(page, view, { ...query, after }, count),
+        (page, after, count) => addChunk(page, view, { ...query, after }, count),
         subjectPosition,
       )
     },

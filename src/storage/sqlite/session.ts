@@ -36,7 +36,7 @@ export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
      AND subject_key = ? AND occurred_at >= ? AND occurred_at < ? AND session_id = ?`,
   )
 
-  function addStretch(
+  function addChunk(
     page: PageBuilder<Session, SessionPosition>,
     key: Uint8Array,
     isInterleaved: boolean,
@@ -86,7 +86,7 @@ export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
       const key = subjectKey(view.trackerId, subjectId)
       return readPage(
         query,
-        (page, after, count) => addStretch(page, key, subject.isInterleaved, view.since, after, count),
+        (page, after, count) => addChunk(page, key, subject.isInterleaved, view.since, after, count),
         sessionPosition,
       )
     },

@@ -41,7 +41,7 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   const lists = new Map<string, ValuesStatement>()
   const withoutAged = ageing(db)
 
-  function addStretch(
+  function addChunk(
     page: PageBuilder<SubjectSummary, SubjectPosition>,
     view: TrackerView,
     query: SubjectQuery,
@@ -70,7 +70,7 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
       if (!isVisible(view)) return null
       return readPage(
         query,
-        (page, after, count) => addStretch(page, view, { ...query, after }, count),
+        (page, after, count) => addChunk(page, view, { ...query, after }, count),
         subjectPosition,
       )
     },
