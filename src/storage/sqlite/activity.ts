@@ -1,37 +1,28 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ActivityEntry, ActivityNote, ActivityPosition, ActivityQuery } from '../../domain/activity.ts'
+import type { ActivityNote, ActivityStore } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { Page } from '../../domain/page.ts'
 import type { SweepStep } from '../../domain/retention.ts'
 import type { SubjectCounts } from '../../domain/subject.ts'
 import { toPage } from '../page.ts'
 import { noteColumns, noteValues, rangeOf, toEntry } from '../rows/activity.ts'
 import { integer } from '../rows/row.ts'
 import { transaction } from './connection.ts'
+import type { Connections } from './connections.ts'
 import { retentionWindowQueries } from './retention-window.ts'
 import { deletionNote } from './scrub.ts'
 
-export function activityQueries(db: DatabaseSync) {
+export function activityStore({
+  reader,
+  writer,
+}: Connections<ReturnType<typeof activityCommands>>): ActivityStore {
   const range = '(at, id) < (?, ?) AND at >= ? ORDER BY at DESC, id DESC LIMIT ?'
-  const list = db.prepare(`SELECT * FROM activity WHERE organisation_id = ? AND ${range}`)
-  const listOfRequest = db.prepare(
+  const list = reader.prepare(`SELECT * FROM activity WHERE organisation_id = ? AND ${range}`)
+  const listOfRequest = reader.prepare(
     `SELECT * FROM activity WHERE organisation_id = ? AND request_id = ? AND ${range}`,
   )
-  const windows = retentionWindowQueries(db)
-  const anyBefore = db.prepare('SELECT 1 FROM activity WHERE organisation_id = ? AND at < ? LIMIT 1')
-  const countBefore = db.prepare(
-    'SELECT count(*) AS count FROM activity WHERE organisation_id = ? AND at < ?',
-  )
-
   return {
-    /** Whether a step would find something to delete. */
-    hasAged(organisationId: string, step: SweepStep): boolean {
-      const since = windows.activitySweptBefore(organisationId, step)
-      return since !== null && anyBefore.get(organisationId, since) !== undefined
-    },
-    countBefore: (organisationId: string, since: Instant): number =>
-      integer(countBefore.get(organisationId, since) ?? {}, 'count'),
-    list(organisationId: string, query: ActivityQuery): Page<ActivityEntry, ActivityPosition> {
+    add: (note) => writer.run('addActivity', note),
+    async list(organisationId, query) {
       const { limit, requestId } = query
       const ends = [...rangeOf(query), limit + 1]
       const rows =
@@ -40,6 +31,24 @@ export function activityQueries(db: DatabaseSync) {
           : listOfRequest.all(organisationId, requestId, ...ends)
       return toPage(rows.map(toEntry), limit, ({ at, id }) => ({ at, id }))
     },
+  }
+}
+
+/** What of an organisation's activity has aged out. */
+export function agedActivity(db: DatabaseSync) {
+  const windows = retentionWindowQueries(db)
+  const anyBefore = db.prepare('SELECT 1 FROM activity WHERE organisation_id = ? AND at < ? LIMIT 1')
+  const countBefore = db.prepare(
+    'SELECT count(*) AS count FROM activity WHERE organisation_id = ? AND at < ?',
+  )
+  return {
+    /** Whether a step would find something to delete. */
+    hasAny(organisationId: string, step: SweepStep): boolean {
+      const since = windows.activitySweptBefore(organisationId, step)
+      return since !== null && anyBefore.get(organisationId, since) !== undefined
+    },
+    countBefore: (organisationId: string, since: Instant): number =>
+      integer(countBefore.get(organisationId, since) ?? {}, 'count'),
   }
 }
 

@@ -1,32 +1,39 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
-import type { ApiKey, Caller, KeyProof } from '../../domain/api-key.ts'
+import type { ApiKey, ApiKeyStore, KeyProof } from '../../domain/api-key.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { toApiKey, toCaller } from '../rows/api-key.ts'
 import { activityNotes } from './activity.ts'
-import type { Cache } from './cache-until-write.ts'
+import { cacheUntilWrite } from './cache-until-write.ts'
 import { transaction } from './connection.ts'
+import type { Connections } from './connections.ts'
 
 /** Active at the instant bound to its one parameter. */
 const active = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)'
 
-export function apiKeyQueries(db: DatabaseSync, cached: Cache) {
-  const find = db.prepare('SELECT * FROM api_keys WHERE id = ?')
-  const findCaller = db.prepare(
+export function apiKeyStore({ reader, writer }: Connections<ReturnType<typeof apiKeyCommands>>): ApiKeyStore {
+  const cached = cacheUntilWrite(reader)
+  const find = reader.prepare('SELECT * FROM api_keys WHERE id = ?')
+  const findCaller = reader.prepare(
     `SELECT api_keys.*, plan FROM api_keys JOIN organisations ON organisations.id = organisation_id
      WHERE api_keys.id = ?`,
   )
-  const list = db.prepare('SELECT * FROM api_keys WHERE organisation_id = ? ORDER BY created_at, id')
+  const list = reader.prepare('SELECT * FROM api_keys WHERE organisation_id = ? ORDER BY created_at, id')
   return {
-    find(id: string): ApiKey | null {
+    create: (key, hash, note) => writer.run('createApiKey', key, hash, note),
+    async find(id) {
       const row = find.get(id)
       return row ? toApiKey(row) : null
     },
-    findCaller: cached((id: string): (Caller & { hash: string }) | null => {
+    findCaller: cached((id) => {
       const row = findCaller.get(id)
       return row ? toCaller(row) : null
     }),
-    list: (organisationId: string): ApiKey[] => list.all(organisationId).map(toApiKey),
+    list: async (organisationId) => list.all(organisationId).map(toApiKey),
+    rotate: (id, proof, now, note) => writer.run('rotateApiKey', id, proof, now, note),
+    revoke: (id, now, note) => writer.run('revokeApiKey', id, now, note),
+    rename: (key, name, now, note) => writer.run('renameApiKey', key, name, now, note),
+    touch: (lastUsed) => writer.run('touchApiKeys', lastUsed),
   }
 }
 

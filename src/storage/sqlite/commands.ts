@@ -7,12 +7,12 @@ import { deletionCommands } from './deletion.ts'
 import { ingestCommands } from './ingest.ts'
 import { memberCommands } from './member.ts'
 import { organisationCommands } from './organisation.ts'
-import { retentionCommands } from './retention.ts'
 import { retentionWindowCommands } from './retention-window.ts'
 import { scrubCommands } from './scrub.ts'
 import { scrubPages } from './scrub-pages.ts'
 import { signInCommands } from './sign-in.ts'
 import { subjectCommands } from './subject.ts'
+import { sweepCommands } from './sweep.ts'
 import { trackerCommands } from './tracker.ts'
 import { transferCommands } from './transfer.ts'
 
@@ -45,7 +45,7 @@ export function commands(db: DatabaseSync) {
     // These come one after the other for as long as there is work.
     scrubPages: courteous(scrubPages),
     ingest: courteous(ingestCommands(db).ingest),
-    sweep: courteous(retentionCommands(db).sweep),
+    sweep: courteous(sweepCommands(db).sweep),
     sweepActivity: courteous(activity.sweepActivity),
     removeTracker: courteous(deletions.removeTracker),
   }

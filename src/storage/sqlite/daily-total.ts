@@ -4,17 +4,19 @@ import { type DailyTotalStore, mostNames } from '../../domain/daily-total.ts'
 import type { DailyChanges } from '../daily-changes.ts'
 import { eventsOfDays, toDailySums, toDailyTotals } from '../rows/daily-total.ts'
 import { integer, type Row, text } from '../rows/row.ts'
-import type { TrackerVisibility } from './tracker.ts'
+import type { Connections } from './connections.ts'
+import { trackerVisibility } from './tracker.ts'
 
 /** How many names are added up before other requests have their turn: a millisecond's work. */
 const namesAtOnce = 5_000
 
-export function dailyTotalQueries(db: DatabaseSync, isVisible: TrackerVisibility): DailyTotalStore {
+export function dailyTotalStore({ reader }: Connections): DailyTotalStore {
+  const isVisible = trackerVisibility(reader)
   const range = 'WHERE tracker_id = ? AND day >= ? AND day <= ?'
-  const sessions = db.prepare(`SELECT day, count FROM daily_sessions ${range}`)
-  const events = db.prepare(eventsOfDays(range, '?'))
+  const sessions = reader.prepare(`SELECT day, count FROM daily_sessions ${range}`)
+  const events = reader.prepare(eventsOfDays(range, '?'))
   // The names behind the last that was added up, each day's sum with the last of its names and how many they are.
-  const nextEvents = db.prepare(
+  const nextEvents = reader.prepare(
     `SELECT day, sum(count) AS count, max(name) AS name, count(*) AS names
      FROM (SELECT day, name, count FROM daily_events
        WHERE tracker_id = ? AND (day, name) > (?, ?) AND day <= ? ORDER BY day, name LIMIT ${namesAtOnce})

@@ -1,37 +1,47 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
+import type { DeletionStore } from '../../domain/deletion.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { Organisation } from '../../domain/organisation.ts'
 import type { SweptCounts } from '../../domain/retention.ts'
-import type { Tracker, TrackerRef } from '../../domain/tracker.ts'
+import type { TrackerRef } from '../../domain/tracker.ts'
 import { afterEverything, toHeldCounts } from '../rows/deletion.ts'
 import { toOrganisation } from '../rows/organisation.ts'
 import { toTracker } from '../rows/tracker.ts'
 import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
-import { retentionCommands } from './retention.ts'
+import type { Connections } from './connections.ts'
 import { deletionNote } from './scrub.ts'
+import { trackerSweep } from './sweep.ts'
 
-export function deletionQueries(db: DatabaseSync) {
-  const trackers = db.prepare('SELECT * FROM trackers WHERE deleted_at IS NOT NULL ORDER BY deleted_at, id')
-  const organisations = db.prepare(
+export function deletionStore({
+  reader,
+  writer,
+}: Connections<ReturnType<typeof deletionCommands>>): DeletionStore {
+  const trackers = reader.prepare(
+    'SELECT * FROM trackers WHERE deleted_at IS NOT NULL ORDER BY deleted_at, id',
+  )
+  const organisations = reader.prepare(
     'SELECT * FROM organisations WHERE deleted_at IS NOT NULL ORDER BY deleted_at, id',
   )
-  const count = db.prepare(
+  const count = reader.prepare(
     `SELECT count(*) AS subjects, total(session_count) AS sessions, total(event_count) AS events
      FROM subjects WHERE tracker_id = ?`,
   )
   return {
-    listTrackers: (): Tracker[] => trackers.all().map(toTracker),
-    listOrganisations: (): Organisation[] => organisations.all().map(toOrganisation),
-    count: (trackerId: string): SweptCounts => toHeldCounts(count.get(trackerId) ?? {}),
+    deleteTracker: (tracker, name, now, note) => writer.run('deleteTracker', tracker, name, now, note),
+    deleteOrganisation: (id, name, now, note) => writer.run('deleteOrganisation', id, name, now, note),
+    listTrackers: async () => trackers.all().map(toTracker),
+    listOrganisations: async () => organisations.all().map(toOrganisation),
+    count: async (trackerId) => toHeldCounts(count.get(trackerId) ?? {}),
+    removeTracker: (trackerId, maxRows) => writer.run('removeTracker', trackerId, maxRows),
+    removeOrganisation: (id) => writer.run('removeOrganisation', id),
   }
 }
 
 export function deletionCommands(db: DatabaseSync) {
   const leaveNote = activityNotes(db)
   const noteDeletion = deletionNote(db)
-  const { sweepBefore } = retentionCommands(db)
+  const sweepBefore = trackerSweep(db)
   const markTracker = db.prepare(
     `UPDATE trackers SET deleted_at = ? WHERE id = ? AND organisation_id = ? AND name = ? AND deleted_at IS NULL`,
   )

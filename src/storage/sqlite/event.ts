@@ -1,37 +1,36 @@
-import type { DatabaseSync } from 'node:sqlite'
-import type { Event, EventPosition, EventQuery } from '../../domain/event.ts'
+import type { EventQuery, EventStore } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { Page } from '../../domain/page.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
-import type { TrackerView } from '../../domain/tracker.ts'
 import { PageBuilder } from '../page.ts'
 import { eventColumnsWith, eventPosition, toEvent } from '../rows/event.ts'
 import { asInteger, asText, integer, type Values } from '../rows/row.ts'
 import { snapshot } from './connection.ts'
+import type { Connections } from './connections.ts'
 import { areWhole, unlessLarge, withLargeTexts } from './large-text.ts'
 import { subjectPresence } from './subject.ts'
-import type { TrackerVisibility } from './tracker.ts'
+import { trackerVisibility } from './tracker.ts'
 import { prepareValues } from './values-statement.ts'
 
-export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
-  const findSubject = subjectPresence(db)
+export function eventStore({ reader }: Connections): EventStore {
+  const isVisible = trackerVisibility(reader)
+  const findSubject = subjectPresence(reader)
   const order = 'ORDER BY occurred_at DESC, event_id DESC LIMIT ?'
   const events = `SELECT ${eventColumnsWith(unlessLarge('properties'))} FROM events`
-  const first = prepareValues(db, `${events} WHERE subject_key = ? AND occurred_at >= ? ${order}`)
+  const first = prepareValues(reader, `${events} WHERE subject_key = ? AND occurred_at >= ? ${order}`)
   const following = prepareValues(
-    db,
+    reader,
     `${events} WHERE subject_key = ? AND occurred_at >= ? AND (occurred_at, event_id) < (?, ?) ${order}`,
   )
-  const span = db.prepare(
+  const span = reader.prepare(
     'SELECT started_at, ended_at FROM sessions WHERE subject_key = ? AND session_id = ?',
   )
   // A session's span covers its events: where no other overlaps it, they are one range of the subject's.
   const firstOfSession = prepareValues(
-    db,
+    reader,
     `${events} WHERE subject_key = ? AND occurred_at >= ? AND occurred_at <= ? AND session_id = ? ${order}`,
   )
   const followingOfSession = prepareValues(
-    db,
+    reader,
     `${events} WHERE subject_key = ? AND occurred_at >= ? AND (occurred_at, event_id) < (?, ?)
      AND session_id = ? ${order}`,
   )
@@ -39,10 +38,13 @@ export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   // Named, because SQLite takes the primary key for as good: it knows nothing of how many events a session has.
   const ofSession = `${events} INDEXED BY events_by_session
     WHERE interleaved = 1 AND subject_key = ? AND session_id = ? AND occurred_at >= ?`
-  const firstInterleaved = prepareValues(db, `${ofSession} ${order}`)
-  const followingInterleaved = prepareValues(db, `${ofSession} AND (occurred_at, event_id) < (?, ?) ${order}`)
+  const firstInterleaved = prepareValues(reader, `${ofSession} ${order}`)
+  const followingInterleaved = prepareValues(
+    reader,
+    `${ofSession} AND (occurred_at, event_id) < (?, ?) ${order}`,
+  )
   const properties = prepareValues(
-    db,
+    reader,
     'SELECT properties FROM events WHERE subject_key = ? AND occurred_at = ? AND event_id = ?',
   )
 
@@ -71,7 +73,7 @@ export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   }
 
   return {
-    list(view: TrackerView, subjectId: string, query: EventQuery): Page<Event, EventPosition> | null {
+    list(view, subjectId, query) {
       const subject = isVisible(view) ? findSubject(view, subjectId) : null
       if (!subject) return null
       const key = subjectKey(view.trackerId, subjectId)
@@ -85,7 +87,7 @@ export function eventQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
           asInteger(occurredAt, 'occurred_at'),
           asText(eventId, 'event_id'),
         ]
-        snapshot(db, () => page.addAll(withLargeTexts(read(), properties, keyOf), toEvent))
+        snapshot(reader, () => page.addAll(withLargeTexts(read(), properties, keyOf), toEvent))
       }
       return page.page()
     },

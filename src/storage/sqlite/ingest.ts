@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { IngestResult } from '../../domain/ingest.ts'
+import type { IngestResult, IngestStore } from '../../domain/ingest.ts'
 import { DailyChanges } from '../daily-changes.ts'
 import {
   bySubject,
@@ -13,9 +13,19 @@ import {
 import { maxPlainEvents } from '../interleaving.ts'
 import { integer, integerOrNull, text } from '../rows/row.ts'
 import { transaction } from './connection.ts'
+import type { Connections } from './connections.ts'
 import { dailyTotalWriting } from './daily-total.ts'
 import { interleavingWriting } from './interleaving.ts'
-import { unpackRows } from './packed-rows.ts'
+import { packRows, unpackRows } from './packed-rows.ts'
+
+export function ingestStore({ writer }: Connections<ReturnType<typeof ingestCommands>>): IngestStore {
+  return {
+    async ingest(batch) {
+      const pieces = packRows(batch)
+      return writer.runMoving(pieces, 'ingest', pieces)
+    },
+  }
+}
 
 export function ingestCommands(db: DatabaseSync) {
   const insertEvent = db.prepare(

@@ -1,34 +1,41 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { Invitation, Member } from '../../domain/member.ts'
+import type { Invitation, Member, MemberStore } from '../../domain/member.ts'
 import { toMember } from '../rows/member.ts'
 import { text, textOrNull } from '../rows/row.ts'
 import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
+import type { Connections } from './connections.ts'
 
-export function memberQueries(db: DatabaseSync) {
-  const find = db.prepare('SELECT * FROM members WHERE id = ? AND organisation_id = ?')
-  const byEmail = db.prepare(
+export function memberStore({ reader, writer }: Connections<ReturnType<typeof memberCommands>>): MemberStore {
+  const find = reader.prepare('SELECT * FROM members WHERE id = ? AND organisation_id = ?')
+  const byEmail = reader.prepare(
     'SELECT * FROM members WHERE email = ?1 AND (?2 IS NULL OR organisation_id = ?2) LIMIT 2',
   )
-  const list = db.prepare('SELECT * FROM members WHERE organisation_id = ? ORDER BY created_at, id')
-  const invited = db.prepare('SELECT * FROM members WHERE invitation_hash = ? AND invitation_expires_at > ?')
+  const list = reader.prepare('SELECT * FROM members WHERE organisation_id = ? ORDER BY created_at, id')
+  const invited = reader.prepare(
+    'SELECT * FROM members WHERE invitation_hash = ? AND invitation_expires_at > ?',
+  )
   return {
-    find(organisationId: string, id: string): Member | null {
+    create: (member, invitation, note) => writer.run('createMember', member, invitation, note),
+    async find(organisationId, id) {
       const row = find.get(id, organisationId)
       return row ? toMember(row) : null
     },
-    findByEmail(email: string, organisationId: string | null) {
+    async findByEmail(email, organisationId) {
       const [row, second] = byEmail.all(email, organisationId)
       if (!row || second) return null
       return { member: toMember(row), passwordHash: textOrNull(row, 'password_hash') }
     },
-    list: (organisationId: string): Member[] => list.all(organisationId).map(toMember),
-    findInvited(tokenHash: string, now: Instant): Member | null {
+    list: async (organisationId) => list.all(organisationId).map(toMember),
+    invite: (id, invitation, note) => writer.run('inviteMember', id, invitation, note),
+    async findInvited(tokenHash, now) {
       const row = invited.get(tokenHash, now)
       return row ? toMember(row) : null
     },
+    setPassword: (tokenHash, hash, now, note) => writer.run('setPassword', tokenHash, hash, now, note),
+    remove: (organisationId, id, note) => writer.run('removeMember', organisationId, id, note),
   }
 }
 

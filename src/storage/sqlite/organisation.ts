@@ -1,21 +1,28 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
-import type { Organisation } from '../../domain/organisation.ts'
+import type { Organisation, OrganisationStore } from '../../domain/organisation.ts'
 import type { Plan } from '../../domain/plan.ts'
 import type { WindowKind } from '../../domain/retention-window.ts'
 import { toOrganisation } from '../rows/organisation.ts'
 import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
+import type { Connections } from './connections.ts'
 
-export function organisationQueries(db: DatabaseSync) {
-  const find = db.prepare('SELECT * FROM organisations WHERE id = ? AND deleted_at IS NULL')
-  const list = db.prepare('SELECT * FROM organisations WHERE deleted_at IS NULL ORDER BY created_at, id')
+export function organisationStore({
+  reader,
+  writer,
+}: Connections<ReturnType<typeof organisationCommands>>): OrganisationStore {
+  const find = reader.prepare('SELECT * FROM organisations WHERE id = ? AND deleted_at IS NULL')
+  const list = reader.prepare('SELECT * FROM organisations WHERE deleted_at IS NULL ORDER BY created_at, id')
   return {
-    find(id: string): Organisation | null {
+    create: (organisation, windows) => writer.run('createOrganisation', organisation, windows),
+    async find(id) {
       const row = find.get(id)
       return row ? toOrganisation(row) : null
     },
-    list: (): Organisation[] => list.all().map(toOrganisation),
+    list: async () => list.all().map(toOrganisation),
+    setPlan: (id, plan, note) => writer.run('setPlan', id, plan, note),
+    rename: (id, name, note) => writer.run('renameOrganisation', id, name, note),
   }
 }
 

@@ -2,32 +2,51 @@ import { realpathSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Instant } from '../../domain/instant.ts'
-import type { ScrubOptions, ScrubState } from '../../domain/maintenance.ts'
+import type { MaintenanceStore, ScrubOptions, ScrubState } from '../../domain/maintenance.ts'
 import { integer } from '../rows/row.ts'
 import { transaction } from './connection.ts'
+import type { CommandRunner, Connections } from './connections.ts'
 import { rawHandle } from './raw-file.ts'
+import type { scrubPages } from './scrub-pages.ts'
 import { truncateLog } from './write-ahead-log.ts'
-import type { Writer } from './writer.ts'
 
 /** How long it leaves the store alone before it looks whether they have ended. */
 const lookAgainMs = 50
 
-export function scrubQueries(db: DatabaseSync) {
-  const state = db.prepare('SELECT * FROM scrubs')
-  const pageCount = db.prepare('PRAGMA page_count')
+type Commands = ReturnType<typeof scrubCommands> & { scrubPages: typeof scrubPages }
+
+export function scrubStore({
+  path,
+  reader,
+  writer,
+}: Connections<Commands>): Pick<MaintenanceStore, 'noteSweep' | 'scrubState' | 'scrubsEveryByte' | 'scrub'> {
+  const readState = scrubStateReading(reader)
+  const state = reader.prepare('SELECT * FROM scrubs')
+  const pageCount = reader.prepare('PRAGMA page_count')
   return {
-    scrubState(): ScrubState {
-      const row = state.get() ?? {}
-      return {
-        lastAt: integer(row, 'scrubbed_at'),
-        isDue: integer(row, 'deletions') !== integer(row, 'scrubbed_deletions'),
+    noteSweep: (begunAt) => writer.run('noteSweep', begunAt),
+    scrubState: async () => readState(),
+    scrubsEveryByte: true,
+    async scrub(now, options) {
+      // What one that begins now has to see to: so many deletions, and the pages there are.
+      const scope = {
+        deletions: integer(state.get() ?? {}, 'deletions'),
+        pages: integer(pageCount.get() ?? {}, 'page_count'),
       }
+      await scrubInPieces(path, writer, scope, now, options)
     },
-    /** What a scrub that begins now has to see to: so many deletions, and the pages there are. */
-    scrubScope: () => ({
-      deletions: integer(state.get() ?? {}, 'deletions'),
-      pages: integer(pageCount.get() ?? {}, 'page_count'),
-    }),
+  }
+}
+
+/** Reads how a store stands. */
+export function scrubStateReading(db: DatabaseSync): () => ScrubState {
+  const state = db.prepare('SELECT * FROM scrubs')
+  return () => {
+    const row = state.get() ?? {}
+    return {
+      lastAt: integer(row, 'scrubbed_at'),
+      isDue: integer(row, 'deletions') !== integer(row, 'scrubbed_deletions'),
+    }
   }
 }
 
@@ -37,7 +56,7 @@ export function scrubQueries(db: DatabaseSync) {
  */
 export async function scrubInPieces(
   path: string,
-  writer: Pick<Writer, 'run'>,
+  writer: CommandRunner<Commands>,
   { deletions, pages }: { deletions: number; pages: number },
   now: Instant,
   { signal, onProgress, readersTimeoutMs = 60_000 }: ScrubOptions & { readersTimeoutMs?: number } = {},

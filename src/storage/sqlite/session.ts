@@ -1,37 +1,35 @@
-import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../domain/instant.ts'
-import type { MaybePromise } from '../../domain/maybe-promise.ts'
-import type { Page } from '../../domain/page.ts'
-import type { Session, SessionPosition, SessionQuery } from '../../domain/session.ts'
+import type { Session, SessionPosition, SessionStore } from '../../domain/session.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
-import type { TrackerView } from '../../domain/tracker.ts'
 import { type PageBuilder, readPage } from '../page.ts'
 import { asInteger, asText, type Values } from '../rows/row.ts'
 import { sessionColumnsWith, sessionPosition, toSession } from '../rows/session.ts'
 import { snapshot } from './connection.ts'
+import type { Connections } from './connections.ts'
 import { areWhole, unlessLarge, withLargeTexts } from './large-text.ts'
 import { subjectPresence } from './subject.ts'
-import type { TrackerVisibility } from './tracker.ts'
+import { trackerVisibility } from './tracker.ts'
 import { prepareValues } from './values-statement.ts'
 
-export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
-  const findSubject = subjectPresence(db)
+export function sessionStore({ reader }: Connections): SessionStore {
+  const isVisible = trackerVisibility(reader)
+  const findSubject = subjectPresence(reader)
   const order = 'ORDER BY started_at DESC, session_id DESC LIMIT ?'
   const sessions = `SELECT ${sessionColumnsWith(unlessLarge('attributes'))} FROM sessions`
-  const first = prepareValues(db, `${sessions} WHERE subject_key = ? ${order}`)
+  const first = prepareValues(reader, `${sessions} WHERE subject_key = ? ${order}`)
   const following = prepareValues(
-    db,
+    reader,
     `${sessions} WHERE subject_key = ? AND (started_at, session_id) < (?, ?) ${order}`,
   )
   const attributes = prepareValues(
-    db,
+    reader,
     'SELECT attributes FROM sessions WHERE subject_key = ? AND session_id = ?',
   )
-  const agedEvents = db.prepare(
+  const agedEvents = reader.prepare(
     `SELECT count(*) AS count FROM events
      WHERE subject_key = ? AND occurred_at >= ? AND occurred_at < ? AND session_id = ?`,
   )
-  const agedInterleaved = db.prepare(
+  const agedInterleaved = reader.prepare(
     `SELECT count(*) AS count FROM events INDEXED BY events_by_session WHERE interleaved = 1
      AND subject_key = ? AND occurred_at >= ? AND occurred_at < ? AND session_id = ?`,
   )
@@ -54,7 +52,7 @@ export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
       page.addAll(rows, toSession)
       return rows
     }
-    return snapshot(db, () => {
+    return snapshot(reader, () => {
       const rows = read()
       const seen = rows.filter(([, , endedAt]) => asInteger(endedAt, 'ended_at') >= since)
       const keyOf = ([sessionId]: Values) => [key, asText(sessionId, 'session_id')]
@@ -76,11 +74,7 @@ export function sessionQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   }
 
   return {
-    list(
-      view: TrackerView,
-      subjectId: string,
-      query: SessionQuery,
-    ): MaybePromise<Page<Session, SessionPosition> | null> {
+    list(view, subjectId, query) {
       const subject = isVisible(view) ? findSubject(view, subjectId) : null
       if (!subject) return null
       const key = subjectKey(view.trackerId, subjectId)

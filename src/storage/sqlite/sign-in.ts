@@ -1,23 +1,28 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
-import { idleMs, type SignedIn, type SignIn } from '../../domain/sign-in.ts'
+import { idleMs, type SignIn, type SignInStore } from '../../domain/sign-in.ts'
 import { toSignedIn } from '../rows/sign-in.ts'
 import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
+import type { Connections } from './connections.ts'
 
-export function signInQueries(db: DatabaseSync) {
-  const find = db.prepare(
+export function signInStore({ reader, writer }: Connections<ReturnType<typeof signInCommands>>): SignInStore {
+  const find = reader.prepare(
     `SELECT sign_ins.*, members.*, organisations.name AS organisation_name, plan,
             organisations.created_at AS organisation_created_at
      FROM sign_ins JOIN members ON members.id = member_id JOIN organisations ON organisations.id = organisation_id
      WHERE token_hash = ?`,
   )
   return {
-    find(tokenHash: string): SignedIn | null {
+    begin: (signIn, passwordSetAt, note) => writer.run('beginSignIn', signIn, passwordSetAt, note),
+    async find(tokenHash) {
       const row = find.get(tokenHash)
       return row ? toSignedIn(row) : null
     },
+    touch: (tokenHash, now) => writer.run('touchSignIn', tokenHash, now),
+    end: (tokenHash, note) => writer.run('endSignIn', tokenHash, note),
+    endAll: (memberId, note) => writer.run('endAllSignIns', memberId, note),
   }
 }
 

@@ -6,7 +6,7 @@ import type { StoreStatus } from '../../domain/store-status.ts'
 import { integer, text } from '../rows/row.ts'
 import { snapshot } from './connection.ts'
 import { ForeignStore, isEmpty, isOurs, migrations, pragma, version } from './migrate.ts'
-import { scrubQueries } from './scrub.ts'
+import { scrubStateReading } from './scrub.ts'
 
 const lockTimeoutMs = 2_000
 const smallTables = ['organisations', 'trackers', 'api_keys', 'members']
@@ -73,6 +73,6 @@ function look(db: DatabaseSync, path: string): StoreStatus {
       const [row] = all('SELECT begun_at FROM sweeps')
       return row ? integer(row, 'begun_at') : null
     }),
-    scrub: ifThere(() => scrubQueries(db).scrubState()),
+    scrub: ifThere(() => scrubStateReading(db)()),
   }
 }

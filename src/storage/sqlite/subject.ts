@@ -1,12 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
-import type { MaybePromise } from '../../domain/maybe-promise.ts'
-import type { Page } from '../../domain/page.ts'
 import type {
   SubjectCounts,
   SubjectPosition,
   SubjectQuery,
-  SubjectRecord,
+  SubjectStore,
   SubjectSummary,
 } from '../../domain/subject.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
@@ -17,29 +15,34 @@ import { subjectPosition, summaryColumns, toRecord, toSummary } from '../rows/su
 import { subjectRange } from '../subject-range.ts'
 import { activityNotes } from './activity.ts'
 import { snapshot, transaction } from './connection.ts'
+import type { Connections } from './connections.ts'
 import { deletionNote } from './scrub.ts'
-import { type TrackerVisibility, trackerVisibility } from './tracker.ts'
+import { trackerVisibility } from './tracker.ts'
 import { prepareValues, type ValuesStatement } from './values-statement.ts'
 
 const columns = `${summaryColumns}, oldest_at`
 const attributesOf = ([, , , , , , attributes]: Values) => attributes
 const oldestAt = ([, , , , , oldest]: Values) => asInteger(oldest, 'oldest_at')
 
-export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
+export function subjectStore({
+  reader,
+  writer,
+}: Connections<ReturnType<typeof subjectCommands>>): SubjectStore {
+  const isVisible = trackerVisibility(reader)
   const read = prepareValues(
-    db,
+    reader,
     `SELECT ${columns}, (SELECT attributes FROM sessions
                          WHERE sessions.subject_key = subjects.subject_key AND ended_at >= ?1
                          ORDER BY started_at DESC, session_id DESC LIMIT 1) AS attributes
      FROM subjects WHERE tracker_id = ?2 AND subject_id = ?3 AND last_seen_at >= ?1
      AND EXISTS (SELECT 1 FROM trackers WHERE id = tracker_id AND organisation_id = ?4 AND deleted_at IS NULL)`,
   )
-  const count = db.prepare(
+  const count = reader.prepare(
     `SELECT count(*) AS count FROM
        (SELECT 1 FROM subjects WHERE tracker_id = ? AND last_seen_at >= ? LIMIT ?)`,
   )
   const lists = new Map<string, ValuesStatement>()
-  const withoutAged = ageing(db)
+  const withoutAged = ageing(reader)
 
   function addChunk(
     page: PageBuilder<SubjectSummary, SubjectPosition>,
@@ -49,7 +52,7 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   ): readonly Values[] {
     const { conditions, values, order } = subjectRange(view, query)
     const sql = `SELECT ${columns} FROM subjects WHERE ${conditions} ORDER BY ${order} LIMIT ?`
-    const statement = lists.get(sql) ?? prepareValues(db, sql)
+    const statement = lists.get(sql) ?? prepareValues(reader, sql)
     lists.set(sql, statement)
     const read = () => statement.all(...values, count)
     const rows = read()
@@ -58,7 +61,7 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
       page.addAll(rows, toSummary)
       return rows
     }
-    return snapshot(db, () => {
+    return snapshot(reader, () => {
       const rows = read()
       page.addAll(rows, withoutAged(view))
       return rows
@@ -66,7 +69,7 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
   }
 
   return {
-    list(view: TrackerView, query: SubjectQuery): MaybePromise<Page<SubjectSummary, SubjectPosition> | null> {
+    list(view, query) {
       if (!isVisible(view)) return null
       return readPage(
         query,
@@ -74,21 +77,26 @@ export function subjectQueries(db: DatabaseSync, isVisible: TrackerVisibility) {
         subjectPosition,
       )
     },
-    count(view: TrackerView, atMost: number): number | null {
-      if (!isVisible(view)) return null
-      return integer(count.get(view.trackerId, view.since, atMost) ?? {}, 'count')
-    },
-    read(view: TrackerView, subjectId: string): SubjectRecord | null {
+    read(view, subjectId) {
       const find = () => read.get(view.since, view.trackerId, subjectId, view.organisationId)
       const row = find()
       if (!row) return null
       return oldestAt(row) >= view.since
         ? toRecord(toSummary(row), attributesOf(row))
-        : snapshot(db, () => {
+        : snapshot(reader, () => {
             const row = find()
             const seen = row && withoutAged(view)(row)
             return seen && toRecord(seen, attributesOf(row))
           })
+    },
+    async count(view, atMost) {
+      if (!isVisible(view)) return null
+      return integer(count.get(view.trackerId, view.since, atMost) ?? {}, 'count')
+    },
+    async erase(view, subjectId, note) {
+      const [outcome = null] = await writer.run('eraseSubjects', [{ view, subjectId, note }])
+      if (outcome instanceof Error) throw outcome
+      return outcome
     },
   }
 }

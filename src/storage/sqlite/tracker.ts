@@ -1,21 +1,27 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
-import type { Tracker, TrackerRef } from '../../domain/tracker.ts'
+import type { Tracker, TrackerRef, TrackerStore } from '../../domain/tracker.ts'
 import { toTracker } from '../rows/tracker.ts'
 import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
+import type { Connections } from './connections.ts'
 
-export function trackerQueries(db: DatabaseSync) {
-  const find = db.prepare('SELECT * FROM trackers WHERE id = ? AND deleted_at IS NULL')
-  const list = db.prepare(
+export function trackerStore({
+  reader,
+  writer,
+}: Connections<ReturnType<typeof trackerCommands>>): TrackerStore {
+  const find = reader.prepare('SELECT * FROM trackers WHERE id = ? AND deleted_at IS NULL')
+  const list = reader.prepare(
     'SELECT * FROM trackers WHERE organisation_id = ? AND deleted_at IS NULL ORDER BY created_at, id',
   )
   return {
-    find(id: string): Tracker | null {
+    create: (tracker, note) => writer.run('createTracker', tracker, note),
+    async find(id) {
       const row = find.get(id)
       return row ? toTracker(row) : null
     },
-    list: (organisationId: string): Tracker[] => list.all(organisationId).map(toTracker),
+    list: async (organisationId) => list.all(organisationId).map(toTracker),
+    rename: (tracker, name, note) => writer.run('renameTracker', tracker, name, note),
   }
 }
 

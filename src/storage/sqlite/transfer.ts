@@ -1,20 +1,27 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import type { TransferRow, TransferTable } from '../../domain/transfer.ts'
+import type { TransferRow, TransferStore, TransferTable } from '../../domain/transfer.ts'
 import { blob, integer, type Row, text } from '../rows/row.ts'
-import { columnLists } from '../transfer-tables.ts'
+import { columnLists, transferTables } from '../transfer-tables.ts'
 import { transaction } from './connection.ts'
+import type { Connections } from './connections.ts'
+import type { scrubCommands } from './scrub.ts'
 
-export function transferQueries(db: DatabaseSync) {
-  const prepared = preparedOnce(db)
+type Commands = ReturnType<typeof transferCommands> & ReturnType<typeof scrubCommands>
+
+export function transferStore({ reader, writer }: Connections<Commands>): TransferStore {
+  const prepared = preparedOnce(reader)
   return {
-    count: ({ name }: TransferTable): number =>
+    tables: transferTables,
+    count: async ({ name }) =>
       integer(prepared(`SELECT count(*) AS count FROM ${name}`).get() ?? {}, 'count'),
-    read(table: TransferTable, after: TransferRow | null, limit: number): TransferRow[] {
+    async read(table, after, limit) {
       const { all, key } = columnLists(table)
       const behind = after ? `WHERE (${key}) > (${after.map(() => '?').join(', ')})` : ''
       const page = prepared(`SELECT ${all} FROM ${table.name} ${behind} ORDER BY ${key} LIMIT ?`)
       return page.all(...toStored(table, after ?? []), limit).map((row) => toTransferRow(table, row))
     },
+    add: (table, rows) => writer.run('addRows', table, rows),
+    adoptScrubState: (state) => writer.run('adoptScrubState', state),
   }
 }
 

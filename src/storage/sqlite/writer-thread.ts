@@ -2,7 +2,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from '
 import { commands } from './commands.ts'
 import { isDiskFailure, openWriter } from './connection.ts'
 import { LogTruncation } from './write-ahead-log.ts'
-import type { Call, Erasing, Message, Reply, Report } from './writer.ts'
+import type { Call, Erasing, Message, Reply, Report } from './writer-messages.ts'
 
 // The thread that does all of a process's writing, one call after the other, away from the event loop that answers requests.
 const port = parentPort

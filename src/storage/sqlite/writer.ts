@@ -1,34 +1,8 @@
 import { Worker } from 'node:worker_threads'
 import { tooBusy } from '../../domain/errors.ts'
 import type { Commands } from './commands.ts'
-
-export interface Call {
-  id: number
-  name: keyof Commands
-  args: unknown[]
-}
-
-/** A call to erase. */
-export interface Erasing extends Call {
-  name: 'eraseSubjects'
-  args: Parameters<Commands['eraseSubjects']>
-}
-
-/** What the thread is sent. */
-export type Message = Call | 'close'
-
-export interface Reply {
-  id: number
-  result?: unknown
-  error?: Error
-}
-
-/** What the thread tells of itself. */
-export type Report =
-  /** How long others have held the log, longer than it waits for them; `null` when they let go. */
-  | { logHeldMs: number | null }
-  /** The disk is full, broken or may not be written to. */
-  | { hasDiskFailed: true }
+import type { CommandRunner } from './connections.ts'
+import type { Call, Reply, Report } from './writer-messages.ts'
 
 interface Waiting {
   resolve(result: unknown): void
@@ -39,7 +13,7 @@ interface Waiting {
 export const mostWaiting = 1_000
 
 /** Hands writes to the writer thread, which starts with the first one at the latest. Should the thread die, the next write starts another. */
-export class Writer {
+export class Writer implements CommandRunner<Commands> {
   readonly #path: string
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | null = null
@@ -60,7 +34,6 @@ export class Writer {
     return this.runMoving([], name, ...args)
   }
 
-  /** As `run`; what is in `moved` as well as in the arguments is not copied to the thread, and no longer here afterwards. */
   runMoving<Name extends keyof Commands>(
     moved: readonly ArrayBuffer[],
     name: Name,

@@ -1,0 +1,181 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Instant } from '../../domain/instant.ts'
+import type { SweepStep, SweptCounts } from '../../domain/retention.ts'
+import { blob, integer, type Row, text } from '../rows/row.ts'
+import { transaction } from './connection.ts'
+import { retentionWindowQueries } from './retention-window.ts'
+import { deletionNote } from './scrub.ts'
+
+/** A subject of which something has aged out. */
+interface AgedSubject {
+  subjectId: string
+  key: Uint8Array
+  lastSeenAt: Instant
+  sessionCount: number
+  eventCount: number
+}
+
+/** How many subjects a step looks at, at most: one may have very little to delete. */
+const maxSubjects = 1_000
+
+export function sweepCommands(db: DatabaseSync) {
+  const windows = retentionWindowQueries(db)
+  const sweepBefore = trackerSweep(db)
+  return {
+    sweep: (trackerId: string, step: SweepStep): SweptCounts & { isDone: boolean } =>
+      transaction(db, () => {
+        const since = windows.trackerSweptBefore(trackerId, step)
+        return since === null
+          ? { subjects: 0, sessions: 0, events: 0, isDone: true }
+          : sweepBefore(trackerId, since, step.maxRows)
+      }),
+  }
+}
+
+/** Deletes some of what a tracker holds from before an instant, within a transaction. */
+export function trackerSweep(
+  db: DatabaseSync,
+): (trackerId: string, since: Instant, maxRows: number) => SweptCounts & { isDone: boolean } {
+  const agedSubjects = db.prepare(
+    `SELECT subject_id, subject_key, last_seen_at, session_count, event_count FROM subjects
+     WHERE tracker_id = ? AND oldest_at < ? ORDER BY oldest_at LIMIT ?`,
+  )
+  const updateSubject = db.prepare(
+    `UPDATE subjects SET session_count = ?, event_count = ?, first_seen_at = ?, oldest_at = ?
+     WHERE tracker_id = ? AND subject_id = ?`,
+  )
+  const deleteSubject = db.prepare('DELETE FROM subjects WHERE tracker_id = ? AND subject_id = ?')
+  const noteDeletion = deletionNote(db)
+  const events = agedEvents(db)
+  const sessions = agedSessions(db)
+
+  function sweepSubject(trackerId: string, subject: AgedSubject, since: Instant, room: number): SweptCounts {
+    const { key, subjectId, sessionCount, eventCount } = subject
+    if (subject.lastSeenAt < since && sessionCount + eventCount <= room) {
+      events.deleteAll(key)
+      sessions.deleteAll(key)
+      deleteSubject.run(trackerId, subjectId)
+      return { subjects: 1, sessions: sessionCount, events: eventCount }
+    }
+    const sweptEvents = events.sweep(subject, since, room)
+    const sweptSessions = sweptEvents < room ? sessions.sweep(subject, since, room - sweptEvents) : 0
+    const firstSeenAt = sessions.firstStart(key)
+    if (firstSeenAt === null) {
+      deleteSubject.run(trackerId, subjectId)
+    } else {
+      const oldestAt = sessions.earliestEnd(key, events.first(key))
+      const left = [sessionCount - sweptSessions, eventCount - sweptEvents] as const
+      updateSubject.run(...left, firstSeenAt, oldestAt, trackerId, subjectId)
+    }
+    return { subjects: firstSeenAt === null ? 1 : 0, sessions: sweptSessions, events: sweptEvents }
+  }
+
+  return (trackerId, since, maxRows) => {
+    const total = { subjects: 0, sessions: 0, events: 0 }
+    const aged = agedSubjects.all(trackerId, since, maxSubjects).map(toAgedSubject)
+    let room = maxRows
+    for (const subject of aged) {
+      if (room <= 0) break
+      const swept = sweepSubject(trackerId, subject, since, room)
+      total.subjects += swept.subjects
+      total.sessions += swept.sessions
+      total.events += swept.events
+      room -= swept.sessions + swept.events
+    }
+    if (room < maxRows) noteDeletion()
+    return { ...total, isDone: room > 0 && aged.length < maxSubjects }
+  }
+}
+
+function agedEvents(db: DatabaseSync) {
+  const first = db.prepare(
+    'SELECT occurred_at FROM events WHERE subject_key = ? ORDER BY occurred_at, event_id LIMIT 1',
+  )
+  const beyond = db.prepare(
+    `SELECT occurred_at, event_id FROM events WHERE subject_key = ? AND occurred_at < ?
+     ORDER BY occurred_at, event_id LIMIT 1 OFFSET ?`,
+  )
+  const range = 'WHERE subject_key = ? AND (occurred_at, event_id) < (?, ?)'
+  const bySession = db.prepare(
+    `SELECT session_id, count(*) AS count FROM events ${range} GROUP BY session_id`,
+  )
+  const deleteRange = db.prepare(`DELETE FROM events ${range}`)
+  const deleteAll = db.prepare('DELETE FROM events WHERE subject_key = ?')
+  const straddling = db.prepare(
+    'SELECT 1 FROM sessions WHERE subject_key = ?1 AND started_at < ?2 AND ended_at >= ?2 LIMIT 1',
+  )
+  const takeOff = db.prepare(
+    'UPDATE sessions SET event_count = event_count - ? WHERE subject_key = ? AND session_id = ?',
+  )
+  return {
+    deleteAll: (key: Uint8Array) => deleteAll.run(key),
+    /** When the first event that is left occurred; without end when there is none. */
+    first: (key: Uint8Array): Instant => Number(first.get(key)?.occurred_at ?? Number.POSITIVE_INFINITY),
+    /** Deletes the events from before `since`, the earliest `room` of them, and takes them off their sessions' counts. */
+    sweep({ key, sessionCount, eventCount }: AgedSubject, since: Instant, room: number): number {
+      const end = eventCount > room ? beyond.get(key, since, room) : undefined
+      const until = end
+        ? ([integer(end, 'occurred_at'), text(end, 'event_id')] as const)
+        : ([since, ''] as const)
+      // Only where all that has aged out goes in this step, and no session reaches over the edge, do their sessions go too.
+      if (sessionCount + eventCount > room || straddling.get(key, since)) {
+        for (const row of bySession.all(key, ...until)) {
+          takeOff.run(integer(row, 'count'), key, text(row, 'session_id'))
+        }
+      }
+      return Number(deleteRange.run(key, ...until).changes)
+    },
+  }
+}
+
+function agedSessions(db: DatabaseSync) {
+  const byStart = db.prepare(
+    'SELECT started_at, ended_at FROM sessions WHERE subject_key = ? ORDER BY started_at, session_id',
+  )
+  const deleteAll = db.prepare('DELETE FROM sessions WHERE subject_key = ?')
+  // What ended before the window began before it too: so the index by start leads there.
+  const sweep = db.prepare(
+    `DELETE FROM sessions WHERE subject_key = ?1 AND session_id IN (
+       SELECT session_id FROM sessions INDEXED BY sessions_by_start
+       WHERE subject_key = ?1 AND started_at < ?2 AND ended_at < ?2 AND session_id IS NOT ?3 LIMIT ?4)`,
+  )
+  const lastToEnd = db.prepare(
+    `SELECT session_id FROM sessions WHERE subject_key = ? AND ended_at = ?
+     ORDER BY started_at DESC, session_id DESC LIMIT 1`,
+  )
+  return {
+    deleteAll: (key: Uint8Array) => deleteAll.run(key),
+    /**
+     * Deletes `room` sessions that ended before `since`. When not all of a subject's fit, the one that ended last stays for another
+     * step: what is left was then seen last when the subject's row says.
+     */
+    sweep({ key, lastSeenAt, sessionCount }: AgedSubject, since: Instant, room: number): number {
+      const kept = lastSeenAt < since && sessionCount > room ? lastToEnd.get(key, lastSeenAt) : undefined
+      return Number(sweep.run(key, since, kept ? text(kept, 'session_id') : null, room).changes)
+    },
+    /** When the earliest session that is left started; `null` when there is none. */
+    firstStart(key: Uint8Array): Instant | null {
+      for (const row of byStart.iterate(key)) return integer(row, 'started_at')
+      return null
+    },
+    /** The earliest end of a session, or `bound` if that is earlier. One that starts later cannot end earlier. */
+    earliestEnd(key: Uint8Array, bound: Instant): Instant {
+      let earliest = bound
+      for (const row of byStart.iterate(key)) {
+        if (integer(row, 'started_at') >= earliest) break
+        earliest = Math.min(earliest, integer(row, 'ended_at'))
+      }
+      return earliest
+    },
+  }
+}
+
+function toAgedSubject(row: Row): AgedSubject {
+  return {
+    subjectId: text(row, 'subject_id'),
+    key: blob(row, 'subject_key'),
+    lastSeenAt: integer(row, 'last_seen_at'),
+    sessionCount: integer(row, 'session_count'),
+    eventCount: integer(row, 'event_count'),
+  }
+}
