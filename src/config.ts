@@ -6,7 +6,7 @@ import { readKeyId } from './domain/key-string.ts'
 import { nearest } from './domain/nearest.ts'
 import { defaultRetentionDays, isPlan, plans, type RetentionDays } from './domain/plan.ts'
 import { defaultActivityDays, longestDays } from './domain/retention-window.ts'
-import { type LimiterAddress, parseLimiterAddress } from './limiter/open-limiter.ts'
+import { type LimiterAddress, parseLimiterAddress } from './limiter/limiter-address.ts'
 import { parseStoreAddress, type StoreAddress } from './storage/open-store.ts'
 
 export interface Config {

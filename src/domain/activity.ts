@@ -1,6 +1,6 @@
 import type { Instant } from './instant.ts'
 import type { Page } from './page.ts'
-import type { SubjectCounts } from './subject.ts'
+import type { SubjectCounts } from './subject-counts.ts'
 
 /** What can be read in an organisation's activity. */
 export const activityKinds = [

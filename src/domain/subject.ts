@@ -2,12 +2,8 @@ import type { ActivityNote } from './activity.ts'
 import type { Instant } from './instant.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { Page } from './page.ts'
+import type { SubjectCounts } from './subject-counts.ts'
 import type { TrackerView } from './tracker.ts'
-
-export interface SubjectCounts {
-  sessions: number
-  events: number
-}
 
 /** A visitor of a tracker, as lists show it. A subject without data does not exist. */
 export interface SubjectSummary {

@@ -1,7 +1,7 @@
 import { ConnectionTimeoutError, createClient } from '@redis/client'
 import { batcher } from '../domain/batcher.ts'
+import type { RedisAddress } from './limiter-address.ts'
 import { NoAnswer } from './no-answer.ts'
-import type { RedisAddress } from './open-limiter.ts'
 import { type SharedWindow, type TakeOrder, takeScript } from './take-script.ts'
 
 /** Less than a connection may take in all: a client that is still opening its socket cannot be closed. */

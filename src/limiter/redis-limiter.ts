@@ -9,9 +9,9 @@ import {
 import type { Clock } from '../domain/instant.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
 import { Deadline } from './deadline.ts'
+import type { RedisAddress } from './limiter-address.ts'
 import { MemoryLimiter } from './memory-limiter.ts'
 import { NoAnswer } from './no-answer.ts'
-import type { LimiterReports, RedisAddress } from './open-limiter.ts'
 import { RedisConnection } from './redis-connection.ts'
 
 const prefix = 'lethe:'
@@ -23,6 +23,13 @@ const heartbeatMs = 1_000
 const goodMs = requestWaitMs / 3
 const probes = 5
 const probeWaitMs = 1_000
+
+/** Told when a limiter that processes share is lost, and when it is back. */
+export interface LimiterReports {
+  /** `reason` is a short word for people; nothing of a request or a secret is in it. */
+  onLost(reason: string): void
+  onFound(): void
+}
 
 /**
  * Counts in a Redis that processes share. The first thing that goes wrong, an answer that does not come included, closes the

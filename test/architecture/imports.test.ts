@@ -44,7 +44,7 @@ const allowed: Record<string, readonly string[]> = {
   'logger.ts': ['config.ts', 'log-output.ts', 'npm'],
   'log-output.ts': ['node:fs', 'node:net'],
   // Reads the addresses of the store and of the limiter with the words of whoever opens them.
-  'config.ts': ['domain', 'storage/open-store.ts', 'limiter/open-limiter.ts', 'node:net', 'npm'],
+  'config.ts': ['domain', 'storage/open-store.ts', 'limiter/limiter-address.ts', 'node:net', 'npm'],
   'start.ts': [
     'config.ts',
     'domain',
@@ -62,19 +62,23 @@ const allowed: Record<string, readonly string[]> = {
   'main.ts': ['cli', 'node:*'],
 }
 
-const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
-  .map((file) => file.split(sep).join('/'))
-  .sort()
+const files = sourcesIn(root)
 
-function read(file: string): string {
-  return readFileSync(join(root, file), 'utf8')
+function sourcesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file))
+    .map((file) => file.split(sep).join('/'))
+    .sort()
 }
 
-/** What a file imports: `node:…` and packages as they stand, our own files by their path in `src`. */
-function importsOf(file: string): string[] {
+function read(file: string, folder = root): string {
+  return readFileSync(join(folder, file), 'utf8')
+}
+
+/** What a file imports: `node:…` and packages as they stand, our own files by their path in the folder. */
+function importsOf(file: string, folder = root): string[] {
   const pattern = /(?:\bfrom\s*|\bimport\s*\(?\s*|\bnew URL\(\s*)'([^']+)'/g
-  return Array.from(read(file).matchAll(pattern), ([, specifier = '']) =>
+  return Array.from(read(file, folder).matchAll(pattern), ([, specifier = '']) =>
     specifier.startsWith('.')
       ? normalize(join(dirname(file), specifier))
           .split(sep)
@@ -139,6 +143,26 @@ describe('the directions of imports', () => {
     assert.deepEqual(knows('metrics'), ['start.ts'])
     assert.deepEqual(knows('storage'), ['config.ts', 'services.ts'])
   })
+})
+
+describe('imports', () => {
+  for (const name of ['src', 'client/src', 'console/src']) {
+    it(`go round in no circle in ${name}, those of types included`, () => {
+      const folder = fileURLToPath(new URL(`../../${name}`, import.meta.url))
+      const left = new Map(sourcesIn(folder).map((file) => [file, importsOf(file, folder)]))
+      assert.ok(left.size > 10)
+      // What imports nothing that is left, or is imported by nothing that is left, lies on no circle.
+      for (let before = Number.NaN; before !== left.size; ) {
+        before = left.size
+        for (const [file, imported] of left) {
+          if (!imported.some((other) => left.has(other))) left.delete(file)
+        }
+        const needed = new Set([...left.values()].flat())
+        for (const file of left.keys()) if (!needed.has(file)) left.delete(file)
+      }
+      assert.deepEqual([...left.keys()], [])
+    })
+  }
 })
 
 describe('the commands that ask a service', () => {

@@ -1,7 +1,7 @@
 import type { ActivityNote, ActivityStore } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { SweepStep } from '../../domain/retention.ts'
-import type { SubjectCounts } from '../../domain/subject.ts'
+import type { SubjectCounts } from '../../domain/subject-counts.ts'
 import { toPage } from '../page.ts'
 import { noteColumns, noteValues, rangeOf, toEntry } from '../rows/activity.ts'
 import { integer, text } from '../rows/row.ts'

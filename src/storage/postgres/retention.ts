@@ -1,6 +1,6 @@
 import type { Instant } from '../../domain/instant.ts'
 import type { RetentionStore, SweptCounts } from '../../domain/retention.ts'
-import type { SubjectCounts } from '../../domain/subject.ts'
+import type { SubjectCounts } from '../../domain/subject-counts.ts'
 import { integer, type Row, text } from '../rows/row.ts'
 import { countActivityBefore, sweepActivity } from './activity.ts'
 import type { Connections } from './connections.ts'

@@ -2,13 +2,13 @@ import { batcher } from '../../domain/batcher.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Page } from '../../domain/page.ts'
 import type {
-  SubjectCounts,
   SubjectPosition,
   SubjectQuery,
   SubjectRecord,
   SubjectStore,
   SubjectSummary,
 } from '../../domain/subject.ts'
+import type { SubjectCounts } from '../../domain/subject-counts.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { type PageBuilder, readPage } from '../page.ts'
 import { asInteger, integer, type Values } from '../rows/row.ts'

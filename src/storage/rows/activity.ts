@@ -5,7 +5,7 @@ import {
   type Actor,
   isActivityKind,
 } from '../../domain/activity.ts'
-import type { SubjectCounts } from '../../domain/subject.ts'
+import type { SubjectCounts } from '../../domain/subject-counts.ts'
 import { integer, type Row, text, textOrNull } from './row.ts'
 
 /** What an entry is stored in; `noteValues` come in the same order. */

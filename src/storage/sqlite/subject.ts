@@ -1,12 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
-import type {
-  SubjectCounts,
-  SubjectPosition,
-  SubjectQuery,
-  SubjectStore,
-  SubjectSummary,
-} from '../../domain/subject.ts'
+import type { SubjectPosition, SubjectQuery, SubjectStore, SubjectSummary } from '../../domain/subject.ts'
+import type { SubjectCounts } from '../../domain/subject-counts.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { type PageBuilder, readPage } from '../page.ts'

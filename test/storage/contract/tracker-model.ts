@@ -2,7 +2,7 @@ import { type DailyTotal, dayOf } from '../../../src/domain/daily-total.ts'
 import type { IncomingEvent, IncomingRow, IncomingSession, IngestCounts } from '../../../src/domain/ingest.ts'
 import type { Instant } from '../../../src/domain/instant.ts'
 import type { SweptCounts } from '../../../src/domain/retention.ts'
-import type { SubjectCounts } from '../../../src/domain/subject.ts'
+import type { SubjectCounts } from '../../../src/domain/subject-counts.ts'
 import { byCodePoints, type WholeSubject } from './fixture.ts'
 
 type ModelSession = Omit<IncomingSession, 'type' | 'trackerId'> & { attributesAt: Instant | null }

@@ -1,0 +1,5 @@
+/** How much is stored of a subject, or was. */
+export interface SubjectCounts {
+  sessions: number
+  events: number
+}
