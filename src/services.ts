@@ -3,7 +3,7 @@ import type { Config } from './config.ts'
 import type { Clock } from './domain/instant.ts'
 import { base62Alphabet, type Randomness } from './domain/randomness.ts'
 import type { RetentionPolicy } from './domain/retention-window.ts'
-import type { Store } from './domain/store.ts'
+import type { Services } from './domain/services.ts'
 import type { StoreStatus } from './domain/store-status.ts'
 import { type OpenOptions, openStore, placeOf, storeExists } from './storage/open-store.ts'
 import { readStoreStatus } from './storage/store-status.ts'
@@ -13,12 +13,6 @@ const systemClock: Clock = Date.now
 const systemRandomness: Randomness = {
   uuid: () => randomUUID(),
   base62: (length) => Array.from({ length }, () => base62Alphabet.charAt(randomInt(62))).join(''),
-}
-
-/** What commands and the service work with: the store's ports, how long things are kept, the time, and chance. */
-export interface Services extends Store, RetentionPolicy {
-  clock: Clock
-  randomness: Randomness
 }
 
 /** Opens the store, which must be there unless it may be made, and puts beside it what is needed to work with it. */

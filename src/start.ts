@@ -4,6 +4,7 @@ import type { Config } from './config.ts'
 import type { Limiter } from './domain/budget.ts'
 import { formatInstant } from './domain/instant.ts'
 import { deletesFrom } from './domain/retention-window.ts'
+import type { Services } from './domain/services.ts'
 import { clientAddress } from './http/client-address.ts'
 import { connectionsWithin } from './http/connections.ts'
 import { originPolicy } from './http/console/origin-policy.ts'
@@ -16,7 +17,6 @@ import type { WaitingWindow } from './maintenance/observe-windows.ts'
 import { runMaintenance } from './maintenance/run-maintenance.ts'
 import { keyUse } from './operations/key/note-key-use.ts'
 import { passwordQueue } from './operations/member/password-queue.ts'
-import type { Services } from './services.ts'
 
 /** A service that listens. */
 export interface Service {

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../domain/services.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What every command is handed. */

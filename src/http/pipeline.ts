@@ -2,6 +2,7 @@ import type { Caller } from '../domain/api-key.ts'
 import { type ApiBudgetName, type Budget, budgetSpent, type Limiter, tightest } from '../domain/budget.ts'
 import { LetheError } from '../domain/errors.ts'
 import { andThen, type MaybePromise, runSteps } from '../domain/maybe-promise.ts'
+import type { Services } from '../domain/services.ts'
 import { authenticateKey } from '../operations/key/authenticate-key.ts'
 import { authenticateMember } from '../operations/member/authenticate-member.ts'
 import type { clientAddress } from './client-address.ts'
@@ -9,7 +10,7 @@ import { consoleBudgets } from './console/budgets.ts'
 import type { OriginPolicy } from './console/origin-policy.ts'
 import { readCookie } from './console/sign-in-cookie.ts'
 import { discardBody, readJson } from './request-body.ts'
-import type { HttpTools, PipelineName, RequestBatch, RequestContext, Services } from './request-context.ts'
+import type { HttpTools, PipelineName, RequestBatch, RequestContext } from './request-context.ts'
 
 export interface PipelineDeps {
   services: Services

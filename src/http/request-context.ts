@@ -2,14 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Actor, Origin } from '../domain/activity.ts'
 import type { Caller } from '../domain/api-key.ts'
 import { type BudgetState, requestWaitMs, type WaitBudget } from '../domain/budget.ts'
-import type { Clock } from '../domain/instant.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
 import type { Passwords } from '../domain/password.ts'
-import type { Plan, RetentionDays } from '../domain/plan.ts'
-import type { Randomness } from '../domain/randomness.ts'
+import type { Plan } from '../domain/plan.ts'
 import type { Scope } from '../domain/scope.ts'
+import type { Services } from '../domain/services.ts'
 import type { SignedIn, SignedInBrowser } from '../domain/sign-in.ts'
-import type { Store } from '../domain/store.ts'
 import type { ChosenRequestId } from './request-id.ts'
 import type { Fields, Schema } from './schemas/schema.ts'
 
@@ -130,13 +128,6 @@ export type RouteMatch = { pipeline: PipelineName; params: PathParameters } & (
   | { kind: 'nothing'; path: string | null }
   | { kind: 'broken-url'; path: null }
 )
-
-/** What operations work with. */
-export interface Services extends Store {
-  retentionDays: RetentionDays
-  clock: Clock
-  randomness: Randomness
-}
 
 /** What handlers need of the HTTP side. */
 export interface HttpTools extends SignInTools {

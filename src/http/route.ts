@@ -1,6 +1,7 @@
 import type { MaybePromise } from '../domain/maybe-promise.ts'
 import { windowStart } from '../domain/plan.ts'
 import { Problems } from '../domain/problems.ts'
+import type { Services } from '../domain/services.ts'
 import type { SignedIn } from '../domain/sign-in.ts'
 import type { TrackerView } from '../domain/tracker.ts'
 import { parameterReader } from './parameters.ts'
@@ -11,7 +12,6 @@ import {
   identityOf,
   type RequestContext,
   type Route,
-  type Services,
 } from './request-context.ts'
 import type { Fields, Schema, ValueOf, ValuesOf } from './schemas/schema.ts'
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
+import type { Services } from '../../domain/services.ts'
 import {
   deleteOrganisation,
   requireDeletableOrganisation,
 } from '../../operations/organisation/delete-organisation.ts'
-import type { Services } from '../../services.ts'
 import type { CommandKit } from '../command-kit.ts'
 import { flagOrAnswer } from '../questions.ts'
 import { countHeld, heldInWords, removeWithProgress } from './removal.ts'

@@ -1,7 +1,7 @@
 import type { SweptCounts } from '../../domain/retention.ts'
+import type { Services } from '../../domain/services.ts'
 import type { Tracker } from '../../domain/tracker.ts'
 import { finishDeletions } from '../../maintenance/finish-deletions.ts'
-import type { Services } from '../../services.ts'
 import type { Terminal } from '../terminal.ts'
 import { whenAlone } from '../when-alone.ts'
 

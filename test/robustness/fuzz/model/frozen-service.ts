@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { readConfig } from '../../../../src/config.ts'
-import { openServices, type Services } from '../../../../src/services.ts'
+import type { Services } from '../../../../src/domain/services.ts'
+import { openServices } from '../../../../src/services.ts'
 import { startService } from '../../../../src/start.ts'
 import { emptyStore } from '../../../support/empty-store.ts'
 import { inReverse } from '../../../support/in-reverse.ts'
