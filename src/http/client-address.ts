@@ -19,7 +19,7 @@ export function clientAddress(trustedProxies: readonly string[]): (request: Inco
 
   function holderOf(request: IncomingMessage, peer: string): string {
     const address = trustedProxies.length > 0 ? proxyAddress(request, isTrusted) : peer
-    return addressHolder(address) ?? addressHolder(peer) ?? 'unknown'
+    return addressBucketKey(address) ?? addressBucketKey(peer) ?? 'unknown'
   }
 
   /** Clients come again, and to take addresses apart costs as much as the rest of counting them. A long list is nobody's habit. */
@@ -38,7 +38,7 @@ const longestRemembered = 128
  * The bucket key of an address: an IPv4 address itself, written as IPv6 or not; an IPv6 address's /64, which one customer
  * commonly holds whole. `null` for what is no address: a proxy may pass on anything.
  */
-export function addressHolder(address: string): string | null {
+export function addressBucketKey(address: string): string | null {
   if (isIPv4(address)) return address
   if (!isIPv6(address)) return null
   const parsed = ipaddr.process(address)

@@ -5,7 +5,7 @@ import { type ApiBudgetName, type Budget, budgetSpent, type Limiter } from '../d
 import { LetheError } from '../domain/errors.ts'
 import type { Clock } from '../domain/instant.ts'
 import type { Randomness } from '../domain/randomness.ts'
-import { addressHolder } from './client-address.ts'
+import { addressBucketKey } from './client-address.ts'
 import type { Connections } from './connections.ts'
 import { STATUS_CODES } from './node-http.ts'
 import { cutOffBody } from './request-body.ts'
@@ -36,7 +36,7 @@ export function parserErrors(deps: ParserErrorDeps) {
     const startedAt = performance.now()
     const requestId = deps.randomness.uuid()
     const peer = socket.remoteAddress ?? ''
-    const budget = await deps.limiter.take(deps.budgets.ip, addressHolder(peer) ?? 'unknown')
+    const budget = await deps.limiter.take(deps.budgets.ip, addressBucketKey(peer) ?? 'unknown')
     const error = budget.granted ? new LetheError('invalid_request', message) : budgetSpent(deps.budgets.ip)
     const { status, headers, body } = failure(error, {
       requestId,
