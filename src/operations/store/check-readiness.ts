@@ -9,7 +9,7 @@ export interface Readiness {
 }
 
 /** Longer than a healthy store ever takes, shorter than whoever asks will wait. */
-const storePatienceMs = 2_000
+const storeTimeoutMs = 2_000
 
 /** Asks the parts how they are. `internal_error` that names the store when it does not answer in time; the cause is not in the message. */
 export async function checkReadiness(
@@ -18,8 +18,8 @@ export async function checkReadiness(
 ): Promise<Readiness> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(
-    () => late.reject(new Error(`The store has not answered for ${storePatienceMs} ms.`)),
-    storePatienceMs,
+    () => late.reject(new Error(`The store has not answered for ${storeTimeoutMs} ms.`)),
+    storeTimeoutMs,
   )
   try {
     await Promise.race([store.ping(), late.promise])

@@ -8,7 +8,7 @@ import { DamagedPage, unusedBytes } from './unused-bytes.ts'
 const pieceBytes = 4 * 2 ** 20
 const chunkBytes = 2 ** 18
 /** How long a piece tries to find the log empty before it lets others write. */
-const patienceMs = 20
+const timeoutMs = 20
 /**
  * Overflow and free pages begin with a page's number. Below this one its first byte is none that a b-tree's page begins with, so that
  * they cannot be mistaken for each other.
@@ -28,7 +28,7 @@ export function scrubPages(path: string, handle: number, first: number, last: nu
   // A connection of its own has none of the old pages, and makes the one that writes otherwise forget its.
   const db = openWriter(path)
   try {
-    if (!didWithin(db, patienceMs, () => didBeginWithEmptyLog(db, path))) return null
+    if (!didWithin(db, timeoutMs, () => didBeginWithEmptyLog(db, path))) return null
     try {
       const next = zeroPages(handle, first, last)
       db.exec(touch)

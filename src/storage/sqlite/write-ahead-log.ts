@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { withBusyTimeout } from './connection.ts'
 
 /** How long an answer waits for others to let go of the log. */
-const patienceMs = 5_000
+const timeoutMs = 5_000
 /** How often it is tried meanwhile. */
 const oftenMs = 1
 /** How often it is tried to empty a log that others have held that long. */
@@ -20,7 +20,7 @@ export function truncateLog(db: DatabaseSync): boolean {
 interface TruncationOptions {
   /** Told how long others have held the log once that is longer than can be waited for, and `null` when it is empty again. */
   onHeld(heldMs: number | null): void
-  patienceMs?: number
+  timeoutMs?: number
 }
 
 /** With an error when the log could not be emptied at all. */
@@ -73,7 +73,7 @@ export class LogTruncation {
   #tryAgain(now: number): void {
     this.#heldSince ??= now
     const heldMs = now - this.#heldSince
-    const isTooLong = heldMs >= (this.#options.patienceMs ?? patienceMs)
+    const isTooLong = heldMs >= (this.#options.timeoutMs ?? timeoutMs)
     // Whoever writes batch after batch lets go of it for no more than a moment.
     this.#timer = setTimeout(() => this.#try(), isTooLong ? seldomMs : oftenMs).unref()
     if (isTooLong) this.#note(heldMs)

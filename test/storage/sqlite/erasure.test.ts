@@ -137,7 +137,7 @@ describe('the write-ahead log', () => {
     const other = beginReading(path, 'numbers')
     db.exec('INSERT INTO numbers VALUES (1)')
     const told: (number | null)[] = []
-    const log = new LogTruncation(db, { patienceMs: 0, onHeld: (heldMs) => told.push(heldMs) })
+    const log = new LogTruncation(db, { timeoutMs: 0, onHeld: (heldMs) => told.push(heldMs) })
     let answers = 0
     const done = (error?: unknown) => {
       assert.equal(error, undefined)
