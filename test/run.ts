@@ -42,7 +42,11 @@ const shared: Record<string, number> = {
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const settings = ['test-global-setup=test/support/global-setup.ts', 'test-concurrency=4', 'test-timeout=60000']
+const settings = [
+  'test-global-setup=test/support/global-setup.ts',
+  'test-concurrency=4',
+  'test-timeout=60000',
+]
 
 /** Every test file once, in groups that share a process, in the order in which they are to begin. */
 function plan(): string[][] {
