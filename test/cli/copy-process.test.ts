@@ -13,7 +13,7 @@ import { seededRandom } from '../support/seeded-random.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // There are several processes to start, and they start in half the time with what one before them has compiled.
-process.env.NODE_COMPILE_CACHE = temporaryFolder({ after })
+process.env.NODE_COMPILE_CACHE ??= temporaryFolder({ after })
 
 /** A command line whose store has so many events, of a hundred subjects. */
 async function withEvents(t: TestContext, count: number, properties = {}): Promise<CommandLine> {

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { assertRefused, type CommandLine, commandLine, onlyJson } from '../support/command-line.ts'
+import { assertRefused, type CommandLine, onlyJson } from '../support/command-line.ts'
 import { openStoreAt } from '../support/empty-store.ts'
 import { everyTracker, fillEverything } from '../support/everything.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { preparedStore } from '../support/prepared-store.ts'
 import { rowsAt } from '../support/raw-store.ts'
 
 interface Fixture {
@@ -17,13 +18,16 @@ interface Fixture {
   copy: string[]
 }
 
-async function withFullStore(t: TestContext): Promise<Fixture> {
-  const cli = commandLine(t)
-  const from = `sqlite:${cli.storePath}`
-  const to = `sqlite:${join(cli.folder, 'copy.db')}`
-  const store = await openStoreAt(from)
+const filled = preparedStore(async ({ storePath }) => {
+  const store = await openStoreAt(`sqlite:${storePath}`)
   await fillEverything(store)
   await store.close()
+})
+
+async function withFullStore(t: TestContext): Promise<Fixture> {
+  const cli = await filled(t)
+  const from = `sqlite:${cli.storePath}`
+  const to = `sqlite:${join(cli.folder, 'copy.db')}`
   return { cli, from, to, copy: ['copy', '--from', from, '--to', to] }
 }
 

@@ -1,30 +1,39 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { deleteTracker } from '../../src/operations/tracker/delete-tracker.ts'
 import { openServices } from '../../src/services.ts'
 import {
   assertRefused,
   type CommandLine,
-  commandLine,
   jsonLines,
   type LocalOutcome,
   onlyJson,
 } from '../support/command-line.ts'
+import { preparedStore, running } from '../support/prepared-store.ts'
 
 /** An organisation with two trackers, a key and a member, and two visits of the first tracker. */
-async function shop(t: TestContext): Promise<CommandLine> {
-  const cli = commandLine(t)
-  await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
-  for (const id of ['shop', 'blog'])
-    await cli.run(['trackers', 'create', '--org', 'acme', '--name', `The ${id}`, '--id', id])
-  await cli.run(['keys', 'create', '--org', 'acme', '--name', 'nightly', '--scope', 'analytics:view'])
-  await cli.run(['members', 'create', '--org', 'acme', '--email', 'ann@acme.example'])
+const shop = preparedStore(async (cli) => {
+  const make = running(
+    ['orgs', 'create', '--name', 'Acme', '--id', 'acme'],
+    ...['shop', 'blog'].map((id) => [
+      'trackers',
+      'create',
+      '--org',
+      'acme',
+      '--name',
+      `The ${id}`,
+      '--id',
+      id,
+    ]),
+    ['keys', 'create', '--org', 'acme', '--name', 'nightly', '--scope', 'analytics:view'],
+    ['members', 'create', '--org', 'acme', '--email', 'ann@acme.example'],
+  )
+  await make(cli)
   await fill(cli)
-  return cli
-}
+})
 
 async function fill(cli: CommandLine) {
   const file = join(cli.folder, 'visits.ndjson')

@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { type CommandLine, commandLine, jsonLines, type LocalOutcome } from '../support/command-line.ts'
+import { commandLine, jsonLines, type LocalOutcome } from '../support/command-line.ts'
+import { preparedStore, running } from '../support/prepared-store.ts'
 import { startRemoteShop } from '../support/remote-shop.ts'
 
 /** The one JSON object that a failed command printed, which says what people read on standard error. */
@@ -16,10 +17,7 @@ function failureIn({ stdout, stderr }: LocalOutcome): Record<string, unknown> {
   return error
 }
 
-async function withOrganisation(cli: CommandLine): Promise<CommandLine> {
-  await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
-  return cli
-}
+const withOrganisation = preparedStore(running(['orgs', 'create', '--name', 'Acme', '--id', 'acme']))
 
 describe('a command that fails with --json', { concurrency: true }, () => {
   it('prints why as JSON, wrong usage and configuration included', async (t) => {
@@ -42,7 +40,7 @@ describe('a command that fails with --json', { concurrency: true }, () => {
   })
 
   it("names the fields that will not do, as the API's errors do", async (t) => {
-    const cli = await withOrganisation(commandLine(t))
+    const cli = await withOrganisation(t)
     const taken = failureIn(await cli.run(['orgs', 'create', '--name', ' ', '--id', '..', '--json']))
     assert.equal(taken.code, 'validation_error')
     assert.partialDeepStrictEqual(taken.details, [{ field: 'name' }, { field: 'id' }])
@@ -62,7 +60,7 @@ describe('a command that fails with --json', { concurrency: true }, () => {
   })
 
   it('prints one object, where it has something to say of what it did before', async (t) => {
-    const cli = await withOrganisation(commandLine(t))
+    const cli = await withOrganisation(t)
     await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'shop'])
     const [good, cutOff] = [join(cli.folder, 'good.ndjson'), join(cli.folder, 'cut-off.ndjson.gz')]
     const now = new Date().toISOString()

@@ -1,23 +1,13 @@
 import assert from 'node:assert/strict'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { readKeyId } from '../../src/domain/key-string.ts'
 import { createKey } from '../../src/operations/key/create-key.ts'
 import { openServices } from '../../src/services.ts'
-import {
-  assertRefused,
-  type CommandLine,
-  commandLine,
-  jsonLines,
-  onlyJson,
-  textOf,
-} from '../support/command-line.ts'
+import { assertRefused, type CommandLine, jsonLines, onlyJson, textOf } from '../support/command-line.ts'
+import { preparedStore, running } from '../support/prepared-store.ts'
 
-async function withOrganisation(t: TestContext): Promise<CommandLine> {
-  const cli = commandLine(t)
-  await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
-  return cli
-}
+const withOrganisation = preparedStore(running(['orgs', 'create', '--name', 'Acme', '--id', 'acme']))
 
 const reader = ['keys', 'create', '--org', 'acme', '--name', 'reader', '--scope', 'analytics:view']
 

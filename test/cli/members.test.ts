@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { assertRefused, type CommandLine, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
+import { assertRefused, jsonLines, onlyJson } from '../support/command-line.ts'
+import { preparedStore, running } from '../support/prepared-store.ts'
 
 const create = ['members', 'create', '--org', 'acme', '--email', 'Ada@Acme.example']
 
-async function withOrganisation(cli: CommandLine): Promise<CommandLine> {
-  await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
-  return cli
-}
+const withOrganisation = preparedStore(running(['orgs', 'create', '--name', 'Acme', '--id', 'acme']))
 
 describe('lethe members', () => {
   it('create prints a link alone, and tells people what it is', async (t) => {
-    const cli = await withOrganisation(commandLine(t))
+    const cli = await withOrganisation(t)
     const { code, stdout, stderr } = await cli.run(create, { env: { LETHE_PORT: '8080' } })
     assert.equal(code, 0)
     assert.match(stdout, /^http:\/\/127\.0\.0\.1:8080\/console\/join#[0-9A-Za-z]{43}\n$/)
@@ -21,7 +19,7 @@ describe('lethe members', () => {
   })
 
   it('create prints JSON for scripts, under the public address where there is one', async (t) => {
-    const cli = await withOrganisation(commandLine(t))
+    const cli = await withOrganisation(t)
     const env = { LETHE_PUBLIC_URL: 'https://lethe.example' }
     const [made] = jsonLines((await cli.run([...create, '--json'], { env })).stdout)
     assert.deepEqual(Object.keys(made ?? {}), ['id', 'email', 'orgId', 'link', 'expiresAt'])
@@ -30,7 +28,7 @@ describe('lethe members', () => {
   })
 
   it('create asks for what is missing, and a script is told', async (t) => {
-    const cli = await withOrganisation(commandLine(t))
+    const cli = await withOrganisation(t)
     const asked = await cli.run(['members', 'create'], { answers: ['acme', 'ada@acme.example'] })
     assert.deepEqual(asked.asked, ['Organisation (its id): ', 'E-mail address: '])
     assert.equal(asked.code, 0)
@@ -38,7 +36,7 @@ describe('lethe members', () => {
   })
 
   it('create refuses what is no address, and an organisation that is not there', async (t) => {
-    const cli = await withOrganisation(commandLine(t))
+    const cli = await withOrganisation(t)
     const bad = await cli.run(['members', 'create', '--org', 'acme', '--email', 'nobody'])
     assert.equal(bad.code, 1)
     assert.match(bad.stderr, /^error: email must be an e-mail address/)
@@ -47,7 +45,7 @@ describe('lethe members', () => {
   })
 
   it('link replaces the link of a member, and needs one', async (t) => {
-    const cli = await withOrganisation(commandLine(t))
+    const cli = await withOrganisation(t)
     const link = ['members', 'link', '--org', 'acme', '--email', 'ada@acme.example']
     assert.equal((await cli.run(link)).code, 1)
     const [first, second] = [await cli.run(create), await cli.run(link)]
@@ -57,7 +55,7 @@ describe('lethe members', () => {
   })
 
   it('list shows who they are, and whether they have joined', async (t) => {
-    const cli = await withOrganisation(commandLine(t))
+    const cli = await withOrganisation(t)
     await cli.run(create)
     const people = await cli.run(['members', 'list', '--org', 'acme'])
     assert.match(people.stdout, /^ID +EMAIL +JOINED\nmem_\w{16} +ada@acme\.example +not yet\n$/)
@@ -67,7 +65,7 @@ describe('lethe members', () => {
   })
 
   it('remove takes an id or an address and the address typed, and leaves an entry in the activity', async (t) => {
-    const cli = await withOrganisation(commandLine(t))
+    const cli = await withOrganisation(t)
     await cli.run(create)
     const invite = ['members', 'create', '--org', 'acme', '--json', '--email']
     const { id: ben } = onlyJson(await cli.run([...invite, 'ben@acme.example']))

@@ -1,8 +1,19 @@
 import assert from 'node:assert/strict'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { assertRefused, type CommandLine, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
 import { fillStore, inStore, shop } from '../support/filled-store.ts'
+import { preparedStore, running } from '../support/prepared-store.ts'
 import { eventRow } from '../support/rows.ts'
+
+const withOrganisation = preparedStore(running(['orgs', 'create', '--name', 'Acme', '--id', 'acme']))
+
+/** An organisation on the plan pro, with a visit of a year ago. */
+const withOldVisit = preparedStore(async (cli) => {
+  await fillStore(cli.storePath, [
+    eventRow({ subjectId: 'anna', eventId: 'e', occurredAt: Date.now() - 365 * 86_400_000 }),
+  ])
+  await running(['orgs', 'set-plan', 'acme', 'pro'])(cli)
+})
 
 describe('lethe orgs create', { concurrency: true }, () => {
   it('prints the organisation as {id, name, plan} for scripts, on the plan free unless told', async (t) => {
@@ -95,8 +106,7 @@ describe('lethe orgs list', () => {
   })
 
   it('prints a table for people', async (t) => {
-    const cli = commandLine(t)
-    await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
+    const cli = await withOrganisation(t)
     const { stdout } = await cli.run(['orgs', 'list'])
     assert.equal(stdout, 'ID    NAME  PLAN\nacme  Acme  free\n')
   })
@@ -104,8 +114,7 @@ describe('lethe orgs list', () => {
 
 describe('lethe orgs set-plan', { concurrency: true }, () => {
   it('moves an organisation to another plan, said for scripts and for people', async (t) => {
-    const cli = commandLine(t)
-    await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
+    const cli = await withOrganisation(t)
     const moved = onlyJson(await cli.run(['orgs', 'set-plan', 'acme', 'business', '--json']))
     const retention = { days: 1_825, aged: null, deletesFrom: null, deleted: null }
     assert.deepEqual(moved, { id: 'acme', name: 'Acme', plan: 'business', retention })
@@ -114,15 +123,6 @@ describe('lethe orgs set-plan', { concurrency: true }, () => {
     assert.equal((await cli.run(['orgs', 'list', '--json'])).stdout.includes('"plan":"pro"'), true)
   })
 
-  /** An organisation on the plan pro, with a visit of a year ago. */
-  async function withOldVisit(t: TestContext): Promise<CommandLine> {
-    const cli = commandLine(t)
-    await fillStore(cli.storePath, [
-      eventRow({ subjectId: 'anna', eventId: 'e', occurredAt: Date.now() - 365 * 86_400_000 }),
-    ])
-    await cli.run(['orgs', 'set-plan', 'acme', 'pro'])
-    return cli
-  }
   const planOf = async (cli: CommandLine) => onlyJson(await cli.run(['orgs', 'list', '--json'])).plan
   const isStored = async (cli: CommandLine) =>
     inStore(cli.storePath, async ({ subjects }) => (await subjects.read(shop, 'anna')) !== null)
@@ -189,8 +189,7 @@ describe('lethe orgs set-plan', { concurrency: true }, () => {
   })
 
   it('refuses a plan there is not, as wrong usage', async (t) => {
-    const cli = commandLine(t)
-    await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
+    const cli = await withOrganisation(t)
     const refused = await cli.run(['orgs', 'set-plan', 'acme', 'gold'])
     assertRefused(refused, 2, /free, starter, pro, business/)
     assert.equal(onlyJson(await cli.run(['orgs', 'list', '--json'])).plan, 'free')

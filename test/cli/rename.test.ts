@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
-import { assertRefused, type CommandLine, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
+import { describe, it, type TestContext } from 'node:test'
+import { assertRefused, type CommandLine, jsonLines, onlyJson } from '../support/command-line.ts'
+import { preparedStore, running } from '../support/prepared-store.ts'
 
-async function shop(cli: CommandLine): Promise<{ keyId: string }> {
-  await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
-  await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'acme-shop'])
-  return { keyId: await createKey(cli, 'nightly') }
+const withShop = preparedStore(
+  running(
+    ['orgs', 'create', '--name', 'Acme', '--id', 'acme'],
+    ['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'acme-shop'],
+    ['keys', 'create', '--org', 'acme', '--name', 'nightly', '--scope', 'analytics:view'],
+  ),
+)
+
+async function shop(t: TestContext): Promise<{ cli: CommandLine; keyId: string }> {
+  const cli = await withShop(t)
+  const { id } = onlyJson(await cli.run(['keys', 'list', '--org', 'acme', '--json']))
+  return { cli, keyId: String(id) }
 }
 
 async function createKey(cli: CommandLine, name: string): Promise<string> {
@@ -25,8 +34,7 @@ async function renames(cli: CommandLine): Promise<unknown[]> {
 
 describe('renaming from the command line', () => {
   it('gives another name to an organisation, a tracker and a key, and leaves both names in the activity', async (t) => {
-    const cli = commandLine(t)
-    const { keyId } = await shop(cli)
+    const { cli, keyId } = await shop(t)
     const org = await cli.run(['orgs', 'rename', 'acme', '--name', 'Acme Ltd'])
     assert.deepEqual([org.code, org.stdout, org.stderr], [0, 'acme is named "Acme Ltd" now.\n', ''])
     const tracker = await cli.run(['trackers', 'rename', 'acme-shop', '--name', 'The shop'])
@@ -41,8 +49,7 @@ describe('renaming from the command line', () => {
   })
 
   it('prints what was renamed as one JSON object for scripts, as lists do', async (t) => {
-    const cli = commandLine(t)
-    const { keyId } = await shop(cli)
+    const { cli, keyId } = await shop(t)
     const renamed = async (...args: string[]) => onlyJson(await cli.run([...args, '--name', 'New', '--json']))
     const listed = async (...args: string[]) => jsonLines((await cli.run([...args, '--json'])).stdout)
     assert.deepEqual([await renamed('orgs', 'rename', 'acme')], await listed('orgs', 'list'))
@@ -54,8 +61,7 @@ describe('renaming from the command line', () => {
   })
 
   it('asks for the name on a terminal, and tells a script that it is missing', async (t) => {
-    const cli = commandLine(t)
-    const { keyId } = await shop(cli)
+    const { cli, keyId } = await shop(t)
     for (const [args, question] of [
       [['orgs', 'rename', 'acme'], 'New name of the organisation: '],
       [['trackers', 'rename', 'acme-shop'], 'New name of the tracker: '],
@@ -68,8 +74,7 @@ describe('renaming from the command line', () => {
   })
 
   it('refuses a name that will not do, and what is not there; nothing is in the activity', async (t) => {
-    const cli = commandLine(t)
-    const { keyId } = await shop(cli)
+    const { cli, keyId } = await shop(t)
     for (const args of [
       ['orgs', 'rename', 'acme'],
       ['trackers', 'rename', 'acme-shop'],
@@ -88,8 +93,7 @@ describe('renaming from the command line', () => {
   })
 
   it('takes the name a thing has already for done, without an entry', async (t) => {
-    const cli = commandLine(t)
-    const { keyId } = await shop(cli)
+    const { cli, keyId } = await shop(t)
     for (const args of [
       ['orgs', 'rename', 'acme', '--name', 'Acme'],
       ['trackers', 'rename', 'acme-shop', '--name', 'Shop'],
@@ -101,8 +105,7 @@ describe('renaming from the command line', () => {
   })
 
   it('refuses a key the name of another active one, and a key that has ended', async (t) => {
-    const cli = commandLine(t)
-    const { keyId } = await shop(cli)
+    const { cli, keyId } = await shop(t)
     const other = await createKey(cli, 'hourly')
     const taken = await cli.run(['keys', 'rename', keyId, '--name', 'hourly'])
     assertRefused(taken, 1, /the organisation has an active key named "hourly" already/)

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
 import { assertRefused, type CommandLine, commandLine, onlyJson, textOf } from '../support/command-line.ts'
 import { fillStore, inStore, shop } from '../support/filled-store.ts'
+import { preparedStore } from '../support/prepared-store.ts'
 import { eventRow } from '../support/rows.ts'
 
 /** A store in which 50 of 100 subjects, whose texts all stood in each other's pages, have been erased. */
-async function withErasures(t: TestContext): Promise<CommandLine> {
-  const cli = commandLine(t)
+const withErasures = preparedStore(async (cli) => {
   await fillStore(cli.storePath, [])
   const numbers = Array.from({ length: 100 }, (_, number) => number)
   const name = (number: number) => `${number % 2 ? 'erased' : 'kept'}-visitor-${number}`
@@ -23,8 +23,7 @@ async function withErasures(t: TestContext): Promise<CommandLine> {
     }
     for (const number of numbers.filter((number) => number % 2)) await subjects.erase(shop, name(number))
   })
-  return cli
-}
+})
 
 const stateOf = (cli: CommandLine) => inStore(cli.storePath, ({ maintenance }) => maintenance.scrubState())
 

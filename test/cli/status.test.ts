@@ -9,11 +9,13 @@ import * as sqlite from '../../src/storage/sqlite/migrate.ts'
 import { type CommandLine, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
 import { openStoreAt } from '../support/empty-store.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
+import { preparedStore, running } from '../support/prepared-store.ts'
 import { noRedis, someRedis } from '../support/redis.ts'
 import { at, eventRow } from '../support/rows.ts'
 import { until } from '../support/until.ts'
 
 const create = ['orgs', 'create', '--name', 'Acme', '--id', 'acme', '--plan', 'pro']
+const created = preparedStore(running(create))
 
 /** Every file of the folder with what it holds. */
 function files({ folder }: CommandLine): Record<string, string> {
@@ -36,8 +38,7 @@ function edit(path: string, work: (db: DatabaseSync) => void): void {
 
 describe('lethe status of the embedded store', () => {
   it('tells how it stands, as one JSON object, and leaves every file as it was', async (t) => {
-    const cli = commandLine(t)
-    await cli.run(create)
+    const cli = await created(t)
     const before = files(cli)
     const status = onlyJson(await cli.run(['status', '--json'], { env: { LETHE_RETENTION_DAYS: 'pro=9' } }))
     const known = sqlite.migrations().length
@@ -56,8 +57,7 @@ describe('lethe status of the embedded store', () => {
   })
 
   it('is lines for people', async (t) => {
-    const cli = commandLine(t)
-    await cli.run(create)
+    const cli = await created(t)
     const { code, stdout, stderr } = await cli.run(['status'])
     assert.deepEqual([code, stderr], [0, ''])
     assert.match(
@@ -70,8 +70,7 @@ describe('lethe status of the embedded store', () => {
   })
 
   it('knows of the last sweep, and that what was deleted waits for a scrub', async (t) => {
-    const cli = commandLine(t)
-    await cli.run(create)
+    const cli = await created(t)
     const store = await openStoreAt(`sqlite:${cli.storePath}`)
     t.after(() => store.close())
     await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
@@ -121,8 +120,7 @@ describe('lethe status of the embedded store', () => {
   })
 
   it('looks at one of a newer Lethe, as far as it understands it', async (t) => {
-    const cli = commandLine(t)
-    await cli.run(create)
+    const cli = await created(t)
     edit(cli.storePath, (db) =>
       db.exec(`UPDATE organisations SET plan = 'galaxy'; DROP TABLE sweeps;
         ALTER TABLE scrubs RENAME COLUMN scrubbed_at TO done_at; PRAGMA user_version = 999`),
@@ -202,8 +200,7 @@ describe('lethe status of a store in PostgreSQL', () => {
 
 describe('lethe status of a limiter', () => {
   it('tells that a Redis cannot be reached, which is no failure', async (t) => {
-    const cli = commandLine(t)
-    await cli.run(create)
+    const cli = await created(t)
     const env = { LETHE_LIMITER: 'redis://:hush@127.0.0.1:1' }
     const { limiter } = onlyJson(await cli.run(['status', '--json'], { env }))
     assert.deepEqual(limiter, { engine: 'redis', isReachable: false })
@@ -213,8 +210,7 @@ describe('lethe status of a limiter', () => {
   })
 
   it('tells that a Redis can be reached', { skip: noRedis }, async (t) => {
-    const cli = commandLine(t)
-    await cli.run(create)
+    const cli = await created(t)
     const env = { LETHE_LIMITER: await someRedis(t) }
     // One that answers slowly, as beside other tests, is not used either.
     await until(async () => {

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { describe, it, type TestContext } from 'node:test'
-import { assertRefused, type CommandLine, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
+import { describe, it } from 'node:test'
+import { assertRefused, jsonLines, onlyJson } from '../support/command-line.ts'
+import { preparedStore, running } from '../support/prepared-store.ts'
 
-async function withOrganisations(t: TestContext): Promise<CommandLine> {
-  const cli = commandLine(t)
-  for (const id of ['acme', 'other']) await cli.run(['orgs', 'create', '--name', id, '--id', id])
-  return cli
-}
+const withOrganisations = preparedStore(
+  running(...['acme', 'other'].map((id) => ['orgs', 'create', '--name', id, '--id', id])),
+)
 
 describe('lethe trackers create', { concurrency: true }, () => {
   it('prints the tracker as {id, orgId, name} for scripts', async (t) => {

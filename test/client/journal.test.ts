@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import { type BatchOutcome, type BatchProgress, JournalError, LetheClient } from '@lethe/client'
 import { fileJournal } from '@lethe/client/file-journal'
 import { clientOf, movedTime, recordingFetch } from '../support/client.ts'
@@ -9,12 +9,14 @@ import { failure, scriptedServer } from '../support/scripted-server.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
+const shop = await startShop({ after }, { scopes: ['analytics:delete-data'] })
+const runtime = movedTime(shop.passTime)
+
+/** The shop with these visitors, whoever was erased before, and a client of it. */
 async function withVisitors(t: TestContext, count = 5) {
-  const shop = await startShop(t, { scopes: ['analytics:delete-data'] })
   const ids = Array.from({ length: count }, (_, number) => `visitor-${number}`)
   await shop.ingest(ids.flatMap((subjectId) => visit(subjectId)))
   const recorded = recordingFetch()
-  const runtime = movedTime(shop.passTime)
   const client = clientOf(shop, { runtime, fetch: recorded.fetch })
   const path = join(temporaryFolder(t), 'batch.journal')
   return { ...shop, ...recorded, runtime, client, ids, path }
@@ -32,7 +34,7 @@ async function eraseSome(outcomes: AsyncIterable<BatchOutcome>, count: number): 
   for await (const _ of outcomes) if (--left === 0) return
 }
 
-describe('a batch with a journal', { concurrency: true }, () => {
+describe('a batch with a journal', () => {
   it('goes on where it stopped, and does nothing more once it is done', async (t) => {
     const { client, ids, path, exchanges } = await withVisitors(t)
     await eraseSome(client.eraseSubjects('shop', ids, { journal: fileJournal(path) }), 2)
@@ -177,7 +179,7 @@ describe('a batch with a journal', { concurrency: true }, () => {
   })
 })
 
-describe('a journal is refused, and nothing sent or written,', { concurrency: true }, () => {
+describe('a journal is refused, and nothing sent or written,', () => {
   async function refused(
     t: TestContext,
     {

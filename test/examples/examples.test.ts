@@ -22,7 +22,8 @@ const notThere = 'Nothing is stored about this visitor in this tracker, or there
 
 /** Runs an example until it ends, whatever its exit code. */
 async function run(program: string, args: string[], env: Record<string, string>) {
-  const options = { env: { PATH: process.env.PATH, ...env } }
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const options = { env: { PATH, NODE_COMPILE_CACHE, ...env } }
   return await execute(program, args, options).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),

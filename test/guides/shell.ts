@@ -30,7 +30,12 @@ export function openShell(
   const [program = '', ...args] = [...within, 'bash', '--noprofile', '--norc']
   const bash = spawn(program, args, {
     cwd: folder,
-    env: { HOME: folder, LANG: 'C.UTF-8', PATH: `${programs}:${process.env.PATH}`, ...env },
+    env: {
+      ...{ HOME: folder, LANG: 'C.UTF-8', PATH: `${programs}:${process.env.PATH}` },
+      // With what another process has compiled, the program starts in half the time.
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      ...env,
+    },
   })
   lifetime.after(async () => {
     if (bash.exitCode !== null) return

@@ -6,6 +6,7 @@ import { dataOf, errorOf, listIn, objectIn, textIn } from '../support/answers.ts
 import { always, at, eventRow, sessionRow } from '../support/rows.ts'
 import type { Lifetime } from '../support/service.ts'
 import { type Shop, startShop, subjectPath, subjectsPath } from '../support/shop.ts'
+import { until } from '../support/until.ts'
 
 const day = 86_400_000
 /** What the plan free keeps. */
@@ -15,9 +16,12 @@ const noon = at('2026-11-15T12:00:00.000Z')
 mock.timers.enable({ apis: ['Date'], now: noon })
 
 /** A service that has swept at its start, and will not again. */
-function startUnsweptShop(t: Lifetime): Promise<Shop> {
-  const env = { LETHE_SWEEP_SECONDS: '86400', LETHE_SCRUB_HOUR: 'off' }
-  return startShop(t, { env, scopes: ['analytics:view', 'analytics:delete-data'] })
+async function startUnsweptShop(t: Lifetime): Promise<Shop> {
+  const env = { LETHE_SWEEP_SECONDS: '86400', LETHE_SCRUB_HOUR: 'off', LETHE_METRICS_PORT: '0' }
+  const shop = await startShop(t, { env, scopes: ['analytics:view', 'analytics:delete-data'] })
+  const isSwept = /^lethe_sweep_duration_seconds_count\{outcome="complete"\} 1$/m
+  await until(async () => isSwept.test(await (await fetch(String(shop.metricsUrl))).text()))
+  return shop
 }
 
 /** A session with its events, each at its instant. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { assertUnmetered, budgetOf, dataOf, errorOf, isObject } from '../support/answers.ts'
 import type { Answer } from '../support/documented.ts'
 import { askRaw } from '../support/raw-http.ts'
@@ -31,69 +31,98 @@ function limiterLines({ logged }: Shop): unknown[] {
 const lostLine = [40, 'the limiter cannot be reached: this process counts for itself']
 const foundLine = [30, 'the limiter can be reached again']
 
-describe('services on one Redis', { skip }, () => {
-  test('share an address’s budget, and tell the same of it', async (t) => {
-    const redis = await startRedis(t)
-    const env = { LETHE_LIMIT_IP: '5/minute' }
-    const [one, other] = [await startShared(t, redis, env), await startShared(t, redis, env)]
-    const answers = [await read(one), await read(other), await read(one), await read(other), await read(one)]
-    for (const answer of answers) dataOf(answer)
-    assert.deepEqual(
-      answers.map((answer) => budgetOf(answer).remaining),
-      [4, 3, 2, 1, 0],
-    )
-    assert.equal(new Set(answers.map((answer) => budgetOf(answer).reset)).size, 1)
-    for (const shop of [one, other]) {
-      const refused = await read(shop)
-      errorOf(refused, 'rate_limited')
-      assert.deepEqual([budgetOf(refused).limit, budgetOf(refused).remaining], [5, 0])
-      const wait = Number(refused.headers.get('retry-after'))
-      assert.ok(wait >= 1 && wait <= 60)
-    }
-  })
+type StartShared = (env?: Record<string, string>) => Promise<Shop>
 
-  test('tell how long to wait by the clock of Redis, whatever their own says', async (t) => {
+/** Plays on a Redis of its own; and again on another where the machine was so busy that a service took Redis for gone. */
+async function undisturbed(
+  t: TestContext,
+  play: (start: StartShared, redis: TestRedis) => Promise<void>,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
     const redis = await startRedis(t)
-    const shop = await startShared(t, redis, { LETHE_LIMIT_KEY: '1/minute' })
-    dataOf(await read(shop))
-    for (const ms of [-3_600_000, 7_200_000]) {
-      shop.passTime(ms)
-      const refused = await read(shop)
-      errorOf(refused, 'rate_limited')
-      const wait = Number(refused.headers.get('retry-after'))
-      assert.ok(wait > 30 && wait <= 60, `${wait}`)
+    const shops: Shop[] = []
+    const start: StartShared = async (env) => {
+      const shop = await startShared(t, redis, env)
+      shops.push(shop)
+      return shop
     }
-  })
+    try {
+      return await play(start, redis)
+    } catch (error) {
+      if (attempt === 10 || shops.every((shop) => limiterLines(shop).length === 0)) throw error
+    }
+  }
+}
+
+describe('services on one Redis', { skip }, () => {
+  test('share an address’s budget, and tell the same of it', (t) =>
+    undisturbed(t, async (start) => {
+      const env = { LETHE_LIMIT_IP: '5/minute' }
+      const [one, other] = [await start(env), await start(env)]
+      const answers = [
+        await read(one),
+        await read(other),
+        await read(one),
+        await read(other),
+        await read(one),
+      ]
+      for (const answer of answers) dataOf(answer)
+      assert.deepEqual(
+        answers.map((answer) => budgetOf(answer).remaining),
+        [4, 3, 2, 1, 0],
+      )
+      assert.equal(new Set(answers.map((answer) => budgetOf(answer).reset)).size, 1)
+      for (const shop of [one, other]) {
+        const refused = await read(shop)
+        errorOf(refused, 'rate_limited')
+        assert.deepEqual([budgetOf(refused).limit, budgetOf(refused).remaining], [5, 0])
+        const wait = Number(refused.headers.get('retry-after'))
+        assert.ok(wait >= 1 && wait <= 60)
+      }
+    }))
+
+  test('tell how long to wait by the clock of Redis, whatever their own says', (t) =>
+    undisturbed(t, async (start) => {
+      const shop = await start({ LETHE_LIMIT_KEY: '1/minute' })
+      dataOf(await read(shop))
+      for (const ms of [-3_600_000, 7_200_000]) {
+        shop.passTime(ms)
+        const refused = await read(shop)
+        errorOf(refused, 'rate_limited')
+        const wait = Number(refused.headers.get('retry-after'))
+        assert.ok(wait > 30 && wait <= 60, `${wait}`)
+      }
+    }))
 })
 
 describe('a request’s way, counted in Redis', { skip }, () => {
-  test('has its steps in the same order as ever', async (t) => {
-    const redis = await startRedis(t)
-    const shop = await startShared(t, redis, {
-      LETHE_LIMIT_IP: '8/minute',
-      LETHE_LIMIT_KEY: '4/minute',
-      LETHE_LIMIT_ERASURE: '1/hour',
-    })
-    const { ask, key } = shop
-    const told = (answer: Answer) => [answer.status, budgetOf(answer).limit, budgetOf(answer).remaining]
-    // Without a key the address alone is charged, and nobody learns whether the path exists.
-    assert.deepEqual(told(await ask('/v1/nowhere')), [401, 8, 7])
-    assert.deepEqual(told(await ask('/v1/nowhere', { key })), [404, 4, 3])
-    // The erasure is charged before its parameters are looked at.
-    const wrong = await ask(`${subjectPath('anna')}?force=yes`, { method: 'DELETE', key })
-    assert.deepEqual(told(wrong), [422, 1, 0])
-    const refused = await erase(shop)
-    assert.deepEqual(told(refused), [429, 1, 0])
-    // That has cost the key its third request; the fourth is granted, the fifth is not, and costs the address alone.
-    assert.deepEqual(told(await read(shop)), [200, 4, 0])
-    assert.deepEqual(told(await read(shop)), [429, 4, 0])
-    assert.deepEqual(told(await read(shop)), [429, 4, 0])
-    assert.deepEqual(told(await read(shop)), [429, 4, 0])
-    assert.deepEqual(told(await read(shop)), [429, 8, 0])
-    assert.match(String(await redis.ask('GET', `lethe:key:${shop.keyId}`)), /^4 /)
-    assert.match(String(await redis.ask('GET', `lethe:erasure:${shop.keyId}`)), /^1 /)
-    assert.match(String(await redis.ask('GET', 'lethe:ip:127.0.0.1')), /^8 /)
-  })
+  test('has its steps in the same order as ever', (t) =>
+    undisturbed(t, async (start, redis) => {
+      const shop = await start({
+        LETHE_LIMIT_IP: '8/minute',
+        LETHE_LIMIT_KEY: '4/minute',
+        LETHE_LIMIT_ERASURE: '1/hour',
+      })
+      const { ask, key } = shop
+      const told = (answer: Answer) => [answer.status, budgetOf(answer).limit, budgetOf(answer).remaining]
+      // Without a key the address alone is charged, and nobody learns whether the path exists.
+      assert.deepEqual(told(await ask('/v1/nowhere')), [401, 8, 7])
+      assert.deepEqual(told(await ask('/v1/nowhere', { key })), [404, 4, 3])
+      // The erasure is charged before its parameters are looked at.
+      const wrong = await ask(`${subjectPath('anna')}?force=yes`, { method: 'DELETE', key })
+      assert.deepEqual(told(wrong), [422, 1, 0])
+      const refused = await erase(shop)
+      assert.deepEqual(told(refused), [429, 1, 0])
+      // That has cost the key its third request; the fourth is granted, the fifth is not, and costs the address alone.
+      assert.deepEqual(told(await read(shop)), [200, 4, 0])
+      assert.deepEqual(told(await read(shop)), [429, 4, 0])
+      assert.deepEqual(told(await read(shop)), [429, 4, 0])
+      assert.deepEqual(told(await read(shop)), [429, 4, 0])
+      assert.deepEqual(told(await read(shop)), [429, 8, 0])
+      assert.match(String(await redis.ask('GET', `lethe:key:${shop.keyId}`)), /^4 /)
+      assert.match(String(await redis.ask('GET', `lethe:erasure:${shop.keyId}`)), /^1 /)
+      assert.match(String(await redis.ask('GET', 'lethe:ip:127.0.0.1')), /^8 /)
+    }))
 
   test('leaves the unmetered paths uncounted', async (t) => {
     const redis = await startRedis(t)
@@ -115,7 +144,8 @@ for (const [what, down, up] of downs) {
     test('requests go on without the headers, until it is back; two lines are logged', async (t) => {
       const redis = await startRedis(t)
       const shop = await startShared(t, redis)
-      assert.ok(isMetered(await read(shop)))
+      await until(async () => isMetered(await read(shop)))
+      const before = limiterLines(shop).length
       await down(redis)
       const answers = await Promise.all(Array.from({ length: 50 }, () => read(shop)))
       answers.push(await erase(shop))
@@ -133,10 +163,10 @@ for (const [what, down, up] of downs) {
       }
       assertUnmetered(await shop.ask(subjectsPath))
       assertUnmetered(await askRaw(shop.url, '/v1/%zz', { key: shop.key }))
-      assert.deepEqual(limiterLines(shop), [lostLine])
+      assert.deepEqual(limiterLines(shop).slice(before), [lostLine])
       await up(redis)
       await until(async () => isMetered(await read(shop)))
-      assert.deepEqual(limiterLines(shop), [lostLine, foundLine])
+      assert.deepEqual(limiterLines(shop).slice(before), [lostLine, foundLine])
     })
 
     test('each process holds on to the budgets for itself, and Retry-After is told', async (t) => {
@@ -163,7 +193,7 @@ describe('while Redis is slow', { skip }, () => {
     const redis = await startRedis(t)
     const proxy = await slowProxy(t, redis.port)
     const shop = await startShared(t, redis, { LETHE_LIMITER: proxy.url })
-    assert.ok(isMetered(await erase(shop)))
+    await until(async () => isMetered(await erase(shop)))
     // A single answer would come in time; three do not.
     proxy.delayMs = 18
     await until(async () => !isMetered(await erase(shop)))

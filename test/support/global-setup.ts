@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createTemplate } from './fresh-database.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
 
 let server: PostgresServer | null = null
@@ -16,6 +17,7 @@ export async function globalSetup(): Promise<void> {
   if (process.env.LETHE_TEST_POSTGRES) return
   server = await startPostgres()
   process.env.LETHE_TEST_POSTGRES = server.url
+  process.env.LETHE_TEST_POSTGRES_TEMPLATE = await createTemplate(server.url)
 }
 
 /** After the last. */

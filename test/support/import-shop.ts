@@ -1,21 +1,21 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import type { Services } from '../../src/domain/services.ts'
 import { openServices } from '../../src/services.ts'
-import { type CommandLine, commandLine } from './command-line.ts'
+import type { CommandLine } from './command-line.ts'
+import { preparedStore, running } from './prepared-store.ts'
 import { always } from './rows.ts'
 
 export type Line = Record<string, unknown>
 
 /** A command line on a store with the organisation `acme`, on the plan free, and its tracker `shop`. */
-export async function withShop(t: TestContext): Promise<CommandLine> {
-  const cli = commandLine(t)
-  await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
-  await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'shop'])
-  return cli
-}
+export const withShop = preparedStore(
+  running(
+    ['orgs', 'create', '--name', 'Acme', '--id', 'acme'],
+    ['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'shop'],
+  ),
+)
 
 const recently = new Date(Date.now() - 86_400_000).toISOString()
 

@@ -24,7 +24,7 @@ async function startMuted(t: TestContext, cli: CommandLine, stdout: number | 'pi
     LETHE_LIMIT_IP: '1000000/day',
   }
   const child = spawn(process.execPath, [programPath, 'serve'], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', stdout, 'pipe'],
   })
   t.after(() => child.kill('SIGKILL'))

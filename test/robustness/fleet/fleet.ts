@@ -58,7 +58,7 @@ export async function startFleet(t: Lifetime, { store, redis, env = {} }: Parts)
     LETHE_TRUSTED_PROXIES: '127.0.0.1',
     LETHE_SCRUB_HOUR: 'off',
     // A process that takes the place of another starts in half the time with what that one has compiled.
-    NODE_COMPILE_CACHE: join(cli.folder, 'compiled'),
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(cli.folder, 'compiled'),
     ...env,
   }
   const key = await createKey(cli)

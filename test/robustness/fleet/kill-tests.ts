@@ -15,7 +15,7 @@ export function killTests(
   const total = new Tally()
   let postgres: PostgresServer
   // There are many processes to start, and they start in half the time with what one before them has compiled.
-  process.env.NODE_COMPILE_CACHE = temporaryFolder({ after })
+  process.env.NODE_COMPILE_CACHE ??= temporaryFolder({ after })
   before(async () => {
     postgres = await startPostgres({})
   })

@@ -20,7 +20,7 @@ export function killTests(plans: Record<Work, Plan>, { leastInTime }: { leastInT
   const total = new Tally()
   describe('killed at any moment,', () => {
     // There are many processes to start, and they start in half the time with what one before them has compiled.
-    process.env.NODE_COMPILE_CACHE = temporaryFolder({ after })
+    process.env.NODE_COMPILE_CACHE ??= temporaryFolder({ after })
     before(() => execFileSync(process.execPath, [programPath, '--version']))
 
     killImports(plans.imports, total)

@@ -1,0 +1,87 @@
+// What `npm test` runs: every test file, by Node's own runner. Most of what a small file costs is to load the program, so the files of
+// some folders share a few processes, one file after the other. With arguments it runs those files, each in a process of its own.
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { run } from '../bin/launch/child.js'
+
+/** Files in a process of their own: the longest, which come first so that nobody waits for them in the end. */
+const longest = [
+  'test/robustness/fuzz/{on-postgres,generated-requests}.test.ts',
+  'test/http/on-postgres.test.ts',
+  'test/robustness/kill/kill.test.ts',
+  'test/guides/*.test.ts',
+  'test/cli/{copy,import}-process.test.ts',
+  'test/cli/{import,quickstart,serve,serve-maintenance,subjects-batch}.test.ts',
+  'test/client/packed.test.ts',
+]
+
+/** The same for those that change their process for good, or measure it. */
+const alone = [
+  'test/bin/*.test.ts',
+  'test/cli/young-generation.test.ts',
+  'test/client/export-memory.test.ts',
+  'test/e2e/*.test.ts',
+  'test/examples/*.test.ts',
+  'test/http/retention.test.ts',
+  'test/limiter/{memory-limiter,redis-faults}.test.ts',
+  'test/robustness/**/*.test.ts',
+  'test/secrets/*.test.ts',
+]
+
+/** Everything else, by folder, in so many processes. */
+const shared: Record<string, number> = {
+  'test/browser': 3,
+  'test/http': 4,
+  'test/cli': 4,
+  'test/storage': 4,
+  'test/{client,console}': 2,
+  'test/{limiter,maintenance,metrics}': 2,
+  test: 2,
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+/** A test that takes longer hangs, however busy the machine is. */
+const settings = [
+  'test-global-setup=test/support/global-setup.ts',
+  'test-concurrency=4',
+  'test-timeout=120000',
+]
+
+/** Every test file once, in groups that share a process, in the order in which they are to begin. */
+function plan(): string[][] {
+  const taken = new Set<string>()
+  const take = (pattern: string) => {
+    const files = globSync(pattern, { cwd: root }).sort()
+    return files.filter((file) => !taken.has(file) && taken.add(file))
+  }
+  return [
+    ...[...longest, ...alone].flatMap(take).map((file) => [file]),
+    ...Object.entries(shared).flatMap(([folder, count]) => {
+      const files = take(`${folder}/**/*.test.ts`)
+      return Array.from({ length: count }, (_, part) => files.filter((_, i) => i % count === part))
+    }),
+  ]
+}
+
+/** Writes what loads a group. The runner sorts what it is given, so the order is in the name. */
+function writeEntry(folder: string, files: readonly string[], number: number): string {
+  const path = join(folder, `${String(number).padStart(3, '0')}.mjs`)
+  const hrefOf = (file: string) => JSON.stringify(pathToFileURL(join(root, file)).href)
+  const [only = ''] = files
+  const together = `import { together } from ${hrefOf('test/support/together.ts')}\ntogether(${JSON.stringify(files)})\n`
+  writeFileSync(path, files.length === 1 ? `import ${hrefOf(only)}\n` : together)
+  return path
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'lethe-tests-'))
+try {
+  const named = process.argv.slice(2)
+  const files = named.length > 0 ? named : plan().map((group, number) => writeEntry(folder, group, number))
+  const options = settings.map((setting) => `--${setting}`)
+  const { code } = await run(process.execPath, ['--test', ...options, ...files], { cwd: root })
+  process.exitCode = code ?? 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}

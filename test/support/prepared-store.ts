@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { type CommandLine, commandLine } from './command-line.ts'
+import type { Lifetime } from './service.ts'
+
+/**
+ * Command lines that begin with a store that has something in it. It is prepared for the first of them; the others get a copy, so that
+ * a file of many tests does not wait for the same commands again and again.
+ */
+export function preparedStore(
+  prepare: (cli: CommandLine) => Promise<unknown>,
+): (lifetime: Lifetime) => Promise<CommandLine> {
+  let preparing: Promise<Uint8Array> | null = null
+  return async (lifetime) => {
+    preparing ??= bytesOfStore(prepare)
+    const bytes = await preparing
+    const cli = commandLine(lifetime)
+    writeFileSync(cli.storePath, bytes, { mode: 0o600 })
+    return cli
+  }
+}
+
+async function bytesOfStore(prepare: (cli: CommandLine) => Promise<unknown>): Promise<Uint8Array> {
+  const ends: (() => void | Promise<void>)[] = []
+  const cli = commandLine({ after: (work) => ends.push(work) })
+  try {
+    await prepare(cli)
+    const files = readdirSync(cli.folder).filter((name) => name.startsWith(basename(cli.storePath)))
+    assert.deepEqual(files, [basename(cli.storePath)], 'whoever prepares a store closes it')
+    return readFileSync(cli.storePath)
+  } finally {
+    for (const end of ends) await end()
+  }
+}
+
+/** Fails unless every command does what it is to do. */
+export function running(...commands: readonly (readonly string[])[]): (cli: CommandLine) => Promise<void> {
+  return async (cli) => {
+    for (const command of commands) {
+      const { code, stderr } = await cli.run(command)
+      assert.equal(code, 0, stderr)
+    }
+  }
+}
