@@ -179,6 +179,7 @@ describe('while a scrub runs', () => {
   it('nothing breaks beside a process that writes, and puts back what it wrote, over and over', async (t) => {
     const { store, path } = await openUsedShop(t)
     const child = runChild('child-checkpoints.ts', path)
+    t.after(() => child.kill('SIGKILL'))
     const ended = once(child, 'exit')
     await once(child.stdout, 'data')
     for (let round = 0; round < 3; round++) await store.maintenance.scrub(now + round)
