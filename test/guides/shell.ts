@@ -7,7 +7,7 @@ import { programPath } from '../support/command-line.ts'
 import type { Lifetime } from '../support/service.ts'
 
 const endOfOutput = '\u0004 that was all\n'
-const patienceMs = 30_000
+const timeoutMs = 30_000
 
 /** A shell in which one command follows the other, as somebody types them who reads a guide. */
 export interface Shell {
@@ -55,9 +55,9 @@ export function openShell(
       // From a file, so that no command can take the next one for its input.
       writeFileSync(join(programs, 'command'), `${command}\n`)
       bash.stdin.write(`. '${programs}/command' </dev/null; printf '${endOfOutput.replace('\n', '\\n')}'\n`)
-      const patience = AbortSignal.timeout(patienceMs)
+      const timeout = AbortSignal.timeout(timeoutMs)
       while (!output.endsWith(endOfOutput)) {
-        await once(bash.stdout, 'data', { signal: patience }).catch(() =>
+        await once(bash.stdout, 'data', { signal: timeout }).catch(() =>
           assert.fail(`${command} did not end; it printed ${output}`),
         )
       }

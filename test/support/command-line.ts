@@ -63,7 +63,7 @@ export interface CommandLine {
 /** The program's entry, as its launcher runs it. */
 export const programPath = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-const patienceMs = 45_000
+const timeoutMs = 90_000
 
 /** A command line on a store in its folder, or on the one at `store`. */
 export function commandLine(t: Lifetime, store?: string): CommandLine {
@@ -154,13 +154,13 @@ function watch(child: ChildProcessWithoutNullStreams): RunningProgram {
     stdout: () => output.stdout,
     stderr: () => output.stderr,
     async waitFor(stream, pattern) {
-      const patience = AbortSignal.timeout(patienceMs)
+      const timeout = AbortSignal.timeout(timeoutMs)
       for (;;) {
         const match = pattern.exec(output[stream])
         if (match) return match
         const soFar = `${output.stdout}${output.stderr}`
         assert.ok(!isOver, `the program ended before ${pattern} came: ${soFar}`)
-        const more = once(child[stream], 'data', { signal: patience }).catch(() =>
+        const more = once(child[stream], 'data', { signal: timeout }).catch(() =>
           assert.fail(`${pattern} never came: ${soFar}`),
         )
         await Promise.race([more, ended])

@@ -5,8 +5,8 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 const turns = 50
 
 /** Lets other work go on until `isSo`; fails when that takes unreasonably long. */
-export async function until(isSo: () => boolean | Promise<boolean>, patienceMs = 10_000): Promise<void> {
-  const deadline = performance.now() + patienceMs
+export async function until(isSo: () => boolean | Promise<boolean>, timeoutMs = 60_000): Promise<void> {
+  const deadline = performance.now() + timeoutMs
   for (let looks = 1; !(await isSo()); looks++) {
     assert.ok(performance.now() < deadline, 'what was waited for never came')
     // What another process does is not sooner done for being asked about without a pause.

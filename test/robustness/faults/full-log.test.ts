@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts'
 import { fill, noMounts, smallDisk } from './small-disk.ts'
 
 const noFullDevice = existsSync('/dev/full') ? false : 'there is no /dev/full here'
-const patience = 30_000
+const timeout = 90_000
 
 /** A service whose standard output is whatever `stdout` is, which cannot tell where it listens. */
 async function startMuted(t: TestContext, cli: CommandLine, stdout: number | 'pipe') {
@@ -35,7 +35,7 @@ async function startMuted(t: TestContext, cli: CommandLine, stdout: number | 'pi
   const url = `http://127.0.0.1:${port}`
   const isHealthy = () => fetch(`${url}/healthz`).then(({ status }) => status === 200)
   // Not more often: it needs the processor to start.
-  await until(() => isHealthy().catch(() => passTime(50, false)), patience)
+  await until(() => isHealthy().catch(() => passTime(50, false)), timeout)
   return {
     child,
     isHealthy,
@@ -89,7 +89,7 @@ describe('a log that cannot be written', { concurrency: true }, () => {
     const full = openSync('/dev/full', 'w')
     t.after(() => closeSync(full))
     const service = await startMuted(t, cli, full)
-    await until(async () => (await service.droppedLines()) > 0, patience)
+    await until(async () => (await service.droppedLines()) > 0, timeout)
     await service.stop()
   })
 
@@ -107,12 +107,12 @@ describe('a log that cannot be written', { concurrency: true }, () => {
     await until(async () => {
       await service.makeLines(100)
       return (await service.droppedLines()) > 0
-    }, patience)
+    }, timeout)
     rmSync(filler)
     await until(async () => {
       await service.makeLines(100)
       return readFileSync(file, 'utf8').includes('lines of this log were dropped')
-    }, patience)
+    }, timeout)
     await service.stop()
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
     const broken = lines.filter((line) => !isJson(line))
@@ -130,7 +130,7 @@ describe('a log that cannot be written', { concurrency: true }, () => {
     await until(async () => {
       await service.makeLines(100)
       return (await service.droppedLines()) > 0
-    }, patience)
+    }, timeout)
     await service.stop()
   })
 

@@ -4,7 +4,7 @@ import { type Answer, assertDocumented } from '../../support/documented.ts'
 import { ask, clientAddress, type Fleet, type Server } from './fleet.ts'
 
 /** Beyond every time-out of the service. */
-const patienceMs = 15_000
+const timeoutMs = 60_000
 
 const errorCodes = { 404: 'not_found', 429: 'rate_limited', 500: 'internal_error' } as const
 
@@ -39,7 +39,7 @@ export class Caller {
   async #askServer(server: Server, path: string, { method = 'GET', from }: Call): Promise<Answer | null> {
     const startedAt = performance.now()
     const address = from ?? clientAddress(++this.#calls)
-    const signal = AbortSignal.timeout(patienceMs)
+    const signal = AbortSignal.timeout(timeoutMs)
     const sent = ask(server.url, path, { key: this.#fleet.key, method, from: address, signal })
     const answer = await sent.catch((error) => {
       if (!server.isKilled) throw new Error('a living process did not answer', { cause: error })

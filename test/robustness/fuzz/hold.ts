@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { seededRandom } from '../../support/seeded-random.ts'
 
 /** Well under the time a test may take, so that a failure is told with what was shrunk by then. */
-const patienceMs = 40_000
+const timeoutMs = 40_000
 /** A busy machine may come no further than this part of the runs; less would show nothing. */
 const leastShare = 0.05
 
@@ -15,12 +15,12 @@ const leastShare = 0.05
 export async function hold<Input>(
   t: TestContext,
   property: fc.IAsyncProperty<Input> | fc.IProperty<Input>,
-  { runs = 500, patience = patienceMs }: { runs?: number; patience?: number } = {},
+  { runs = 500, timeout = timeoutMs }: { runs?: number; timeout?: number } = {},
 ): Promise<void> {
   const { seed } = seededRandom()
   t.diagnostic(`LETHE_TEST_SEED=${seed}`)
-  const details = await fc.check(property, { seed, numRuns: runs, interruptAfterTimeLimit: patience })
+  const details = await fc.check(property, { seed, numRuns: runs, interruptAfterTimeLimit: timeout })
   if (details.failed) throw new Error(fc.defaultReportMessage(details), { cause: details.errorInstance })
-  if (details.interrupted) t.diagnostic(`${details.numRuns} of ${runs} runs in ${patience} ms`)
+  if (details.interrupted) t.diagnostic(`${details.numRuns} of ${runs} runs in ${timeout} ms`)
   assert.ok(details.numRuns >= runs * leastShare, `only ${details.numRuns} of ${runs} runs`)
 }

@@ -21,7 +21,7 @@ interface Plan {
 }
 
 /** Beyond what a busy machine makes of anything here. */
-const patienceMs = 20_000
+const timeoutMs = 100_000
 
 /** Lets one server be misused in every way that needs no key, and looks at what that costs it and everybody else. */
 export function overloadTests({ connections, pipelining, addresses, mostMb }: Plan): void {
@@ -49,7 +49,7 @@ export function overloadTests({ connections, pipelining, addresses, mostMb }: Pl
       const response = await fetch(server.url + path, {
         method,
         headers: { authorization: `Bearer ${key}`, 'x-forwarded-for': from },
-        signal: AbortSignal.timeout(patienceMs),
+        signal: AbortSignal.timeout(timeoutMs),
       })
       assert.equal(response.status, 200, await response.text())
       return performance.now() - startedAt
@@ -99,14 +99,14 @@ export function overloadTests({ connections, pipelining, addresses, mostMb }: Pl
           .stdout()
           .slice(before)
           .match(/"route":"\/docs\/reference\.css".*"hungUp":true/g)?.length ?? 0
-      await until(() => answered() > 0, patienceMs)
+      await until(() => answered() > 0, timeoutMs)
       assert.ok(answered() <= pipelining.connections * 32, `${answered()} requests were begun`)
     })
 
     it('refuses headers without end', async (t) => {
       const clients = new AbusiveClients(t, server.url)
       await clients.come(50, `GET /healthz HTTP/1.1\r\nHost: a\r\nX-Large: ${'x'.repeat(200_000)}`)
-      await until(() => clients.ended === 50, patienceMs)
+      await until(() => clients.ended === 50, timeoutMs)
       for (const [status] of clients.heard.matchAll(/HTTP\/1\.1 \d+/g)) assert.match(status, / (400|429)$/)
       t.diagnostic(await assertServed())
     })
@@ -121,7 +121,7 @@ export function overloadTests({ connections, pipelining, addresses, mostMb }: Pl
           Array.from({ length: each }, (_, number) => request(first + bundle * each + number)).join(''),
         )
         await Promise.all(bundles.map((bundle) => clients.come(1, bundle)))
-        await until(() => clients.heard.split('HTTP/1.1 401').length - 1 >= 50 * each, patienceMs)
+        await until(() => clients.heard.split('HTTP/1.1 401').length - 1 >= 50 * each, timeoutMs)
         clients.heard = ''
         clients.dismiss()
         if (first % 10_000 === 0) await ask(subjectPath('anna'))

@@ -15,7 +15,7 @@ import { TrackerModel } from './tracker-model.ts'
 const tick = 7 * 3_600_000
 const steps = 300
 /** How long it goes on, and how many steps it takes however long they take. */
-const patienceMs = 40_000
+const timeoutMs = 40_000
 const leastSteps = 30
 const subjectIds = ['anna', 'ann', 'ben', '🦦', '\uffff']
 const eventNames = ['pageview', 'purchase', '__proto__']
@@ -31,7 +31,7 @@ export function ageingModelContract(fixture: Fixture): void {
     it('always show what was said, and nothing that has aged out', async (t) => {
       const random = seededRandom()
       const walk = new Walk(fixture, random, await newPair(), await newPair())
-      const deadline = performance.now() + patienceMs
+      const deadline = performance.now() + timeoutMs
       for (let step = 0; step < steps; step++) {
         // A busy machine takes fewer steps, and says so.
         if (step >= leastSteps && performance.now() > deadline) {

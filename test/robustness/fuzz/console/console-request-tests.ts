@@ -17,7 +17,7 @@ export interface ConsolePlan {
   runs: number
   leastRequests: number
   /** How long the test may take, in milliseconds. */
-  patience?: number
+  timeout?: number
 }
 
 export async function consoleRequestTests({ runs, leastRequests, ...timing }: ConsolePlan): Promise<void> {

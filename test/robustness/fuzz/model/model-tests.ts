@@ -14,10 +14,10 @@ const noon = Date.parse('2026-11-15T12:00:00.000Z')
 /** How many sequences of steps are played, and how long that may take, in milliseconds. */
 export interface ModelPlan {
   sequences: number
-  patience?: number
+  timeout?: number
 }
 
-export async function modelTests({ sequences, patience }: ModelPlan): Promise<void> {
+export async function modelTests({ sequences, timeout }: ModelPlan): Promise<void> {
   const service = await startFrozenService({ after })
   let count = 0
 
@@ -59,7 +59,7 @@ export async function modelTests({ sequences, patience }: ModelPlan): Promise<vo
           }
         },
       )
-      return hold(t, property, { runs: sequences, ...(patience !== undefined && { patience }) })
+      return hold(t, property, { runs: sequences, ...(timeout !== undefined && { timeout }) })
     })
   })
 }

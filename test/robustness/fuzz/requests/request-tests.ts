@@ -20,7 +20,7 @@ export interface RequestPlan {
   leastRequests: number
   attacks: number
   /** How long a test may take, in milliseconds. */
-  patience?: number
+  timeout?: number
 }
 
 export async function requestTests({
