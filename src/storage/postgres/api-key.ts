@@ -2,6 +2,7 @@ import type { ApiKeyStore } from '../../domain/api-key.ts'
 import { toApiKey, toCaller } from '../rows/api-key.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
+import { holdOrganisation } from './hold-owner.ts'
 import { statement } from './statement.ts'
 
 const columns = [
@@ -19,10 +20,6 @@ const findCaller = statement(
 )
 const list = statement(
   `SELECT ${columns} FROM api_keys WHERE organisation_id = $1 ORDER BY api_keys.created_at, api_keys.id`,
-)
-// Two keys that get the same name concurrently wait for each other here. Notes of others, which refer to the row, need not wait.
-const lockOwner = statement(
-  'SELECT 1 FROM organisations WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',
 )
 const nameTaken = statement(
   `SELECT 1 FROM api_keys WHERE organisation_id = $1 AND name = $2 AND ${activeAt(3)}`,
@@ -50,7 +47,8 @@ export function apiKeyStore(connections: Connections): ApiKeyStore {
     create: (key, hash, note) =>
       connections.transaction(async (run) => {
         const { id, organisationId, name, scopes, lastFour, createdAt, expiresAt } = key
-        if ((await run(lockOwner, [organisationId])).rowCount === 0) return false
+        // Two keys that get the same name concurrently wait for each other here.
+        if (!(await holdOrganisation(run, organisationId))) return false
         if ((await run(nameTaken, [organisationId, name, createdAt])).rowCount !== 0) return false
         await run(insert, [id, organisationId, name, scopes.join(' '), hash, lastFour, createdAt, expiresAt])
         leaveNote(run, note)
@@ -79,7 +77,7 @@ export function apiKeyStore(connections: Connections): ApiKeyStore {
       }),
     rename: ({ id, organisationId }, name, now, note) =>
       connections.transaction(async (run) => {
-        await run(lockOwner, [organisationId])
+        await holdOrganisation(run, organisationId)
         if ((await run(nameTakenByOther, [organisationId, name, now, id])).rowCount !== 0) return 'taken'
         if ((await run(rename, [name, id, now, organisationId])).rowCount === 0) return 'absent'
         leaveNote(run, note)

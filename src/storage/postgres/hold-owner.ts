@@ -2,7 +2,11 @@ import { text } from '../rows/row.ts'
 import { statement } from './statement.ts'
 import type { Run } from './transact.ts'
 
-const holdOne = statement('SELECT 1 FROM organisations WHERE id = $1 AND deleted_at IS NULL FOR KEY SHARE')
+// Not FOR KEY SHARE, which others may hold too: on a cluster whoever then writes wants the lock alone, and two of them wait for each
+// other. Notes, which refer to the row, need not wait.
+const holdOne = statement(
+  'SELECT 1 FROM organisations WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',
+)
 // In one order, so that two transactions do not wait for each other in a circle.
 const holdSeveral = statement(
   'SELECT id FROM trackers WHERE id = ANY ($1) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE',
