@@ -64,10 +64,12 @@ if (!cluster) {
           'events h',
           'members n',
           'organisations n',
+          'retention_windows n',
           'scrubs n',
           'sessions h',
           'sign_ins n',
           'subjects h',
+          'sweeps n',
           'trackers n',
         ],
       )
