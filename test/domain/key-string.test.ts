@@ -92,7 +92,7 @@ describe('a foreign string is refused', () => {
     ['a word', 'password'],
     ['a UUID', 'd9428888-122b-41e1-b85c-61f5a02ad8b1'],
     ['another service’s key', `sk_live_${'a'.repeat(54)}`],
-    ['the right form with a made-up checksum', `lethe_${id}_${secret}000000`],
+    ['the right form with another checksum', `lethe_${id}_${secret}000000`],
     ['another case of the prefix', sample.replace('lethe', 'LETHE')],
     ['a blank before it', ` ${sample}`],
     ['a line end after it', `${sample}\n`],

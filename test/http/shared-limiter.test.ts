@@ -95,7 +95,7 @@ describe('services on one Redis', { skip }, () => {
     }))
 })
 
-describe('a request’s way, counted in Redis', { skip }, () => {
+describe('the request pipeline, counted in Redis', { skip }, () => {
   test('has its steps in the same order as ever', (t) =>
     undisturbed(t, async (start, redis) => {
       const shop = await start({

@@ -23,7 +23,7 @@ export type Look = Record<'keys' | 'members' | 'trackers' | 'subjects' | 'activi
 
 /** A console to attack: an organisation whose members come, another one that is not theirs, and budgets out of the way. */
 export interface Stage extends TestService {
-  /** What the names in made-up requests stand for at the moment. */
+  /** What the names in generated requests stand for at the moment. */
   meanings: Record<string, string>
   /** Puts a new organisation in the place of one that was changed. */
   renew(): Promise<void>

@@ -9,7 +9,7 @@ const both = ['analytics:view', 'analytics:delete-data'] as const
 const unusableId: [string, string] = ['X-Request-Id', 'i'.repeat(201)]
 
 // Each test sets one step against all that come after it.
-describe("a request's way", () => {
+describe('the request pipeline', () => {
   test('an exhausted address comes before an unusable id, a missing key, and all the rest', async (t) => {
     const { ask, url, key } = await startShop(t, { env: { LETHE_LIMIT_IP: '1/minute' }, scopes: view })
     dataOf(await ask(subjectsPath, { key }))
