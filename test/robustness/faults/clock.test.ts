@@ -58,11 +58,11 @@ describe('a clock that jumps', () => {
     await until(() => swept.length > 2)
     clock += 400 * dayMs
     await until(() => jumps.length === 1)
-    const before = swept.length
     clock += dayMs - 1
     passed += dayMs - 1
     await shop.ask('/healthz')
-    assert.equal(swept.length, before)
+    // A pass that had begun before the jump may still end, with nothing.
+    assert.ok(!swept.includes(1))
     clock += 2
     passed += 2
     await until(() => swept.includes(1))
