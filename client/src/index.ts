@@ -15,6 +15,7 @@ export type {
 } from './api.ts'
 export type { BatchProgress } from './batch-tally.ts'
 export type { BatchOptions, BatchOutcome } from './erase-batch.ts'
+export type { ErasureRecord } from './erasure-record.ts'
 export type { ErasureReport } from './erasure-report.ts'
 export {
   ApiError,
@@ -33,3 +34,12 @@ export { defaultErasuresPerHour } from './pace.ts'
 export type { RetryPolicy } from './repeat.ts'
 export { type Runtime, systemRuntime } from './runtime.ts'
 export type { ExportEntry, SubjectExport } from './subject-export.ts'
+export { VerificationError, type VerificationFailure } from './verification-error.ts'
+export {
+  type CheckpointOptions,
+  type TreeHead,
+  type VerifiedCheckpoint,
+  verifyCheckpoint,
+} from './verify-checkpoint.ts'
+export { type ConsistencyClaim, type VerifiedConsistency, verifyConsistency } from './verify-consistency.ts'
+export { type ReceiptOptions, type VerifiedReceipt, verifyReceipt } from './verify-receipt.ts'

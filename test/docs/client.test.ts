@@ -60,6 +60,34 @@ test('the client page lists every error, and no other', () => {
   )
 })
 
+test('the client page lists every reason for which a proof can fail, and all that a proof tells', () => {
+  const receipts = section(page, 'Receipts')
+  const [, union = ''] =
+    /type VerificationFailure =(.*?)\n\n/s.exec(read('client/src/verification-error.ts')) ?? []
+  const reasons = Array.from(union.matchAll(/'(\w+)'/g), ([, reason]) => reason)
+  const rows = tableRows(receipts)
+  assert.deepEqual(
+    rows.filter((row) => row.length === 2).map(([reason]) => code(reason)),
+    reasons,
+  )
+  const functions = rows.filter((row) => row.length === 3)
+  assert.deepEqual(
+    functions.map(([call]) => code(call).replace(/\(.*/, '')).sort(),
+    Object.keys(client).filter((name) => name.startsWith('verify')),
+  )
+  const told = Object.fromEntries(
+    functions.map(([call, , gives = '']) => [code(call).replace(/\(.*/, ''), codes(gives)]),
+  )
+  assert.deepEqual(told, {
+    verifyReceipt: fieldsOf('client/src/verify-receipt.ts', 'VerifiedReceipt'),
+    verifyCheckpoint: [
+      ...fieldsOf('client/src/verify-checkpoint.ts', 'VerifiedCheckpoint'),
+      ...fieldsOf('client/src/verify-checkpoint.ts', 'TreeHead'),
+    ],
+    verifyConsistency: fieldsOf('client/src/verify-consistency.ts', 'VerifiedConsistency'),
+  })
+})
+
 test('the client page gives the figures by which requests are repeated', () => {
   const { maxAttempts, maxTotalMs, firstPauseMs, maxPauseMs } = defaultRetryPolicy
   const text = flat(section(page, 'Repetitions'))

@@ -1,0 +1,26 @@
+/** Which check of a receipt, a checkpoint or a consistency proof failed. */
+export type VerificationFailure =
+  | 'malformed_key'
+  | 'malformed_receipt'
+  | 'malformed_record'
+  | 'malformed_checkpoint'
+  | 'malformed_proof'
+  | 'unknown_key'
+  | 'bad_signature'
+  | 'wrong_origin'
+  | 'not_included'
+  | 'inconsistent'
+  | 'wrong_tracker'
+  | 'wrong_subject'
+  | 'unsupported'
+
+/** Something is not proven. The message says what in plain words, and never holds the id of a data subject. */
+export class VerificationError extends Error {
+  override name = 'VerificationError'
+  readonly reason: VerificationFailure
+
+  constructor(reason: VerificationFailure, message: string, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause })
+    this.reason = reason
+  }
+}

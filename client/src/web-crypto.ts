@@ -1,0 +1,44 @@
+import type { Bytes } from './base64.ts'
+import { VerificationError } from './verification-error.ts'
+
+export async function sha256(...pieces: Uint8Array[]): Promise<Bytes> {
+  return new Uint8Array(await subtle().digest('SHA-256', concatenate(pieces)))
+}
+
+export async function hmacSha256(key: Bytes, message: Bytes): Promise<Bytes> {
+  const imported = await subtle().importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+  return new Uint8Array(await subtle().sign('HMAC', imported, message))
+}
+
+/** Whether a signature is good. Throws where the runtime does not know Ed25519: that says nothing about the signature. */
+export async function verifyEd25519(key: Bytes, signature: Bytes, message: Bytes): Promise<boolean> {
+  try {
+    const imported = await subtle().importKey('raw', key, 'Ed25519', false, ['verify'])
+    return await subtle().verify('Ed25519', imported, signature, message)
+  } catch (error) {
+    if (error instanceof Error && error.name === 'DataError') return false
+    if (error instanceof VerificationError) throw error
+    throw new VerificationError('unsupported', 'Ed25519 cannot be verified here: use a newer runtime.', error)
+  }
+}
+
+function subtle() {
+  const found = globalThis.crypto?.subtle
+  if (found === undefined) {
+    throw new VerificationError(
+      'unsupported',
+      'There is no Web Crypto here: a browser offers it to local files and over https alone.',
+    )
+  }
+  return found
+}
+
+function concatenate(pieces: readonly Uint8Array[]): Bytes {
+  const whole = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  return whole
+}

@@ -1,0 +1,363 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { describe, it } from 'node:test'
+import {
+  type ReceiptOptions,
+  VerificationError,
+  type VerificationFailure,
+  verifyReceipt,
+} from '@lethe/client'
+import {
+  checkpointOf,
+  type ErasureToProve,
+  inclusionProof,
+  makeReceipt,
+  noteSigner,
+  receiptText,
+  recordOf,
+  signNote,
+} from '../support/make-receipt.ts'
+
+const origin = 'lethe.local/acme'
+const signer = noteSigner(origin, seed('acme'))
+const rotated = noteSigner(origin, seed('acme, later'))
+const stranger = noteSigner(origin, seed('a forger'))
+const signed = { origin, signers: [signer] }
+const verifierKeys = [signer.vkey]
+
+function seed(words: string): Buffer {
+  return createHash('sha256').update(words).digest()
+}
+
+function erasures(count: number): ErasureToProve[] {
+  return Array.from({ length: count }, (_, i) => ({
+    trackerId: 'shop',
+    subjectId: `visitor-${i}`,
+    nonce: seed(`nonce ${i}`),
+    events: i,
+  }))
+}
+
+/** The reasons for which texts are refused, each with the text. */
+async function refuses(
+  texts: Iterable<string>,
+  reasons: readonly VerificationFailure[],
+  options: Partial<ReceiptOptions> = {},
+): Promise<void> {
+  for (const text of texts) {
+    await assert.rejects(
+      verifyReceipt(text, { verifierKeys, ...options }),
+      (error) => error instanceof VerificationError && reasons.includes(error.reason),
+      text,
+    )
+  }
+}
+
+describe('a receipt', () => {
+  const all = erasures(7)
+  const receipt = makeReceipt(4, all, signed)
+  const [head = '', extraLine = '', indexLine = '', ...rest] = receipt.split('\n')
+  const parts = partsOf(4)
+
+  /** What a receipt is made of. */
+  function partsOf(index: number, ledger = all) {
+    const leaves = ledger.map((each) => Buffer.from(recordOf(each)))
+    const { nonce } = ledger[index] ?? assert.fail()
+    return {
+      nonce,
+      record: recordOf(ledger[index] ?? assert.fail()),
+      index,
+      proof: inclusionProof(index, leaves),
+      checkpoint: checkpointOf(origin, leaves, [signer]),
+    }
+  }
+
+  /** A receipt whose entry is this text, in a ledger that has it as its only one. */
+  function receiptOf(record: string): string {
+    const checkpoint = checkpointOf(origin, [Buffer.from(record)], [signer])
+    return receiptText({ nonce: parts.nonce, record, index: 0, proof: [], checkpoint })
+  }
+
+  /** A receipt with these extra data. */
+  function withExtra(extra: string | Uint8Array): string {
+    return receipt.replace(extraLine, `extra ${Buffer.from(extra).toString('base64')}`)
+  }
+
+  it('tells what was erased, where it stands, and who vouches for it', async () => {
+    const verified = await verifyReceipt(receipt, { verifierKeys, trackerId: 'shop', subjectId: 'visitor-4' })
+    const { rootHash } = verified.checkpoint
+    assert.deepEqual(verified, {
+      record: {
+        version: 1,
+        trackerId: 'shop',
+        subject: verified.record.subject,
+        alreadyErased: false,
+        counts: { sessions: 3, events: 4 },
+        erasedAt: '2026-11-17T08:00:00.000Z',
+      },
+      index: 4,
+      checkpoint: { origin, size: 7, rootHash, verifiedBy: verifierKeys },
+      isSubjectProven: true,
+    })
+    assert.ok(parts.checkpoint.includes(`\n7\n${rootHash}\n`))
+  })
+
+  it('proves an erasure of whoever it was when no data subject is named, and says so', async () => {
+    assert.equal((await verifyReceipt(receipt, { verifierKeys })).isSubjectProven, false)
+    const { isSubjectProven } = await verifyReceipt(receipt, { verifierKeys, subjectId: 'visitor-4' })
+    assert.equal(isSubjectProven, true)
+  })
+
+  it('verifies in a ledger of every size up to 70, at every place', async () => {
+    const ledger = erasures(70)
+    const leaves = ledger.map((each) => Buffer.from(recordOf(each)))
+    for (let size = 1; size <= leaves.length; size++) {
+      const tree = leaves.slice(0, size)
+      const checkpoint = checkpointOf(origin, tree, [signer])
+      const verified = ledger.slice(0, size).map(async ({ nonce, trackerId, subjectId }, index) => {
+        const proof = inclusionProof(index, tree)
+        const text = receiptText({ nonce, record: String(leaves[index]), index, proof, checkpoint })
+        const outcome = await verifyReceipt(text, { verifierKeys, trackerId, subjectId })
+        assert.deepEqual([outcome.index, outcome.checkpoint.size], [index, size])
+      })
+      await Promise.all(verified)
+    }
+  })
+
+  it('fails with any one bit of it flipped', async () => {
+    const bytes = Buffer.from(receipt)
+    const options = { verifierKeys, trackerId: 'shop', subjectId: 'visitor-4' }
+    const flipped = Array.from({ length: bytes.length * 8 }, (_, bit) => {
+      const copy = Buffer.from(bytes)
+      copy[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+      return copy.toString()
+    })
+    await Promise.all(
+      flipped.map((text) =>
+        assert.rejects(verifyReceipt(text, options), (error) => error instanceof VerificationError, text),
+      ),
+    )
+  })
+
+  it('fails with anything cut off, added or doubled', async () => {
+    const options = { verifierKeys, trackerId: 'shop', subjectId: 'visitor-4' }
+    const texts = receipt
+      .split('\n')
+      .flatMap((line, i, lines) => [
+        lines.toSpliced(i, 1).join('\n'),
+        lines.toSpliced(i, 0, line).join('\n'),
+        lines.toSpliced(i, 0, '').join('\n'),
+        lines.with(i, `${line} `).join('\n'),
+        lines.with(i, `${line}\r`).join('\n'),
+        lines.slice(0, i).join('\n'),
+      ])
+    for (const text of [...texts, `\ufeff${receipt}`, `${receipt}${receipt}`, ` ${receipt}`]) {
+      // The line of a signature may stand twice: it is good both times.
+      if (text === `${receipt}${receipt.split('\n').at(-2)}\n`) continue
+      await assert.rejects(
+        verifyReceipt(text, options),
+        (error) => error instanceof VerificationError,
+        JSON.stringify(text),
+      )
+    }
+  })
+
+  it('fails for another tracker or data subject, without a word of who it is', async () => {
+    await refuses([receipt], ['wrong_tracker'], { trackerId: 'shpo', subjectId: 'visitor-4' })
+    for (const subjectId of ['visitor-5', 'visitor-44', 'visitor-', '', 'Visitor-4', 'visitor-4\0']) {
+      await refuses([receipt], ['wrong_subject'], { trackerId: 'shop', subjectId })
+    }
+    await assert.rejects(verifyReceipt(receipt, { verifierKeys, subjectId: 'somebody' }), (error) => {
+      return error instanceof Error && !error.message.includes('somebody')
+    })
+  })
+
+  it('fails with the nonce of another, once a data subject is named', async () => {
+    const text = receiptText({ ...parts, nonce: partsOf(3).nonce })
+    await refuses([text], ['wrong_subject'], { subjectId: 'visitor-4' })
+    await refuses([text], ['wrong_subject'], { subjectId: 'visitor-3' })
+  })
+
+  it('fails with the key of another, and with none', async () => {
+    await refuses([receipt], ['unknown_key'], { verifierKeys: [stranger.vkey] })
+    await refuses([receipt], ['unknown_key'], { verifierKeys: [] })
+    await refuses([receipt], ['malformed_key'], { verifierKeys: ['lethe.local/acme'] })
+    await refuses([makeReceipt(4, all, { origin, signers: [stranger] })], ['unknown_key'])
+    const forged = { ...stranger, keyId: signer.keyId }
+    await refuses([makeReceipt(4, all, { origin, signers: [forged] })], ['bad_signature'])
+  })
+
+  it('fails with the proof of another entry, or the head of another ledger', async () => {
+    for (const index of [0, 1, 2, 3, 5, 6]) {
+      const other = partsOf(index)
+      await refuses([receiptText({ ...parts, proof: other.proof })], ['not_included'])
+      await refuses([receiptText({ ...parts, record: other.record })], ['not_included'])
+      await refuses([receiptText({ ...parts, index })], ['not_included'])
+    }
+    const elsewhere = erasures(7).map((each) => ({ ...each, trackerId: 'blog' }))
+    const { checkpoint } = partsOf(4, elsewhere)
+    await refuses([receiptText({ ...parts, checkpoint })], ['not_included'])
+    await refuses(
+      [receiptText({ ...parts, index: 7 }), receiptText({ ...parts, index: 2 ** 53 - 1 })],
+      ['not_included'],
+    )
+    await refuses([receiptText({ ...parts, proof: parts.proof.toReversed() })], ['not_included'])
+  })
+
+  it('cannot pass off a node of the tree as an entry', async () => {
+    const leaves = all.slice(0, 2).map((each) => Buffer.from(recordOf(each)))
+    const hashes = leaves.map((leaf) => createHash('sha256').update(Uint8Array.of(0)).update(leaf).digest())
+    const node = Buffer.concat(hashes)
+    const checkpoint = checkpointOf(origin, leaves, [signer])
+    const text = receiptText({ ...parts, record: node.toString('latin1'), index: 0, proof: [], checkpoint })
+    await refuses([text], ['not_included'])
+  })
+
+  it('fails when it is not written in the one way it is to be written', async () => {
+    const nonce = parts.nonce.toString('base64url')
+    const record = JSON.stringify(parts.record)
+    const extras = [
+      '',
+      'null',
+      '{}',
+      '[]',
+      `{"nonce":"${nonce}"}`,
+      `{"nonce":"${nonce}","record":${parts.record}}`,
+      `{"record":${record},"nonce":"${nonce}"}`,
+      `{"nonce":"${nonce}","record":${record},"more":1}`,
+      `{"nonce":"${nonce}","nonce":"${nonce}","record":${record}}`,
+      `{"nonce": "${nonce}","record":${record}}`,
+      `{"nonce":"${nonce}","record":${record}}\n`,
+      `\ufeff{"nonce":"${nonce}","record":${record}}`,
+      `{"nonce":"${nonce}=","record":${record}}`,
+      `{"nonce":"${nonce.slice(0, -1)}","record":${record}}`,
+      `{"nonce":"${parts.nonce.toString('base64')}","record":${record}}`,
+      Buffer.from([0xff, 0xfe]),
+    ]
+    await refuses(extras.map(withExtra), ['malformed_receipt'])
+    const index = (text: string) => receipt.replace(indexLine, text)
+    const indexes = ['index 04', 'index +4', 'index  4', 'index 4 ', 'index 0x4', 'index 4.0', 'index -4']
+    await refuses(
+      [
+        ...[...indexes, 'index', 'index ', 'Index 4', 'index 9007199254740993'].map(index),
+        receipt.replace('@v1', '@v2'),
+        receipt.replace(`${extraLine}\n`, ''),
+        receipt.replace(`${extraLine}\n${indexLine}`, `${indexLine}\n${extraLine}`),
+        receipt.replace(rest[0] ?? '', (rest[0] ?? '').replace('=', '')),
+        receipt.replace(rest[0] ?? '', 'AAAA'),
+        head,
+        '',
+      ],
+      ['malformed_receipt'],
+    )
+  })
+
+  it('fails when its entry is not canonical JSON with exactly its fields, though it is in the ledger', async () => {
+    const good = parts.record
+    const records = [
+      '',
+      '{}',
+      'null',
+      '[]',
+      `${good}\n`,
+      ` ${good}`,
+      good.replace('{"alreadyErased":false,', '{'),
+      good.replace('"version":1', '"version":2'),
+      good.replace('"version":1', '"version":1.0'),
+      good.replace('"version":1', '"version":1,"version":1'),
+      good.replace('"version":1', '"version":1,"z":1'),
+      good.replace('"alreadyErased":false', '"alreadyErased":"false"'),
+      good.replace('"events":4', '"events":-4'),
+      good.replace('"events":4', '"events":-0'),
+      good.replace('"events":4', '"events":4.5'),
+      good.replace('"events":4', '"events":4e0'),
+      good.replace('"events":4', '"events":"4"'),
+      good.replace('"events":4', '"events":null'),
+      good.replace('"events":4,"sessions":3', '"sessions":3,"events":4'),
+      good.replace('"events":4,', '"events":4,"other":0,'),
+      good.replace('08:00:00.000Z', '08:00:00Z'),
+      good.replace('08:00:00.000Z', '09:00:00.000+01:00'),
+      good.replace('2026-11-17', '2026-11-31'),
+      good.replace('"shop"', '"\\u0073hop"'),
+      good.replace('"shop"', '"sh\\/op"'),
+      good.replace('"shop"', '""'),
+      good.replace('"shop"', '"\\ud800"'),
+      good.replace('"shop"', '"a\\u0000b"'),
+      good.replace(/"subject":"../, '"subject":"'),
+      good.replace(/"subject":"[^"]*"/, '"subject":"+/+/"'),
+    ]
+    for (const record of records) assert.notEqual(record, good)
+    await refuses(records.map(receiptOf), ['malformed_record'])
+    await verifyReceipt(receiptOf(good), { verifierKeys, subjectId: 'visitor-4' })
+  })
+
+  it('holds whatever a tracker and a data subject may be called', async () => {
+    for (const id of ['ü/ \u{1f9a6}', '"quoted" \\ <b>', '\u2028', 'a+b%00', 'e\u0301', 'x'.repeat(256)]) {
+      const erasure = { trackerId: id, subjectId: `${id}!`.slice(-256), nonce: seed(id) }
+      const text = makeReceipt(1, [...erasures(1), erasure, ...erasures(1)], signed)
+      const { trackerId, subjectId } = erasure
+      const { record } = await verifyReceipt(text, { verifierKeys, trackerId, subjectId })
+      assert.equal(record.trackerId, id)
+    }
+  })
+
+  it('keeps a tracker and a data subject apart, whatever their ids are made of', async () => {
+    const text = makeReceipt(0, [{ trackerId: 'a', subjectId: 'bc', nonce: seed('abc') }], signed)
+    await refuses([text], ['wrong_subject'], { subjectId: 'c' })
+    await refuses([text], ['wrong_tracker'], { trackerId: 'ab', subjectId: 'c' })
+  })
+
+  it('tells of an erasure that found nothing', async () => {
+    const nothing = { trackerId: 'shop', subjectId: 'anna', nonce: seed('none'), sessions: 0, events: 0 }
+    const text = makeReceipt(1, [...erasures(1), nothing], signed)
+    const { record } = await verifyReceipt(text, { verifierKeys, subjectId: 'anna' })
+    assert.deepEqual([record.alreadyErased, record.counts], [true, { sessions: 0, events: 0 }])
+  })
+
+  it('verifies after a rotation with the older key, the newer one or both, whoever else signed', async () => {
+    const witness = noteSigner('witness.example', seed('witness'))
+    const text = makeReceipt(4, all, { origin, signers: [rotated, witness, signer] })
+    for (const keys of [[signer.vkey], [rotated.vkey], [rotated.vkey, signer.vkey]]) {
+      const { checkpoint } = await verifyReceipt(text, { verifierKeys: keys })
+      assert.deepEqual(checkpoint.verifiedBy, keys)
+    }
+    const spoiled = makeReceipt(4, all, {
+      origin,
+      signers: [rotated, { ...stranger, keyId: signer.keyId }],
+    })
+    await refuses([spoiled], ['bad_signature'], { verifierKeys: [rotated.vkey, signer.vkey] })
+    await verifyReceipt(spoiled, { verifierKeys: [rotated.vkey] })
+  })
+
+  it('fails when the key belongs to another ledger, though it signed this one', async () => {
+    const other = noteSigner('lethe.local/other', seed('other'))
+    const text = makeReceipt(4, all, { origin, signers: [other] })
+    await refuses([text], ['wrong_origin'], { verifierKeys: [other.vkey] })
+    const both = makeReceipt(4, all, { origin, signers: [other, signer] })
+    const { checkpoint } = await verifyReceipt(both, { verifierKeys: [other.vkey, signer.vkey] })
+    assert.deepEqual(checkpoint.verifiedBy, verifierKeys)
+  })
+
+  it('fails when its checkpoint is malformed, though it is signed', async () => {
+    const text = parts.checkpoint.slice(0, parts.checkpoint.lastIndexOf('\n\n') + 1)
+    const [, size = '', root = ''] = text.split('\n')
+    const texts = [
+      `${origin}\n${size}\n`,
+      `${origin}\n0${size}\n${root}\n`,
+      `${origin}\n+${size}\n${root}\n`,
+      `${origin}\n${size} \n${root}\n`,
+      `${origin}\n${size}\n${root.replace('=', '')}\n`,
+      `${origin}\n${size}\nAAAA\n`,
+      `${origin}\n${size}\n\n${root}\n`,
+      `${origin}\n${size}\n${root}\n\n`,
+      `\n${size}\n${root}\n`,
+    ]
+    const checkpoints = texts.map((each) => signNote(each, [signer]))
+    await refuses(
+      checkpoints.map((checkpoint) => receiptText({ ...parts, checkpoint })),
+      ['malformed_checkpoint'],
+    )
+    const extended = signNote(`${text}whatever else\n`, [signer])
+    await verifyReceipt(receiptText({ ...parts, checkpoint: extended }), { verifierKeys })
+  })
+})
