@@ -15,6 +15,7 @@ const steps: Step[] = [
     args: ['node_modules/typescript/bin/tsc', '--noEmit', '-p', 'test/browser'],
   },
   { title: 'generated files', args: ['scripts/openapi.ts', '--check'] },
+  { title: 'page that verifies receipts', args: ['scripts/verify-page.ts', '--check'] },
   { title: 'API description', args: ['node_modules/@redocly/cli/bin/cli.js', 'lint', 'openapi/v1.json'] },
 ]
 

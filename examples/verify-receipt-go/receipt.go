@@ -108,6 +108,12 @@ func openCheckpoint(checkpoint string, keys []string) (origin string, size int64
 	if root, err = parseHash(lines[2]); err != nil {
 		return "", 0, root, err
 	}
+	for _, signature := range append(opened.Sigs, opened.UnverifiedSigs...) {
+		// The note package passes over bits behind the last byte.
+		if _, err := base64.StdEncoding.Strict().DecodeString(signature.Base64); err != nil {
+			return "", 0, root, errors.New("a signature is malformed")
+		}
+	}
 	for _, signature := range opened.Sigs {
 		if signature.Name == lines[0] {
 			return lines[0], size, root, nil

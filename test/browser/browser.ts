@@ -124,7 +124,11 @@ function nameOfFocused(): string {
   const focused = document.activeElement
   if (!(focused instanceof HTMLElement)) return ''
   const labels =
-    focused instanceof HTMLInputElement || focused instanceof HTMLSelectElement ? focused.labels : null
+    focused instanceof HTMLInputElement ||
+    focused instanceof HTMLSelectElement ||
+    focused instanceof HTMLTextAreaElement
+      ? focused.labels
+      : null
   const spoken = focused.cloneNode(true)
   if (spoken instanceof HTMLElement)
     for (const hidden of spoken.querySelectorAll('[aria-hidden]')) hidden.remove()

@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { npmCommand } from '../../bin/launch/child.js'
 import { blocks, read } from '../docs/markdown.ts'
+import { makeReceipt, noteSigner } from '../support/make-receipt.ts'
 import { startShop, visit } from '../support/shop.ts'
 
 const run = promisify(execFile)
@@ -135,6 +136,26 @@ describe('the packed client', () => {
         const { stdout } = await run(node, [example], { cwd, env: { ...process.env, ...known } })
         assert.equal(stdout, expected[i])
       }
+    })
+  }
+})
+
+describe('the packed client, without a service', () => {
+  for (const node of nodes()) {
+    it(`verifies a receipt under ${node === process.execPath ? 'this Node' : 'the Node of the system'}`, async () => {
+      const signer = noteSigner('lethe.local/acme', Buffer.alloc(32, 1))
+      const erasure = { trackerId: 'shop', subjectId: 'anna', nonce: Buffer.alloc(32, 2) }
+      const receipt = makeReceipt(0, [erasure], { origin: signer.name, signers: [signer] })
+      const options = { verifierKeys: [signer.vkey], trackerId: 'shop' }
+      const program = [
+        "import { verifyReceipt } from '@lethe/client'",
+        `const verify = (subjectId) => verifyReceipt(${JSON.stringify(receipt)}, { ...${JSON.stringify(options)}, subjectId })`,
+        "console.log((await verify('anna')).record.counts, await verify('ben').catch(({ reason }) => reason))",
+      ]
+      const file = join(project, 'verify.js')
+      writeFileSync(file, program.join('\n'))
+      const { stdout } = await run(node, [file], { env: { ...process.env, NO_COLOR: '1' } })
+      assert.equal(stdout, '{ events: 17, sessions: 3 } wrong_subject\n')
     })
   }
 })

@@ -1,0 +1,95 @@
+import { VerificationError } from '../../client/src/verification-error.ts'
+import { type VerifiedReceipt, verifyReceipt } from '../../client/src/verify-receipt.ts'
+
+const form = find('form', HTMLFormElement)
+const result = find('result', HTMLElement)
+const receipt = find('receipt', HTMLTextAreaElement)
+const keys = find('keys', HTMLTextAreaElement)
+const tracker = find('tracker', HTMLInputElement)
+const subject = find('subject', HTMLInputElement)
+
+/** Counts what was asked, so that an answer to what has been changed since is not shown. */
+let asked = 0
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault()
+  void verify()
+})
+form.addEventListener('input', () => {
+  asked++
+  result.replaceChildren()
+})
+
+async function verify(): Promise<void> {
+  const mine = ++asked
+  const shown = await outcome()
+  if (mine === asked) result.replaceChildren(shown)
+}
+
+async function outcome(): Promise<HTMLElement> {
+  try {
+    // Who copies a text easily loses its last end of line, or takes a space along.
+    const verified = await verifyReceipt(`${receipt.value.trim()}\n`, {
+      verifierKeys: keys.value.split(/\s+/).filter((key) => key !== ''),
+      ...(tracker.value !== '' && { trackerId: tracker.value }),
+      ...(subject.value !== '' && { subjectId: subject.value }),
+    })
+    return verdict('verified', 'Verified', ...explanation(verified))
+  } catch (error) {
+    const isRefused = error instanceof VerificationError && error.reason !== 'unsupported'
+    const message = paragraph(error instanceof Error ? error.message : String(error))
+    return isRefused
+      ? verdict('refused', 'Not verified', message)
+      : verdict('unknown', 'This browser cannot verify it', message)
+  }
+}
+
+function explanation({ record, index, checkpoint, isSubjectProven }: VerifiedReceipt): HTMLElement[] {
+  const { sessions, events } = record.counts
+  const what = record.alreadyErased
+    ? 'nothing was held about the data subject'
+    : `what was held about the data subject was erased: sessions ${sessions}, events ${events}`
+  const whose = isSubjectProven
+    ? 'The data subject is the one you named.'
+    : 'Whose data that was is not proven: you named no data subject.'
+  return [
+    paragraph(`The ledger says that ${what}. ${whose}`),
+    facts({
+      'Erased at': record.erasedAt,
+      Tracker: record.trackerId,
+      Ledger: checkpoint.origin,
+      Entry: `${index} (the first is 0) of ${checkpoint.size}`,
+      'Root hash': checkpoint.rootHash,
+      'Signed by': checkpoint.verifiedBy.join('\n'),
+    }),
+  ]
+}
+
+function verdict(kind: string, title: string, ...parts: HTMLElement[]): HTMLElement {
+  const box = document.createElement('div')
+  box.className = kind
+  box.append(withText('h2', title), ...parts)
+  return box
+}
+
+function facts(values: Record<string, string>): HTMLElement {
+  const list = document.createElement('dl')
+  for (const [name, value] of Object.entries(values)) list.append(withText('dt', name), withText('dd', value))
+  return list
+}
+
+function paragraph(text: string): HTMLElement {
+  return withText('p', text)
+}
+
+function withText(tag: string, text: string): HTMLElement {
+  const element = document.createElement(tag)
+  element.textContent = text
+  return element
+}
+
+function find<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
+  const element = document.getElementById(id)
+  if (!(element instanceof kind)) throw new Error(`The page has no ${id}.`)
+  return element
+}

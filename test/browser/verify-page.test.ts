@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { after, describe, test } from 'node:test'
+import type { BrowserContextOptions } from 'playwright-core'
+import { verifyPage } from '../../scripts/verify-page/verify-page.ts'
+import { makeReceipt, noteSigner } from '../support/make-receipt.ts'
+import { assertAccessible } from './accessible.ts'
+import { Keyboard, noBrowser, openBrowser } from './browser.ts'
+
+const file = new URL('../../docs/verify.html', import.meta.url)
+const origin = 'lethe.local/acme'
+const signer = noteSigner(origin, seed('acme'))
+const erasures = ['anna', 'ben', '<b>carla</b>'].map((subjectId) => {
+  return { trackerId: 'shop <1>', subjectId, nonce: seed(subjectId) }
+})
+const receipt = makeReceipt(2, erasures, { origin, signers: [signer] })
+
+function seed(words: string): Buffer {
+  return createHash('sha256').update(words).digest()
+}
+
+test('docs/verify.html is made of the sources as they are', async () => {
+  assert.equal(readFileSync(file, 'utf8'), await verifyPage())
+})
+
+describe('the page that verifies receipts', { skip: noBrowser }, async () => {
+  if (noBrowser) return
+  const browser = await openBrowser({ after })
+
+  /** Opens the page from its file, in a browser without a network. */
+  async function openPage(options: BrowserContextOptions = {}) {
+    const context = await browser.newContext({ offline: true, reducedMotion: 'reduce', ...options })
+    context.setDefaultTimeout(15_000)
+    const requested: string[] = []
+    const complaints: string[] = []
+    context.on('request', (request) => requested.push(request.url()))
+    const page = await context.newPage()
+    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('console', (message) => complaints.push(message.text()))
+    await page.goto(file.href)
+    /** Fills in the form, sends it off, and gives what the page says of it. */
+    async function verify(fields: { receipt?: string; key?: string; tracker?: string; subject?: string }) {
+      await page.getByLabel('Receipt', { exact: true }).fill(fields.receipt ?? receipt)
+      await page.getByLabel('Verifier key').fill(fields.key ?? signer.vkey)
+      await page.getByLabel('Tracker').fill(fields.tracker ?? '')
+      await page.getByLabel('Data subject').fill(fields.subject ?? '')
+      await page.getByRole('button', { name: 'Verify' }).click()
+      await page.locator('#result h2').waitFor()
+      return await page.locator('#result').innerText()
+    }
+    return { page, requested, complaints, verify }
+  }
+
+  const whole = { tracker: 'shop <1>', subject: '<b>carla</b>' }
+  const phone = { viewport: { width: 360, height: 740 }, hasTouch: true }
+
+  test('verifies a pasted receipt without a network, and asks nobody for anything', async () => {
+    const { requested, complaints, verify } = await openPage()
+    const told = await verify(whole)
+    assert.match(told, /^Verified\n/)
+    assert.match(told, /sessions 3, events 17\. The data subject is the one you named\./)
+    for (const fact of [
+      '2026-11-17T08:00:00.000Z',
+      'shop <1>',
+      origin,
+      '2 (the first is 0) of 3',
+      signer.vkey,
+    ]) {
+      assert.ok(told.includes(fact), fact)
+    }
+    assert.deepEqual(requested, [file.href])
+    assert.deepEqual(complaints, [])
+  })
+
+  test('says so when it is not proven whose data was erased', async () => {
+    const { verify } = await openPage()
+    assert.match(await verify({}), /^Verified\n.*Whose data that was is not proven/s)
+  })
+
+  test('takes a receipt whose ends were lost or grew in copying, and one with several keys', async () => {
+    const { verify } = await openPage()
+    const other = noteSigner(origin, seed('another'))
+    const key = `${other.vkey}\n  ${signer.vkey}\n`
+    assert.match(await verify({ ...whole, receipt: `\n ${receipt.trimEnd()}`, key }), /^Verified\n/)
+  })
+
+  test('refuses what is not proven, and says why', async () => {
+    const { verify } = await openPage()
+    const stranger = noteSigner(origin, seed('a forger'))
+    const cases = [
+      [{ ...whole, subject: 'anna' }, 'The receipt is of another data subject.'],
+      [{ ...whole, tracker: 'blog' }, 'The receipt is of another tracker.'],
+      [{ key: stranger.vkey }, 'None of the given keys signed the checkpoint.'],
+      [{ key: 'lethe.local/acme' }, 'it is not of the form name+id+base64'],
+      [{ receipt: receipt.replace('index 2', 'index 1') }, 'does not show that the entry stands at 1'],
+      [{ receipt: 'Hello' }, 'its first line is not c2sp.org/tlog-proof@v1'],
+    ] as const
+    for (const [fields, why] of cases) {
+      const told = await verify(fields)
+      assert.match(told, /^Not verified\n/)
+      assert.ok(told.includes(why), told)
+    }
+  })
+
+  test('takes its verdict back as soon as anything is changed', async () => {
+    const { page, verify } = await openPage()
+    await verify(whole)
+    await page.getByLabel('Data subject').fill('anna')
+    assert.equal(await page.locator('#result').innerText(), '')
+  })
+
+  test('does not call a receipt wrong where the browser cannot tell', async () => {
+    const { page, verify } = await openPage()
+    await page.evaluate(() => {
+      const old = new DOMException('Unrecognized name.', 'NotSupportedError')
+      crypto.subtle.verify = () => Promise.reject(old)
+    })
+    assert.match(await verify(whole), /^This browser cannot verify it\n/)
+  })
+
+  test('can be used with the keyboard alone', async () => {
+    const { page } = await openPage()
+    const keyboard = new Keyboard(page)
+    await keyboard.reach('Receipt')
+    await page.keyboard.insertText(receipt)
+    await keyboard.reach('Verifier key')
+    await page.keyboard.insertText(signer.vkey)
+    await keyboard.press('Verify')
+    await page.getByRole('heading', { name: 'Verified', exact: true }).waitFor()
+  })
+
+  test('is accessible in light and dark, wide and narrow, before a verdict and after each', async () => {
+    for (const [what, options] of [
+      ['wide', {}],
+      ['narrow', phone],
+    ] as const) {
+      const { page, verify } = await openPage(options)
+      const coloursAreKnown = what === 'narrow'
+      await assertAccessible(page, `${what}, empty`, { coloursAreKnown })
+      await verify(whole)
+      await assertAccessible(page, `${what}, verified`, { coloursAreKnown })
+      await verify({ ...whole, subject: 'anna' })
+      await assertAccessible(page, `${what}, refused`, { coloursAreKnown })
+    }
+  })
+
+  test('fits a small screen, with nothing beyond its edge', async () => {
+    const { page, verify } = await openPage(phone)
+    await verify(whole)
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    assert.ok(over <= 0, `${over} pixels too wide`)
+  })
+
+  test('can send nothing anywhere, even if something got into it', async (t) => {
+    let connections = 0
+    const server = createServer((_, response) => void response.end())
+    server.on('connection', () => connections++)
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    t.after(() => server.close())
+    const address = server.address()
+    assert.ok(typeof address === 'object' && address !== null)
+    const { page } = await openPage({ offline: false })
+    const title = await page.evaluate(async (url) => {
+      await fetch(url, { mode: 'no-cors' }).catch(() => null)
+      await new Promise((resolve) => {
+        const image = new Image()
+        image.onload = image.onerror = resolve
+        image.src = url
+      })
+      const script = document.createElement('script')
+      script.textContent = 'document.title = "changed"'
+      document.body.append(script)
+      return document.title
+    }, `http://127.0.0.1:${address.port}/`)
+    assert.equal(title, 'Verify a receipt – Lethe')
+    assert.equal(connections, 0)
+  })
+
+  test('says that it needs JavaScript where there is none', async () => {
+    const { page } = await openPage({ javaScriptEnabled: false })
+    assert.ok(await page.locator('noscript p').isVisible())
+  })
+})
