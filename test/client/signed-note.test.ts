@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { openNote } from '../../client/src/signed-note.ts'
-import type { VerificationFailure } from '../../client/src/verification-error.ts'
-import { VerificationError } from '../../client/src/verification-error.ts'
+import { VerificationError, type VerificationFailure } from '../../client/src/verification-error.ts'
 import { parseVerifierKey } from '../../client/src/verifier-key.ts'
 import { noteSigner, signNote } from '../support/make-receipt.ts'
 
@@ -97,6 +97,12 @@ describe('the published notes', () => {
   })
 })
 
+/** A verifier key of these bytes, whatever they are, with the id that belongs to it. */
+function keyOf(typed: Uint8Array): string {
+  const id = createHash('sha256').update('PeterNeumann\n').update(typed).digest('hex').slice(0, 8)
+  return `PeterNeumann+${id}+${Buffer.from(typed).toString('base64')}`
+}
+
 describe('a verifier key', () => {
   it('is taken as it was made, and in no other way', async () => {
     assert.equal((await parseVerifierKey(peterKey)).name, 'PeterNeumann')
@@ -110,7 +116,9 @@ describe('a verifier key', () => {
       peterKey.replace('c74f20a3', 'C74F20A3'),
       ` ${peterKey}`,
       `${peterKey}\n`,
-      // A key that is too long, and one of another kind, each with the id that belongs to it.
+      // Keys that are too long or too short, and one of another kind, each with the id that belongs to it.
+      keyOf(Uint8Array.of(1, ...new Uint8Array(33))),
+      keyOf(Uint8Array.of(1, ...new Uint8Array(31))),
       'PeterNeumann+cc469956+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TWBADKEY==',
       'PeterNeumann+173116ae+ZRpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW',
     ]

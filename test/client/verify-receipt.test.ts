@@ -232,6 +232,7 @@ describe('a receipt', () => {
       `{"nonce":"${nonce}=","record":${record}}`,
       `{"nonce":"${nonce.slice(0, -1)}","record":${record}}`,
       `{"nonce":"${parts.nonce.toString('base64')}","record":${record}}`,
+      `{"nonce":"${parts.nonce.subarray(1).toString('base64url')}","record":${record}}`,
       Buffer.from([0xff, 0xfe]),
     ]
     await refuses(extras.map(withExtra), ['malformed_receipt'])
@@ -289,6 +290,16 @@ describe('a receipt', () => {
     for (const record of records) assert.notEqual(record, good)
     await refuses(records.map(receiptOf), ['malformed_record'])
     await verifyReceipt(receiptOf(good), { verifierKeys, subjectId: 'visitor-4' })
+  })
+
+  it('fails when its bytes are no UTF-8, though the character that stands for such bytes is in the ledger', async () => {
+    const text = makeReceipt(0, [{ trackerId: '\ufffd', subjectId: 'anna', nonce: seed('odd') }], signed)
+    const [, encoded = ''] = /extra (.*)/.exec(text) ?? []
+    const extra = Buffer.from(encoded, 'base64')
+    const at = extra.indexOf('\ufffd')
+    const broken = Buffer.concat([extra.subarray(0, at), Buffer.of(0xff), extra.subarray(at + 3)])
+    await verifyReceipt(text, { verifierKeys })
+    await refuses([text.replace(encoded, broken.toString('base64'))], ['malformed_receipt'])
   })
 
   it('holds whatever a tracker and a data subject may be called', async () => {
