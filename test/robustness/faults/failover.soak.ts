@@ -7,9 +7,10 @@ import { startPostgres, startStandby } from '../../support/postgres.ts'
 import { askRaw } from '../../support/raw-http.ts'
 import { subjectPath, visit } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
-import { fillDatabase } from '../fleet/fleet.ts'
-import { assertGone, assertSound, withDatabase } from '../fleet/invariants.ts'
+import { assertGone, queryable, withDatabase } from '../fleet/database.ts'
+import { assertSound } from '../kill/invariants.ts'
 import { createKey, startRoomyServer, stopServer } from '../kill/server.ts'
+import { buildShopAt } from '../kill/shop-store.ts'
 import { ids } from '../kill/visits.ts'
 import { openRelay } from './relay.ts'
 
@@ -19,7 +20,7 @@ describe('a PostgreSQL that fails over to its copy', () => {
     const doomed = ids('doomed', 400)
     const primary = await startPostgres({})
     lifetime.after(primary.remove)
-    await fillDatabase(
+    await buildShopAt(
       primary.url,
       [...doomed, 'keeper'].flatMap((id) => visit(id, { events: 5 })),
     )
@@ -68,7 +69,10 @@ describe('a PostgreSQL that fails over to its copy', () => {
     assert.match(server.stdout(), /"level":50.*"msg":"request failed"/)
     await withDatabase(standby.url, async (client) => {
       await assertGone(client, answered)
-      await assertSound(client, 'not below what is stored')
+      await assertSound(
+        queryable((sql) => client.query(sql)),
+        'not below what is stored',
+      )
     })
     assert.equal((await ask(subjectPath('keeper'))).status, 200)
     t.diagnostic(`${JSON.stringify([...statuses])}, ready ${Math.round(recoveredMs)} ms after the promotion`)

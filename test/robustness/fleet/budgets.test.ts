@@ -6,7 +6,8 @@ import { inReverse } from '../../support/in-reverse.ts'
 import { noRedisOfOurOwn, startRedis } from '../../support/redis.ts'
 import { subjectsPath } from '../../support/shop.ts'
 import { createKey } from '../kill/server.ts'
-import { ask, clientAddress, type Fleet, fillDatabase, startFleet } from './fleet.ts'
+import { buildShopAt } from '../kill/shop-store.ts'
+import { ask, clientAddress, type Fleet, startFleet } from './fleet.ts'
 import { limiterLines } from './limiter-lines.ts'
 
 const count = 1_000
@@ -16,7 +17,7 @@ describe('three processes on one PostgreSQL and one Redis', { skip: noRedisOfOur
     const lifetime = inReverse(t)
     const { url: redis } = await startRedis(lifetime)
     const store = await freshDatabase(lifetime)
-    await fillDatabase(store)
+    await buildShopAt(store)
     const fleet = await startFleet(lifetime, { store, redis })
     const answers = await burst(t, fleet)
     const passed = answers.filter(({ status }) => status === 200)

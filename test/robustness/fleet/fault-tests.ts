@@ -7,10 +7,12 @@ import { noRedisOfOurOwn, startRedis } from '../../support/redis.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { subjectPath, subjectsPath } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
+import { assertSound } from '../kill/invariants.ts'
 import { roomy } from '../kill/server.ts'
+import { buildShopAt } from '../kill/shop-store.ts'
+import { assertGone, queryable, withDatabase } from './database.ts'
 import { faultsOf } from './faults.ts'
-import { ask, type Fleet, fillDatabase, startFleet } from './fleet.ts'
-import { assertGone, assertSound, withDatabase } from './invariants.ts'
+import { ask, type Fleet, startFleet } from './fleet.ts'
 import { Load, someSubjects } from './load.ts'
 
 interface Plan {
@@ -31,7 +33,7 @@ export function faultTests({ times, several, doomed, longestSilenceMs }: Plan): 
       const postgres = await startPostgres({})
       lifetime.after(() => postgres.remove())
       const { url: store } = postgres
-      await fillDatabase(store, someSubjects(random, doomed))
+      await buildShopAt(store, someSubjects(random, doomed))
       const { LETHE_LIMIT_KEY, LETHE_LIMIT_ERASURE } = roomy
       const env = { LETHE_LIMIT_KEY, LETHE_LIMIT_ERASURE, LETHE_SWEEP_SECONDS: '1' }
       const fleet = await startFleet(lifetime, { store, redis: redis.url, env })
@@ -46,7 +48,10 @@ export function faultTests({ times, several, doomed, longestSilenceMs }: Plan): 
         for (const { isKilled, hasEnded } of fleet.servers) assert.equal(hasEnded, isKilled)
         await withDatabase(store, async (client) => {
           await assertGone(client, load.erased)
-          await assertSound(client, 'not below what is stored')
+          await assertSound(
+            queryable((sql) => client.query(sql)),
+            'not below what is stored',
+          )
         })
       }
 

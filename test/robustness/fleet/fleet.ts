@@ -1,11 +1,8 @@
 import { join } from 'node:path'
-import type { IncomingRow } from '../../../src/domain/ingest.ts'
-import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
 import { type CommandLine, commandLine, type RunningProgram, startServe } from '../../support/command-line.ts'
 import type { Answer } from '../../support/documented.ts'
 import type { Lifetime } from '../../support/service.ts'
 import { createKey } from '../kill/server.ts'
-import { fillShop } from '../kill/shop-store.ts'
 
 /** A `lethe serve` at work. */
 export interface Server extends RunningProgram {
@@ -34,20 +31,10 @@ export interface Fleet {
 }
 
 interface Parts {
-  /** A database that `fillDatabase` has filled. */
+  /** A database that `buildShopAt` has filled. */
   store: string
   redis: string
   env?: Record<string, string>
-}
-
-/** Makes the tables of an empty database, with an organisation that has the tracker `shop`, and fills that. */
-export async function fillDatabase(url: string, rows: readonly IncomingRow[] = []): Promise<void> {
-  const store = await openPostgresStore(url)
-  try {
-    await fillShop(store, rows)
-  } finally {
-    await store.close()
-  }
 }
 
 /** Starts three processes on one PostgreSQL and one Redis, behind a proxy that tells them the addresses of clients. */

@@ -7,7 +7,8 @@ import { noRedisOfOurOwn, startRedis } from '../../support/redis.ts'
 import { anHourAgo, visit } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
 import { roomy } from '../kill/server.ts'
-import { fillDatabase, startFleet } from './fleet.ts'
+import { buildShopAt } from '../kill/shop-store.ts'
+import { startFleet } from './fleet.ts'
 
 const twoHundredDaysMs = 200 * 86_400_000
 const sweepSeconds = 1
@@ -21,7 +22,7 @@ describe('the maintenance of three processes', { skip: noRedisOfOurOwn }, () => 
     const lifetime = inReverse(t)
     const { url: redis } = await startRedis(lifetime)
     const store = await freshDatabase(lifetime)
-    await fillDatabase(store, visit('aged', { startedAt: anHourAgo - twoHundredDaysMs, events: 5 }))
+    await buildShopAt(store, visit('aged', { startedAt: anHourAgo - twoHundredDaysMs, events: 5 }))
     const [holder, watcher] = [new Client(store), new Client(store)]
     for (const client of [holder, watcher]) {
       await client.connect()

@@ -10,7 +10,8 @@ import { inReverse } from '../../support/in-reverse.ts'
 import { noRedisOfOurOwn, startRedis } from '../../support/redis.ts'
 import { subjectsPath } from '../../support/shop.ts'
 import { roomy } from '../kill/server.ts'
-import { ask, fillDatabase, startFleet } from './fleet.ts'
+import { buildShopAt } from '../kill/shop-store.ts'
+import { ask, startFleet } from './fleet.ts'
 
 /** Rotates a key so many times, and asks another process each time. */
 export function rotationTests(times: number): void {
@@ -19,7 +20,7 @@ export function rotationTests(times: number): void {
       const lifetime = inReverse(t)
       const { url: redis } = await startRedis(lifetime)
       const store = await freshDatabase(lifetime)
-      await fillDatabase(store)
+      await buildShopAt(store)
       const { places, key } = await startFleet(lifetime, { store, redis, env: roomy })
       // Keys are rotated by a process of their own, as `lethe keys rotate` is.
       const elsewhere = await openServices(readConfig({ LETHE_STORE: store }))

@@ -1,87 +1,60 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { DatabaseSync } from 'node:sqlite'
 import { text } from '../../../src/storage/rows/row.ts'
-import { ask, value } from '../../storage/sqlite/database-file.ts'
-import { legible } from './legible-rows.ts'
+import type { Snapshot } from './killable-store.ts'
 
 /** What depends on how the work was cut into steps, not on what was done: a bound, a moment, counts and notes of steps. */
-const incidental = ['subjects.oldest_at', 'api_keys.last_used_at', 'scrubs.*', 'sweeps.*', 'activity.*']
+const incidental = { columns: ['oldest_at', 'last_used_at'], tables: ['scrubs', 'sweeps', 'activity'] }
 
 /** All that a store holds, table by table, as the number of rows and a hash over them. */
-export function contentOf(path: string): Record<string, string> {
-  const db = new DatabaseSync(path)
-  try {
-    const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
-    return Object.fromEntries(
-      tables
-        .map((row) => text(row, 'name'))
-        .filter((table) => !incidental.includes(`${table}.*`))
-        .map((table) => [table, digest(db, table)]),
-    )
-  } finally {
-    db.close()
+export async function contentOf(store: Snapshot): Promise<Record<string, string>> {
+  const content: Record<string, string> = {}
+  for (const table of (await store.ask(store.tables)).map((row) => text(row, 'name'))) {
+    if (incidental.tables.includes(table)) continue
+    const rows = [...(await rowsOf(store, table, { without: incidental.columns }))].sort()
+    const hash = createHash('sha256').update(rows.join('\n')).digest('base64url')
+    content[table] = `${rows.length} rows, ${hash}`
   }
+  return content
 }
 
-function digest(db: DatabaseSync, table: string): string {
-  const columns = db.prepare('SELECT name, pk FROM pragma_table_info(?) ORDER BY cid').all(table)
-  const values = columns
-    .map((column) => text(column, 'name'))
-    .filter((column) => !incidental.includes(`${table}.${column}`))
-    .map((column) => `quote(${column})`)
-  const order = columns
-    .filter(({ pk }) => Number(pk) > 0)
-    .sort((a, b) => Number(a.pk) - Number(b.pk))
-    .map((column) => text(column, 'name'))
-  const hash = createHash('sha256')
-  let count = 0
-  const rows = db.prepare(
-    `SELECT ${values.join(" || ',' || ")} AS row FROM ${table} ORDER BY ${order.join()}`,
-  )
-  for (const row of rows.iterate()) {
-    hash.update(`${text(row, 'row')}\n`)
-    count++
-  }
-  return `${count} rows, ${hash.digest('base64url')}`
-}
-
-/** Which rows to look for, and what of them; all of all rows unless told. */
+/** Which rows to look at, and what of them; all of all rows unless told. */
 interface Lookup {
-  butNotIn: string
   columns?: string
+  without?: readonly string[]
   where?: string
 }
 
-/** Up to three rows of a table that one store holds and another does not, or not in the same form. */
-export function rowsOnlyIn(
-  path: string,
+/** The rows of a table as text. */
+export async function rowsOf(
+  store: Snapshot,
   table: string,
-  { butNotIn, columns = '*', where = 'TRUE' }: Lookup,
-): string[] {
-  const db = new DatabaseSync(path)
-  try {
-    db.prepare('ATTACH ? AS other').run(butNotIn)
-    const rows = `SELECT ${columns} FROM main.${table} WHERE ${where}`
-    return legible(db.prepare(`${rows} EXCEPT SELECT ${columns} FROM other.${table} LIMIT 3`).all())
-  } finally {
-    db.close()
-  }
+  { columns = '*', without = [], where = 'TRUE' }: Lookup = {},
+): Promise<Set<string>> {
+  const rows = await store.ask(`SELECT ${columns} FROM ${table} WHERE ${where}`)
+  for (const row of rows) for (const column of without) delete row[column]
+  return new Set(rows.map((row) => JSON.stringify(row)))
 }
 
-/** Fails unless daily totals are the same in both stores: nothing that deletes may touch them. */
-export function assertSameTotals(path: string, other: string): void {
-  for (const table of ['daily_events', 'daily_sessions']) {
-    assert.deepEqual(rowsOnlyIn(path, table, { butNotIn: other }), [], table)
-    assert.deepEqual(rowsOnlyIn(other, table, { butNotIn: path }), [], table)
-  }
+/** Fails unless all these rows are among those. */
+export function assertAmong(these: ReadonlySet<string>, those: ReadonlySet<string>, what: string): void {
+  const others = [...these].filter((row) => !those.has(row))
+  assert.deepEqual(others.slice(0, 3), [], what)
 }
 
-/** How many erasures that deleted something the activity tells of. */
-export function notedErasures(path: string): number {
-  return Number(value(path, "SELECT count(*) FROM activity WHERE kind = 'subject.erased' AND sessions > 0"))
+const totals = ['daily_events', 'daily_sessions']
+
+/** The daily totals as text: nothing that deletes may touch them. */
+export async function totalsOf(store: Snapshot): Promise<Set<string>[]> {
+  return Promise.all(totals.map((table) => rowsOf(store, table)))
 }
 
-export function subjectIdsIn(path: string): Set<string> {
-  return new Set(ask(path, 'SELECT subject_id FROM subjects').map((row) => text(row, 'subject_id')))
+export async function countRows(store: Snapshot, table: string, where = 'TRUE'): Promise<number> {
+  const [row] = await store.ask(`SELECT count(*) AS count FROM ${table} WHERE ${where}`)
+  return Number(row?.count)
+}
+
+export async function subjectIdsIn(store: Snapshot): Promise<Set<string>> {
+  const rows = await store.ask('SELECT subject_id FROM subjects')
+  return new Set(rows.map((row) => text(row, 'subject_id')))
 }

@@ -3,61 +3,75 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
-import { value } from '../../storage/sqlite/database-file.ts'
-import type { SeededRandom } from '../../support/seeded-random.ts'
-import { contentOf, rowsOnlyIn } from './contents.ts'
-import { killFixture } from './fixture.ts'
+import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
+import { assertAmong, contentOf, rowsOf } from './contents.ts'
 import { assertSound } from './invariants.ts'
-import { begins, killAgainAndAgain, killDuring, measure, type Plan, progress, type Tally } from './killing.ts'
-import { buildShop } from './shop-store.ts'
-import { copyStore } from './store-files.ts'
+import type { MakeKillable } from './killable-store.ts'
+import { killAgainAndAgain, killDuring, measure, type Plan, progress, type Tally } from './killing.ts'
+import { buildShopAt } from './shop-store.ts'
 import { byTime, dayMs, ids, ndjson, now, shuffled, visits } from './visits.ts'
 
-export function killImports({ kills, rows }: Plan, total: Tally): void {
+/** What a later line does not change. */
+const identities = [
+  ['events', '*'],
+  ['sessions', 'subject_key, session_id'],
+  ['subjects', 'tracker_id, subject_id'],
+] as const
+
+export function killImports(makeStore: MakeKillable, { kills, rows }: Plan, total: Tally): void {
   it('an import loses nothing that was stored before, and is completed when it is run again', async (t) => {
-    const { random, cli, folder, before, after, seen } = killFixture(t)
-    const [early, late] = [join(folder, 'early.ndjson'), join(folder, 'late.ndjson')]
+    const random = seededRandom()
+    const store = await makeStore(t, random)
+    const { cli } = store
+    const [early, late] = [join(cli.folder, 'early.ndjson'), join(cli.folder, 'late.ndjson')]
     const lines = twoFiles(random, rows)
     writeFileSync(early, ndjson(lines.early))
-    await buildShop(cli.storePath, [])
+    await buildShopAt(store.work.address)
     assert.equal((await cli.run(['import', early])).code, 0)
-    copyStore(cli.storePath, before)
-    const victim = { args: ['import', late], begins: begins.withOpening }
+    const before = await store.keep()
+    const stored = new Map<string, Set<string>>()
+    for (const [table, columns] of identities) stored.set(table, await rowsOf(before, table, { columns }))
+    const victim = { args: ['import', late], begins: 'opening' } as const
     let complete: Record<string, string> | null = null
 
     for (const arrange of [byTime, (rows: readonly IncomingRow[]) => shuffled(random, rows)]) {
       writeFileSync(late, ndjson(arrange(lines.late)))
-      copyStore(before, cli.storePath)
-      const durationMs = await measure(cli, victim)
-      copyStore(cli.storePath, after)
-      const content = contentOf(after)
+      await store.restore()
+      const durationMs = await measure(store, victim)
+      const content = await contentOf(store.work)
       complete ??= content
       assert.deepEqual(content, complete, 'in whatever order the lines come')
-      const events = { before: countEvents(before), after: countEvents(after) }
+      const events = await rowsOf(store.work, 'events')
+      const counts = { before: stored.get('events')?.size ?? 0, after: events.size }
 
-      await killAgainAndAgain(t, { random, kills, durationMs, total }, async (afterMs) => {
-        copyStore(before, cli.storePath)
-        const hit = await killDuring(cli, victim, afterMs)
-        copyStore(cli.storePath, seen)
-        assertSound(seen, 'equal to what is stored')
-        // Sessions and subjects grow with what comes later; being sound, they are as large as their events say.
-        const [session, subject] = ['subject_key, session_id', 'tracker_id, subject_id']
-        assert.deepEqual(rowsOnlyIn(before, 'events', { butNotIn: seen }), [])
-        assert.deepEqual(rowsOnlyIn(before, 'sessions', { butNotIn: seen, columns: session }), [])
-        assert.deepEqual(rowsOnlyIn(before, 'subjects', { butNotIn: seen, columns: subject }), [])
-        assert.deepEqual(rowsOnlyIn(seen, 'events', { butNotIn: after }), [])
+      for (const disturb of store.disturbances) {
+        await killAgainAndAgain(t, {
+          ...{ random, kills, durationMs, total },
+          kill: (afterMs) => killDuring(store, victim, afterMs, disturb),
+          async check() {
+            const seen = await store.leftBehind()
+            await assertSound(seen, 'equal to what is stored')
+            // Sessions and subjects grow with what comes later; being sound, they are as large as their events say.
+            for (const [table, columns] of identities) {
+              assertAmong(stored.get(table) ?? new Set(), await rowsOf(seen, table, { columns }), table)
+            }
+            const seenEvents = await rowsOf(seen, 'events')
+            assertAmong(seenEvents, events, 'nothing else is there')
 
-        assert.equal((await cli.run(['import', late])).code, 0)
-        assertSound(cli.storePath, 'equal to what is stored')
-        assert.deepEqual(contentOf(cli.storePath), complete)
-        return { ...hit, done: progress(countEvents(seen), events) }
-      })
+            const again = await cli.run(['import', late])
+            assert.equal(again.code, 0, again.stderr)
+            await assertSound(store.work, 'equal to what is stored')
+            assert.deepEqual(await contentOf(store.work), complete)
+            return progress(seenEvents.size, counts)
+          },
+        })
+      }
     }
   })
 }
 
 /** Lines of two files: the second goes on with sessions of the first, and brings subjects and sessions of its own. */
-export function twoFiles(random: SeededRandom, rows: number): { early: IncomingRow[]; late: IncomingRow[] } {
+function twoFiles(random: SeededRandom, rows: number): { early: IncomingRow[]; late: IncomingRow[] } {
   const crowd = { sessions: 4, events: 4, from: now - 20 * dayMs, to: now - dayMs }
   const old = visits(random, { ...crowd, subjectIds: ids('old', Math.ceil(rows / 40)) })
   const fresh = visits(random, { ...crowd, subjectIds: ids('fresh', Math.ceil(rows / 40)) })
@@ -66,8 +80,4 @@ export function twoFiles(random: SeededRandom, rows: number): { early: IncomingR
   const late: IncomingRow[] = [...fresh, ...more]
   for (const row of old) (random.integer(2) === 0 ? early : late).push(row)
   return { early, late }
-}
-
-function countEvents(path: string): number {
-  return Number(value(path, 'SELECT count(*) FROM events'))
 }

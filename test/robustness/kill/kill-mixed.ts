@@ -3,35 +3,42 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { contentOf, rowsOnlyIn, subjectIdsIn } from './contents.ts'
-import { killFixture } from './fixture.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
+import { assertAmong, contentOf, rowsOf, subjectIdsIn } from './contents.ts'
 import { assertSound } from './invariants.ts'
 import { edge, someAgedVisits, thirtyDays } from './kill-sweep.ts'
+import type { MakeKillable } from './killable-store.ts'
 import { killAgainAndAgain, killed, type Plan, type Tally } from './killing.ts'
 import { createKey, eraseAgain, eraseAll, startRoomyServer, stopServer } from './server.ts'
-import { buildShop } from './shop-store.ts'
-import { copyStore } from './store-files.ts'
+import { buildShopAt } from './shop-store.ts'
 import { byTime, dayMs, ids, ndjson, now, shuffled, visits } from './visits.ts'
 
 const victims = ['both', 'the server', 'the import'] as const
+const ofDoomed = "subject_id LIKE 'doomed%'"
+const toStay = `occurred_at >= ${edge} AND event_id NOT LIKE 'doomed%'`
+const ofImport = "event_id LIKE 'imported%'"
 
-export function killMixedWork({ kills, rows }: Plan, total: Tally): void {
+export function killMixedWork(makeStore: MakeKillable, { kills, rows }: Plan, total: Tally): void {
   it('a server that erases and sweeps, or an import beside it, or both, lose nothing that was answered', async (t) => {
-    const { random, cli, folder, before, after, seen } = killFixture(t)
+    const random = seededRandom()
+    const store = await makeStore(t, random)
+    const { cli } = store
     const crowd = { sessions: 5, events: 9, from: edge + dayMs, to: now - dayMs }
     const doomed = ids('doomed', 30)
     const imported = visits(random, { ...crowd, subjectIds: ids('imported', Math.ceil(rows / 50)) })
-    const file = join(folder, 'imported.ndjson')
+    const file = join(cli.folder, 'imported.ndjson')
     writeFileSync(file, ndjson(byTime(imported)))
-    await buildShop(
-      cli.storePath,
+    await buildShopAt(
+      store.work.address,
       shuffled(random, [
         ...someAgedVisits(random, rows),
         ...visits(random, { ...crowd, subjectIds: doomed, sessions: Math.ceil(rows / 600) }),
       ]),
     )
     const key = await createKey(cli)
-    copyStore(cli.storePath, before)
+    const before = await store.keep()
+    const subjects = await rowsOf(before, 'subjects', { where: ofDoomed })
+    const staying = await rowsOf(before, 'events', { where: toStay })
 
     /** Lets an import and a server work on the store; the server sweeps as soon as it listens. */
     async function beginWork() {
@@ -50,7 +57,7 @@ export function killMixedWork({ kills, rows }: Plan, total: Tally): void {
       await stopServer(server)
       assert.equal((await cli.run(['import', file], { env: thirtyDays })).code, 0)
       assert.equal((await cli.run(['sweep'], { env: thirtyDays })).code, 0)
-      assertSound(cli.storePath, 'not below what is stored')
+      await assertSound(store.work, 'not below what is stored')
     }
 
     const undisturbed = await beginWork()
@@ -58,47 +65,49 @@ export function killMixedWork({ kills, rows }: Plan, total: Tally): void {
     assert.equal((await undisturbed.importing.ended).code, 0)
     await stopServer(undisturbed.server)
     assert.equal((await cli.run(['sweep'], { env: thirtyDays })).code, 0)
-    copyStore(cli.storePath, after)
-    const content = contentOf(after)
+    const content = await contentOf(store.work)
+    const importedEvents = await rowsOf(store.work, 'events', { where: ofImport })
 
-    const rounds = { random, kills, durationMs: await undisturbed.ranMs, total }
     let round = 0
-    await killAgainAndAgain(t, rounds, async (afterMs) => {
-      copyStore(before, cli.storePath)
-      const { importing, server, answers, ranMs } = await beginWork()
-      const victim = victims[round++ % victims.length]
-      await delay(afterMs)
-      const deaths = [
-        ...(victim === 'the import' ? [] : [killed(server)]),
-        ...(victim === 'the server' ? [] : [killed(importing)]),
-      ]
-      const wasInTime = (await Promise.all(deaths)).some(Boolean)
-      const { code } = await importing.ended
-      const answered = await answers
-      if (victim === 'the import') {
-        assert.equal(answered.length, doomed.length, 'the server goes on')
-        await stopServer(server)
-      }
-      if (victim === 'the server') assert.equal(code, 0, 'the import goes on')
+    await killAgainAndAgain(t, {
+      ...{ random, kills, durationMs: await undisturbed.ranMs, total },
+      async kill(afterMs) {
+        await store.restore()
+        const { importing, server, answers, ranMs } = await beginWork()
+        const victim = victims[round++ % victims.length]
+        await delay(afterMs)
+        const deaths = [
+          ...(victim === 'the import' ? [] : [killed(server)]),
+          ...(victim === 'the server' ? [] : [killed(importing)]),
+        ]
+        const wasInTime = (await Promise.all(deaths)).some(Boolean)
+        const { code } = await importing.ended
+        const answered = await answers
+        if (victim === 'the import') {
+          assert.equal(answered.length, doomed.length, 'the server goes on')
+          await stopServer(server)
+        }
+        if (victim === 'the server') assert.equal(code, 0, 'the import goes on')
+        return { wasInTime, ranMs: await ranMs, answered, isImported: code === 0 }
+      },
+      async check({ answered, isImported }) {
+        const seen = await store.leftBehind()
+        await assertSound(seen, 'not below what is stored')
+        const left = await subjectIdsIn(seen)
+        assert.ok(
+          answered.every((id) => !left.has(id)),
+          'what was answered is gone',
+        )
+        assertAmong(await rowsOf(seen, 'subjects', { where: ofDoomed }), subjects, 'whole or gone')
+        const events = await rowsOf(seen, 'events')
+        assertAmong(staying, events, 'what was stored is there')
+        if (isImported) assertAmong(importedEvents, events, 'what was imported is there')
+        const isDone = (await contentOf(seen)).events === content.events
 
-      copyStore(cli.storePath, seen)
-      assertSound(seen, 'not below what is stored')
-      const left = subjectIdsIn(seen)
-      assert.ok(
-        answered.every((id) => !left.has(id)),
-        'what was answered is gone',
-      )
-      const whole = "subject_id LIKE 'doomed%'"
-      assert.deepEqual(rowsOnlyIn(seen, 'subjects', { butNotIn: before, where: whole }), [])
-      const old = `occurred_at >= ${edge} AND event_id NOT LIKE 'doomed%'`
-      assert.deepEqual(rowsOnlyIn(before, 'events', { butNotIn: seen, where: old }), [])
-      const stored = code === 0 ? "event_id LIKE 'imported%'" : 'FALSE'
-      assert.deepEqual(rowsOnlyIn(after, 'events', { butNotIn: seen, where: stored }), [])
-      const done = contentOf(seen).events === content.events
-
-      await complete((id) => left.has(id))
-      assert.deepEqual(contentOf(cli.storePath), content)
-      return { wasInTime, ranMs: await ranMs, done: done ? 'all' : 'part' }
+        await complete((id) => left.has(id))
+        assert.deepEqual(await contentOf(store.work), content)
+        return isDone ? 'all' : 'part'
+      },
     })
   })
 }

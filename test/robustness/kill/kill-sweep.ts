@@ -1,56 +1,68 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
-import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
-import { value } from '../../storage/sqlite/database-file.ts'
+import { openStoreAt } from '../../support/empty-store.ts'
 import { eventRow, sessionRow } from '../../support/rows.ts'
-import type { SeededRandom } from '../../support/seeded-random.ts'
-import { assertSameTotals, contentOf, rowsOnlyIn } from './contents.ts'
-import { killFixture } from './fixture.ts'
+import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
+import { assertAmong, contentOf, countRows, rowsOf, totalsOf } from './contents.ts'
 import { assertSound } from './invariants.ts'
-import { begins, killAgainAndAgain, killDuring, measure, type Plan, progress, type Tally } from './killing.ts'
-import { buildShop } from './shop-store.ts'
-import { copyStore } from './store-files.ts'
+import type { MakeKillable, Snapshot } from './killable-store.ts'
+import { killAgainAndAgain, killDuring, measure, type Plan, progress, type Tally } from './killing.ts'
+import { buildShopAt } from './shop-store.ts'
 import { dayMs, hourMs, ids, now, shuffled, visits } from './visits.ts'
 
 /** Nothing happened within a day of it, so that what is swept does not depend on when a test comes to it. */
 export const edge = now - 30 * dayMs
 export const thirtyDays = { LETHE_RETENTION_DAYS: 'free=30' }
 
-export function killSweeps({ kills, rows }: Plan, total: Tally): void {
+/** Since when what happened is kept, and what of a row a sweep leaves as it was: a session's count falls with its events. */
+const parts = [
+  { table: 'events', where: `occurred_at >= ${edge}`, without: [] },
+  { table: 'sessions', where: `ended_at >= ${edge}`, without: ['event_count'] },
+] as const
+
+export function killSweeps(makeStore: MakeKillable, { kills, rows }: Plan, total: Tally): void {
   it('a sweep deletes nothing but what has aged out, and is completed when it is run again', async (t) => {
-    const { random, cli, before, after, seen } = killFixture(t)
-    await buildShop(cli.storePath, shuffled(random, someAgedVisits(random, rows)))
-    copyStore(cli.storePath, before)
-    const victim = { args: ['sweep'], env: thirtyDays, begins: begins.withMaintenance }
-    const durationMs = await measure(cli, victim)
-    copyStore(cli.storePath, after)
-    const complete = contentOf(after)
-    const visible = await visibleSubjects(after)
-    const aged = { before: countAged(before), after: 0 }
-    assert.equal(countAged(after), 0)
+    const random = seededRandom()
+    const store = await makeStore(t, random)
+    await buildShopAt(store.work.address, shuffled(random, someAgedVisits(random, rows)))
+    const before = await store.keep()
+    const totals = await totalsOf(before)
+    const stored = await Promise.all(
+      parts.map(async ({ table, where, without }) => ({
+        table,
+        without,
+        all: await rowsOf(before, table, { without }),
+        kept: await rowsOf(before, table, { where, without }),
+      })),
+    )
+    const victim = { args: ['sweep'], env: thirtyDays, begins: 'maintenance' } as const
+    const durationMs = await measure(store, victim)
+    const complete = await contentOf(store.work)
+    const visible = await visibleSubjects(store.work)
+    const aged = { before: await countAged(before), after: 0 }
+    assert.equal(await countAged(store.work), 0)
 
-    await killAgainAndAgain(t, { random, kills, durationMs, total }, async (afterMs) => {
-      copyStore(before, cli.storePath)
-      const hit = await killDuring(cli, victim, afterMs)
-      copyStore(cli.storePath, seen)
-      assertSound(seen, 'not below what is stored')
-      assertSameTotals(seen, before)
-      const [kept, left] = [{ butNotIn: seen }, { butNotIn: before }]
-      const session = 'subject_key, session_id, started_at, ended_at, attributes, attributes_at'
-      assert.deepEqual(rowsOnlyIn(before, 'events', { ...kept, where: `occurred_at >= ${edge}` }), [])
-      assert.deepEqual(
-        rowsOnlyIn(before, 'sessions', { ...kept, columns: session, where: `ended_at >= ${edge}` }),
-        [],
-      )
-      assert.deepEqual(rowsOnlyIn(seen, 'events', left), [])
-      assert.deepEqual(rowsOnlyIn(seen, 'sessions', { ...left, columns: session }), [])
-      assert.deepEqual(await visibleSubjects(seen), visible, 'nobody sees how far it came')
+    await killAgainAndAgain(t, {
+      ...{ random, kills, durationMs, total },
+      kill: (afterMs) => killDuring(store, victim, afterMs),
+      async check() {
+        const seen = await store.leftBehind()
+        await assertSound(seen, 'not below what is stored')
+        assert.deepEqual(await totalsOf(seen), totals)
+        for (const { table, without, all, kept } of stored) {
+          const left = await rowsOf(seen, table, { without })
+          assertAmong(kept, left, `${table} within the window stay`)
+          assertAmong(left, all, `no row of ${table} is new`)
+        }
+        assert.deepEqual(await visibleSubjects(seen), visible, 'nobody sees how far it came')
+        const agedLeft = await countAged(seen)
 
-      assert.equal((await cli.run(['sweep'], { env: thirtyDays })).code, 0)
-      assertSound(cli.storePath, 'not below what is stored')
-      assert.deepEqual(contentOf(cli.storePath), complete)
-      return { ...hit, done: progress(countAged(seen), aged) }
+        assert.equal((await store.cli.run(['sweep'], { env: thirtyDays })).code, 0)
+        await assertSound(store.work, 'not below what is stored')
+        assert.deepEqual(await contentOf(store.work), complete)
+        return progress(agedLeft, aged)
+      },
     })
   })
 }
@@ -85,8 +97,8 @@ function acrossEdge(subjectId: string): IncomingRow[] {
 }
 
 /** What the API shows of all subjects. */
-async function visibleSubjects(path: string) {
-  const store = await openSqliteStore(path)
+async function visibleSubjects({ address }: Snapshot) {
+  const store = await openStoreAt(address)
   try {
     const view = { organisationId: 'acme', trackerId: 'shop', since: edge }
     const query = { sort: 'subjectId', limit: 100_000, after: null, subjectIdPrefix: null } as const
@@ -98,8 +110,7 @@ async function visibleSubjects(path: string) {
   }
 }
 
-function countAged(path: string): number {
-  const aged = `SELECT (SELECT count(*) FROM events WHERE occurred_at < ${edge})
-    + (SELECT count(*) FROM sessions WHERE ended_at < ${edge})`
-  return Number(value(path, aged))
+async function countAged(store: Snapshot): Promise<number> {
+  const events = await countRows(store, 'events', `occurred_at < ${edge}`)
+  return events + (await countRows(store, 'sessions', `ended_at < ${edge}`))
 }

@@ -8,30 +8,42 @@ import { killImports } from './kill-import.ts'
 import { killMixedWork } from './kill-mixed.ts'
 import { killScrubs } from './kill-scrub.ts'
 import { killSweeps } from './kill-sweep.ts'
+import type { MakeKillable } from './killable-store.ts'
 import { type Plan, Tally } from './killing.ts'
 
-type Work = 'imports' | 'erasures' | 'sweeps' | 'scrubs' | 'mixed'
+interface Plans {
+  imports: Plan
+  erasures: Plan
+  sweeps: Plan
+  mixed: Plan
+  /** Where the store is embedded. */
+  scrubs?: Plan
+}
 
 /**
  * Kills processes at work on a store, and looks at what they leave behind and how the next one gets on with it. A kill proves
  * something only if it comes in time: `leastInTime` is the share that must.
  */
-export function killTests(plans: Record<Work, Plan>, { leastInTime }: { leastInTime: number }): void {
-  const total = new Tally()
-  describe('killed at any moment,', () => {
+export function killTests(
+  engine: string,
+  makeStore: MakeKillable,
+  plans: Plans & { leastInTime: number },
+): void {
+  describe(`killed at any moment, on ${engine},`, () => {
+    const total = new Tally()
     // There are many processes to start, and they start in half the time with what one before them has compiled.
     process.env.NODE_COMPILE_CACHE ??= temporaryFolder({ after })
     before(() => execFileSync(process.execPath, [programPath, '--version']))
 
-    killImports(plans.imports, total)
-    killErasures(plans.erasures, total)
-    killSweeps(plans.sweeps, total)
-    killScrubs(plans.scrubs, total)
-    killMixedWork(plans.mixed, total)
-  })
+    killImports(makeStore, plans.imports, total)
+    killErasures(makeStore, plans.erasures, total)
+    killSweeps(makeStore, plans.sweeps, total)
+    if (plans.scrubs) killScrubs(plans.scrubs, total)
+    killMixedWork(makeStore, plans.mixed, total)
 
-  it('processes were at work when they were killed', (t) => {
-    t.diagnostic(`in all ${total}`)
-    assert.ok(total.inTime >= total.kills * leastInTime)
+    it('processes were at work when they were killed', (t) => {
+      t.diagnostic(`in all ${total}`)
+      assert.ok(total.inTime >= total.kills * plans.leastInTime)
+    })
   })
 }

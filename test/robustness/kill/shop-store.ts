@@ -1,17 +1,22 @@
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { Store } from '../../../src/domain/store.ts'
-import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { openStoreAt } from '../../support/empty-store.ts'
 import { keeping, rememberWindows } from '../../support/windows.ts'
 
 const batchSize = 5_000
 
-/** Makes an embedded store with a filled shop, does with it what else is to be done, and closes it. */
-export async function buildShop(
-  path: string,
-  rows: readonly IncomingRow[],
+/** Makes an embedded store with a filled shop. */
+export function buildShop(path: string, rows: readonly IncomingRow[]): Promise<void> {
+  return buildShopAt(`sqlite:${path}`, rows)
+}
+
+/** Makes a store with a filled shop, does with it what else is to be done, and closes it. */
+export async function buildShopAt(
+  address: string,
+  rows: readonly IncomingRow[] = [],
   work: (store: Store) => Promise<unknown> = async () => {},
 ): Promise<void> {
-  const store = await openSqliteStore(path)
+  const store = await openStoreAt(address)
   try {
     await fillShop(store, rows)
     await work(store)

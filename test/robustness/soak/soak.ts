@@ -6,9 +6,8 @@ import { parseArgs } from 'node:util'
 import { commandLine } from '../../support/command-line.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
-import { fillDatabase } from '../fleet/fleet.ts'
 import { createKey, startRoomyServer, stopServer } from '../kill/server.ts'
-import { buildShop } from '../kill/shop-store.ts'
+import { buildShop, buildShopAt } from '../kill/shop-store.ts'
 import { chart, csv } from './chart.ts'
 import { MixedLoad, population, retention } from './mixed-load.ts'
 import { cpuSeconds, sample } from './sampler.ts'
@@ -83,7 +82,7 @@ async function openStore() {
   // As careful as PostgreSQL is by itself.
   const server = await startPostgres({})
   lifetime.after(server.remove)
-  await fillDatabase(server.url, population())
+  await buildShopAt(server.url, population())
   return commandLine(lifetime, server.url)
 }
 
