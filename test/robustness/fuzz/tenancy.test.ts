@@ -9,7 +9,7 @@ import { visit } from '../../support/shop.ts'
 import { Wire } from './model/wire.ts'
 import { operations } from './requests/operations.ts'
 import { compareTimes } from './tenancy/compare-times.ts'
-import { rawAnswer } from './tenancy/raw-answer.ts'
+import { rawAnswers } from './tenancy/raw-answers.ts'
 
 const service = await startTestService({ after }, { LETHE_LOG_LEVEL: 'silent' })
 const [own, rival, third] = [
@@ -69,22 +69,19 @@ describe("another organisation's ids", () => {
       const methods = method === 'GET' ? ['GET', 'HEAD', 'POST', 'OPTIONS'] : [method, 'PUT']
       for (const [who, authorization] of callers) {
         for (const asked of methods) {
-          for (const query of queries) {
+          // One alone, and all of them together: what comes together is read from the store together.
+          for (const some of [queries.slice(0, 1), queries]) {
             const ask = (trackerId: string, subjectId: string) =>
-              rawAnswer(
-                service.url,
-                fill(path, trackerId, subjectId) + query(trackerId),
-                asked,
+              rawAnswers(service.url, {
+                targets: some.map((query) => fill(path, trackerId, subjectId) + query(trackerId)),
+                method: asked,
                 authorization,
-              )
+              })
             const expected = await ask(missing, 'nobody')
-            assert.match(expected, /^HTTP\/1\.1 4/)
+            const statuses = expected.match(/HTTP\/1\.1 4\d\d /g) ?? []
+            assert.equal(statuses.length, some.length)
             for (const subjectId of subjectIds)
-              assert.equal(
-                await ask(foreign, subjectId),
-                expected,
-                `${who}: ${asked} ${query(foreign)} ${subjectId}`,
-              )
+              assert.equal(await ask(foreign, subjectId), expected, `${who}: ${asked} ${subjectId}`)
           }
         }
       }

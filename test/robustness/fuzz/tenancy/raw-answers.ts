@@ -1,21 +1,24 @@
 import { openRawConnection, requestText } from '../../../support/raw-http.ts'
 
-/** Every byte of the answer to one request, but for what tells the time and what is left of a budget. */
-export async function rawAnswer(
-  url: string,
-  target: string,
-  method: string,
-  authorization: string | null,
-): Promise<string> {
+/** Requests that differ in their targets alone. */
+export interface Requests {
+  targets: readonly string[]
+  method: string
+  authorization: string | null
+}
+
+/** Every byte of the answers to requests sent together on one connection, but for what tells the time and what is left of a budget. */
+export async function rawAnswers(url: string, { targets, method, authorization }: Requests): Promise<string> {
   const connection = await openRawConnection(url)
-  const headers: [string, string][] = [
-    ['X-Request-Id', 'same'],
-    ['Connection', 'close'],
-  ]
+  const headers: [string, string][] = [['X-Request-Id', 'same']]
   if (authorization !== null) headers.push(['Authorization', authorization])
-  connection.send(requestText(target, { method, headers }))
+  const last: [string, string] = ['Connection', 'close']
+  const requests = targets.map((target, i) =>
+    requestText(target, { method, headers: i + 1 < targets.length ? headers : [...headers, last] }),
+  )
+  connection.send(requests.join(''))
   const text = await connection.rest()
   return text
     .replace(/^(Date|X-RateLimit-Remaining|X-RateLimit-Reset): .*$/gm, '$1: any')
-    .replace(/"timestamp":"[^"]*"/, '"timestamp":"any"')
+    .replace(/"timestamp":"[^"]*"/g, '"timestamp":"any"')
 }
