@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { commandLine, type RunningProgram, startServe } from '../../support/command-line.ts'
+import { emptyStore } from '../../support/empty-store.ts'
+import { inReverse } from '../../support/in-reverse.ts'
 import { noProc } from '../../support/no-proc.ts'
 import { subjectPath, subjectsPath, visit } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
 import { createKey } from '../kill/server.ts'
-import { buildShop } from '../kill/shop-store.ts'
+import { buildShopAt } from '../kill/shop-store.ts'
 import { residentMb } from '../soak/sampler.ts'
 import { median } from '../soak/trend.ts'
 import { AbusiveClients } from './abusive-clients.ts'
@@ -24,17 +26,18 @@ interface Plan {
 const timeoutMs = 100_000
 
 /** Lets one server be misused in every way that needs no key, and looks at what that costs it and everybody else. */
-export function overloadTests({ connections, pipelining, addresses, mostMb }: Plan): void {
+export async function overloadTests({ connections, pipelining, addresses, mostMb }: Plan): Promise<void> {
+  const lifetime = inReverse({ after })
+  const store = await emptyStore(lifetime)
   describe('a server that is misused', { skip: noProc }, () => {
-    const lifetime = { after }
-    const cli = commandLine(lifetime)
+    const cli = commandLine(lifetime, store)
     let server: RunningProgram & { url: string }
     let key: string
     let peakMb = 0
 
     before(async () => {
-      await buildShop(
-        cli.storePath,
+      await buildShopAt(
+        store,
         ['anna', 'bert'].flatMap((id) => visit(id)),
       )
       key = await createKey(cli)
