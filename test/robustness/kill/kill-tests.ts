@@ -29,12 +29,13 @@ export function killTests(
   makeStore: MakeKillable,
   plans: Plans & { leastInTime: number },
 ): void {
+  // There are many processes to start, and they start in half the time with what one before them has compiled.
+  if (!process.env.NODE_COMPILE_CACHE) {
+    process.env.NODE_COMPILE_CACHE = temporaryFolder({ after })
+    before(() => execFileSync(process.execPath, [programPath, '--version']))
+  }
   describe(`killed at any moment, on ${engine},`, () => {
     const total = new Tally()
-    // There are many processes to start, and they start in half the time with what one before them has compiled.
-    process.env.NODE_COMPILE_CACHE ??= temporaryFolder({ after })
-    before(() => execFileSync(process.execPath, [programPath, '--version']))
-
     killImports(makeStore, plans.imports, total)
     killErasures(makeStore, plans.erasures, total)
     killSweeps(makeStore, plans.sweeps, total)
