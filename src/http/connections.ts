@@ -82,10 +82,10 @@ export class Connections {
   }
 
   /**
-   * Notes that an answer of so many bytes is being sent. While too many wait to be read, whoever has taken no answer for longest is cut
-   * off: clients that read come to no harm from those that do not.
+   * Notes that an answer of so many bytes waits to be read. While too many do, whoever has taken no answer for longest is cut off:
+   * clients that read come to no harm from those that do not.
    */
-  send(exchange: AnsweredExchange, bytes: number): void {
+  addUnread(exchange: AnsweredExchange, bytes: number): void {
     const { socket } = exchange.request
     const connection = this.#open.get(socket)
     if (!connection) return
@@ -105,6 +105,7 @@ export class Connections {
     const connection = this.#open.get(socket)
     if (!connection) return
     connection.waiting -= 1
+    if (connection.unreadBytes === 0) return
     connection.unreadBytes -= unreadBytes
     this.#unreadBytes -= unreadBytes
     this.#unread.delete(socket)

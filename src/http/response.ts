@@ -22,15 +22,15 @@ export interface ResponderDeps {
   logger: Logger
   /** Whether the server is about to stop: a client that kept its connection would keep it from that. */
   isClosing(): boolean
-  /** Told of every answer that is made for its client alone, and of its bytes, before it is sent. */
-  onSend(context: RequestContext, bytes: number): void
+  /** Told of an answer, made for its client alone, that has to wait until the client takes it, and of its bytes. */
+  onUnread(context: RequestContext, bytes: number): void
 }
 
 /**
  * Writes every answer, straight to Node: all its headers are known by then, which is when that costs least. A request has one answer,
  * the first: another is dropped and logged, whoever makes it.
  */
-export function responder({ clock, logger, isClosing, onSend }: ResponderDeps): Responder {
+export function responder({ clock, logger, isClosing, onUnread }: ResponderDeps): Responder {
   function write(context: RequestContext, status: number, body: string | Buffer, headers?: HeaderList): void {
     const { id, request, response, budget } = context
     if (response.headersSent) {
@@ -47,8 +47,9 @@ export function responder({ clock, logger, isClosing, onSend }: ResponderDeps): 
     // Most answers are plain ASCII, which goes out as it stands.
     if (request.method === 'HEAD') response.end()
     else if (isText) {
-      onSend(context, bytes)
       response.end(body, bytes === body.length ? 'latin1' : 'utf8')
+      // Nearly always the system has taken all of it by now.
+      if (response.writableLength > 0) onUnread(context, bytes)
     } else response.end(body)
   }
 

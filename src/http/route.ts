@@ -95,8 +95,9 @@ export function defineRoute<
       const planned = (plan ? plan(input, problems) : null) as Plan
       problems.throwIfAny()
       return (services, http) => {
+        const { path, query, body } = input
         const { signedIn } = context
-        const call = { ...input, context, services, http, plan: planned, signedIn }
+        const call = { path, query, body, context, services, http, plan: planned, signedIn }
         return handle(call as Call<Who, Path, QueryFields, BodyFields, Plan>)
       }
     },

@@ -61,7 +61,7 @@ export function buildServer(deps: ServerDeps): LetheServer {
     clock,
     logger,
     isClosing: () => isClosing,
-    onSend: (context, bytes) => connections.send(context, bytes),
+    onUnread: (context, bytes) => connections.addUnread(context, bytes),
   })
   const http = {
     respond,

@@ -118,7 +118,8 @@ function stateOf(
   windows: readonly Window[],
   countedAt: Instant,
 ): BudgetState {
-  let [remaining, resetsAt] = [limit, countedAt]
+  let remaining = limit
+  let resetsAt = countedAt
   for (const window of windows) {
     const left = Math.max(0, limit - window.count)
     if (left > remaining || (left === remaining && window.resetsAt <= resetsAt)) continue

@@ -10,7 +10,7 @@ import { responder } from '../../src/http/response.ts'
 async function answered(t: TestContext, respond: (answer: Responder, context: RequestContext) => void) {
   const logged: string[] = []
   const logger = pino({ base: null }, { write: (line) => logged.push(line) })
-  const answer = responder({ clock: Date.now, logger, isClosing: () => false, onSend() {} })
+  const answer = responder({ clock: Date.now, logger, isClosing: () => false, onUnread() {} })
   const server = createServer((request, response) => {
     const match = { kind: 'nothing', pipeline: 'key', path: null, params: {} } as const
     respond(answer, new RequestContext('some id', null, request, response, match, new RequestBatch()))
