@@ -22,7 +22,8 @@ export function parameterReader(path: string, query: Fields, body: Fields, isPub
   const needed = Object.keys(body).filter((name) => !isOptional(body[name]))
 
   function readBody(sent: Record<string, unknown>, problems: Problems): Record<string, unknown> {
-    for (const name of needed) if (!Object.hasOwn(sent, name)) check(name, undefined, bodyValidators, problems)
+    for (const name of needed)
+      if (!Object.hasOwn(sent, name)) check(name, undefined, bodyValidators, problems)
     const values: Record<string, unknown> = {}
     for (const name of Object.keys(sent))
       if (check(name, sent[name], bodyValidators, problems)) values[name] = sent[name]

@@ -7,6 +7,7 @@ import { activityContract } from './contract/activity.ts'
 import { ageingContract } from './contract/ageing.ts'
 import { ageingModelContract } from './contract/ageing-model.ts'
 import { apiKeyContract } from './contract/api-key.ts'
+import { concurrentChangesContract } from './contract/concurrent-changes.ts'
 import { dailyTotalContract } from './contract/daily-total.ts'
 import { deletionContract } from './contract/deletion.ts'
 import { deletionRaceContract } from './contract/deletion-races.ts'
@@ -58,6 +59,7 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     dailyTotalContract(fixture)
     deletionContract(fixture)
     deletionRaceContract(fixture)
+    concurrentChangesContract(fixture)
     memberContract(fixture)
     signInContract(fixture)
     activityContract(fixture)

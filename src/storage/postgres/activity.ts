@@ -6,7 +6,7 @@ import { toPage } from '../page.ts'
 import { noteColumns, noteValues, rangeOf, toEntry } from '../rows/activity.ts'
 import { integer, text } from '../rows/row.ts'
 import type { Connections } from './connections.ts'
-import { holdOrganisation } from './hold-owner.ts'
+import { holdOrganisation, takeTurn } from './hold-owner.ts'
 import { findSweptBefore, readSweptBefore } from './retention-window.ts'
 import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'
@@ -62,6 +62,7 @@ export async function sweepActivity(
   return connections.transaction(async (run) => {
     const since = await readSweptBefore(run, 'activity', organisationId, step)
     if (since === null) return nothing
+    takeTurn(run)
     const [beyond] = (await run(entryBeyond, [organisationId, since, step.maxRows])).rows
     const until = beyond ? [integer(beyond, 'at'), text(beyond, 'id')] : [since, '']
     const entries = (await run(deleteUpTo, [organisationId, ...until])).rowCount ?? 0

@@ -2,7 +2,7 @@ import type { ApiKeyStore } from '../../domain/api-key.ts'
 import { toApiKey, toCaller } from '../rows/api-key.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
-import { holdOrganisation } from './hold-owner.ts'
+import { holdOrganisation, takeTurn } from './hold-owner.ts'
 import { statement } from './statement.ts'
 
 const columns = [
@@ -65,12 +65,14 @@ export function apiKeyStore(connections: Connections): ApiKeyStore {
     list: async (organisationId) => (await connections.read(list, [organisationId])).map(toApiKey),
     rotate: (id, { hash, lastFour }, now, note) =>
       connections.revocation(async (run) => {
+        takeTurn(run)
         if ((await run(rotate, [hash, lastFour, now, id])).rowCount === 0) return false
         leaveNote(run, note)
         return true
       }),
     revoke: (id, now, note) =>
       connections.revocation(async (run) => {
+        takeTurn(run)
         if ((await run(revoke, [now, id])).rowCount === 0) return false
         leaveNote(run, note)
         return true
@@ -85,6 +87,7 @@ export function apiKeyStore(connections: Connections): ApiKeyStore {
       }),
     touch: (lastUsed) =>
       connections.transaction(async (run) => {
+        takeTurn(run)
         // In one order, so that processes that note the same keys do not wait for each other in a circle.
         const uses = [...lastUsed].sort(([a], [b]) => (a < b ? -1 : 1))
         await Promise.all(uses.map(([id, at]) => run(touch, [at, id])))

@@ -4,6 +4,7 @@ import { toOrganisation } from '../rows/organisation.ts'
 import { toTracker } from '../rows/tracker.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
+import { takeTurn } from './hold-owner.ts'
 import { sweepBefore } from './retention.ts'
 import { holdWindows } from './retention-window.ts'
 import { noteDeletion } from './scrub.ts'
@@ -59,6 +60,7 @@ export function deletionStore(connections: Connections): DeletionStore {
   return {
     deleteTracker: ({ trackerId, organisationId }, name, now, note) =>
       connections.revocation(async (run) => {
+        takeTurn(run)
         if ((await run(markTracker, [now, trackerId, organisationId, name])).rowCount === 0) return false
         leaveNote(run, note)
         return true
@@ -84,6 +86,7 @@ export function deletionStore(connections: Connections): DeletionStore {
       const swept = await sweepBefore(connections, trackerId, afterEverything, maxRows, everything)
       if (!swept.isDone) return swept
       return connections.transaction(async (run) => {
+        takeTurn(run)
         const { rowCount } = await run(removeDailyEvents, [trackerId, maxRows])
         if (rowCount === maxRows) return { ...swept, isDone: false }
         await run(removeDailySessions, [trackerId])

@@ -11,6 +11,16 @@ const holdOne = statement(
 const holdSeveral = statement(
   'SELECT id FROM trackers WHERE id = ANY ($1) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE',
 )
+// Finds no row. On a cluster it locks the table all the same.
+const turn = statement(`SELECT 1 FROM organisations WHERE id = '' FOR NO KEY UPDATE`)
+
+/**
+ * Goes first in a transaction that changes rows of which every node of a cluster has a copy, unless it holds their organisation. Such
+ * a change locks its table and then the organisations; two that lock them in different orders would wait for each other.
+ */
+export function takeTurn(run: Run): void {
+  run(turn)
+}
 
 /** Keeps an organisation from being deleted before the transaction ends that adds to it. `false` when it is not there. */
 export async function holdOrganisation(run: Run, id: string): Promise<boolean> {

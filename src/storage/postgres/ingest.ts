@@ -12,7 +12,7 @@ import {
 import type { Connections } from './connections.ts'
 import { copyRows } from './copy-rows.ts'
 import { addToDailyTotals } from './daily-total.ts'
-import { holdTrackers } from './hold-owner.ts'
+import { holdTrackers, takeTurn } from './hold-owner.ts'
 import { keepInterleaved } from './interleaving.ts'
 import { keyText } from './key-text.ts'
 import { findKnownRows, KnownRows } from './known-rows.ts'
@@ -60,6 +60,7 @@ export function ingestStore(connections: Connections): IngestStore {
   return {
     ingest: (batch) =>
       connections.load(async (client, run) => {
+        takeTurn(run)
         const there = await holdTrackers(run, [...new Set(batch.map(({ trackerId }) => trackerId))].sort())
         const { accepted, ...refused } = withoutRefused(bySubject(batch), (id) => there.has(id))
         const { additions, newSubjects } = await claimSubjects(run, accepted, connections.isDistributed)

@@ -3,7 +3,7 @@ import { toMember } from '../rows/member.ts'
 import { text, textOrNull } from '../rows/row.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
-import { holdOrganisation } from './hold-owner.ts'
+import { holdOrganisation, takeTurn } from './hold-owner.ts'
 import { statement } from './statement.ts'
 
 const columns = 'id, organisation_id, email, created_at, password_hash, password_set_at'
@@ -53,6 +53,7 @@ export function memberStore(connections: Connections): MemberStore {
     list: async (organisationId) => (await connections.read(list, [organisationId])).map(toMember),
     invite: (id, { tokenHash, expiresAt }, note) =>
       connections.transaction(async (run) => {
+        takeTurn(run)
         if ((await run(invite, [tokenHash, expiresAt, id])).rowCount === 0) return false
         leaveNote(run, note)
         return true
@@ -63,6 +64,7 @@ export function memberStore(connections: Connections): MemberStore {
     },
     setPassword: (tokenHash, passwordHash, now, note) =>
       connections.revocation(async (run) => {
+        takeTurn(run)
         const [row] = (await run(setPassword, [passwordHash, now, tokenHash])).rows
         if (!row) return false
         await run(endSignIns, [text(row, 'id')])

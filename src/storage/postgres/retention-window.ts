@@ -5,6 +5,7 @@ import { sweptBefore } from '../rows/retention-window.ts'
 import type { Row } from '../rows/row.ts'
 import { rememberedWindows, settleWindows, windowColumns, windowValues } from '../settle-windows.ts'
 import type { Connections } from './connections.ts'
+import { takeTurn } from './hold-owner.ts'
 import { type Statement, statement, type Value } from './statement.ts'
 import type { Run } from './transact.ts'
 
@@ -35,6 +36,7 @@ export function retentionWindowStore(connections: Connections): Pick<RetentionSt
       if (settled.changed.length === 0) return settled.windows
       return connections.transaction(async (run) => {
         await holdWindows(run)
+        takeTurn(run)
         const { windows, changed } = settleWindows((await run(...asked(settling))).rows, settling)
         for (const window of changed) run(remember, windowValues(window))
         return windows

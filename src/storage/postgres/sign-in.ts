@@ -2,6 +2,7 @@ import { idleMs, type SignInStore } from '../../domain/sign-in.ts'
 import { toSignedIn } from '../rows/sign-in.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
+import { takeTurn } from './hold-owner.ts'
 import { statement } from './statement.ts'
 
 const find = statement(
@@ -24,6 +25,7 @@ export function signInStore(connections: Connections): SignInStore {
   return {
     begin: ({ tokenHash, memberId, startedAt, lastSeenAt }, passwordSetAt, note) =>
       connections.transaction(async (run) => {
+        takeTurn(run)
         if ((await run(lockMember, [memberId, passwordSetAt])).rowCount === 0) return false
         await run(insert, [tokenHash, memberId, startedAt, lastSeenAt])
         await run(deleteIdle, [startedAt - idleMs])
@@ -35,15 +37,20 @@ export function signInStore(connections: Connections): SignInStore {
       return row ? toSignedIn(row) : null
     },
     touch: (tokenHash, now) =>
-      connections.transaction(async (run) => void (await run(touch, [now, tokenHash]))),
+      connections.transaction(async (run) => {
+        takeTurn(run)
+        await run(touch, [now, tokenHash])
+      }),
     end: (tokenHash, note) =>
       connections.revocation(async (run) => {
+        takeTurn(run)
         if ((await run(end, [tokenHash])).rowCount === 0) return false
         leaveNote(run, note)
         return true
       }),
     endAll: (memberId, note) =>
       connections.revocation(async (run) => {
+        takeTurn(run)
         await run(endAll, [memberId])
         leaveNote(run, note)
       }),

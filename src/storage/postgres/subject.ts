@@ -165,8 +165,8 @@ export function subjectStore(connections: Connections): SubjectStore {
         ])
         const counts = { sessions: sessions.rowCount ?? 0, events: events.rowCount ?? 0 }
         // Sent together with the commit.
-        noteDeletion(run)
         leaveNote(run, note, counts)
+        noteDeletion(run)
         return counts
       }),
   }

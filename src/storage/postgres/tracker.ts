@@ -2,7 +2,7 @@ import type { TrackerRef, TrackerStore } from '../../domain/tracker.ts'
 import { toTracker } from '../rows/tracker.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
-import { holdOrganisation } from './hold-owner.ts'
+import { holdOrganisation, takeTurn } from './hold-owner.ts'
 import { statement } from './statement.ts'
 
 const columns = 'id, organisation_id, name, created_at'
@@ -34,6 +34,7 @@ export function trackerStore(connections: Connections): TrackerStore {
     list: async (organisationId) => (await connections.read(list, [organisationId])).map(toTracker),
     rename: ({ trackerId, organisationId }, name, note) =>
       connections.transaction(async (run) => {
+        takeTurn(run)
         if ((await run(rename, [name, trackerId, organisationId])).rowCount === 0) return false
         leaveNote(run, note)
         return true
