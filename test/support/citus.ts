@@ -22,14 +22,17 @@ export function citusPrograms(): string | null {
 
 /** Starts a cluster of one node that holds all shards, and tells its address. */
 export async function startCitus(lifetime: Lifetime, programs: string): Promise<string> {
-  const server = await startPostgres({ shared_preload_libraries: 'citus', fsync: 'off' }, async (folder) => {
-    mkdirSync(join(folder, 'native'))
-    symlinkSync(programs, join(folder, 'native', 'bin'))
-    const password = await createCluster(folder)
-    // A node also connects to itself, and knows no password.
-    writeFileSync(join(folder, 'data', 'pg_hba.conf'), 'host all all 127.0.0.1/32 trust\n')
-    return password
-  })
+  const server = await startPostgres(
+    { shared_preload_libraries: 'citus', 'citus.node_conninfo': 'sslmode=prefer', fsync: 'off' },
+    async (folder) => {
+      mkdirSync(join(folder, 'native'))
+      symlinkSync(programs, join(folder, 'native', 'bin'))
+      const password = await createCluster(folder)
+      // A node also connects to itself, and knows no password.
+      writeFileSync(join(folder, 'data', 'pg_hba.conf'), 'host all all 127.0.0.1/32 trust\n')
+      return password
+    },
+  )
   lifetime.after(() => server.remove())
   const { port } = new URL(server.url)
   await query(server.url, 'CREATE EXTENSION citus')
