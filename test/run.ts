@@ -1,10 +1,10 @@
 // What `npm test` runs: every test file, by Node's own runner. Most of what a small file costs is to load the program, so the files of
 // some folders share a few processes, one file after the other. With arguments it runs those files, each in a process of its own.
-import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, globSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { run } from '../bin/launch/child.js'
+import { quickFolder } from './support/quick-folder.ts'
 
 /** Files in a process of their own: the longest, which come first so that nobody waits for them in the end. */
 const longest = [
@@ -75,12 +75,17 @@ function writeEntry(folder: string, files: readonly string[], number: number): s
   return path
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'lethe-tests-'))
+const folder = quickFolder()
+// PostgreSQL, which does not run as root, has its files in there too.
+chmodSync(folder, 0o711)
 try {
   const named = process.argv.slice(2)
   const files = named.length > 0 ? named : plan().map((group, number) => writeEntry(folder, group, number))
   const options = settings.map((setting) => `--${setting}`)
-  const { code } = await run(process.execPath, ['--test', ...options, ...files], { cwd: root })
+  const { code } = await run(process.execPath, ['--test', ...options, ...files], {
+    cwd: root,
+    env: { ...process.env, TMPDIR: folder },
+  })
   process.exitCode = code ?? 1
 } finally {
   rmSync(folder, { recursive: true, force: true })

@@ -44,7 +44,10 @@ export async function createTemplate(server: string): Promise<string> {
 
 function createDatabase(server: string, name: string, template: string): Promise<void> {
   const locale = "ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en' LOCALE 'C'"
-  return execute(server, `CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE ${template} ${locale}`)
+  return execute(
+    server,
+    `CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE ${template} STRATEGY file_copy ${locale}`,
+  )
 }
 
 function databaseAt(server: string, name: string): string {
