@@ -19,7 +19,8 @@ test('the commands for one machine, and for its upgrade, do what the guides show
 }, async (t) => {
   const lifetime = inReverse(t)
   const clone = fileURLToPath(root)
-  const folder = temporaryFolder(lifetime)
+  // Not in memory: the machine mounts a memory of its own when it boots, and would hide it.
+  const folder = temporaryFolder(lifetime, '/var/tmp')
   const machine = await bootMachine(lifetime, clone, folder)
   const shell = openShell(lifetime, folder, {}, machine.within())
   // What a machine has before: the clone, of which there is a new version, and an nginx with a certificate. To install what the clone

@@ -8,8 +8,8 @@ interface Lifetime {
 }
 
 /** A folder that goes when the test does. Apart from the test service, which takes a while to load. */
-export function temporaryFolder(t: Lifetime): string {
-  const folder = mkdtempSync(join(tmpdir(), 'lethe-'))
+export function temporaryFolder(t: Lifetime, parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, 'lethe-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
