@@ -27,6 +27,12 @@ export interface Config {
   activityDays: number
   /** How often the service sweeps what has aged out. */
   sweepSeconds: number
+  /** Where the installation's secrets are; `null` for the place that goes with the store. */
+  secretFile: string | null
+  /** What the names of all ledgers begin with. */
+  ledgerOrigin: string
+  /** How many days tombstones are kept at least; `null` for as long as any plan keeps anything, and 30. */
+  tombstoneDays: number | null
   /** The hour (UTC) of the nightly scrub. */
   scrubHour: number | 'off'
   metricsHost: string
@@ -73,6 +79,15 @@ export const variables = {
   LETHE_ACTIVITY_DAYS: {
     fallback: String(defaultActivityDays),
     takes: `whole days from 1 to ${longestDays}`,
+  },
+  LETHE_SECRET_FILE: { fallback: '', takes: "the path of the file with the installation's secrets" },
+  LETHE_LEDGER_ORIGIN: {
+    fallback: 'lethe.local',
+    takes: 'the name that ledgers go by, such as lethe.example: no spaces, no plus sign',
+  },
+  LETHE_TOMBSTONE_DAYS: {
+    fallback: '',
+    takes: `whole days from 1 to ${longestDays}; without it, the longest window of a plan and 30`,
   },
   LETHE_SWEEP_SECONDS: { fallback: '60', takes: 'whole seconds from 1 to 86400' },
   LETHE_SCRUB_HOUR: { fallback: '3', takes: 'an hour from 0 to 23 (UTC), or off' },
@@ -187,6 +202,10 @@ function assemble(read: Read): Config {
     publicUrl: read('LETHE_PUBLIC_URL', parsePublicUrl) || null,
     retentionDays: read('LETHE_RETENTION_DAYS', parseRetentionDays),
     activityDays: read('LETHE_ACTIVITY_DAYS', (text) => parseInteger(text, 1, longestDays)),
+    secretFile: read('LETHE_SECRET_FILE', (text) => (text.includes('\0') ? null : text)) || null,
+    ledgerOrigin: read('LETHE_LEDGER_ORIGIN', (text) => (/^[!-*,-~]{1,200}$/.test(text) ? text : null)),
+    tombstoneDays:
+      read('LETHE_TOMBSTONE_DAYS', (text) => (text === '' ? 0 : parseInteger(text, 1, longestDays))) || null,
     sweepSeconds: read('LETHE_SWEEP_SECONDS', (text) => parseInteger(text, 1, 86_400)),
     scrubHour: read('LETHE_SCRUB_HOUR', (text) => (text === 'off' ? text : parseInteger(text, 0, 23))),
     metricsHost: read('LETHE_METRICS_HOST', parseHost),

@@ -4,7 +4,9 @@ import type { Clock } from './domain/instant.ts'
 import { base62Alphabet, type Randomness } from './domain/randomness.ts'
 import type { RetentionPolicy } from './domain/retention-window.ts'
 import type { Services } from './domain/services.ts'
+import type { Store } from './domain/store.ts'
 import type { StoreStatus } from './domain/store-status.ts'
+import { openKeyring } from './secret-file.ts'
 import { type OpenOptions, openStore, placeOf, storeExists } from './storage/open-store.ts'
 import { readStoreStatus } from './storage/store-status.ts'
 
@@ -15,18 +17,35 @@ const systemRandomness: Randomness = {
   base62: (length) => Array.from({ length }, () => base62Alphabet.charAt(randomInt(62))).join(''),
 }
 
-/** Opens the store, which must be there unless it may be made, and puts beside it what is needed to work with it. */
+/** Opens the store, which must be there unless it may be made, and puts beside it what is needed to work with it, the secrets it belongs to among it. */
 export async function openServices(
-  { store, retentionDays, activityDays }: Pick<Config, 'store' | keyof RetentionPolicy>,
+  config: Pick<Config, 'store' | 'secretFile' | 'ledgerOrigin' | keyof RetentionPolicy>,
   options?: OpenOptions,
 ): Promise<Services> {
-  return {
-    ...(await openStore(store, options)),
-    retentionDays,
-    activityDays,
-    clock: systemClock,
-    randomness: systemRandomness,
+  const { retentionDays, activityDays } = config
+  const store = await openStore(config.store, options)
+  try {
+    const keyring = await openKeyring(config, store.secrets, systemClock())
+    return {
+      ...store,
+      retentionDays,
+      activityDays,
+      clock: systemClock,
+      randomness: systemRandomness,
+      keyring,
+    }
+  } catch (error) {
+    await store.close()
+    throw error
   }
+}
+
+/** Opens any store, without the secrets it belongs to: enough to move it as it is. */
+export async function openBareStore(
+  address: Config['store'],
+  options?: OpenOptions,
+): Promise<Store & Pick<Services, 'clock'>> {
+  return { ...(await openStore(address, options)), clock: systemClock }
 }
 
 /** Makes an empty store where there is none. One that is there is not touched, not even upgraded. */

@@ -7,11 +7,16 @@ import type { Services } from '../src/domain/services.ts'
 import { openServices } from '../src/services.ts'
 import { startService } from '../src/start.ts'
 import { emptyStore } from './support/empty-store.ts'
+import { testSecretFile } from './support/test-keyring.ts'
 import { until } from './support/until.ts'
 
 /** A service that is about to start, on a store that gets ready to write as it is told to. */
 async function startWith(t: TestContext, prepareToWrite: () => Promise<void>) {
-  const config = readConfig({ LETHE_PORT: '0', LETHE_STORE: await emptyStore(t) })
+  const config = readConfig({
+    LETHE_PORT: '0',
+    LETHE_STORE: await emptyStore(t),
+    LETHE_SECRET_FILE: testSecretFile(),
+  })
   const opened = await openServices(config, { create: true })
   let closings = 0
   const services: Services = {

@@ -53,6 +53,8 @@ export interface Erasure {
   counts: Counts
   /** When the data was gone. */
   erasedAt: string
+  /** The proof of this erasure, a text in the format C2SP tlog-proof, which anybody can check against the key of the organisation’s ledger. */
+  receipt: string
 }
 
 export interface Session {
@@ -190,7 +192,8 @@ export function isErasure(value: unknown): value is Erasure {
     typeof value.subjectId === 'string' &&
     typeof value.alreadyErased === 'boolean' &&
     isCounts(value.counts) &&
-    typeof value.erasedAt === 'string'
+    typeof value.erasedAt === 'string' &&
+    typeof value.receipt === 'string'
 }
 
 export function isSession(value: unknown): value is Session {

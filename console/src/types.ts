@@ -165,6 +165,7 @@ export interface Erasure {
   alreadyErased: boolean
   counts: Counts
   erasedAt: string
+  receipt: string
 }
 
 export interface Activity {

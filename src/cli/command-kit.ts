@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Services } from '../domain/services.ts'
+import type { Store } from '../domain/store.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What every command is handed. */
@@ -14,10 +15,10 @@ export interface CommandKit {
   withStore<Result>(work: (services: Services) => Promise<Result>): Promise<Result>
   /** The same for the few commands that make one where there is none; people are told where. */
   ensureStore<Result>(work: (services: Services) => Promise<Result>): Promise<Result>
-  /** Opens another store for as long as `work` takes. */
+  /** Opens any store for as long as `work` takes, without the secrets it belongs to. */
   withStoreAt<Result>(
     address: Config['store'],
     options: { create: boolean },
-    work: (services: Services) => Promise<Result>,
+    work: (store: Store & Pick<Services, 'clock'>) => Promise<Result>,
   ): Promise<Result>
 }

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { type Config, readConfig } from '../config.ts'
 import type { Services } from '../domain/services.ts'
-import { MissingStore } from '../domain/store.ts'
-import { openServices } from '../services.ts'
+import { MissingStore, type Store } from '../domain/store.ts'
+import { openBareStore, openServices } from '../services.ts'
 import type { CommandKit } from './command-kit.ts'
 import { addActivityCommand } from './commands/activity.ts'
 import { addBackupCommand } from './commands/backup.ts'
@@ -36,13 +36,13 @@ export function buildProgram(
     terminal,
     ...outcome,
     config: () => readConfig(terminal.env),
-    withStore: async (work) => withServices(await openConfigured(readConfig(terminal.env)), work),
+    withStore: async (work) => withStore(await openConfigured(readConfig(terminal.env)), work),
     async ensureStore(work) {
       const onCreated = (place: string) => terminal.tell(`Made a new, empty store at ${place}.`)
-      return withServices(await openServices(readConfig(terminal.env), { create: true, onCreated }), work)
+      return withStore(await openServices(readConfig(terminal.env), { create: true, onCreated }), work)
     },
     async withStoreAt(store, options, work) {
-      return withServices(await openServices({ ...readConfig(terminal.env), store }, options), work)
+      return withStore(await openBareStore(store, options), work)
     },
   }
   const program = new Command('lethe')
@@ -87,14 +87,14 @@ async function openConfigured(config: Config): Promise<Services> {
   }
 }
 
-async function withServices<Result>(
-  services: Services,
-  work: (services: Services) => Promise<Result>,
+async function withStore<Opened extends Store, Result>(
+  store: Opened,
+  work: (store: Opened) => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await work(services)
+    return await work(store)
   } finally {
-    await services.close()
+    await store.close()
   }
 }
 

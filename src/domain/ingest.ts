@@ -1,4 +1,5 @@
 import type { Instant } from './instant.ts'
+import type { TombstoneKey } from './keyring.ts'
 import type { Attributes } from './subject.ts'
 
 /** A session as it was collected. */
@@ -36,6 +37,8 @@ export interface IngestCounts {
 export interface IngestResult extends IngestCounts {
   /** How many rows were left out of each tracker that is not there, as one deleted a moment ago. */
   refused?: { trackerId: string; rows: number }[]
+  /** How many rows were left out because they happened before their subject was erased. */
+  ofErased?: number
 }
 
 export interface IngestStore {
@@ -43,7 +46,8 @@ export interface IngestStore {
    * Stores a batch in one transaction, in whatever order its rows come. An event of an unknown session opens it. A session's span is
    * the union of all that was said of it, its attributes are those of the row with the latest end (of equal ends, the greater JSON
    * text). Storing a row twice changes nothing the second time; of two events with one id and instant the first stays. Rows of a
-   * tracker that is not there are left out, and told.
+   * tracker that is not there are left out, and told; so are rows of a subject with a tombstone, made with any of these keys, that
+   * happened (a session: that began) no later than it says. Beside an erasure of the subject, whichever comes first, none is left.
    */
-  ingest(batch: readonly IncomingRow[]): Promise<IngestResult>
+  ingest(batch: readonly IncomingRow[], keys: readonly TombstoneKey[]): Promise<IngestResult>
 }

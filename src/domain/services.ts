@@ -1,10 +1,12 @@
 import type { Clock } from './instant.ts'
+import type { Keyring } from './keyring.ts'
 import type { Randomness } from './randomness.ts'
 import type { RetentionPolicy } from './retention-window.ts'
 import type { Store } from './store.ts'
 
-/** What operations work with: the store's ports, how long things are kept, the time, and chance. */
+/** What operations work with: the store's ports, how long things are kept, the time, chance, and the secrets. */
 export interface Services extends Store, RetentionPolicy {
   clock: Clock
   randomness: Randomness
+  keyring: Keyring
 }

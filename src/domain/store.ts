@@ -4,13 +4,16 @@ import type { DailyTotalStore } from './daily-total.ts'
 import type { DeletionStore } from './deletion.ts'
 import type { EventStore } from './event.ts'
 import type { IngestStore } from './ingest.ts'
+import type { LedgerStore } from './ledger.ts'
 import type { MaintenanceStore } from './maintenance.ts'
 import type { MemberStore } from './member.ts'
 import type { OrganisationStore } from './organisation.ts'
 import type { RetentionStore } from './retention.ts'
+import type { SecretStore } from './secret.ts'
 import type { SessionStore } from './session.ts'
 import type { SignInStore } from './sign-in.ts'
 import type { SubjectStore } from './subject.ts'
+import type { TombstoneStore } from './tombstone.ts'
 import type { TrackerStore } from './tracker.ts'
 import type { TransferStore } from './transfer.ts'
 
@@ -29,6 +32,9 @@ export interface Store {
   members: MemberStore
   signIns: SignInStore
   activity: ActivityStore
+  tombstones: TombstoneStore
+  ledger: LedgerStore
+  secrets: SecretStore
   maintenance: MaintenanceStore
   transfer: TransferStore
   /** Runs a batch of reads. An engine may let them share what each would do alone; they then see the same moment. */

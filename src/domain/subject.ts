@@ -1,6 +1,7 @@
 import type { ActivityNote } from './activity.ts'
 import type { Instant } from './instant.ts'
 import type { MaybePromise } from './maybe-promise.ts'
+import type { InclusionProof } from './merkle-tree.ts'
 import type { Page } from './page.ts'
 import type { SubjectCounts } from './subject-counts.ts'
 import type { TrackerView } from './tracker.ts'
@@ -41,6 +42,22 @@ export interface SubjectQuery {
   lastSeenBefore: Instant | null
 }
 
+/** What an erasure is to leave behind of its subject, which tells nobody without the installation's secrets who it was. */
+export interface ErasureMark {
+  erasedAt: Instant
+  /** For the tombstone. */
+  digest: Uint8Array
+  /** For the entry of the ledger. */
+  commitment: string
+}
+
+/** What was deleted of a subject, and the entry of the ledger that tells of it. */
+export interface ErasedSubject {
+  counts: SubjectCounts
+  record: string
+  proof: InclusionProof
+}
+
 export interface SubjectStore {
   /** `null` when the tracker is not visible to the organisation. */
   list(tracker: TrackerView, query: SubjectQuery): MaybePromise<Page<SubjectSummary, SubjectPosition> | null>
@@ -50,8 +67,14 @@ export interface SubjectStore {
   read(tracker: TrackerView, subjectId: string): MaybePromise<SubjectRecord | null>
   /**
    * Deletes a subject with all its sessions and events in one transaction, and tells what of it was still to be seen: zeros when
-   * nothing was. `null`, with nothing deleted, when the tracker is not visible to the organisation. Leaves `note` behind with these
-   * counts, zeros included, in the same transaction. Does not block other requests.
+   * nothing was. `null`, with nothing deleted, when the tracker is not visible to the organisation. Leaves behind in the same
+   * transaction, zeros or not: a tombstone, an entry of the organisation's ledger, and `note` with the counts. Does not block other
+   * requests.
    */
-  erase(tracker: TrackerView, subjectId: string, note?: ActivityNote): Promise<SubjectCounts | null>
+  erase(
+    tracker: TrackerView,
+    subjectId: string,
+    mark: ErasureMark,
+    note?: ActivityNote,
+  ): Promise<ErasedSubject | null>
 }

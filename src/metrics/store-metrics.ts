@@ -76,16 +76,17 @@ function countErasures(registry: Registry, subjects: SubjectStore): SubjectStore
   for (const kind of ['session', 'event']) rows.inc({ kind }, 0)
   return {
     ...subjects,
-    async erase(tracker, subjectId, note) {
-      const counts = await subjects.erase(tracker, subjectId, note).catch((error) => {
+    async erase(tracker, subjectId, mark, note) {
+      const erased = await subjects.erase(tracker, subjectId, mark, note).catch((error) => {
         erasures.inc({ outcome: 'failed' })
         throw error
       })
-      if (counts === null) return null
+      if (erased === null) return null
+      const { counts } = erased
       erasures.inc({ outcome: counts.sessions + counts.events > 0 ? 'erased' : 'nothing_there' })
       rows.inc({ kind: 'session' }, counts.sessions)
       rows.inc({ kind: 'event' }, counts.events)
-      return counts
+      return erased
     },
   }
 }

@@ -69,6 +69,24 @@ export function withoutRefused(
   return { accepted, refused: Array.from(refused, ([trackerId, rows]) => ({ trackerId, rows })) }
 }
 
+/** What is left of subjects when rows are left out that happened before an erasure, and how many those are. */
+export function withoutErased(
+  subjects: readonly SubjectBatch[],
+  refusedUntil: (subject: SubjectBatch) => Instant | null,
+): { living: SubjectBatch[]; ofErased: number } {
+  let ofErased = 0
+  const living = subjects.flatMap((subject) => {
+    const until = refusedUntil(subject)
+    if (until === null) return [subject]
+    const events = subject.events.filter(({ occurredAt }) => occurredAt > until)
+    const sessions = subject.sessions.filter(({ startedAt }) => startedAt > until)
+    const left = events.length + sessions.length
+    ofErased += subject.events.length + subject.sessions.length - left
+    return left === 0 ? [] : [{ ...subject, events, sessions }]
+  })
+  return { living, ofErased }
+}
+
 /** Where a subject's sessions are looked up and put. */
 export interface SessionLookup {
   find(sessionId: string): SessionState | null

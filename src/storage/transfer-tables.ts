@@ -97,6 +97,13 @@ export const transferTables: readonly TransferTable[] = [
       events: integer,
     },
   ),
+  table('secrets', { fingerprint: text }, { first_used_at: integer }),
+  table(
+    'tombstones',
+    { tracker_id: text, digest: key, organisation_id: text, ledger_index: integer },
+    { erased_at: integer, refused_until: integer },
+  ),
+  table('ledger_entries', { organisation_id: text, ledger_index: integer }, { record: text, edge: text }),
   table(
     'retention_windows',
     { organisation_id: text, kind: text },

@@ -8,6 +8,7 @@ import { everyTracker, fillEverything } from '../support/everything.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { preparedStore } from '../support/prepared-store.ts'
 import { rowsAt } from '../support/raw-store.ts'
+import { eraseIn } from '../support/test-keyring.ts'
 
 interface Fixture {
   cli: CommandLine
@@ -33,7 +34,7 @@ async function withFullStore(t: TestContext): Promise<Fixture> {
 
 async function eraseAt(address: string): Promise<void> {
   const store = await openStoreAt(address)
-  await store.subjects.erase(everyTracker[0] ?? assert.fail(), 'ä')
+  await eraseIn(store, everyTracker[0] ?? assert.fail(), 'ä')
   await store.close()
 }
 

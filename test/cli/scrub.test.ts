@@ -5,6 +5,7 @@ import { assertRefused, type CommandLine, commandLine, onlyJson, textOf } from '
 import { fillStore, inStore, shop } from '../support/filled-store.ts'
 import { preparedStore } from '../support/prepared-store.ts'
 import { eventRow } from '../support/rows.ts'
+import { eraseIn, testKeys } from '../support/test-keyring.ts'
 
 /** A store in which 50 of 100 subjects, whose texts all stood in each other's pages, have been erased. */
 const withErasures = preparedStore(async (cli) => {
@@ -19,9 +20,10 @@ const withErasures = preparedStore(async (cli) => {
           properties: { who: name(number).repeat(1 + ((number * round) % 7)) },
         }),
       )
-      await ingest.ingest(events)
+      await ingest.ingest(events, testKeys)
     }
-    for (const number of numbers.filter((number) => number % 2)) await subjects.erase(shop, name(number))
+    for (const number of numbers.filter((number) => number % 2))
+      await eraseIn({ subjects }, shop, name(number))
   })
 })
 

@@ -12,6 +12,7 @@ import {
 import { fillStore, inStore, shop } from '../support/filled-store.ts'
 import { eventRow } from '../support/rows.ts'
 import { startTestService } from '../support/service.ts'
+import { eraseIn, testKeys } from '../support/test-keyring.ts'
 import { until } from '../support/until.ts'
 
 const day = 86_400_000
@@ -42,7 +43,7 @@ describe('the maintenance of lethe serve', { concurrency: true }, () => {
     ])
     const server = await startServe(cli, { LETHE_SWEEP_SECONDS: '1', LETHE_SCRUB_HOUR: 'off' })
     await server.waitFor('stdout', /"msg":"swept"/)
-    await inStore(cli.storePath, ({ ingest }) => ingest.ingest([visit('visitor-late', 400)]))
+    await inStore(cli.storePath, ({ ingest }) => ingest.ingest([visit('visitor-late', 400)], testKeys))
     await server.waitFor('stdout', /"msg":"swept".*\n(.*\n)*.*"msg":"swept".*\n/)
     server.kill('SIGTERM')
     const { code, stdout, stderr } = await server.ended
@@ -91,7 +92,7 @@ describe('the maintenance of lethe serve', { concurrency: true }, () => {
     await fillStore(cli.storePath, [visit('visitor-old', 1), visit('visitor-kept', 1)])
     await inStore(cli.storePath, async ({ subjects, maintenance }) => {
       await maintenance.scrub(now - 2 * day)
-      await subjects.erase(shop, 'visitor-old')
+      await eraseIn({ subjects }, shop, 'visitor-old')
     })
     const server = await startServe(cli)
     await server.waitFor('stdout', /"msg":"scrubbed".*\n/)

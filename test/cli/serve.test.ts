@@ -21,6 +21,7 @@ import {
   textOf,
 } from '../support/command-line.ts'
 import { always } from '../support/rows.ts'
+import { testSecretFile } from '../support/test-keyring.ts'
 
 const roomyBudgets = { LETHE_LIMIT_IP: '1000000/day', LETHE_LIMIT_KEY: '500000/day' }
 
@@ -197,7 +198,9 @@ describe('a server that is told to stop', { concurrency: true }, () => {
   }
 
   async function count(cli: CommandLine): Promise<unknown> {
-    const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
+    const services = await openServices(
+      readConfig({ LETHE_STORE: `sqlite:${cli.storePath}`, LETHE_SECRET_FILE: testSecretFile() }),
+    )
     const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
     const subject = await services.subjects.read(tracker, 'busy')
     await services.close()

@@ -12,6 +12,7 @@ import { freshDatabase } from '../support/fresh-database.ts'
 import { preparedStore, running } from '../support/prepared-store.ts'
 import { noRedis, someRedis } from '../support/redis.ts'
 import { at, eventRow } from '../support/rows.ts'
+import { testKeys } from '../support/test-keyring.ts'
 import { until } from '../support/until.ts'
 
 const create = ['orgs', 'create', '--name', 'Acme', '--id', 'acme', '--plan', 'pro']
@@ -74,14 +75,17 @@ describe('lethe status of the embedded store', () => {
     const store = await openStoreAt(`sqlite:${cli.storePath}`)
     t.after(() => store.close())
     await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
-    await store.ingest.ingest([
-      eventRow({
-        trackerId: 'shop',
-        subjectId: 'anna',
-        eventId: 'e',
-        occurredAt: at('2020-01-01T00:00:00.000Z'),
-      }),
-    ])
+    await store.ingest.ingest(
+      [
+        eventRow({
+          trackerId: 'shop',
+          subjectId: 'anna',
+          eventId: 'e',
+          occurredAt: at('2020-01-01T00:00:00.000Z'),
+        }),
+      ],
+      testKeys,
+    )
     const earliest = new Date().toISOString()
     await cli.run(['sweep'])
     const swept = onlyJson(await cli.run(['status', '--json']))

@@ -5,6 +5,7 @@ import type { IncomingRow } from '../../src/domain/ingest.ts'
 import { assertRefused, type CommandLine, commandLine, jsonLines } from '../support/command-line.ts'
 import { fillStore, inStore, shop } from '../support/filled-store.ts'
 import { at, eventRow, sessionRow } from '../support/rows.ts'
+import { eraseIn } from '../support/test-keyring.ts'
 
 async function withRows(t: TestContext, rows: readonly IncomingRow[]): Promise<CommandLine> {
   const cli = commandLine(t)
@@ -88,7 +89,7 @@ describe('lethe trackers totals', { concurrency: true }, () => {
     const cli = await withRows(t, rows)
     const args = ['trackers', 'totals', 'shop', '--json', '--from', '1900-01-01']
     const before = await cli.run(args)
-    await inStore(cli.storePath, ({ subjects }) => subjects.erase(shop, 'anna'))
+    await inStore(cli.storePath, (store) => eraseIn(store, shop, 'anna'))
     assert.deepEqual(await cli.run(args), before)
   })
 

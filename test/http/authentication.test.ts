@@ -10,6 +10,7 @@ import { emptyStore } from '../support/empty-store.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { askRaw } from '../support/raw-http.ts'
 import { startShop, subjectsPath } from '../support/shop.ts'
+import { testSecretFile } from '../support/test-keyring.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const { key, organisationId, services } = shop
@@ -154,7 +155,7 @@ describe('a change to a key holds for the very next request', () => {
 
   test('made by another process on the same store', async (t) => {
     const lifetime = inReverse(t)
-    const env = { LETHE_STORE: await emptyStore(lifetime) }
+    const env = { LETHE_STORE: await emptyStore(lifetime), LETHE_SECRET_FILE: testSecretFile() }
     const own = await startShop(lifetime, { env, scopes: ['analytics:view'] })
     const other = await openServices(readConfig(env))
     lifetime.after(() => other.close())

@@ -4,6 +4,7 @@ import { formatInstant } from '../../src/domain/instant.ts'
 import { dataOf, errorOf, listIn, problemFields, textIn } from '../support/answers.ts'
 import { always, eventRow } from '../support/rows.ts'
 import { anHourAgo, startShop, subjectPath, visit } from '../support/shop.ts'
+import { eraseIn } from '../support/test-keyring.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const { key } = shop
@@ -122,7 +123,8 @@ describe("the list of a subject's events", () => {
     errorOf(await shop.ask(`${subjectPath('nobody')}/events?sessionId=s1`, { key }), 'not_found')
     errorOf(await shop.ask(`${subjectPath('anna', 'nowhere')}/events`, { key }), 'not_found')
     await shop.ingest(visit('dora'))
-    await shop.services.subjects.erase(
+    await eraseIn(
+      shop.services,
       { organisationId: shop.organisationId, trackerId: 'shop', since: always },
       'dora',
     )

@@ -4,6 +4,7 @@ import { formatInstant, type Instant } from '../../src/domain/instant.ts'
 import { dataOf, errorOf, listIn, problemFields, textIn } from '../support/answers.ts'
 import { always } from '../support/rows.ts'
 import { anHourAgo, type Shop, startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
+import { eraseIn } from '../support/test-keyring.ts'
 
 const minute = 60_000
 
@@ -152,8 +153,8 @@ describe('a complete walk', () => {
         ...visit(`a-new-${turn}`),
         ...visit(`z-new-${turn}`),
       ])
-      await own.services.subjects.erase(tracker, fleeting[turn * 3] ?? '')
-      await own.services.subjects.erase(tracker, fleeting[59 - turn] ?? '')
+      await eraseIn(own.services, tracker, fleeting[turn * 3] ?? '')
+      await eraseIn(own.services, tracker, fleeting[59 - turn] ?? '')
     })
     assert.deepEqual(
       walked.filter((id) => id.startsWith('steady')),

@@ -4,6 +4,7 @@ import { formatInstant } from '../../src/domain/instant.ts'
 import { dataOf, errorOf, indistinct } from '../support/answers.ts'
 import { always } from '../support/rows.ts'
 import { anHourAgo, startShop, subjectPath, visit } from '../support/shop.ts'
+import { eraseIn } from '../support/test-keyring.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const { key } = shop
@@ -54,7 +55,8 @@ describe('reading a subject', () => {
 
   test('is a 404 for a subject that is not there, for an erased one, and in a tracker that is not there', async () => {
     await shop.ingest(visit('dora'))
-    await shop.services.subjects.erase(
+    await eraseIn(
+      shop.services,
       { organisationId: shop.organisationId, trackerId: 'shop', since: always },
       'dora',
     )

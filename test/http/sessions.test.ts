@@ -4,6 +4,7 @@ import { formatInstant } from '../../src/domain/instant.ts'
 import { dataOf, errorOf, listIn, textIn } from '../support/answers.ts'
 import { always } from '../support/rows.ts'
 import { anHourAgo, startShop, subjectPath, visit } from '../support/shop.ts'
+import { eraseIn } from '../support/test-keyring.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const { key } = shop
@@ -60,7 +61,8 @@ describe("the list of a subject's sessions", () => {
     errorOf(await shop.ask(`${subjectPath('nobody')}/sessions`, { key }), 'not_found')
     errorOf(await shop.ask(`${subjectPath('anna', 'nowhere')}/sessions`, { key }), 'not_found')
     await shop.ingest(visit('clara'))
-    await shop.services.subjects.erase(
+    await eraseIn(
+      shop.services,
       { organisationId: shop.organisationId, trackerId: 'shop', since: always },
       'clara',
     )

@@ -7,6 +7,7 @@ import { deleteOrganisation } from '../../src/operations/organisation/delete-org
 import { deleteTracker } from '../../src/operations/tracker/delete-tracker.ts'
 import { addTracker, failure, noon, openDeps } from '../operations/fixture.ts'
 import { eventRow } from '../support/rows.ts'
+import { testKeys } from '../support/test-keyring.ts'
 
 const { deps, fresh, passTime } = openDeps()
 const day = 86_400_000
@@ -16,7 +17,7 @@ async function filled(events = 12_000) {
   const rows = Array.from({ length: events }, (_, i) =>
     eventRow({ ...tracker, subjectId: `s${i % 3}`, eventId: `e${i}`, occurredAt: noon - i }),
   )
-  await deps().ingest.ingest(rows)
+  await deps().ingest.ingest(rows, testKeys)
   return tracker
 }
 

@@ -13,6 +13,7 @@ import { type SweptTotals, sweepAged } from '../../src/maintenance/sweep-aged.ts
 import { emptyStore, openStoreAt } from '../support/empty-store.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { always, at, eventRow } from '../support/rows.ts'
+import { eraseIn, testKeys } from '../support/test-keyring.ts'
 import { until } from '../support/until.ts'
 import { defaultPolicy, keeping, rememberWindows } from '../support/windows.ts'
 
@@ -82,6 +83,7 @@ async function openMaintained(t: TestContext) {
         Array.from({ length: count }, (_, i) =>
           eventRow({ subjectId, eventId: `e${i}`, occurredAt: noon - 9_999 * day + i }),
         ),
+        testKeys,
       )
     },
     hasAged: async (subjectId: string) => (await store.subjects.read(tracker, subjectId)) !== null,
@@ -215,7 +217,7 @@ describe('the maintenance of a service', () => {
     await addAged('anna')
     const doomed = { id: 'blog', organisationId: 'acme', name: 'Blog', createdAt: 1 }
     await store.trackers.create(doomed)
-    await store.ingest.ingest([eventRow({ trackerId: 'blog', subjectId: 'ben', eventId: 'e' })])
+    await store.ingest.ingest([eventRow({ trackerId: 'blog', subjectId: 'ben', eventId: 'e' })], testKeys)
     const actor = { kind: 'command-line' } as const
     const note = { id: 'n', organisationId: 'acme', at: noon, actor, target: null, requestId: null }
     const kind = 'tracker.deleted'
@@ -358,7 +360,7 @@ describe('the nightly scrub', () => {
     const { keep, addAged, moveClock, store } = await openMaintained(t)
     await store.maintenance.scrub(noon)
     await addAged('anna')
-    await store.subjects.erase(tracker, 'anna')
+    await eraseIn(store, tracker, 'anna')
     moveClock(three + 5 * hour)
     await keep(store, { scrubHour: 3 }).ended(1)
     assert.deepEqual(await store.maintenance.scrubState(), { lastAt: three + 5 * hour, isDue: false })

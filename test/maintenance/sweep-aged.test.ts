@@ -6,6 +6,7 @@ import type { TrackerView } from '../../src/domain/tracker.ts'
 import { type SweepDeps, type SweepOptions, sweepAged } from '../../src/maintenance/sweep-aged.ts'
 import { noon, openDeps } from '../operations/fixture.ts'
 import { always, eventRow } from '../support/rows.ts'
+import { testKeys } from '../support/test-keyring.ts'
 import { defaultPolicy, rememberWindows } from '../support/windows.ts'
 
 const { deps, fresh } = openDeps()
@@ -29,6 +30,7 @@ async function fill({ trackerId }: TrackerView, agesMs: Record<string, number>):
     Object.entries(agesMs).map(([subjectId, ageMs]) =>
       eventRow({ trackerId, subjectId, eventId: 'e', occurredAt: noon - ageMs }),
     ),
+    testKeys,
   )
 }
 
@@ -38,6 +40,7 @@ async function fillLarge({ trackerId }: TrackerView, count: number, ageMs = 5_00
     Array.from({ length: count }, (_, i) =>
       eventRow({ trackerId, subjectId: 'busy', eventId: `e${i}`, occurredAt: noon - ageMs + i }),
     ),
+    testKeys,
   )
 }
 

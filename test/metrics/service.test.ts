@@ -7,6 +7,7 @@ import { dataOf, errorOf } from '../support/answers.ts'
 import { everyMetric, readMetrics, samplesOf, sampleValue } from '../support/metrics.ts'
 import { openRawConnection } from '../support/raw-http.ts'
 import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
+import { eraseIn } from '../support/test-keyring.ts'
 import { until } from '../support/until.ts'
 
 const scopes = ['analytics:view', 'analytics:delete-data'] as const
@@ -54,7 +55,7 @@ describe('an erasure that fails', () => {
     })
     t.after(() => metrics.stop())
     const tracker = { organisationId: shop.organisationId, trackerId: 'shop', since: 0 }
-    await assert.rejects(metrics.subjects.erase(tracker, 'anna'), /the disk is full/)
+    await assert.rejects(eraseIn(metrics, tracker, 'anna'), /the disk is full/)
     const samples = samplesOf(await metrics.text())
     assert.equal(sampleValue(samples, 'lethe_erasures_total', { outcome: 'failed' }), 1)
   })

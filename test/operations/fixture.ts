@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 import { LetheError } from '../../src/domain/errors.ts'
 import type { Instant } from '../../src/domain/instant.ts'
+import type { Keyring } from '../../src/domain/keyring.ts'
 import type { MaybePromise } from '../../src/domain/maybe-promise.ts'
 import type { Randomness } from '../../src/domain/randomness.ts'
 import type { RetentionPolicy } from '../../src/domain/retention-window.ts'
@@ -10,12 +11,14 @@ import type { TrackerView } from '../../src/domain/tracker.ts'
 import { emptyStore, openStoreAt } from '../support/empty-store.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { always } from '../support/rows.ts'
+import { testKeyring } from '../support/test-keyring.ts'
 import { defaultPolicy, rememberWindows } from '../support/windows.ts'
 
 /** What operations work with: a real store, a clock that tests move, and chance that counts up. */
 export interface Deps extends Store, RetentionPolicy {
   clock(): Instant
   randomness: Randomness
+  keyring: Keyring
 }
 
 export const noon = Date.parse('2026-11-15T12:00:00.000Z')
@@ -33,7 +36,7 @@ export function openDeps(): { deps(): Deps; passTime(ms: number): void; fresh(ki
       uuid: () => `00000000-0000-4000-8000-${String(++count).padStart(12, '0')}`,
       base62: (length) => String(++count).padStart(length, '0'),
     }
-    deps = { ...store, ...defaultPolicy, clock: () => now, randomness }
+    deps = { ...store, ...defaultPolicy, clock: () => now, randomness, keyring: testKeyring }
   })
   return {
     deps() {

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runCli } from '../../src/cli/run-cli.ts'
 import type { Lifetime } from './service.ts'
+import { testSecretFile } from './test-keyring.ts'
 
 /** What a command line left behind. */
 export interface Outcome {
@@ -70,7 +71,11 @@ export function commandLine(t: Lifetime, store?: string): CommandLine {
   const folder = mkdtempSync(join(tmpdir(), 'lethe-'))
   const storePath = join(folder, 'lethe.db')
   const children: ChildProcessWithoutNullStreams[] = []
-  const settings = { LETHE_STORE: store ?? `sqlite:${storePath}`, LETHE_PORT: '0' }
+  const settings = {
+    LETHE_STORE: store ?? `sqlite:${storePath}`,
+    LETHE_PORT: '0',
+    LETHE_SECRET_FILE: testSecretFile(),
+  }
   t.after(async () => {
     for (const child of children) await end(child)
     rmSync(folder, { recursive: true, force: true })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { ActivityKind, ActivityNote } from '../../src/domain/activity.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { always, at, eventRow, sessionRow } from './rows.ts'
+import { eraseIn, testKeys } from './test-keyring.ts'
 import { keeping } from './windows.ts'
 
 /** The trackers of `fillEverything`, as one sees them from whom nothing is hidden. */
@@ -41,12 +42,15 @@ export async function fillEverything(store: Store): Promise<void> {
   await createKeys(store)
   await createMembers(store)
   for (const { trackerId } of everyTracker) {
-    await store.ingest.ingest(oddIds.flatMap((subjectId) => visitsOf(trackerId, subjectId)))
+    await store.ingest.ingest(
+      oddIds.flatMap((subjectId) => visitsOf(trackerId, subjectId)),
+      testKeys,
+    )
   }
   const [shop] = everyTracker
   assert.ok(shop)
-  await store.ingest.ingest([eventRow({ subjectId: 'erased', eventId: 'e' })])
-  assert.deepEqual(await store.subjects.erase(shop, 'erased'), { sessions: 1, events: 1 })
+  await store.ingest.ingest([eventRow({ subjectId: 'erased', eventId: 'e' })], testKeys)
+  assert.deepEqual(await eraseIn(store, shop, 'erased'), { sessions: 1, events: 1 })
 }
 
 async function createKeys({ apiKeys }: Store): Promise<void> {

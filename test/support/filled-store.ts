@@ -2,6 +2,7 @@ import type { IncomingRow } from '../../src/domain/ingest.ts'
 import type { Store } from '../../src/domain/store.ts'
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
 import { always } from './rows.ts'
+import { testKeys } from './test-keyring.ts'
 import { keeping, rememberWindows } from './windows.ts'
 
 /** The tracker of `fillStore`, as one sees it from whom nothing is hidden. */
@@ -14,7 +15,7 @@ export function fillStore(path: string, rows: readonly IncomingRow[]): Promise<v
     await trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
     // Whatever window a test configures is longer, so that nothing waits for a day.
     await rememberWindows({ retention }, keeping(1))
-    await ingest.ingest(rows)
+    await ingest.ingest(rows, testKeys)
   })
 }
 

@@ -12,6 +12,7 @@ import { startService } from '../../src/start.ts'
 import { type Answer, assertDocumented } from './documented.ts'
 import { emptyStore } from './empty-store.ts'
 import { inReverse } from './in-reverse.ts'
+import { testSecretFile } from './test-keyring.ts'
 
 /** What a test may stop: a test, or a suite's hooks. */
 export interface Lifetime {
@@ -52,6 +53,7 @@ export async function startTestService(t: Lifetime, env: Record<string, string> 
   const config = readConfig({
     LETHE_PORT: '0',
     LETHE_STORE: env.LETHE_STORE ?? (await emptyStore(lifetime)),
+    LETHE_SECRET_FILE: testSecretFile(),
     LETHE_LIMIT_IP: '1000000/minute',
     LETHE_LIMIT_KEY: '1000000/minute',
     LETHE_LIMIT_ERASURE: '1000000/hour',
@@ -107,7 +109,7 @@ export async function startTestService(t: Lifetime, env: Record<string, string> 
     createKey: (organisationId, scopes = allScopes(), expiresAt) =>
       createKey(services, { organisationId, name: `key-${++count}`, scopes, expiresAt: expiresAt ?? null }),
     async ingest(rows) {
-      await services.ingest.ingest(rows)
+      await services.ingest.ingest(rows, services.keyring.tombstoneKeys)
     },
     stop,
   }

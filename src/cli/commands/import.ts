@@ -102,8 +102,11 @@ function toJson({ tooOldRows, ...summary }: ImportSummary, dryRun: boolean) {
 }
 
 function inWords(summary: ImportSummary, dryRun: boolean): string {
-  const { lines, badLines, tooOld, rows, subjects, sessions, events } = summary
-  const read = `${lines} lines (${badLines} bad${tooOld > 0 ? `, ${tooOld} too old` : ''})`
+  const { lines, badLines, tooOld, ofErased, rows, subjects, sessions, events } = summary
+  const left = [`${badLines} bad`]
+  if (tooOld > 0) left.push(`${tooOld} too old`)
+  if (ofErased > 0) left.push(`${ofErased} of erased subjects`)
+  const read = `${lines} lines (${left.join(', ')})`
   return dryRun
     ? `Checked ${read}; ${rows} would be stored, nothing was.`
     : `Read ${read}; added ${subjects} subjects, ${sessions} sessions, ${events} events.`

@@ -60,7 +60,7 @@ const Day = object({ day: text(), sessions: integer(), events: integer() }, { ti
 
 /** An erasure at the console; the API's own tells tracker and subject too. */
 export const Erasure = object(
-  { alreadyErased: boolean(), counts: Counts, erasedAt: instant },
+  { alreadyErased: boolean(), counts: Counts, erasedAt: instant, receipt: text() },
   { title: 'Erasure' },
 )
 

@@ -1,10 +1,8 @@
 import { commandLine } from '../../domain/activity.ts'
 import type { IncomingRow } from '../../domain/ingest.ts'
-import type { Clock, Instant } from '../../domain/instant.ts'
-import type { Randomness } from '../../domain/randomness.ts'
-import type { RetentionPolicy } from '../../domain/retention-window.ts'
+import type { Instant } from '../../domain/instant.ts'
 import { allScopes } from '../../domain/scope.ts'
-import type { Store } from '../../domain/store.ts'
+import type { Services } from '../../domain/services.ts'
 import { createKey, type IssuedKey } from '../key/create-key.ts'
 import { inviteMember } from '../member/invite-member.ts'
 import type { Invited } from '../member/issue-link.ts'
@@ -25,9 +23,7 @@ export interface Sample {
 const batchSize = 2_000
 
 /** Fills an empty store with something to try Lethe on: an organisation, a tracker with about 1,000 visitors, a key and a member. */
-export async function createSample(
-  deps: Store & RetentionPolicy & { clock: Clock; randomness: Randomness },
-): Promise<Sample> {
+export async function createSample(deps: Services): Promise<Sample> {
   const { id: organisationId } = await createOrganisation(deps, {
     name: 'Sample',
     plan: 'starter',
@@ -40,7 +36,7 @@ export async function createSample(
   })
   const rows = [...sampleVisits(trackerId, deps.clock())]
   for (let start = 0; start < rows.length; start += batchSize) {
-    await deps.ingest.ingest(rows.slice(start, start + batchSize))
+    await deps.ingest.ingest(rows.slice(start, start + batchSize), deps.keyring.tombstoneKeys)
   }
   const issued = await createKey(deps, {
     organisationId,

@@ -1,6 +1,7 @@
 import { BadLine, parseImportLine } from '../../domain/import-line.ts'
 import type { IncomingRow, IngestCounts, IngestResult, IngestStore } from '../../domain/ingest.ts'
 import type { Clock, Instant } from '../../domain/instant.ts'
+import type { Keyring } from '../../domain/keyring.ts'
 import type { OrganisationStore } from '../../domain/organisation.ts'
 import { type Plan, windowStart } from '../../domain/plan.ts'
 import type { RetentionStore } from '../../domain/retention.ts'
@@ -54,12 +55,17 @@ export interface ImportSummary extends IngestCounts {
   tooOld: number
   /** The same for each organisation, and for each plan it has had meanwhile. */
   tooOldRows: TooOldRows[]
+  /** Rows of subjects that were erased since: not stored. A dry run does not ask for them. */
+  ofErased: number
   /** Rows that were stored, or would be in a dry run, whether or not they were known. */
   rows: number
 }
 
 export function emptySummary(): ImportSummary {
-  return { lines: 0, badLines: 0, tooOld: 0, tooOldRows: [], rows: 0, subjects: 0, sessions: 0, events: 0 }
+  return {
+    ...{ lines: 0, badLines: 0, tooOld: 0, tooOldRows: [], ofErased: 0, rows: 0 },
+    ...{ subjects: 0, sessions: 0, events: 0 },
+  }
 }
 
 interface ImportDeps extends RetentionPolicy {
@@ -67,6 +73,7 @@ interface ImportDeps extends RetentionPolicy {
   trackers: TrackerStore
   organisations: OrganisationStore
   retention: RetentionStore
+  keyring: Keyring
   clock: Clock
 }
 
@@ -105,10 +112,12 @@ export async function importLines(
   /** Keeps a count and not the rows, which the store has once it was asked. */
   function store({ rows, windows }: Batch): Promise<void> {
     const count = rows.length
-    const added = dryRun || count === 0 ? Promise.resolve(nothing) : deps.ingest.ingest(rows)
+    const added =
+      dryRun || count === 0 ? Promise.resolve(nothing) : deps.ingest.ingest(rows, deps.keyring.tombstoneKeys)
     if (count > 0) onHandedOver?.()
-    return added.then(({ subjects, sessions, events, refused = [] }) => {
-      summary.rows += count
+    return added.then(({ subjects, sessions, events, refused = [], ofErased = 0 }) => {
+      summary.rows += count - ofErased
+      summary.ofErased += ofErased
       for (const { trackerId, rows } of refused) refuse(windows.get(trackerId), trackerId, rows)
       summary.subjects += subjects
       summary.sessions += sessions

@@ -1,12 +1,14 @@
 import { commandLine, type Origin } from '../../domain/activity.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Clock, Instant } from '../../domain/instant.ts'
+import { type Keyring, subjectCommitment } from '../../domain/keyring.ts'
 import type { Randomness } from '../../domain/randomness.ts'
 import type { SubjectStore } from '../../domain/subject.ts'
 import type { SubjectCounts } from '../../domain/subject-counts.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { withoutSubject } from '../../domain/without-subject.ts'
 import { activityNote } from '../activity/activity-note.ts'
+import { makeReceipt } from '../ledger/make-receipt.ts'
 
 /** What one erasure request did. */
 export interface Erasure {
@@ -15,20 +17,29 @@ export interface Erasure {
   /** What this request deleted. */
   counts: SubjectCounts
   erasedAt: Instant
+  /** The proof of it, which anybody can check. */
+  receipt: string
 }
 
 /** Deletes all that is stored about a subject, for good. Safe to repeat. `not_found` when the tracker is not visible. */
 export async function eraseSubject(
-  deps: { subjects: SubjectStore; clock: Clock; randomness: Randomness },
+  deps: { subjects: SubjectStore; clock: Clock; randomness: Randomness; keyring: Keyring },
   tracker: TrackerView,
   subjectId: string,
   origin: Origin = commandLine,
 ): Promise<Erasure> {
+  const { keyring } = deps
   const { organisationId, trackerId } = tracker
   const requestId = origin.requestId && withoutSubject(origin.requestId, subjectId)
   const what = { organisationId, kind: 'subject.erased', target: trackerId } as const
   const note = activityNote(deps, { ...origin, requestId }, what)
-  const counts = await deps.subjects.erase(tracker, subjectId, note)
-  if (counts === null) throw notFound('This tracker')
-  return { alreadyErased: counts.sessions === 0 && counts.events === 0, counts, erasedAt: deps.clock() }
+  const erasedAt = deps.clock()
+  const nonce = keyring.nonce(trackerId, subjectId, erasedAt)
+  const commitment = subjectCommitment(nonce, trackerId, subjectId)
+  const [digest] = keyring.tombstoneDigests(trackerId, subjectId)
+  const erased = await deps.subjects.erase(tracker, subjectId, { erasedAt, digest, commitment }, note)
+  if (erased === null) throw notFound('This tracker')
+  const { counts, record, proof } = erased
+  const receipt = makeReceipt(keyring, organisationId, { nonce, record }, proof)
+  return { alreadyErased: counts.sessions === 0 && counts.events === 0, counts, erasedAt, receipt }
 }

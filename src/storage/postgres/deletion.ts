@@ -54,6 +54,7 @@ const forgettable = statement(
    AND NOT EXISTS (SELECT 1 FROM activity WHERE organisation_id = $1) FOR UPDATE`,
 )
 const removeWindows = statement('DELETE FROM retention_windows WHERE organisation_id = $1')
+const removeLedger = statement('DELETE FROM ledger_entries WHERE organisation_id = $1')
 const removeOrganisation = statement('DELETE FROM organisations WHERE id = $1')
 
 export function deletionStore(connections: Connections): DeletionStore {
@@ -100,6 +101,7 @@ export function deletionStore(connections: Connections): DeletionStore {
         await holdWindows(run)
         if ((await run(forgettable, [id])).rowCount === 0) return
         await run(removeWindows, [id])
+        await run(removeLedger, [id])
         await run(removeOrganisation, [id])
       }),
   }

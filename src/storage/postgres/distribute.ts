@@ -1,12 +1,18 @@
 import type { Client } from 'pg'
 import { LetheError } from '../../domain/errors.ts'
 
-/** The tables that grow: each subject's rows of all three lie on one shard. */
-const distributed = ['subjects', 'sessions', 'events']
+/** The tables that grow, and what decides on which shard a row lies: all of a subject lies on one, and all of a ledger. */
+const distributed = [
+  { table: 'subjects', by: 'subject_key', beside: 'none' },
+  { table: 'sessions', by: 'subject_key', beside: 'subjects' },
+  { table: 'events', by: 'subject_key', beside: 'subjects' },
+  { table: 'tombstones', by: 'digest', beside: 'none' },
+  { table: 'ledger_entries', by: 'organisation_id', beside: 'none' },
+]
 /** The others, of which every node has a copy; what a foreign key points to comes first. */
 const everywhere = [
   ...['organisations', 'trackers', 'api_keys', 'daily_events', 'daily_sessions', 'scrubs', 'sweeps'],
-  ...['members', 'sign_ins', 'activity', 'retention_windows'],
+  ...['members', 'sign_ins', 'activity', 'retention_windows', 'secrets'],
 ]
 
 /** Whether the tables are spread over the nodes of a Citus cluster. */
@@ -32,13 +38,9 @@ export async function distribute(client: Client): Promise<void> {
       if (!(await isSpread(client, table))) await client.query('SELECT create_reference_table($1)', [table])
     }
     const added: string[] = []
-    for (const table of distributed) {
+    for (const { table, by, beside } of distributed) {
       if (await isSpread(client, table)) continue
-      const beside = table === 'subjects' ? 'default' : 'subjects'
-      await client.query(`SELECT create_distributed_table($1, 'subject_key', colocate_with => $2)`, [
-        table,
-        beside,
-      ])
+      await client.query('SELECT create_distributed_table($1, $2, colocate_with => $3)', [table, by, beside])
       added.push(table)
     }
     await client.query('COMMIT')

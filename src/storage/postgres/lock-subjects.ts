@@ -41,6 +41,7 @@ const update = statement(
      session_count = excluded.session_count, event_count = excluded.event_count`,
   'any',
 )
+const remove = statement('DELETE FROM subjects WHERE subject_key = ANY ($1)', 'any')
 
 /** Keeps others from writing to these subjects until the transaction ends, and hands back their rows by key; not those not there. */
 export async function lockSubjects(
@@ -57,6 +58,11 @@ export async function insertSubjects(run: Run, subjects: readonly SubjectState[]
   if (subjects.length === 0) return new Set()
   const { rows } = await run(insert, toColumns(subjects))
   return new Set(rows.map((row) => text(row, 'subject_key')))
+}
+
+/** Deletes the rows of subjects of which nothing is stored. */
+export async function deleteSubjects(run: Run, keys: readonly string[]): Promise<void> {
+  await run(remove, [keys])
 }
 
 /** Writes the rows of subjects that this transaction has locked. */

@@ -10,15 +10,18 @@ import { deletionStore } from './deletion.ts'
 import { distribute, isDistributed } from './distribute.ts'
 import { eventStore } from './event.ts'
 import { ingestStore } from './ingest.ts'
+import { ledgerStore } from './ledger.ts'
 import { memberStore } from './member.ts'
 import { migrate, version } from './migrate.ts'
 import { organisationStore } from './organisation.ts'
 import { retentionStore } from './retention.ts'
 import { scrubStore } from './scrub.ts'
+import { secretStore } from './secret.ts'
 import { sessionStore } from './session.ts'
 import { signInStore } from './sign-in.ts'
 import { statement } from './statement.ts'
 import { subjectStore } from './subject.ts'
+import { tombstoneStore } from './tombstone.ts'
 import { trackerStore } from './tracker.ts'
 import { transferStore } from './transfer.ts'
 
@@ -49,6 +52,9 @@ export async function openPostgresStore(url: string): Promise<Store> {
     members: memberStore(connections),
     signIns: signInStore(connections),
     activity: activityStore(connections),
+    tombstones: tombstoneStore(connections),
+    ledger: ledgerStore(connections),
+    secrets: secretStore(connections),
     batchReads: (reads) => reads(),
     connections: () => connections.use(),
     ping: () => connections.probe(anything),

@@ -2,23 +2,26 @@ import { batcher } from '../../domain/batcher.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Page } from '../../domain/page.ts'
 import type {
+  ErasedSubject,
   SubjectPosition,
   SubjectQuery,
   SubjectRecord,
   SubjectStore,
   SubjectSummary,
 } from '../../domain/subject.ts'
-import type { SubjectCounts } from '../../domain/subject-counts.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { type PageBuilder, readPage } from '../page.ts'
-import { asInteger, integer, type Values } from '../rows/row.ts'
+import { asInteger, integer, integerOrNull, type Values } from '../rows/row.ts'
 import { subjectPosition, toRecord, toSummary } from '../rows/subject.ts'
 import { subjectRange } from '../subject-range.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
+import { holdTrackers } from './hold-owner.ts'
 import { subjectKeyText } from './key-text.ts'
+import { holdLedger } from './ledger.ts'
 import { noteDeletion } from './scrub.ts'
 import { numbered, statement } from './statement.ts'
+import { leaveTombstone } from './tombstone.ts'
 import { isVisible, visible } from './tracker.ts'
 
 /**
@@ -65,6 +68,16 @@ const count = statement(
 const lock = statement(
   `SELECT 1 FROM subjects WHERE subject_key = $1
    AND EXISTS (SELECT 1 FROM trackers WHERE id = $2 AND organisation_id = $3 AND deleted_at IS NULL) FOR UPDATE`,
+)
+// Of a subject that is not there a row is made, and deleted with the rest: whoever is storing it just now has to end first, and whoever
+// comes later finds the tombstone.
+const claim = statement(
+  `INSERT INTO subjects (subject_key, tracker_id, subject_id, first_seen_at, last_seen_at, oldest_at, session_count, event_count)
+   VALUES ($1, $2, $3, 0, 0, 0, 0, 0) ON CONFLICT (subject_key) DO UPDATE SET oldest_at = subjects.oldest_at`,
+)
+const newestOf = statement(
+  `SELECT greatest((SELECT max(started_at) FROM sessions WHERE subject_key = $1),
+     (SELECT max(occurred_at) FROM events WHERE subject_key = $1)) AS newest`,
 )
 const deleteAgedEvents = statement('DELETE FROM events WHERE subject_key = $1 AND occurred_at < $2')
 const deleteEvents = statement('DELETE FROM events WHERE subject_key = $1')
@@ -142,7 +155,7 @@ export function subjectStore(connections: Connections): SubjectStore {
       const counted = integer(row ?? {}, 'count')
       return counted === 0 && !(await isVisible(connections, view)) ? null : counted
     },
-    erase: ({ trackerId, organisationId, since }, subjectId, note): Promise<SubjectCounts | null> =>
+    erase: ({ trackerId, organisationId, since }, subjectId, mark, note): Promise<ErasedSubject | null> =>
       connections.transaction(async (run) => {
         const key = subjectKeyText(trackerId, subjectId)
         const [found, locked] = await Promise.all([
@@ -151,23 +164,30 @@ export function subjectStore(connections: Connections): SubjectStore {
         ])
         if (found.rowCount === 0) return null
         if (locked.rowCount === 0) {
-          const nothing = { sessions: 0, events: 0 }
-          leaveNote(run, note, nothing)
-          return nothing
+          if (!(await holdTrackers(run, [trackerId])).has(trackerId)) return null
+          await run(claim, [key, trackerId, subjectId])
         }
-        // What has aged out goes first, and uncounted: nobody could see it any more.
-        const [, , events, sessions] = await Promise.all([
+        // What has aged out goes before the rest, and uncounted: nobody could see it any more.
+        const [newest, , , events, sessions, , append] = await Promise.all([
+          run(newestOf, [key]),
           run(deleteAgedEvents, [key, since]),
           run(deleteAgedSessions, [key, since]),
           run(deleteEvents, [key]),
           run(deleteSessions, [key]),
           run(deleteSubject, [key]),
+          holdLedger(run, organisationId),
         ])
         const counts = { sessions: sessions.rowCount ?? 0, events: events.rowCount ?? 0 }
+        const alreadyErased = counts.sessions === 0 && counts.events === 0
+        const { erasedAt, digest, commitment } = mark
         // Sent together with the commit.
+        const entry = append({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
+        const refusedUntil = Math.max(erasedAt, integerOrNull(newest.rows[0] ?? {}, 'newest') ?? erasedAt)
+        const ledgerIndex = entry.index
+        leaveTombstone(run, { organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex })
         leaveNote(run, note, counts)
         noteDeletion(run)
-        return counts
+        return { counts, record: entry.record, proof: entry.proof }
       }),
   }
 }

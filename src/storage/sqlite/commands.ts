@@ -10,9 +10,11 @@ import { organisationCommands } from './organisation.ts'
 import { retentionWindowCommands } from './retention-window.ts'
 import { scrubCommands } from './scrub.ts'
 import { scrubPages } from './scrub-pages.ts'
+import { secretCommands } from './secret.ts'
 import { signInCommands } from './sign-in.ts'
 import { subjectCommands } from './subject.ts'
 import { sweepCommands } from './sweep.ts'
+import { tombstoneCommands } from './tombstone.ts'
 import { trackerCommands } from './tracker.ts'
 import { transferCommands } from './transfer.ts'
 
@@ -38,6 +40,8 @@ export function commands(db: DatabaseSync) {
     ...activity,
     ...deletions,
     ...subjectCommands(db),
+    ...tombstoneCommands(db),
+    ...secretCommands(db),
     ...scrubCommands(db),
     ...backupCommands(db),
     ...transferCommands(db),

@@ -69,6 +69,7 @@ export function deletionCommands(db: DatabaseSync) {
      AND NOT EXISTS (SELECT 1 FROM activity WHERE organisation_id = ?1)`,
   )
   const removeWindows = db.prepare('DELETE FROM retention_windows WHERE organisation_id = ?')
+  const removeLedger = db.prepare('DELETE FROM ledger_entries WHERE organisation_id = ?')
   const removeOrganisation = db.prepare('DELETE FROM organisations WHERE id = ?')
   return {
     deleteTracker: (tracker: TrackerRef, name: string, now: Instant, note: ActivityNote): boolean =>
@@ -102,6 +103,7 @@ export function deletionCommands(db: DatabaseSync) {
       transaction(db, () => {
         if (!forgettable.get(id)) return
         removeWindows.run(id)
+        removeLedger.run(id)
         removeOrganisation.run(id)
       }),
   }

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { IngestResult, IngestStore } from '../../domain/ingest.ts'
+import type { TombstoneKey } from '../../domain/keyring.ts'
 import { DailyChanges } from '../daily-changes.ts'
 import {
   bySubject,
@@ -8,6 +9,7 @@ import {
   type SessionState,
   type SubjectBatch,
   type SubjectChange,
+  withoutErased,
   withoutRefused,
 } from '../ingest-batch.ts'
 import { maxPlainEvents } from '../interleaving.ts'
@@ -17,12 +19,13 @@ import type { Connections } from './connections.ts'
 import { dailyTotalWriting } from './daily-total.ts'
 import { interleavingWriting } from './interleaving.ts'
 import { packRows, unpackRows } from './packed-rows.ts'
+import { tombstoneLookup } from './tombstone.ts'
 
 export function ingestStore({ writer }: Connections<ReturnType<typeof ingestCommands>>): IngestStore {
   return {
-    async ingest(batch) {
+    async ingest(batch, keys) {
       const pieces = packRows(batch)
-      return writer.runMoving(pieces, 'ingest', pieces)
+      return writer.runMoving(pieces, 'ingest', pieces, keys)
     },
   }
 }
@@ -37,6 +40,7 @@ export function ingestCommands(db: DatabaseSync) {
   const putSubject = subjectWriting(db)
   const writeTotals = dailyTotalWriting(db)
   const keepInterleaved = interleavingWriting(db)
+  const lookUpTombstones = tombstoneLookup(db)
 
   /** Stores a subject's sessions and events, and hands back what its row must be told; `null` when nothing is new. */
   function ingestSubject(subject: SubjectBatch, totals: DailyChanges): SubjectChange | null {
@@ -57,14 +61,18 @@ export function ingestCommands(db: DatabaseSync) {
   }
 
   return {
-    ingest: (batch: readonly ArrayBuffer[]): IngestResult =>
+    ingest: (batch: readonly ArrayBuffer[], keys: readonly TombstoneKey[]): IngestResult =>
       transaction(db, () => {
         const added = { subjects: 0, sessions: 0, events: 0 }
         const totals = new DailyChanges()
         const { accepted, ...refused } = withoutRefused(bySubject(unpackRows(batch)), presence(isThere))
+        const refusedUntil = lookUpTombstones(keys)
+        const { living, ofErased } = withoutErased(accepted, ({ trackerId, subjectId }) =>
+          refusedUntil(trackerId, subjectId),
+        )
         // Nothing else is kept of a subject meanwhile: what outlives a batch's many small objects is dear to collect.
         const changes: { change: SubjectChange; subject: SubjectBatch }[] = []
-        for (const subject of accepted) {
+        for (const subject of living) {
           const change = ingestSubject(subject, totals)
           if (change) changes.push({ change, subject })
         }
@@ -78,7 +86,7 @@ export function ingestCommands(db: DatabaseSync) {
           added.events += change.events
         }
         writeTotals(totals)
-        return { ...added, ...refused }
+        return { ...added, ...refused, ...(ofErased > 0 && { ofErased }) }
       }),
   }
 }

@@ -13,15 +13,18 @@ import { dailyTotalStore } from './daily-total.ts'
 import { deletionStore } from './deletion.ts'
 import { eventStore } from './event.ts'
 import { ingestStore } from './ingest.ts'
+import { ledgerStore } from './ledger.ts'
 import { memberStore } from './member.ts'
 import { ForeignStore, isEmpty, migrate, refuseForeign } from './migrate.ts'
 import { organisationStore } from './organisation.ts'
 import { requireRoom } from './require-room.ts'
 import { retentionStore } from './retention.ts'
 import { scrubStore } from './scrub.ts'
+import { secretStore } from './secret.ts'
 import { sessionStore } from './session.ts'
 import { signInStore } from './sign-in.ts'
 import { subjectStore } from './subject.ts'
+import { tombstoneStore } from './tombstone.ts'
 import { trackerStore } from './tracker.ts'
 import { transferStore } from './transfer.ts'
 import { Writer } from './writer.ts'
@@ -54,6 +57,9 @@ export async function openSqliteStore(path: string): Promise<Store> {
     members: memberStore(connections),
     signIns: signInStore(connections),
     activity: activityStore(connections),
+    tombstones: tombstoneStore(connections),
+    ledger: ledgerStore(connections),
+    secrets: secretStore(connections),
     batchReads: (reads) => snapshot(reader, reads),
     async ping() {
       anything.get()

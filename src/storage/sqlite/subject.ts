@@ -1,17 +1,25 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
-import type { SubjectPosition, SubjectQuery, SubjectStore, SubjectSummary } from '../../domain/subject.ts'
-import type { SubjectCounts } from '../../domain/subject-counts.ts'
+import type {
+  ErasedSubject,
+  ErasureMark,
+  SubjectPosition,
+  SubjectQuery,
+  SubjectStore,
+  SubjectSummary,
+} from '../../domain/subject.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { type PageBuilder, readPage } from '../page.ts'
-import { asInteger, integer, type Values } from '../rows/row.ts'
+import { asInteger, integer, integerOrNull, type Values } from '../rows/row.ts'
 import { subjectPosition, summaryColumns, toRecord, toSummary } from '../rows/subject.ts'
 import { subjectRange } from '../subject-range.ts'
 import { activityNotes } from './activity.ts'
 import { snapshot, transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
+import { ledgerWriting } from './ledger.ts'
 import { deletionNote } from './scrub.ts'
+import { tombstoneWriting } from './tombstone.ts'
 import { trackerVisibility } from './tracker.ts'
 import { prepareValues, type ValuesStatement } from './values-statement.ts'
 
@@ -88,8 +96,8 @@ export function subjectStore({
       if (!isVisible(view)) return null
       return integer(count.get(view.trackerId, view.since, atMost) ?? {}, 'count')
     },
-    async erase(view, subjectId, note) {
-      const [outcome = null] = await writer.run('eraseSubjects', [{ view, subjectId, note }])
+    async erase(view, subjectId, mark, note) {
+      const [outcome = null] = await writer.run('eraseSubjects', [{ view, subjectId, mark, note }])
       if (outcome instanceof Error) throw outcome
       return outcome
     },
@@ -130,11 +138,12 @@ function ageing(db: DatabaseSync) {
 export interface SubjectErasure {
   view: TrackerView
   subjectId: string
+  mark: ErasureMark
   note?: ActivityNote | undefined
 }
 
 /** What was deleted, `null` where the tracker cannot be seen, or why it was not done. */
-export type ErasureOutcome = SubjectCounts | null | Error
+export type ErasureOutcome = ErasedSubject | null | Error
 
 export function subjectCommands(db: DatabaseSync) {
   const isVisible = trackerVisibility(db)
@@ -143,20 +152,34 @@ export function subjectCommands(db: DatabaseSync) {
   const deleteAgedSessions = db.prepare('DELETE FROM sessions WHERE subject_key = ? AND ended_at < ?')
   const deleteSessions = db.prepare('DELETE FROM sessions WHERE subject_key = ?')
   const deleteSubject = db.prepare('DELETE FROM subjects WHERE tracker_id = ? AND subject_id = ?')
+  const newestOf = db.prepare(
+    `SELECT max(coalesce((SELECT max(occurred_at) FROM events WHERE subject_key = ?1), started_at), started_at) AS newest
+     FROM (SELECT max(started_at) AS started_at FROM sessions WHERE subject_key = ?1)`,
+  )
   const noteDeletion = deletionNote(db)
+  const append = ledgerWriting(db)
+  const bury = tombstoneWriting(db)
   const leaveNote = activityNotes(db)
 
-  function erase({ view, subjectId, note }: SubjectErasure): SubjectCounts | null {
+  function erase({ view, subjectId, mark, note }: SubjectErasure): ErasedSubject | null {
     if (!isVisible(view)) return null
-    const key = subjectKey(view.trackerId, subjectId)
+    const { organisationId, trackerId } = view
+    const { erasedAt, digest, commitment } = mark
+    const key = subjectKey(trackerId, subjectId)
+    const newest = integerOrNull(newestOf.get(key) ?? {}, 'newest')
     // What has aged out goes first, and uncounted: nobody could see it any more.
     deleteAgedEvents.run(key, view.since)
     deleteAgedSessions.run(key, view.since)
     const events = Number(deleteEvents.run(key).changes)
     const sessions = Number(deleteSessions.run(key).changes)
-    if (deleteSubject.run(view.trackerId, subjectId).changes !== 0) noteDeletion()
-    leaveNote(note, { sessions, events })
-    return { sessions, events }
+    if (deleteSubject.run(trackerId, subjectId).changes !== 0) noteDeletion()
+    const counts = { sessions, events }
+    const alreadyErased = sessions === 0 && events === 0
+    const entry = append(organisationId, { alreadyErased, counts, erasedAt, subject: commitment, trackerId })
+    const refusedUntil = Math.max(erasedAt, newest ?? erasedAt)
+    bury({ organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex: entry.index })
+    leaveNote(note, counts)
+    return { counts, record: entry.record, proof: entry.proof }
   }
 
   /** In one transaction. Should it fail, each in one of its own, so that an erasure that cannot be done takes no other with it. */

@@ -12,6 +12,7 @@ import {
   maxBatchRows,
 } from '../../../src/operations/import/import-lines.ts'
 import { always } from '../../support/rows.ts'
+import { testKeys } from '../../support/test-keyring.ts'
 import { until } from '../../support/until.ts'
 import { defaultPolicy, keeping } from '../../support/windows.ts'
 import { addTracker, noon, openDeps } from '../fixture.ts'
@@ -58,7 +59,7 @@ async function importAll(from: Lines | AsyncIterable<LineBlock>, options: Partia
   const noting = {
     ingest(batch: readonly IncomingRow[]) {
       batches.push(batch.length)
-      return deps().ingest.ingest(batch)
+      return deps().ingest.ingest(batch, testKeys)
     },
   }
   const summary = await importLines(
@@ -402,7 +403,7 @@ describe('a long import', () => {
       async ingest(batch: readonly IncomingRow[]) {
         most = Math.max(most, ++storing)
         await gate.promise
-        const added = await deps().ingest.ingest(batch)
+        const added = await deps().ingest.ingest(batch, testKeys)
         storing -= 1
         return added
       },

@@ -12,6 +12,7 @@ import { everyTracker, fillEverything } from '../../support/everything.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { rowsAt } from '../../support/raw-store.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 
 const quietly = { onRows() {} }
 
@@ -163,7 +164,7 @@ describe('copying again', () => {
   it('is refused with nothing changed when the source has changed', async (t) => {
     const { source, target, ends } = await fullAndEmpty(t)
     await copyStore(ends, quietly)
-    await source.store.subjects.erase(everyTracker[0] ?? assert.fail(), 'ä')
+    await eraseIn(source.store, everyTracker[0] ?? assert.fail(), 'ä')
     const held = await rowsAt(target.address)
     await assert.rejects(copyStore(ends, quietly), {
       code: 'invalid_request',
@@ -209,7 +210,7 @@ describe('what happens to the source during a copy', () => {
       if (wasErased || name !== 'daily_events' || (await target.store.subjects.read(shop, 'ä')) === null)
         return
       wasErased = true
-      assert.deepEqual(await source.store.subjects.erase(shop, 'ä'), { sessions: 3, events: 3 })
+      assert.deepEqual(await eraseIn(source.store, shop, 'ä'), { sessions: 3, events: 3 })
     })
     const { verification } = await copyStore({ source: changing, target: target.store }, quietly)
     assert.deepEqual(different(verification), ['subjects', 'sessions', 'events'])
@@ -223,7 +224,7 @@ describe('what happens to the source during a copy', () => {
       const changing = before(source.store, async ({ name }) => {
         if (wasErased || name !== moment) return
         wasErased = true
-        await source.store.subjects.erase(shop, 'ä')
+        await eraseIn(source.store, shop, 'ä')
       })
       const ends = { source: changing, target: target.store }
       assert.ok(different(await verifyCopy(ends, quietly)).includes('subjects'))
@@ -238,18 +239,21 @@ describe('what happens to the source during a copy', () => {
         return
       wasChanged = true
       const { trackerId } = shop
-      await source.store.ingest.ingest([
-        {
-          type: 'event',
-          trackerId,
-          subjectId: 'ä',
-          sessionId: 'new',
-          eventId: 'n',
-          name: 'n',
-          occurredAt: 1,
-          properties: {},
-        },
-      ])
+      await source.store.ingest.ingest(
+        [
+          {
+            type: 'event',
+            trackerId,
+            subjectId: 'ä',
+            sessionId: 'new',
+            eventId: 'n',
+            name: 'n',
+            occurredAt: 1,
+            properties: {},
+          },
+        ],
+        testKeys,
+      )
     })
     const { verification } = await copyStore({ source: changing, target: target.store }, quietly)
     assert.ok(different(verification).includes('events'))

@@ -4,6 +4,7 @@ import { commandLine } from '../../../src/domain/activity.ts'
 import { eraseSubject } from '../../../src/operations/subject/erase-subject.ts'
 import { exportSubject } from '../../../src/operations/subject/export-subject.ts'
 import { eventRow } from '../../support/rows.ts'
+import { testKeys } from '../../support/test-keyring.ts'
 import { addTracker, failure, openDeps } from '../fixture.ts'
 
 const { deps, fresh } = openDeps()
@@ -13,6 +14,7 @@ async function addSubject(events: number) {
   const { trackerId } = tracker
   await deps().ingest.ingest(
     Array.from({ length: events }, (_, i) => eventRow({ trackerId, subjectId: 'anna', eventId: `e${i}` })),
+    testKeys,
   )
   return tracker
 }

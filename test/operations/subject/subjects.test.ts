@@ -11,6 +11,7 @@ import {
 } from '../../../src/operations/subject/list-subjects.ts'
 import { readSubject } from '../../../src/operations/subject/read-subject.ts'
 import { eventRow } from '../../support/rows.ts'
+import { testKeys } from '../../support/test-keyring.ts'
 import { addTracker, failure, noon, openDeps } from '../fixture.ts'
 
 const { deps, fresh, passTime } = openDeps()
@@ -36,6 +37,7 @@ async function trackerOf(...subjectIds: string[]) {
         }),
       ),
     ),
+    testKeys,
   )
   return tracker
 }
@@ -313,7 +315,7 @@ describe('erasing a subject', () => {
       subjectId: 'anna',
       sessionId: 's',
     }
-    await deps().ingest.ingest([{ ...owner, startedAt: noon, endedAt: noon, attributes: {} }])
+    await deps().ingest.ingest([{ ...owner, startedAt: noon, endedAt: noon, attributes: {} }], testKeys)
     const { alreadyErased, counts } = await eraseSubject(deps(), tracker, 'anna')
     assert.deepEqual({ alreadyErased, counts }, { alreadyErased: false, counts: { sessions: 1, events: 0 } })
   })

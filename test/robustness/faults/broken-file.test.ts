@@ -10,6 +10,7 @@ import { seededRandom } from '../../support/seeded-random.ts'
 import { startTestService } from '../../support/service.ts'
 import { subjectPath, subjectsPath, visit } from '../../support/shop.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { testKeys } from '../../support/test-keyring.ts'
 import { createKey, startRoomyServer } from '../kill/server.ts'
 import { buildShop, fillShop } from '../kill/shop-store.ts'
 import { ids } from '../kill/visits.ts'
@@ -110,7 +111,7 @@ describe('a damaged database file', () => {
     t.after(() => store.close())
     await fillShop(store, visit('first', { events: 3 }))
     for (let batch = 0; batch < 20; batch++)
-      await store.ingest.ingest(visit(`later-${batch}`, { events: 50 }))
+      await store.ingest.ingest(visit(`later-${batch}`, { events: 50 }), testKeys)
     // As a process leaves them that is killed now.
     for (const end of ['', '-wal']) copyFileSync(live + end, left + end)
     const size = statSync(`${left}-wal`).size

@@ -9,6 +9,7 @@ import { freshDatabase } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { noRedisOfOurOwn, startRedis } from '../../support/redis.ts'
 import { subjectsPath } from '../../support/shop.ts'
+import { testSecretFile } from '../../support/test-keyring.ts'
 import { roomy } from '../kill/server.ts'
 import { buildShopAt } from '../kill/shop-store.ts'
 import { ask, startFleet } from './fleet.ts'
@@ -23,7 +24,9 @@ export function rotationTests(times: number): void {
       await buildShopAt(store)
       const { places, key } = await startFleet(lifetime, { store, redis, env: roomy })
       // Keys are rotated by a process of their own, as `lethe keys rotate` is.
-      const elsewhere = await openServices(readConfig({ LETHE_STORE: store }))
+      const elsewhere = await openServices(
+        readConfig({ LETHE_STORE: store, LETHE_SECRET_FILE: testSecretFile() }),
+      )
       lifetime.after(() => elsewhere.close())
       const id = readKeyId(key)
       assert.ok(id)

@@ -5,6 +5,7 @@ import { it } from 'node:test'
 import type { CommandLine } from '../../support/command-line.ts'
 import { always } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
+import { eraseIn } from '../../support/test-keyring.ts'
 import { contentOf, countRows } from './contents.ts'
 import { assertSound } from './invariants.ts'
 import { killableSqlite, logSize } from './killable-sqlite.ts'
@@ -27,7 +28,7 @@ export function killScrubs({ kills, rows }: Plan, total: Tally): void {
     const everything = visits(random, { ...crowd, subjectIds: [...erased, ...others] })
     await buildShopAt(store.work.address, shuffled(random, everything), async ({ subjects }) => {
       const view = { organisationId: 'acme', trackerId: 'shop', since: always }
-      for (const id of erased) assert.notEqual(await subjects.erase(view, id), null)
+      for (const id of erased) assert.notEqual(await eraseIn({ subjects }, view, id), null)
     })
     assert.ok(cli.holdsBytes(forgotten), 'there is something to scrub')
     const content = await contentOf(await store.keep())

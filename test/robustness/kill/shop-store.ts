@@ -1,6 +1,7 @@
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { openStoreAt } from '../../support/empty-store.ts'
+import { testKeys } from '../../support/test-keyring.ts'
 import { keeping, rememberWindows } from '../../support/windows.ts'
 
 const batchSize = 5_000
@@ -32,6 +33,6 @@ export async function fillShop(store: Store, rows: readonly IncomingRow[]): Prom
   // Whatever window a test configures is longer, so that nothing waits for a day.
   await rememberWindows(store, keeping(1))
   for (let next = 0; next < rows.length; next += batchSize) {
-    await store.ingest.ingest(rows.slice(next, next + batchSize))
+    await store.ingest.ingest(rows.slice(next, next + batchSize), testKeys)
   }
 }

@@ -8,6 +8,7 @@ import type {
 } from '../../../src/domain/activity.ts'
 import type { ApiKey } from '../../../src/domain/api-key.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { type Fixture, walk } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -118,16 +119,19 @@ export function activityContract(fixture: Fixture): void {
     it('is left behind by an erasure with what it deleted, zeros included, and without a subject’s id', async () => {
       const tracker = await fixture.createTracker()
       const { organisationId, trackerId } = tracker
-      await fixture.store.ingest.ingest([
-        sessionRow({ trackerId, subjectId: 'anna', sessionId: 's1', startedAt: start }),
-        ...['e1', 'e2'].map((eventId) =>
-          eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId }),
-        ),
-      ])
+      await fixture.store.ingest.ingest(
+        [
+          sessionRow({ trackerId, subjectId: 'anna', sessionId: 's1', startedAt: start }),
+          ...['e1', 'e2'].map((eventId) =>
+            eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId }),
+          ),
+        ],
+        testKeys,
+      )
       const erased = (at: number) => note(organisationId, { kind: 'subject.erased', target: trackerId, at })
       const [first, second] = [erased(start), erased(start + 1)]
-      await fixture.store.subjects.erase(tracker, 'anna', first)
-      await fixture.store.subjects.erase(tracker, 'anna', second)
+      await eraseIn(fixture.store, tracker, 'anna', first)
+      await eraseIn(fixture.store, tracker, 'anna', second)
       const entries = await listed(organisationId)
       assert.deepEqual(entries, [
         { ...second, counts: { sessions: 0, events: 0 } },
@@ -140,7 +144,7 @@ export function activityContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const organisationId = await fixture.createOrganisation()
       const left = note(organisationId, { kind: 'subject.erased' })
-      assert.equal(await fixture.store.subjects.erase({ ...tracker, organisationId }, 'anna', left), null)
+      assert.equal(await eraseIn(fixture.store, { ...tracker, organisationId }, 'anna', left), null)
       assert.deepEqual(await listed(organisationId), [])
       assert.deepEqual(await listed(tracker.organisationId), [])
     })

@@ -7,6 +7,7 @@ import { type SubjectQuery, subjectSorts } from '../../../src/domain/subject.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { always, eventRow, sessionRow } from '../../support/rows.ts'
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
 import { byCodePoints, type Fixture, type WholeSubject } from './fixture.ts'
 import { TrackerModel } from './tracker-model.ts'
@@ -89,7 +90,7 @@ class Walk {
     // Some rows stand in a batch twice.
     const doubled = this.#random.shuffle([...batch, ...batch.slice(0, this.#random.integer(3))])
     this.said = `ingested ${JSON.stringify(doubled)}`
-    assert.deepEqual(await this.#fixture.store.ingest.ingest(doubled), model.ingest(doubled))
+    assert.deepEqual(await this.#fixture.store.ingest.ingest(doubled, testKeys), model.ingest(doubled))
   }
 
   /** A row that has not aged out; a session may have begun before the window. */
@@ -152,7 +153,7 @@ class Walk {
   async #erase({ tracker, model }: Pair): Promise<void> {
     const subjectId = this.#random.pick(subjectIds)
     this.said = `erased ${subjectId}`
-    const counts = await this.#fixture.store.subjects.erase({ ...tracker, since: this.#since }, subjectId)
+    const counts = await eraseIn(this.#fixture.store, { ...tracker, since: this.#since }, subjectId)
     assert.deepEqual(counts, model.erase(subjectId, this.#since))
   }
 

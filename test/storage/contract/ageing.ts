@@ -4,6 +4,7 @@ import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { SubjectQuery } from '../../../src/domain/subject.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { everySubject, type Fixture, walk } from './fixture.ts'
 
 /** Where the window begins. */
@@ -32,7 +33,10 @@ function visitsOf(trackerId: string, subjectId: string): IncomingRow[] {
 export function ageingContract(fixture: Fixture): void {
   async function fill(...rows: ((trackerId: string) => IncomingRow[])[]): Promise<TrackerView> {
     const tracker = await fixture.createTracker()
-    await fixture.store.ingest.ingest(rows.flatMap((make) => make(tracker.trackerId)))
+    await fixture.store.ingest.ingest(
+      rows.flatMap((make) => make(tracker.trackerId)),
+      testKeys,
+    )
     return tracker
   }
   const anna = (trackerId: string) => visitsOf(trackerId, 'anna')
@@ -229,7 +233,7 @@ export function ageingContract(fixture: Fixture): void {
   describe('erasing a subject that waits for the sweeper', () => {
     it('of which a part has aged out tells what was to be seen, and deletes all of it', async () => {
       const tracker = await fill(anna, once('ben', since))
-      const erased = await fixture.store.subjects.erase({ ...tracker, since }, 'anna')
+      const erased = await eraseIn(fixture.store, { ...tracker, since }, 'anna')
       assert.deepEqual(erased, { sessions: 2, events: 3 })
       assert.equal(await fixture.store.subjects.read(tracker, 'anna'), null)
       assert.deepEqual(await fixture.listSubjectIds(tracker), ['ben'])
@@ -238,7 +242,7 @@ export function ageingContract(fixture: Fixture): void {
 
     it('of which all has aged out tells zeros, and deletes all of it', async () => {
       const tracker = await fill(anna, once('ben', since))
-      const erased = await fixture.store.subjects.erase({ ...tracker, since: since + 4 * day }, 'anna')
+      const erased = await eraseIn(fixture.store, { ...tracker, since: since + 4 * day }, 'anna')
       assert.deepEqual(erased, { sessions: 0, events: 0 })
       assert.deepEqual(await fixture.listSubjectIds(tracker), ['ben'])
       await assertBeginsAnew(tracker)
@@ -247,9 +251,10 @@ export function ageingContract(fixture: Fixture): void {
     /** Anna's sessions and events would show again, had any been left behind. */
     async function assertBeginsAnew(tracker: TrackerView): Promise<void> {
       const { trackerId } = tracker
-      await fixture.store.ingest.ingest([
-        eventRow({ trackerId, subjectId: 'anna', sessionId: 'new', eventId: 'new', occurredAt: since }),
-      ])
+      await fixture.store.ingest.ingest(
+        [eventRow({ trackerId, subjectId: 'anna', sessionId: 'new', eventId: 'new', occurredAt: since })],
+        testKeys,
+      )
       const [whole] = await fixture.readAll(tracker)
       assert.deepEqual(whole?.record.counts, { sessions: 1, events: 1 })
       assert.equal(whole?.sessions.length, 1)

@@ -5,6 +5,7 @@ import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
 import type { Fixture } from './fixture.ts'
 
@@ -38,15 +39,18 @@ export function dailyTotalContract(fixture: Fixture): void {
       const { trackerId } = tracker
       const event = (eventId: string, name: string, occurredAt: number) =>
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId, name, occurredAt })
-      await fixture.store.ingest.ingest([
-        event('e1', 'pageview', midnight - 1),
-        event('e2', 'pageview', midnight),
-        event('e3', 'pageview', midnight + day - 1),
-        event('e4', 'purchase', midnight + day - 1),
-        event('e5', 'purchase', midnight + day),
-        sessionRow({ trackerId, subjectId: 'ben', sessionId: 's1', startedAt: midnight }),
-        sessionRow({ trackerId, subjectId: 'ben', sessionId: 's2', startedAt: midnight + 3 * day }),
-      ])
+      await fixture.store.ingest.ingest(
+        [
+          event('e1', 'pageview', midnight - 1),
+          event('e2', 'pageview', midnight),
+          event('e3', 'pageview', midnight + day - 1),
+          event('e4', 'purchase', midnight + day - 1),
+          event('e5', 'purchase', midnight + day),
+          sessionRow({ trackerId, subjectId: 'ben', sessionId: 's1', startedAt: midnight }),
+          sessionRow({ trackerId, subjectId: 'ben', sessionId: 's2', startedAt: midnight + 3 * day }),
+        ],
+        testKeys,
+      )
       assert.deepEqual(await totals(tracker), [
         { day: today - 1, sessions: 1, events: { pageview: 1 } },
         { day: today, sessions: 1, events: { pageview: 2, purchase: 1 } },
@@ -63,6 +67,7 @@ export function dailyTotalContract(fixture: Fixture): void {
         instants.map((occurredAt, i) =>
           eventRow({ trackerId, subjectId: 'anna', sessionId: `s${i}`, eventId: 'e', occurredAt }),
         ),
+        testKeys,
       )
       assert.deepEqual(await totals(tracker), [
         { day: -719_528, sessions: 1, events: { pageview: 1 } },
@@ -79,6 +84,7 @@ export function dailyTotalContract(fixture: Fixture): void {
         [0, 1, 2, 3, 4].map((i) =>
           eventRow({ trackerId, subjectId: 'anna', sessionId: `s${i}`, eventId: 'e', occurredAt: i * day }),
         ),
+        testKeys,
       )
       const days = async (from: number, to: number) =>
         (await totals(tracker, from, to)).map((total) => total.day)
@@ -97,6 +103,7 @@ export function dailyTotalContract(fixture: Fixture): void {
         names.map((name) =>
           eventRow({ trackerId, subjectId: 'anna', eventId: name, name, occurredAt: midnight }),
         ),
+        testKeys,
       )
       const [total] = await totals(tracker)
       assert.deepEqual(new Map(Object.entries(total?.events ?? {})), new Map(names.map((name) => [name, 1])))
@@ -111,11 +118,14 @@ export function dailyTotalContract(fixture: Fixture): void {
       // More than the embedded store adds up in one step. The last of them happened twice, and of the others the first are told.
       const count = 6_000
       const numbers = Array.from({ length: count }, (_, number) => number)
-      await fixture.store.ingest.ingest([
-        ...numbers.map((number) => event(`${number}`, number, midnight)),
-        event('once more', count - 1, midnight + 1),
-        event('tomorrow', 7, midnight + day),
-      ])
+      await fixture.store.ingest.ingest(
+        [
+          ...numbers.map((number) => event(`${number}`, number, midnight)),
+          event('once more', count - 1, midnight + 1),
+          event('tomorrow', 7, midnight + day),
+        ],
+        testKeys,
+      )
       const days = await fixture.store.dailyTotals.list(tracker, -1e6, 1e6)
       assert.ok(days)
       const told = [
@@ -136,7 +146,7 @@ export function dailyTotalContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       assert.deepEqual(await totals(tracker), [])
-      await fixture.store.ingest.ingest([eventRow({ trackerId, subjectId: 'anna', eventId: 'e' })])
+      await fixture.store.ingest.ingest([eventRow({ trackerId, subjectId: 'anna', eventId: 'e' })], testKeys)
       const organisationId = await fixture.createOrganisation()
       for (const foreign of [
         { ...tracker, organisationId },
@@ -154,7 +164,7 @@ export function dailyTotalContract(fixture: Fixture): void {
       const rows = [tracker, sibling, sibling].map(({ trackerId }, i) =>
         eventRow({ trackerId, subjectId: 'anna', eventId: `e${i}`, occurredAt: midnight }),
       )
-      await fixture.store.ingest.ingest(rows)
+      await fixture.store.ingest.ingest(rows, testKeys)
       assert.deepEqual(await totals(tracker), [{ day: today, sessions: 1, events: { pageview: 1 } }])
       assert.deepEqual(await totals(sibling), [{ day: today, sessions: 1, events: { pageview: 2 } }])
     })
@@ -171,7 +181,10 @@ export function dailyTotalContract(fixture: Fixture): void {
           : eventRow({ ...session, eventId: `e${i}`, name: `n${i % 4}`, occurredAt: startedAt })
       })
       const first = await fixture.createTracker()
-      await fixture.store.ingest.ingest(rows.map((row) => ({ ...row, trackerId: first.trackerId })))
+      await fixture.store.ingest.ingest(
+        rows.map((row) => ({ ...row, trackerId: first.trackerId })),
+        testKeys,
+      )
       const expected = await totals(first)
       const added = expected.flatMap((total) => Object.values(total.events)).reduce((a, b) => a + b)
       assert.equal(added, 80)
@@ -180,7 +193,10 @@ export function dailyTotalContract(fixture: Fixture): void {
         const own = random.shuffle(rows).map((row) => ({ ...row, trackerId: tracker.trackerId }))
         for (let next = 0; next < own.length; next += 10) {
           // Batches overlap, as those of an import that broke off and began again.
-          await fixture.store.ingest.ingest(own.slice(Math.max(0, next - random.integer(15)), next + 10))
+          await fixture.store.ingest.ingest(
+            own.slice(Math.max(0, next - random.integer(15)), next + 10),
+            testKeys,
+          )
         }
         assert.deepEqual(await totals(tracker), expected, `LETHE_TEST_SEED=${random.seed}, round ${round}`)
       }
@@ -190,9 +206,10 @@ export function dailyTotalContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const say = (startedAt: number, sessionId = 's1') =>
-        fixture.store.ingest.ingest([
-          sessionRow({ trackerId, subjectId: 'anna', sessionId, startedAt, endedAt: midnight + day }),
-        ])
+        fixture.store.ingest.ingest(
+          [sessionRow({ trackerId, subjectId: 'anna', sessionId, startedAt, endedAt: midnight + day })],
+          testKeys,
+        )
       await say(midnight)
       await say(midnight, 's2')
       await say(midnight - day)
@@ -214,11 +231,14 @@ export function dailyTotalContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const session = { trackerId, subjectId: 'anna', sessionId: 's' }
-      await fixture.store.ingest.ingest([sessionRow({ ...session, startedAt: midnight })])
-      await fixture.store.ingest.ingest([
-        sessionRow({ ...session, startedAt: midnight - day }),
-        eventRow({ ...session, eventId: 'e', occurredAt: midnight - 3 * day }),
-      ])
+      await fixture.store.ingest.ingest([sessionRow({ ...session, startedAt: midnight })], testKeys)
+      await fixture.store.ingest.ingest(
+        [
+          sessionRow({ ...session, startedAt: midnight - day }),
+          eventRow({ ...session, eventId: 'e', occurredAt: midnight - 3 * day }),
+        ],
+        testKeys,
+      )
       assert.deepEqual(await totals(tracker), [{ day: today - 3, sessions: 1, events: { pageview: 1 } }])
     })
 
@@ -230,14 +250,15 @@ export function dailyTotalContract(fixture: Fixture): void {
           sessionRow({ trackerId, subjectId, sessionId: 's', startedAt: midnight + i * day }),
           eventRow({ trackerId, subjectId, sessionId: 's', eventId: 'e', occurredAt: midnight + i * day }),
         ]),
+        testKeys,
       )
       const before = await totals(tracker)
       assert.equal(before.length, 3)
-      await fixture.store.subjects.erase(tracker, 'anna')
+      await eraseIn(fixture.store, tracker, 'anna')
       assert.deepEqual(await totals(tracker), before)
       const swept = await fixture.store.retention.sweep(trackerId, stepBefore(midnight + 2 * day, 100))
       assert.deepEqual(swept, { subjects: 1, sessions: 1, events: 1, isDone: true })
-      await fixture.store.subjects.erase({ ...tracker, since: midnight + 3 * day }, 'cleo')
+      await eraseIn(fixture.store, { ...tracker, since: midnight + 3 * day }, 'cleo')
       assert.deepEqual(await fixture.listSubjectIds(tracker), [])
       assert.deepEqual(await totals(tracker), before)
     })

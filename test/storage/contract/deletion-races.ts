@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { eventRow } from '../../support/rows.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { deleteOrganisation, deleteTracker, newKey, removeAll } from './deletion.ts'
 import type { Fixture } from './fixture.ts'
 import { addJoined, addMember, memberNote } from './member.ts'
@@ -24,8 +25,8 @@ export function deletionRaceContract(fixture: Fixture): void {
               eventId: `e${n}-${i}`,
             }),
           )
-        await store.ingest.ingest(batch(0))
-        const imports = [1, 2, 3, 4].map((n) => store.ingest.ingest(batch(n)))
+        await store.ingest.ingest(batch(0), testKeys)
+        const imports = [1, 2, 3, 4].map((n) => store.ingest.ingest(batch(n), testKeys))
         const [isDeleted, ...added] = await Promise.all([deleteTracker(fixture, tracker), ...imports])
         assert.equal(isDeleted, true)
         for (const { events, refused = [] } of added) {
@@ -70,7 +71,7 @@ export function deletionRaceContract(fixture: Fixture): void {
           store.activity.add(note('key.created')),
           store.apiKeys.revoke(known.id, now, note('key.created')),
           store.members.remove(organisationId, invited.id, note('key.created')),
-          store.subjects.erase(view, 'anna', note('key.created')),
+          eraseIn(store, view, 'anna', note('key.created')),
           deleteOrganisation(fixture, organisationId),
         ])
         assert.equal(isDeleted, true)
@@ -90,7 +91,7 @@ export function deletionRaceContract(fixture: Fixture): void {
       const rows = Array.from({ length: 600 }, (_, i) =>
         eventRow({ trackerId, subjectId: `s${i % 30}`, eventId: `e${i}` }),
       )
-      await fixture.store.ingest.ingest(rows)
+      await fixture.store.ingest.ingest(rows, testKeys)
       await deleteTracker(fixture, tracker)
       const parts = await Promise.all([1, 2, 3].map(() => removeAll(fixture, trackerId, 40)))
       assert.equal(

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import type { SweptCounts } from '../../../src/domain/retention.ts'
 import type { TrackerRef, TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow } from '../../support/rows.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { keeping } from '../../support/windows.ts'
 import { everySubject, type Fixture } from './fixture.ts'
 import { addJoined, addMember, kindsOf, memberNote } from './member.ts'
@@ -54,7 +55,7 @@ export function deletionContract(fixture: Fixture): void {
         occurredAt: start + i,
       }),
     )
-    await fixture.store.ingest.ingest(rows)
+    await fixture.store.ingest.ingest(rows, testKeys)
   }
 
   const pendingIds = async () => (await fixture.store.deletions.listTrackers()).map(({ id }) => id)
@@ -74,7 +75,7 @@ export function deletionContract(fixture: Fixture): void {
       await store.events.list(tracker, 's0', { ...page, sessionId: 'session' }),
       await store.dailyTotals.list(tracker, 0, 99_999),
       await store.dailyTotals.sum(tracker, 0, 99_999),
-      await store.subjects.erase(tracker, 's0'),
+      await eraseIn(store, tracker, 's0'),
     ]
   }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { everySubject, type Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -10,17 +11,26 @@ const nothing = { sessions: 0, events: 0 }
 export function erasureContract(fixture: Fixture): void {
   /** A subject of two sessions, one of them without events, and three events. */
   async function addSubject({ trackerId }: TrackerView, subjectId: string): Promise<void> {
-    await fixture.store.ingest.ingest([
-      sessionRow({ trackerId, subjectId, sessionId: 's1', startedAt: start, attributes: { country: 'DE' } }),
-      ...['e1', 'e2', 'e3'].map((eventId) => eventRow({ trackerId, subjectId, sessionId: 's2', eventId })),
-    ])
+    await fixture.store.ingest.ingest(
+      [
+        sessionRow({
+          trackerId,
+          subjectId,
+          sessionId: 's1',
+          startedAt: start,
+          attributes: { country: 'DE' },
+        }),
+        ...['e1', 'e2', 'e3'].map((eventId) => eventRow({ trackerId, subjectId, sessionId: 's2', eventId })),
+      ],
+      testKeys,
+    )
   }
 
   describe('erasing a subject', () => {
     it('tells what it deleted, and leaves nothing to be found', async () => {
       const tracker = await fixture.createTracker()
       await addSubject(tracker, 'anna')
-      assert.deepEqual(await fixture.store.subjects.erase(tracker, 'anna'), { sessions: 2, events: 3 })
+      assert.deepEqual(await eraseIn(fixture.store, tracker, 'anna'), { sessions: 2, events: 3 })
       assert.equal(await fixture.store.subjects.read(tracker, 'anna'), null)
       assert.equal(await fixture.store.sessions.list(tracker, 'anna', { limit: 10, after: null }), null)
       const query = { limit: 10, after: null, sessionId: null }
@@ -35,17 +45,18 @@ export function erasureContract(fixture: Fixture): void {
     it('tells zeros the second time, and for one that was never seen', async () => {
       const tracker = await fixture.createTracker()
       await addSubject(tracker, 'anna')
-      await fixture.store.subjects.erase(tracker, 'anna')
-      assert.deepEqual(await fixture.store.subjects.erase(tracker, 'anna'), nothing)
-      assert.deepEqual(await fixture.store.subjects.erase(tracker, 'nobody'), nothing)
+      await eraseIn(fixture.store, tracker, 'anna')
+      assert.deepEqual(await eraseIn(fixture.store, tracker, 'anna'), nothing)
+      assert.deepEqual(await eraseIn(fixture.store, tracker, 'nobody'), nothing)
     })
 
     it('reaches one that has sessions alone', async () => {
       const tracker = await fixture.createTracker()
-      await fixture.store.ingest.ingest([
-        sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' }),
-      ])
-      assert.deepEqual(await fixture.store.subjects.erase(tracker, 'anna'), { sessions: 1, events: 0 })
+      await fixture.store.ingest.ingest(
+        [sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' })],
+        testKeys,
+      )
+      assert.deepEqual(await eraseIn(fixture.store, tracker, 'anna'), { sessions: 1, events: 0 })
       assert.equal(await fixture.store.subjects.read(tracker, 'anna'), null)
     })
 
@@ -56,10 +67,10 @@ export function erasureContract(fixture: Fixture): void {
       for (const subjectId of ['anna', ...others]) await addSubject(tracker, subjectId)
       await addSubject(sibling, 'anna')
       const before = [await fixture.readAll(tracker), await fixture.readAll(sibling)]
-      await fixture.store.subjects.erase(tracker, 'anna')
+      await eraseIn(fixture.store, tracker, 'anna')
       const expected = [before[0]?.filter(({ record }) => record.subjectId !== 'anna'), before[1]]
       assert.deepEqual([await fixture.readAll(tracker), await fixture.readAll(sibling)], expected)
-      assert.deepEqual(await fixture.store.subjects.erase(tracker, '%'), { sessions: 2, events: 3 })
+      assert.deepEqual(await eraseIn(fixture.store, tracker, '%'), { sessions: 2, events: 3 })
       assert.equal((await fixture.listSubjectIds(tracker)).length, others.length - 1)
     })
 
@@ -67,9 +78,9 @@ export function erasureContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       await addSubject(tracker, 'anna')
       const organisationId = await fixture.createOrganisation()
-      assert.equal(await fixture.store.subjects.erase({ ...tracker, organisationId }, 'anna'), null)
-      assert.equal(await fixture.store.subjects.erase({ ...tracker, organisationId: 'nobody' }, 'anna'), null)
-      assert.equal(await fixture.store.subjects.erase({ ...tracker, trackerId: 'nothing' }, 'anna'), null)
+      assert.equal(await eraseIn(fixture.store, { ...tracker, organisationId }, 'anna'), null)
+      assert.equal(await eraseIn(fixture.store, { ...tracker, organisationId: 'nobody' }, 'anna'), null)
+      assert.equal(await eraseIn(fixture.store, { ...tracker, trackerId: 'nothing' }, 'anna'), null)
       const [anna] = await fixture.readAll(tracker)
       assert.deepEqual(anna?.record.counts, { sessions: 2, events: 3 })
       assert.equal(anna?.events.length, 3)
@@ -79,7 +90,7 @@ export function erasureContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       await addSubject(tracker, 'anna')
       const counts = await Promise.all(
-        Array.from({ length: 20 }, () => fixture.store.subjects.erase(tracker, 'anna')),
+        Array.from({ length: 20 }, () => eraseIn(fixture.store, tracker, 'anna')),
       )
       const reports = counts.filter((count) => count?.sessions !== 0 || count?.events !== 0)
       assert.deepEqual(reports, [{ sessions: 2, events: 3 }])
@@ -96,8 +107,8 @@ export function erasureContract(fixture: Fixture): void {
           eventId: `late${i}`,
         })
         const [added, erased] = await Promise.all([
-          fixture.store.ingest.ingest([event]),
-          fixture.store.subjects.erase(tracker, 'anna'),
+          fixture.store.ingest.ingest([event], testKeys),
+          eraseIn(fixture.store, tracker, 'anna'),
         ])
         assert.equal(added.events, 1)
         return erased?.events ?? 0
@@ -111,7 +122,7 @@ export function erasureContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       await addSubject(tracker, 'anna')
-      await fixture.store.subjects.erase(tracker, 'anna')
+      await eraseIn(fixture.store, tracker, 'anna')
       const event = eventRow({
         trackerId,
         subjectId: 'anna',
@@ -119,7 +130,11 @@ export function erasureContract(fixture: Fixture): void {
         eventId: 'e9',
         occurredAt: start + 9,
       })
-      assert.deepEqual(await fixture.store.ingest.ingest([event]), { subjects: 1, sessions: 1, events: 1 })
+      assert.deepEqual(await fixture.store.ingest.ingest([event], testKeys), {
+        subjects: 1,
+        sessions: 1,
+        events: 1,
+      })
       assert.deepEqual(await fixture.store.subjects.read(tracker, 'anna'), {
         subjectId: 'anna',
         firstSeenAt: start + 9,

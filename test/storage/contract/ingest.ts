@@ -4,6 +4,7 @@ import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { Attributes } from '../../../src/domain/subject.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
+import { testKeys } from '../../support/test-keyring.ts'
 import { byCodePoints, type Fixture, type WholeSubject } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -19,20 +20,32 @@ export function ingestContract(fixture: Fixture): void {
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e2' }),
         eventRow({ trackerId, subjectId: 'ben', sessionId: 's1', eventId: 'e1' }),
       ]
-      assert.deepEqual(await fixture.store.ingest.ingest(rows), { subjects: 2, sessions: 3, events: 3 })
-      assert.deepEqual(await fixture.store.ingest.ingest(rows), { subjects: 0, sessions: 0, events: 0 })
+      assert.deepEqual(await fixture.store.ingest.ingest(rows, testKeys), {
+        subjects: 2,
+        sessions: 3,
+        events: 3,
+      })
+      assert.deepEqual(await fixture.store.ingest.ingest(rows, testKeys), {
+        subjects: 0,
+        sessions: 0,
+        events: 0,
+      })
     })
 
     it('counts a row once that stands in it twice', async () => {
       const { trackerId } = await fixture.createTracker()
       const event = eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' })
       const session = sessionRow({ trackerId, subjectId: 'anna', sessionId: 'session' })
-      const added = await fixture.store.ingest.ingest([event, session, event, session])
+      const added = await fixture.store.ingest.ingest([event, session, event, session], testKeys)
       assert.deepEqual(added, { subjects: 1, sessions: 1, events: 1 })
     })
 
     it('can be empty', async () => {
-      assert.deepEqual(await fixture.store.ingest.ingest([]), { subjects: 0, sessions: 0, events: 0 })
+      assert.deepEqual(await fixture.store.ingest.ingest([], testKeys), {
+        subjects: 0,
+        sessions: 0,
+        events: 0,
+      })
     })
 
     it('is stored whole or not at all', async () => {
@@ -44,20 +57,27 @@ export function ingestContract(fixture: Fixture): void {
         eventRow({ trackerId, subjectId: 'dan', eventId: 'e1', occurredAt: 2 ** 70 }),
         ...['emil', 'fay'].map((subjectId) => eventRow({ trackerId, subjectId, eventId: 'e1' })),
       ]
-      await assert.rejects(fixture.store.ingest.ingest(rows))
+      await assert.rejects(fixture.store.ingest.ingest(rows, testKeys))
       assert.deepEqual(await fixture.listSubjectIds(tracker), [])
       const good = rows.filter(({ subjectId }) => subjectId !== 'dan')
-      assert.deepEqual(await fixture.store.ingest.ingest(good), { subjects: 5, sessions: 5, events: 5 })
+      assert.deepEqual(await fixture.store.ingest.ingest(good, testKeys), {
+        subjects: 5,
+        sessions: 5,
+        events: 5,
+      })
     })
 
     it('leaves out what is of a tracker that is not there, and tells how much', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      const added = await fixture.store.ingest.ingest([
-        eventRow({ trackerId: 'nothing', subjectId: 'anna', eventId: 'e1' }),
-        eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' }),
-        sessionRow({ trackerId: 'nothing', subjectId: 'ben', sessionId: 's' }),
-      ])
+      const added = await fixture.store.ingest.ingest(
+        [
+          eventRow({ trackerId: 'nothing', subjectId: 'anna', eventId: 'e1' }),
+          eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' }),
+          sessionRow({ trackerId: 'nothing', subjectId: 'ben', sessionId: 's' }),
+        ],
+        testKeys,
+      )
       const refused = [{ trackerId: 'nothing', rows: 2 }]
       assert.deepEqual(added, { subjects: 1, sessions: 1, events: 1, refused })
       assert.deepEqual(await fixture.listSubjectIds(tracker), ['anna'])
@@ -67,6 +87,7 @@ export function ingestContract(fixture: Fixture): void {
       const trackers = [await fixture.createTracker(), await fixture.createTracker()]
       const added = await fixture.store.ingest.ingest(
         trackers.map(({ trackerId }) => eventRow({ trackerId, subjectId: 'anna', eventId: 'e1' })),
+        testKeys,
       )
       assert.deepEqual(added, { subjects: 2, sessions: 2, events: 2 })
       for (const tracker of trackers) assert.deepEqual(await fixture.listSubjectIds(tracker), ['anna'])
@@ -77,10 +98,13 @@ export function ingestContract(fixture: Fixture): void {
     it('of an unknown session opens it', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await fixture.store.ingest.ingest([
-        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e2', occurredAt: start + 2 }),
-        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e1', occurredAt: start + 1 }),
-      ])
+      await fixture.store.ingest.ingest(
+        [
+          eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e2', occurredAt: start + 2 }),
+          eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e1', occurredAt: start + 1 }),
+        ],
+        testKeys,
+      )
       assert.deepEqual(await fixture.listSessions(tracker, 'anna'), [
         { sessionId: 's', startedAt: start + 1, endedAt: start + 2, counts: { events: 2 }, attributes: {} },
       ])
@@ -89,7 +113,10 @@ export function ingestContract(fixture: Fixture): void {
     it('is known by its id together with its instant', async () => {
       const tracker = await fixture.createTracker()
       const event = eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'same' })
-      const added = await fixture.store.ingest.ingest([event, { ...event, occurredAt: event.occurredAt + 1 }])
+      const added = await fixture.store.ingest.ingest(
+        [event, { ...event, occurredAt: event.occurredAt + 1 }],
+        testKeys,
+      )
       assert.equal(added.events, 2)
       assert.equal((await fixture.listEvents(tracker, 'anna')).length, 2)
     })
@@ -97,12 +124,13 @@ export function ingestContract(fixture: Fixture): void {
     it('widens the span of its session, and of its subject', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await fixture.store.ingest.ingest([
-        sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', startedAt: start, endedAt: start + 10 }),
-      ])
+      await fixture.store.ingest.ingest(
+        [sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', startedAt: start, endedAt: start + 10 })],
+        testKeys,
+      )
       for (const occurredAt of [start - 5, start + 20]) {
         const event = eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e', occurredAt })
-        await fixture.store.ingest.ingest([event])
+        await fixture.store.ingest.ingest([event], testKeys)
       }
       const [session] = await fixture.listSessions(tracker, 'anna')
       assert.deepEqual([session?.startedAt, session?.endedAt], [start - 5, start + 20])
@@ -113,10 +141,13 @@ export function ingestContract(fixture: Fixture): void {
     it('within its session changes nothing of the span', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await fixture.store.ingest.ingest([
-        sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', startedAt: start, endedAt: start + 10 }),
-        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e', occurredAt: start + 5 }),
-      ])
+      await fixture.store.ingest.ingest(
+        [
+          sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', startedAt: start, endedAt: start + 10 }),
+          eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e', occurredAt: start + 5 }),
+        ],
+        testKeys,
+      )
       const [session] = await fixture.listSessions(tracker, 'anna')
       assert.deepEqual([session?.startedAt, session?.endedAt], [start, start + 10])
     })
@@ -128,7 +159,7 @@ export function ingestContract(fixture: Fixture): void {
           "__proto__":{"a":1},"":"empty name","nested":{"a":{"b":true}}}`,
       )
       const event = eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'e', properties })
-      await fixture.store.ingest.ingest([event])
+      await fixture.store.ingest.ingest([event], testKeys)
       const [stored] = await fixture.listEvents(tracker, 'anna')
       assert.equal(JSON.stringify(stored?.properties), JSON.stringify(properties))
     })
@@ -138,9 +169,18 @@ export function ingestContract(fixture: Fixture): void {
     it('said again spans all that was said of it', async () => {
       const tracker = await fixture.createTracker()
       const say = (startedAt: number, endedAt: number) =>
-        fixture.store.ingest.ingest([
-          sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's', startedAt, endedAt }),
-        ])
+        fixture.store.ingest.ingest(
+          [
+            sessionRow({
+              trackerId: tracker.trackerId,
+              subjectId: 'anna',
+              sessionId: 's',
+              startedAt,
+              endedAt,
+            }),
+          ],
+          testKeys,
+        )
       await say(start + 10, start + 20)
       await say(start + 15, start + 30)
       await say(start, start + 12)
@@ -152,16 +192,19 @@ export function ingestContract(fixture: Fixture): void {
     it('has the attributes of the row with the latest end', async () => {
       const tracker = await fixture.createTracker()
       const say = (endedAt: number, country: string) =>
-        fixture.store.ingest.ingest([
-          sessionRow({
-            trackerId: tracker.trackerId,
-            subjectId: 'anna',
-            sessionId: 's',
-            startedAt: start,
-            endedAt,
-            attributes: { country },
-          }),
-        ])
+        fixture.store.ingest.ingest(
+          [
+            sessionRow({
+              trackerId: tracker.trackerId,
+              subjectId: 'anna',
+              sessionId: 's',
+              startedAt: start,
+              endedAt,
+              attributes: { country },
+            }),
+          ],
+          testKeys,
+        )
       await say(start + 20, 'DE')
       await say(start + 10, 'FR')
       assert.deepEqual((await fixture.store.subjects.read(tracker, 'anna'))?.attributes, { country: 'DE' })
@@ -182,7 +225,7 @@ export function ingestContract(fixture: Fixture): void {
             sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', attributes: { country } }),
           )
           for (let next = 0; next < rows.length; next += batchSize) {
-            await fixture.store.ingest.ingest(rows.slice(next, next + batchSize))
+            await fixture.store.ingest.ingest(rows.slice(next, next + batchSize), testKeys)
           }
           known.push((await fixture.store.subjects.read(tracker, 'anna'))?.attributes)
         }
@@ -205,7 +248,7 @@ export function ingestContract(fixture: Fixture): void {
           attributes,
         }),
       ]
-      for (const row of rows) await fixture.store.ingest.ingest([row])
+      for (const row of rows) await fixture.store.ingest.ingest([row], testKeys)
       const [session] = await fixture.listSessions(tracker, 'anna')
       assert.deepEqual(session?.attributes, attributes)
       assert.equal(session?.endedAt, start + 99)
@@ -225,7 +268,7 @@ export function ingestContract(fixture: Fixture): void {
           const size = round === 0 ? shuffled.length : 1 + random.integer(25)
           // Batches overlap, as those of an import that broke off and began again.
           const batch = shuffled.slice(Math.max(0, next - random.integer(10)), next + size)
-          const counts = await fixture.store.ingest.ingest(batch)
+          const counts = await fixture.store.ingest.ingest(batch, testKeys)
           added.subjects += counts.subjects
           added.sessions += counts.sessions
           added.events += counts.events

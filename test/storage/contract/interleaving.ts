@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import { maxPlainEvents } from '../../../src/storage/interleaving.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
 import type { Fixture } from './fixture.ts'
 
@@ -65,7 +66,7 @@ export function interleavingContract(fixture: Fixture): void {
       it(`are its own, page by page, ${how}`, async () => {
         const tracker = await fixture.createTracker()
         const batches = history(tracker.trackerId)
-        for (const batch of batches) await fixture.store.ingest.ingest(batch)
+        for (const batch of batches) await fixture.store.ingest.ingest(batch, testKeys)
         const all = await fixture.listEvents(tracker, 'anna')
         const sent = batches.flat().filter((row) => row.type === 'event')
         assert.equal(all.length, sent.length)
@@ -85,10 +86,10 @@ export function interleavingContract(fixture: Fixture): void {
     it('and their counts, leave out what has aged out', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await fixture.store.ingest.ingest([
-        ...visits(trackerId, 0, many),
-        ...longSession(trackerId, [0, 500, 1000]),
-      ])
+      await fixture.store.ingest.ingest(
+        [...visits(trackerId, 0, many), ...longSession(trackerId, [0, 500, 1000])],
+        testKeys,
+      )
       const view = { ...tracker, since: start + 600 * 10 }
       const sessions = await fixture.listSessions(view, 'anna')
       assert.equal(sessions.find(({ sessionId }) => sessionId === 'long')?.counts.events, 1)
@@ -101,7 +102,7 @@ export function interleavingContract(fixture: Fixture): void {
         ...{ subjects: 0, sessions: 12, events: 602, isDone: true },
       })
       assert.deepEqual(await fixture.listEvents(view, 'anna', { sessionId: 'long' }), events)
-      assert.deepEqual(await fixture.store.subjects.erase(tracker, 'anna'), {
+      assert.deepEqual(await eraseIn(fixture.store, tracker, 'anna'), {
         ...{ sessions: sessions.length, events: many - 600 + 1 },
       })
     })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
 import { Fixture } from './fixture.ts'
 
@@ -52,8 +53,8 @@ export function maintenanceContract(folder: string, open: (folder: string) => Pr
       const done = await here.store.maintenance.alone(async () => {
         const tracker = await there.createTracker()
         const { trackerId } = tracker
-        await there.store.ingest.ingest([eventRow({ trackerId, subjectId: 'anna', eventId: 'e' })])
-        await there.store.subjects.erase(tracker, 'anna')
+        await there.store.ingest.ingest([eventRow({ trackerId, subjectId: 'anna', eventId: 'e' })], testKeys)
+        await eraseIn(there.store, tracker, 'anna')
         return here.listSubjectIds(tracker)
       })
       assert.deepEqual(done, [])
@@ -81,6 +82,7 @@ export function maintenanceContract(folder: string, open: (folder: string) => Pr
         subjectIds.map((subjectId, i) =>
           eventRow({ trackerId, subjectId, eventId: 'e', occurredAt: start + i }),
         ),
+        testKeys,
       )
       return tracker
     }
@@ -94,11 +96,11 @@ export function maintenanceContract(folder: string, open: (folder: string) => Pr
     it('is due once something was erased, and no longer once it is done', async () => {
       const tracker = await fill()
       const before = await fixture.store.maintenance.scrubState()
-      await fixture.store.subjects.erase(tracker, 'anna')
+      await eraseIn(fixture.store, tracker, 'anna')
       assert.deepEqual(await fixture.store.maintenance.scrubState(), { ...before, isDue: true })
       const lastAt = await scrub()
       assert.deepEqual(await fixture.store.maintenance.scrubState(), { lastAt, isDue: false })
-      await fixture.store.subjects.erase(tracker, 'ben')
+      await eraseIn(fixture.store, tracker, 'ben')
       assert.deepEqual(await fixture.store.maintenance.scrubState(), { lastAt, isDue: true })
       await scrub()
     })
@@ -106,7 +108,7 @@ export function maintenanceContract(folder: string, open: (folder: string) => Pr
     it('is due once something aged was erased, though nobody could see it', async () => {
       const tracker = await fill()
       assert.equal(await isDue(), false)
-      const erased = await fixture.store.subjects.erase({ ...tracker, since: start + 9 }, 'anna')
+      const erased = await eraseIn(fixture.store, { ...tracker, since: start + 9 }, 'anna')
       assert.deepEqual(erased, { sessions: 0, events: 0 })
       assert.equal(await isDue(), true)
       await scrub()
@@ -119,7 +121,7 @@ export function maintenanceContract(folder: string, open: (folder: string) => Pr
       assert.equal(await isDue(), true)
       await scrub()
       const late = eventRow({ trackerId, subjectId: 'ben', eventId: 'late', occurredAt: start + 9 })
-      await fixture.store.ingest.ingest([late])
+      await fixture.store.ingest.ingest([late], testKeys)
       assert.equal(await isDue(), false)
       await fixture.store.retention.sweep(trackerId, stepBefore(start + 2, 100))
       assert.deepEqual(await fixture.listSubjectIds(tracker), ['ben', 'cleo'])
@@ -129,14 +131,17 @@ export function maintenanceContract(folder: string, open: (folder: string) => Pr
 
     it('is not due when nothing was deleted: of nobody, of a hidden tracker, by a sweep that finds nothing', async () => {
       const tracker = await fill()
-      await fixture.store.subjects.erase(tracker, 'nobody')
-      await fixture.store.subjects.erase({ ...tracker, organisationId: 'nobody' }, 'anna')
+      await eraseIn(fixture.store, tracker, 'nobody')
+      await eraseIn(fixture.store, { ...tracker, organisationId: 'nobody' }, 'anna')
       // Nothing of this session has aged out, though it began long ago.
       const session = { trackerId: tracker.trackerId, subjectId: 'dan', sessionId: 's' }
-      await fixture.store.ingest.ingest([
-        sessionRow({ ...session, startedAt: start - 9, endedAt: start + 9 }),
-        eventRow({ ...session, eventId: 'e', occurredAt: start }),
-      ])
+      await fixture.store.ingest.ingest(
+        [
+          sessionRow({ ...session, startedAt: start - 9, endedAt: start + 9 }),
+          eventRow({ ...session, eventId: 'e', occurredAt: start }),
+        ],
+        testKeys,
+      )
       const swept = await fixture.store.retention.sweep(tracker.trackerId, stepBefore(start, 100))
       assert.deepEqual(swept, { subjects: 0, sessions: 0, events: 0, isDone: true })
       assert.equal(await isDue(), false)
@@ -144,7 +149,7 @@ export function maintenanceContract(folder: string, open: (folder: string) => Pr
 
     it('keeps every row, and the totals', async () => {
       const tracker = await fill()
-      await fixture.store.subjects.erase(tracker, 'anna')
+      await eraseIn(fixture.store, tracker, 'anna')
       const totals = () => fixture.store.dailyTotals.list(tracker, -1e6, 1e6)
       const before = [
         await fixture.readAll(tracker),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { maxPageBytes } from '../../../src/domain/page.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import { testKeys } from '../../support/test-keyring.ts'
 import type { Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -18,7 +19,7 @@ export function pageBytesContract(fixture: Fixture): void {
           ...{ occurredAt: start - number, properties: { text: text(bytes) } },
         }),
       )
-      await fixture.store.ingest.ingest(rows)
+      await fixture.store.ingest.ingest(rows, testKeys)
       for (const sessionId of [null, 'session']) {
         const query = { limit: 200, after: null, sessionId }
         const page = await fixture.store.events.list(tracker, 'anna', query)
@@ -39,20 +40,23 @@ export function pageBytesContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const large = { text: text(2 * maxPageBytes) }
-      await fixture.store.ingest.ingest([
-        ...[1, 2].map((number) =>
-          eventRow({
-            ...{ trackerId, subjectId: 'anna', eventId: `e${number}`, occurredAt: start + number },
-            properties: large,
-          }),
-        ),
-        ...[1, 2].map((number) =>
-          sessionRow({
-            ...{ trackerId, subjectId: 'ben', sessionId: `s${number}`, startedAt: start + number },
-            attributes: large,
-          }),
-        ),
-      ])
+      await fixture.store.ingest.ingest(
+        [
+          ...[1, 2].map((number) =>
+            eventRow({
+              ...{ trackerId, subjectId: 'anna', eventId: `e${number}`, occurredAt: start + number },
+              properties: large,
+            }),
+          ),
+          ...[1, 2].map((number) =>
+            sessionRow({
+              ...{ trackerId, subjectId: 'ben', sessionId: `s${number}`, startedAt: start + number },
+              attributes: large,
+            }),
+          ),
+        ],
+        testKeys,
+      )
       const query = { limit: 200, after: null }
       const events = await fixture.store.events.list(tracker, 'anna', { ...query, sessionId: null })
       assert.deepEqual(events?.next, { occurredAt: start + 2, eventId: 'e2' })
@@ -78,7 +82,7 @@ export function pageBytesContract(fixture: Fixture): void {
           attributes: { text: text(200_000) },
         }),
       )
-      await fixture.store.ingest.ingest(rows)
+      await fixture.store.ingest.ingest(rows, testKeys)
       const all = await fixture.listSessions(tracker, 'anna')
       assert.deepEqual(
         all.map(({ sessionId, attributes }) => [sessionId, attributes]),
@@ -104,7 +108,7 @@ export function pageBytesContract(fixture: Fixture): void {
           ...{ occurredAt: start - number, properties: { text: '東'.repeat(80_000) } },
         }),
       )
-      await fixture.store.ingest.ingest(rows)
+      await fixture.store.ingest.ingest(rows, testKeys)
       const page = await fixture.store.events.list(tracker, 'anna', {
         limit: 200,
         after: null,

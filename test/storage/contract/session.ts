@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import { testKeys } from '../../support/test-keyring.ts'
 import { byCodePoints, type Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -19,7 +20,7 @@ export function sessionContract(fixture: Fixture): void {
           startedAt: start + 1 + (i % 3),
         }),
       ])
-      await fixture.store.ingest.ingest(rows)
+      await fixture.store.ingest.ingest(rows, testKeys)
       const expected = rows
         .sort((a, b) => b.startedAt - a.startedAt || byCodePoints(b.sessionId, a.sessionId))
         .map(({ sessionId }) => sessionId)
@@ -36,18 +37,21 @@ export function sessionContract(fixture: Fixture): void {
     it('come with their span, their number of events and their attributes', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await fixture.store.ingest.ingest([
-        sessionRow({
-          trackerId,
-          subjectId: 'anna',
-          sessionId: 's1',
-          startedAt: start,
-          endedAt: start + 60,
-          attributes: { country: 'DE', nested: { list: [1, null] } },
-        }),
-        eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId: 'e1', occurredAt: start + 30 }),
-        eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e2', occurredAt: start + 40 }),
-      ])
+      await fixture.store.ingest.ingest(
+        [
+          sessionRow({
+            trackerId,
+            subjectId: 'anna',
+            sessionId: 's1',
+            startedAt: start,
+            endedAt: start + 60,
+            attributes: { country: 'DE', nested: { list: [1, null] } },
+          }),
+          eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId: 'e1', occurredAt: start + 30 }),
+          eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e2', occurredAt: start + 40 }),
+        ],
+        testKeys,
+      )
       assert.deepEqual(await fixture.store.sessions.list(tracker, 'anna', { limit: 2, after: null }), {
         rows: [
           {
@@ -76,6 +80,7 @@ export function sessionContract(fixture: Fixture): void {
           sessionRow({ trackerId: tracker.trackerId, subjectId, sessionId: 'shared' }),
           sessionRow({ trackerId: tracker.trackerId, subjectId, sessionId: `of ${subjectId}` }),
         ]),
+        testKeys,
       )
       const listed = await fixture.listSessions(tracker, 'ben')
       assert.deepEqual(
@@ -86,9 +91,10 @@ export function sessionContract(fixture: Fixture): void {
 
     it('are null when there is no such subject, tracker, or right to see it', async () => {
       const tracker = await fixture.createTracker()
-      await fixture.store.ingest.ingest([
-        sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' }),
-      ])
+      await fixture.store.ingest.ingest(
+        [sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' })],
+        testKeys,
+      )
       const organisationId = await fixture.createOrganisation()
       for (const after of [null, { startedAt: start + 1, sessionId: 'x' }]) {
         const query = { limit: 10, after }
@@ -104,9 +110,10 @@ export function sessionContract(fixture: Fixture): void {
 
     it('are an empty page, not null, behind the end', async () => {
       const tracker = await fixture.createTracker()
-      await fixture.store.ingest.ingest([
-        sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' }),
-      ])
+      await fixture.store.ingest.ingest(
+        [sessionRow({ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: 's' })],
+        testKeys,
+      )
       const after = { startedAt: start - 1, sessionId: 's' }
       assert.deepEqual(await fixture.store.sessions.list(tracker, 'anna', { limit: 10, after }), {
         rows: [],

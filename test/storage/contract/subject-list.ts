@@ -4,6 +4,7 @@ import type { SubjectQuery, SubjectSummary } from '../../../src/domain/subject.t
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { byCodePoints, everySubject, type Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -80,6 +81,7 @@ export function subjectListContract(fixture: Fixture): void {
       ids.map((subjectId, i) =>
         eventRow({ trackerId: tracker.trackerId, subjectId, eventId: 'e', occurredAt: instantOf(i) }),
       ),
+      testKeys,
     )
   }
 
@@ -103,11 +105,14 @@ export function subjectListContract(fixture: Fixture): void {
     it('come with when they were seen and what they hold', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      await fixture.store.ingest.ingest([
-        eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId: 'e1', occurredAt: start }),
-        eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e2', occurredAt: start + 9 }),
-        eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e3', occurredAt: start + 5 }),
-      ])
+      await fixture.store.ingest.ingest(
+        [
+          eventRow({ trackerId, subjectId: 'anna', sessionId: 's1', eventId: 'e1', occurredAt: start }),
+          eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e2', occurredAt: start + 9 }),
+          eventRow({ trackerId, subjectId: 'anna', sessionId: 's2', eventId: 'e3', occurredAt: start + 5 }),
+        ],
+        testKeys,
+      )
       assert.deepEqual(await fixture.store.subjects.list(tracker, everySubject), {
         rows: [
           {
@@ -216,7 +221,7 @@ export function subjectListContract(fixture: Fixture): void {
         eventId: 'later',
         occurredAt: start + 50,
       })
-      await fixture.store.ingest.ingest([again])
+      await fixture.store.ingest.ingest([again], testKeys)
       assert.deepEqual(await fixture.listSubjectIds(tracker, { sort: 'lastSeenAt' }), ['ben', 'cleo', 'anna'])
       assert.deepEqual(await fixture.listSubjectIds(tracker, { sort: '-lastSeenAt' }), [
         'anna',
@@ -292,7 +297,7 @@ export function subjectListContract(fixture: Fixture): void {
           tracker,
           Array.from({ length: 5 }, () => random.pick(guests)),
         )
-        for (let i = 0; i < 3; i++) await fixture.store.subjects.erase(tracker, random.pick(guests))
+        for (let i = 0; i < 3; i++) await eraseIn(fixture.store, tracker, random.pick(guests))
       } while (after !== null)
       const told = `LETHE_TEST_SEED=${random.seed}`
       assert.deepEqual(seen, [...new Set(seen)].sort(byCodePoints), `nobody twice, all in order: ${told}`)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
+import { testKeys } from '../../support/test-keyring.ts'
 import type { Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -11,18 +12,21 @@ export function subjectContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
       const attributes = { country: 'DE', browser: 'Firefox' }
-      await fixture.store.ingest.ingest([
-        sessionRow({
-          trackerId,
-          subjectId: 'anna',
-          sessionId: 's',
-          startedAt: start,
-          endedAt: start + 9,
-          attributes,
-        }),
-        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e1', occurredAt: start + 1 }),
-        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e2', occurredAt: start + 2 }),
-      ])
+      await fixture.store.ingest.ingest(
+        [
+          sessionRow({
+            trackerId,
+            subjectId: 'anna',
+            sessionId: 's',
+            startedAt: start,
+            endedAt: start + 9,
+            attributes,
+          }),
+          eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e1', occurredAt: start + 1 }),
+          eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId: 'e2', occurredAt: start + 2 }),
+        ],
+        testKeys,
+      )
       assert.deepEqual(await fixture.store.subjects.read(tracker, 'anna'), {
         subjectId: 'anna',
         firstSeenAt: start,
@@ -43,8 +47,8 @@ export function subjectContract(fixture: Fixture): void {
           endedAt,
           attributes: { from: sessionId },
         })
-      await fixture.store.ingest.ingest([session('newest', start + 50, start + 51)])
-      await fixture.store.ingest.ingest([session('older', start, start + 100)])
+      await fixture.store.ingest.ingest([session('newest', start + 50, start + 51)], testKeys)
+      await fixture.store.ingest.ingest([session('older', start, start + 100)], testKeys)
       const record = await fixture.store.subjects.read(tracker, 'anna')
       assert.deepEqual(record?.attributes, { from: 'newest' })
       assert.equal(record?.lastSeenAt, start + 100)
@@ -61,6 +65,7 @@ export function subjectContract(fixture: Fixture): void {
             attributes: { from: sessionId },
           }),
         ),
+        testKeys,
       )
       const [first] = await fixture.listSessions(tracker, 'anna')
       assert.equal(first?.sessionId, '🦦')
@@ -84,6 +89,7 @@ export function subjectContract(fixture: Fixture): void {
             eventRow({ trackerId, subjectId, sessionId: 's', eventId: 'e', occurredAt: start + number }),
           ]),
         ),
+        testKeys,
       )
       const later = { ...mine, since: start + 75 }
       const foreign = { ...mine, organisationId: theirs.organisationId }
@@ -106,9 +112,10 @@ export function subjectContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const empty = await fixture.createTracker(tracker.organisationId)
       const organisationId = await fixture.createOrganisation()
-      await fixture.store.ingest.ingest([
-        eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'e' }),
-      ])
+      await fixture.store.ingest.ingest(
+        [eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId: 'e' })],
+        testKeys,
+      )
       assert.ok(await fixture.store.subjects.read(tracker, 'anna'))
       for (const subjectId of ['ann', 'annaa', 'Anna', 'anna ', '%', 'anna%', '']) {
         assert.equal(await fixture.store.subjects.read(tracker, subjectId), null, subjectId)
@@ -124,7 +131,7 @@ export function subjectContract(fixture: Fixture): void {
         const events = Array.from({ length: i + 1 }, (_, n) =>
           eventRow({ trackerId, subjectId: 'anna', sessionId: `s${n}`, eventId: `e${n}` }),
         )
-        await fixture.store.ingest.ingest(events)
+        await fixture.store.ingest.ingest(events, testKeys)
       }
       for (const [i, tracker] of trackers.entries()) {
         const record = await fixture.store.subjects.read(tracker, 'anna')
@@ -143,7 +150,10 @@ export function subjectContract(fixture: Fixture): void {
       ] as const
       for (const [trackerId, subjectId] of pairs) {
         await fixture.store.trackers.create({ id: trackerId, organisationId, name: 'Shop', createdAt: 1 })
-        await fixture.store.ingest.ingest([eventRow({ trackerId, subjectId, eventId: `of ${trackerId}` })])
+        await fixture.store.ingest.ingest(
+          [eventRow({ trackerId, subjectId, eventId: `of ${trackerId}` })],
+          testKeys,
+        )
       }
       for (const [trackerId, subjectId] of pairs) {
         const events = await fixture.listEvents({ organisationId, trackerId, since: always }, subjectId)
@@ -163,6 +173,7 @@ export function subjectContract(fixture: Fixture): void {
         ['a', 'b', 'c'].map((subjectId, i) =>
           sessionRow({ trackerId, subjectId, sessionId: 's', startedAt: start + i, endedAt: start + i }),
         ),
+        testKeys,
       )
       assert.equal(await fixture.store.subjects.count(tracker, 10), 3)
       assert.equal(await fixture.store.subjects.count(tracker, 2), 2)

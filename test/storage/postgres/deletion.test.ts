@@ -5,6 +5,7 @@ import { openStoreAt } from '../../support/empty-store.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { eventRow } from '../../support/rows.ts'
+import { testKeys } from '../../support/test-keyring.ts'
 import { until } from '../../support/until.ts'
 import { deleteOrganisation, deleteTracker, newKey, removeAll } from '../contract/deletion.ts'
 import { Fixture } from '../contract/fixture.ts'
@@ -54,10 +55,10 @@ describe('a deletion', () => {
       eventRow({ trackerId: tracker.trackerId, subjectId: 'anna', eventId }),
       eventRow({ trackerId: tracker.trackerId, subjectId: eventId, eventId }),
     ]
-    await fixture.store.ingest.ingest(rows('e1'))
+    await fixture.store.ingest.ingest(rows('e1'), testKeys)
     const isHeld = `SELECT 1 FROM subjects WHERE tracker_id = '${tracker.trackerId}' FOR UPDATE`
     const outcomes = await inTurn(isHeld, [
-      () => fixture.store.ingest.ingest(rows('e2')),
+      () => fixture.store.ingest.ingest(rows('e2'), testKeys),
       () => deleteTracker(fixture, tracker),
     ])
     assert.deepEqual(outcomes, [{ subjects: 1, sessions: 1, events: 2 }, true])

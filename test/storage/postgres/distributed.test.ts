@@ -4,6 +4,7 @@ import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-s
 import { freshDistributedStore, freshSchema, namedCluster, query } from '../../support/citus.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { always, eventRow } from '../../support/rows.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { storeContract } from '../contract.ts'
 
 describe('spreading a store over a cluster', () => {
@@ -39,14 +40,14 @@ if (!cluster) {
       const rows = Array.from({ length: 500 }, (_, i) =>
         eventRow({ trackerId: 'shop', subjectId: `s${i}`, eventId: 'e', occurredAt: i }),
       )
-      await alone.ingest.ingest(rows)
+      await alone.ingest.ingest(rows, testKeys)
       await alone.maintenance.distribute()
       await alone.maintenance.distribute()
       await alone.close()
       const spread = await openPostgresStore(address)
       const view = { organisationId: 'acme', trackerId: 'shop', since: always }
       assert.equal((await spread.subjects.read(view, 's123'))?.counts.events, 1)
-      assert.deepEqual(await spread.subjects.erase(view, 's123'), { sessions: 1, events: 1 })
+      assert.deepEqual(await eraseIn(spread, view, 's123'), { sessions: 1, events: 1 })
       assert.equal(await spread.subjects.read(view, 's123'), null)
       await spread.close()
       const kinds = await query(

@@ -10,6 +10,7 @@ import { behindAll } from '../../../src/storage/postgres/present-subject.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { always, eventRow } from '../../support/rows.ts'
+import { testKeys } from '../../support/test-keyring.ts'
 
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 const first = { limit: 200, after: null }
@@ -30,7 +31,7 @@ describe('the events of a session among many others, on PostgreSQL', () => {
     lifetime.after(() => store.close())
     await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
     await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
-    await store.ingest.ingest(rows)
+    await store.ingest.ingest(rows, testKeys)
     const listed = await store.events.list(tracker, 'anna', { ...first, sessionId: 'rare' })
     assert.equal(listed?.rows.length, 10)
     const client = new Client(url)

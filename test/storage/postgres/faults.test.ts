@@ -6,6 +6,7 @@ import type { Store } from '../../../src/domain/store.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
 import { always, eventRow } from '../../support/rows.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { until } from '../../support/until.ts'
 import { keeping, rememberWindows, stepBefore } from '../../support/windows.ts'
 
@@ -38,6 +39,7 @@ describe('a PostgreSQL store whose server goes away', () => {
       Array.from({ length: events }, () =>
         eventRow({ ...owner, eventId: `e${++visits}`, occurredAt: visits }),
       ),
+      testKeys,
     )
   }
 
@@ -46,7 +48,7 @@ describe('a PostgreSQL store whose server goes away', () => {
     reading: read,
     listing: async () => store.subjects.list(shop, { sort: 'subjectId', limit: 50, ...none }),
     'looking up a key': async () => store.apiKeys.findCaller('nobody'),
-    erasing: () => store.subjects.erase(shop, 'nobody'),
+    erasing: () => eraseIn(store, shop, 'nobody'),
     'taking in': () => visit('anna'),
     sweeping: () => store.retention.sweep('shop', stepBefore(0, 100)),
     'being alone': () => store.maintenance.alone(async () => 'alone'),
@@ -94,11 +96,11 @@ describe('a PostgreSQL store whose server goes away', () => {
   it('does not wait for ever for a server that says nothing, and goes on when it speaks again', async () => {
     const fresh = await openPostgresStore(server.url)
     const works = [store, fresh].flatMap(({ subjects, ping }) => [
-      () => subjects.erase(shop, 'nobody'),
+      () => eraseIn({ subjects }, shop, 'nobody'),
       () => subjects.read(shop, 'nobody'),
       ping,
     ])
-    await store.subjects.erase(shop, 'nobody')
+    await eraseIn(store, shop, 'nobody')
     await server.pause()
     const settled = Promise.allSettled(works.map((work) => work()))
     const outcomes = await Promise.race([settled, setTimeout(silentMs, [])])
@@ -148,7 +150,7 @@ describe('a PostgreSQL store whose server goes away', () => {
 
   it('keeps what was acknowledged, and erases in whole or not at all', async () => {
     await visit('ben', 2_000)
-    const erasing = store.subjects.erase(shop, 'ben').catch(() => null)
+    const erasing = eraseIn(store, shop, 'ben').catch(() => null)
     await server.stop('immediate')
     const erased = await erasing
     await server.start()

@@ -6,6 +6,7 @@ import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-s
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { eventRow } from '../../support/rows.ts'
+import { testKeys } from '../../support/test-keyring.ts'
 import { keeping, rememberWindows } from '../../support/windows.ts'
 
 async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
@@ -94,7 +95,7 @@ describe('opening a PostgreSQL store', () => {
     await client.end()
     const store = await openPostgresStore(url)
     t.after(() => store.close())
-    await store.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'e' })])
+    await store.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'e' })], testKeys)
     assert.equal((await store.organisations.list()).length, 1)
     const actor = { kind: 'command-line' } as const
     const note = { id: 'b', organisationId: 'acme', at: 2, actor, target: null, requestId: null }
@@ -161,6 +162,7 @@ describe('opening a PostgreSQL store', () => {
       Array.from({ length: 300 }, (_, i) =>
         eventRow({ trackerId: 'shop', subjectId: `telltale-${i % 7}`, eventId: `telltale-${i}` }),
       ),
+      testKeys,
     )
     await store.close()
     await query(url, 'ANALYZE')
@@ -186,7 +188,7 @@ describe('a failure of PostgreSQL', () => {
     await query(url, 'ALTER TABLE events ADD CONSTRAINT short CHECK (length(properties) < 20)')
     const row = eventRow({ trackerId: 'shop', subjectId: 'telltale', eventId: 'telltale' })
     await assert.rejects(
-      store.ingest.ingest([{ ...row, properties: { telltale: 'telltale'.repeat(5) } }]),
+      store.ingest.ingest([{ ...row, properties: { telltale: 'telltale'.repeat(5) } }], testKeys),
       (error: Error & { code?: string }) => {
         assert.equal(error.code, '23514')
         assert.match(error.message, /violates check constraint "short"/)

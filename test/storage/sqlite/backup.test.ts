@@ -9,6 +9,7 @@ import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { always, at, eventRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { keeping, rememberWindows, stepBefore } from '../../support/windows.ts'
 import { Fixture } from '../contract/fixture.ts'
 import { value } from './database-file.ts'
@@ -47,22 +48,22 @@ async function contentsOf(store: Store): Promise<unknown> {
 describe('a backup', () => {
   it('opens as a store that holds the same, and is its owner’s alone', async (t) => {
     const { store, copy } = await openShop(t)
-    for (let number = 0; number < 20; number++) await store.ingest.ingest(tellTale(number).rows)
+    for (let number = 0; number < 20; number++) await store.ingest.ingest(tellTale(number).rows, testKeys)
     await store.maintenance.backup(copy)
     assert.equal(statSync(copy).mode & 0o777, 0o600)
     assert.equal(value(copy, 'PRAGMA integrity_check'), 'ok')
     const opened = await openCopy(t, copy)
     assert.deepEqual(await contentsOf(opened), await contentsOf(store))
     // A store like any other: what comes in is stored, what is erased goes.
-    await opened.ingest.ingest(tellTale(99).rows)
-    assert.deepEqual(await opened.subjects.erase(tracker, tellTale(3).subjectId), { sessions: 2, events: 8 })
+    await opened.ingest.ingest(tellTale(99).rows, testKeys)
+    assert.deepEqual(await eraseIn(opened, tracker, tellTale(3).subjectId), { sessions: 2, events: 8 })
     assert.ok(await store.subjects.read(tracker, tellTale(3).subjectId))
     assert.equal(await store.subjects.read(tracker, tellTale(99).subjectId), null)
   })
 
   it('leaves one file, and nothing beside it', async (t) => {
     const { store, path, copy } = await openShop(t)
-    await store.ingest.ingest(tellTale(1).rows)
+    await store.ingest.ingest(tellTale(1).rows, testKeys)
     const before = readdirSync(join(path, '..'))
     await store.maintenance.backup(copy)
     assert.deepEqual(readdirSync(join(copy, '..')), ['copy.db'])
@@ -78,10 +79,10 @@ describe('a backup', () => {
     // From all subjects in turn, so that they share their pages.
     const mixed = rows.toSorted((a, b) => JSON.stringify(a).length - JSON.stringify(b).length)
     for (let next = 0; next < mixed.length; next += 500) {
-      await store.ingest.ingest(mixed.slice(next, next + 500))
+      await store.ingest.ingest(mixed.slice(next, next + 500), testKeys)
     }
     for (const { subjectId } of subjects.filter((_, number) => number % 3 === 1)) {
-      await store.subjects.erase(tracker, subjectId)
+      await eraseIn(store, tracker, subjectId)
     }
     await rememberWindows(store, keeping(1))
     while (!(await store.retention.sweep('shop', stepBefore(start, 500))).isDone);
@@ -96,18 +97,18 @@ describe('a backup', () => {
     const bulk = Array.from({ length: 20_000 }, (_, i) =>
       eventRow({ subjectId: 'bulk', sessionId: `s${i % 50}`, eventId: `e${i}`, occurredAt: start + i }),
     )
-    await store.ingest.ingest(bulk)
+    await store.ingest.ingest(bulk, testKeys)
     const other = await openSqliteStore(path)
     t.after(() => other.close())
     const pair = (number: number) =>
       ['anna', 'ben'].map((subjectId) => eventRow({ subjectId, eventId: `e${number}` }))
-    await other.ingest.ingest(pair(0))
+    await other.ingest.ingest(pair(0), testKeys)
     let isDone = false
     const backup = store.maintenance.backup(copy).finally(() => {
       isDone = true
     })
     let writes = 1
-    while (!isDone) await other.ingest.ingest(pair(writes++))
+    while (!isDone) await other.ingest.ingest(pair(writes++), testKeys)
     await backup
     t.diagnostic(`${writes} writes meanwhile`)
     const opened = await openCopy(t, copy)
@@ -122,7 +123,7 @@ describe('a backup', () => {
 
   it('takes the place of the part that an earlier one left behind when it was killed', async (t) => {
     const { store, copy } = await openShop(t)
-    await store.ingest.ingest(tellTale(1).rows)
+    await store.ingest.ingest(tellTale(1).rows, testKeys)
     writeFileSync(`${copy}.partial`, 'the first half of a store')
     await store.maintenance.backup(copy)
     assert.equal(existsSync(`${copy}.partial`), false)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { always, at, eventRow } from '../../support/rows.ts'
+import { testKeys } from '../../support/test-keyring.ts'
 import { openShop } from './open-shop.ts'
 
 const view = { organisationId: 'acme', trackerId: 'shop', since: always }
@@ -9,10 +10,13 @@ const view = { organisationId: 'acme', trackerId: 'shop', since: always }
 /** A store with one subject, and a connection of somebody else to it. */
 async function openWithAnna(t: TestContext) {
   const { store, path } = await openShop(t)
-  await store.ingest.ingest([
-    eventRow({ subjectId: 'anna', eventId: 'old', occurredAt: at('2026-01-01T00:00:00Z') }),
-    eventRow({ subjectId: 'anna', eventId: 'new', occurredAt: at('2026-11-01T00:00:00Z') }),
-  ])
+  await store.ingest.ingest(
+    [
+      eventRow({ subjectId: 'anna', eventId: 'old', occurredAt: at('2026-01-01T00:00:00Z') }),
+      eventRow({ subjectId: 'anna', eventId: 'new', occurredAt: at('2026-11-01T00:00:00Z') }),
+    ],
+    testKeys,
+  )
   const other = new DatabaseSync(path)
   t.after(() => other.close())
   return { store, other }

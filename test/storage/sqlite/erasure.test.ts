@@ -12,6 +12,7 @@ import { LogTruncation } from '../../../src/storage/sqlite/write-ahead-log.ts'
 import { always, at, eventRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { filesOf, logSize } from './database-file.ts'
 import { openShop } from './open-shop.ts'
 import { runChild } from './run-child.ts'
@@ -22,7 +23,7 @@ const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 
 async function ingest(store: Store, rows: readonly IncomingRow[], batchSize: number): Promise<void> {
   for (let next = 0; next < rows.length; next += batchSize) {
-    await store.ingest.ingest(rows.slice(next, next + batchSize))
+    await store.ingest.ingest(rows.slice(next, next + batchSize), testKeys)
   }
 }
 
@@ -59,7 +60,7 @@ describe('the write-ahead log', () => {
     const { store, path } = await openShop(t)
     await ingest(store, [...eventsOf('anna', 100), ...eventsOf('ben', 100)], 50)
     assert.notEqual(logSize(path), 0)
-    await store.subjects.erase(tracker, 'anna')
+    await eraseIn(store, tracker, 'anna')
     assert.equal(logSize(path), 0)
   })
 
@@ -67,7 +68,7 @@ describe('the write-ahead log', () => {
     const { store, path } = await openShop(t)
     await ingest(store, eventsOf('anna', 10), 10)
     assert.notEqual(logSize(path), 0)
-    assert.deepEqual(await store.subjects.erase(tracker, 'nobody'), { sessions: 0, events: 0 })
+    assert.deepEqual(await eraseIn(store, tracker, 'nobody'), { sessions: 0, events: 0 })
     assert.equal(logSize(path), 0)
   })
 
@@ -77,7 +78,7 @@ describe('the write-ahead log', () => {
     const other = new DatabaseSync(path)
     other.exec('BEGIN')
     assert.equal(other.prepare('SELECT count(*) AS n FROM events').get()?.n, 100)
-    const erasure = store.subjects.erase(tracker, 'anna')
+    const erasure = eraseIn(store, tracker, 'anna')
     while ((await store.subjects.read(tracker, 'anna')) !== null) await nextTurn()
     assert.notEqual(logSize(path), 0)
     other.close()
@@ -98,7 +99,7 @@ describe('the write-ahead log', () => {
           properties: { url: page(name) },
         }),
       )
-      await store.ingest.ingest(rows)
+      await store.ingest.ingest(rows, testKeys)
     }
     const child = runChild('child-checkpoints.ts', path)
     t.after(async () => {
@@ -107,7 +108,7 @@ describe('the write-ahead log', () => {
     })
     await once(child.stdout, 'data')
     for (const name of names) {
-      assert.deepEqual(await store.subjects.erase(tracker, name), { sessions: 1, events: 500 })
+      assert.deepEqual(await eraseIn(store, tracker, name), { sessions: 1, events: 500 })
       const bytes = Buffer.concat(filesOf(path).map((file) => file.bytes)).toString('latin1')
       // A few may be left in the gaps of pages, as below.
       const left = bytes.split(page(name)).length - 1
@@ -120,7 +121,7 @@ describe('the write-ahead log', () => {
     await ingest(store, eventsOf('anna', 100), 100)
     const other = beginReading(path)
     let isAnswered = false
-    const erasure = store.subjects.erase(tracker, 'anna').finally(() => {
+    const erasure = eraseIn(store, tracker, 'anna').finally(() => {
       isAnswered = true
     })
     // What the erasure waits for ends only afterwards.
@@ -206,7 +207,7 @@ describe('the files after erasures', () => {
 
     const [erased, kept] = [subjects.slice(0, 60), subjects.slice(60)]
     for (const { subjectId } of random.shuffle(erased)) {
-      assert.deepEqual(await store.subjects.erase(tracker, subjectId), { sessions: 2, events: 8 })
+      assert.deepEqual(await eraseIn(store, tracker, subjectId), { sessions: 2, events: 8 })
     }
     assert.equal(logSize(path), 0)
 
@@ -242,7 +243,7 @@ describe('the files after erasures', () => {
     )
     await ingest(store, rows, 500)
     assert.ok(filesOf(path).some(({ bytes }) => bytes.includes('Änna-')))
-    await store.subjects.erase(tracker, 'Änna-subject')
+    await eraseIn(store, tracker, 'Änna-subject')
     for (const { name, bytes } of filesOf(path)) {
       for (const encoding of ['utf8', 'utf16le', 'latin1'] as const) {
         assert.equal(bytes.includes(Buffer.from('Änna-', encoding)), false, `${encoding} in ${name}`)
@@ -262,7 +263,7 @@ describe('a large erasure', () => {
     )
     const seen = new Set<unknown>()
     let isDone = false
-    const erasure = store.subjects.erase(tracker, 'anna').finally(() => {
+    const erasure = eraseIn(store, tracker, 'anna').finally(() => {
       isDone = true
     })
     while (!isDone) {
@@ -280,7 +281,7 @@ describe('a large erasure', () => {
     await ingest(store, [...eventsOf('anna', 50_000), ...eventsOf('ben', 10)], 10_000)
     let isDone = false
     const begin = performance.now()
-    const erasure = store.subjects.erase(tracker, 'anna').finally(() => {
+    const erasure = eraseIn(store, tracker, 'anna').finally(() => {
       isDone = true
     })
     let longest = 0
@@ -312,16 +313,16 @@ describe('erasures that wait in a batch', () => {
   it('are done together, and each is told what was its own', async (t) => {
     const { store, path } = await openShop(t)
     const names = Array.from({ length: 60 }, (_, i) => `visitor-${i}`)
-    for (const [i, name] of names.entries()) await store.ingest.ingest(eventsOf(name, i + 1))
+    for (const [i, name] of names.entries()) await store.ingest.ingest(eventsOf(name, i + 1), testKeys)
     const stranger = { ...tracker, organisationId: 'other' }
     const other = new DatabaseSync(path)
     t.after(() => other.close())
     const subjects = other.prepare('SELECT count(*) AS count FROM subjects')
 
     const unlock = lock(path)
-    const erasures = names.map((name) => store.subjects.erase(tracker, name))
-    const again = store.subjects.erase(tracker, 'visitor-59')
-    const unseen = store.subjects.erase(stranger, 'visitor-7')
+    const erasures = names.map((name) => eraseIn(store, tracker, name))
+    const again = eraseIn(store, tracker, 'visitor-59')
+    const unseen = eraseIn(store, stranger, 'visitor-7')
     unlock()
     let isDone = false
     const all = Promise.all(erasures).finally(() => {
@@ -345,13 +346,13 @@ describe('erasures that wait in a batch', () => {
   it('fail alone', async (t) => {
     const { store, path } = await openShop(t)
     const names = ['anna', 'ben', 'carl', 'dora']
-    for (const name of names) await store.ingest.ingest(eventsOf(name, 3))
+    for (const name of names) await store.ingest.ingest(eventsOf(name, 3), testKeys)
     const other = new DatabaseSync(path)
     other.exec(`CREATE TRIGGER refusal BEFORE DELETE ON subjects WHEN old.subject_id = 'carl'
                 BEGIN SELECT RAISE(ABORT, 'carl stays'); END`)
     other.close()
     const unlock = lock(path)
-    const erasures = Promise.allSettled(names.map((name) => store.subjects.erase(tracker, name)))
+    const erasures = Promise.allSettled(names.map((name) => eraseIn(store, tracker, name)))
     unlock()
     const erased = { status: 'fulfilled', value: { sessions: 3, events: 3 } }
     const [anna, ben, carl, dora] = await erasures
@@ -363,10 +364,10 @@ describe('erasures that wait in a batch', () => {
 
   it('come before other writes that wait', async (t) => {
     const { store, path } = await openShop(t)
-    await store.ingest.ingest([...eventsOf('anna', 1), ...eventsOf('ben', 1)])
+    await store.ingest.ingest([...eventsOf('anna', 1), ...eventsOf('ben', 1)], testKeys)
     const unlock = lock(path)
-    const writes = [store.subjects.erase(tracker, 'anna'), store.ingest.ingest(eventsOf('ben', 2))]
-    const erasure = store.subjects.erase(tracker, 'ben')
+    const writes = [eraseIn(store, tracker, 'anna'), store.ingest.ingest(eventsOf('ben', 2), testKeys)]
+    const erasure = eraseIn(store, tracker, 'ben')
     unlock()
     await Promise.all(writes)
     assert.deepEqual(await erasure, { sessions: 1, events: 1 }, 'what was imported meanwhile came after it')
@@ -374,10 +375,10 @@ describe('erasures that wait in a batch', () => {
 
   it('are all done when the store is closed meanwhile', async (t) => {
     const { store: shop, path } = await openShop(t)
-    for (const name of ['anna', 'ben', 'carl']) await shop.ingest.ingest(eventsOf(name, 2))
+    for (const name of ['anna', 'ben', 'carl']) await shop.ingest.ingest(eventsOf(name, 2), testKeys)
     const store = await openSqliteStore(path)
     const unlock = lock(path)
-    const erasures = ['anna', 'ben', 'carl'].map((name) => store.subjects.erase(tracker, name))
+    const erasures = ['anna', 'ben', 'carl'].map((name) => eraseIn(store, tracker, name))
     const closed = store.close()
     unlock()
     for (const counts of await Promise.all(erasures)) assert.deepEqual(counts, { sessions: 2, events: 2 })

@@ -10,6 +10,7 @@ import { migrate, migrations } from '../../../src/storage/sqlite/migrate.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { always, eventRow, sessionRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { testKeys } from '../../support/test-keyring.ts'
 import { ask, value } from './database-file.ts'
 import { runChild } from './run-child.ts'
 
@@ -26,7 +27,7 @@ async function storeWithData(t: TestContext): Promise<string> {
   const store = await openSqliteStore(path)
   await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'pro', createdAt: 1 })
   await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
-  await store.ingest.ingest(rows)
+  await store.ingest.ingest(rows, testKeys)
   await store.close()
   return path
 }

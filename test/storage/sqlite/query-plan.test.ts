@@ -10,6 +10,7 @@ import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { always, sessionRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { testKeys } from '../../support/test-keyring.ts'
 
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 
@@ -59,7 +60,7 @@ async function everyStatement(t: TestContext): Promise<{ path: string; statement
   const store = await openSqliteStore(path)
   await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
   await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
-  await store.ingest.ingest([sessionRow({ subjectId: 'anna', sessionId: 's' })])
+  await store.ingest.ingest([sessionRow({ subjectId: 'anna', sessionId: 's' })], testKeys)
   for (const query of subjectQueries()) assert.ok(await store.subjects.list(tracker, query))
   for (const table of store.transfer.tables) {
     const kinds = { text: 'a', integer: 1, key: '00' }

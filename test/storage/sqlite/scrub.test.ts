@@ -12,6 +12,7 @@ import { scrubInPieces } from '../../../src/storage/sqlite/scrub.ts'
 import { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { always, at, eventRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
 import { logSize, value } from './database-file.ts'
 import { openShop } from './open-shop.ts'
@@ -30,9 +31,9 @@ async function openUsedShop(t: TestContext, count = 3_000): Promise<{ store: Sto
     const events = Array.from({ length: count }, (_, i) =>
       eventRow({ subjectId, sessionId: `s${i % 50}`, eventId: `e${i}`, occurredAt: start + i }),
     )
-    await shop.store.ingest.ingest(events)
+    await shop.store.ingest.ingest(events, testKeys)
   }
-  await shop.store.subjects.erase(tracker, 'ben')
+  await eraseIn(shop.store, tracker, 'ben')
   return shop
 }
 
@@ -59,13 +60,13 @@ describe('the files after a scrub', () => {
     })
     const rows = random.shuffle([...erased, ...swept, ...kept, ...partlySwept].flatMap(({ rows }) => rows))
     for (let next = 0; next < rows.length; next += 100) {
-      await store.ingest.ingest(rows.slice(next, next + 100))
+      await store.ingest.ingest(rows.slice(next, next + 100), testKeys)
     }
     const all = [...numbers(0, 300), ...numbers(1_000, 60), ...numbers(2_000, 240), ...numbers(3_000, 40)]
     assert.deepEqual(numbersBeside(path), new Set(all))
 
     for (const { subjectId } of random.shuffle(erased)) {
-      assert.deepEqual(await store.subjects.erase(tracker, subjectId), { sessions: 2, events: 8 })
+      assert.deepEqual(await eraseIn(store, tracker, subjectId), { sessions: 2, events: 8 })
     }
     let steps = 0
     while (!(await store.retention.sweep('shop', stepBefore(start, 100))).isDone) steps++
@@ -106,7 +107,7 @@ async function openLargeShop(t: TestContext): Promise<{ store: Store; path: stri
         properties: { text: String(i).repeat(200_000) },
       }),
     )
-    await shop.store.ingest.ingest(events)
+    await shop.store.ingest.ingest(events, testKeys)
   }
   await shop.store.apiKeys.create(key, '01'.repeat(32))
   return shop
@@ -129,7 +130,7 @@ describe('while a scrub runs', () => {
       onProgress(share) {
         if (shares.push(share) > 1) return
         const revoked = store.apiKeys.revoke(key.id, 5)
-        const erased = other.subjects.erase(tracker, 'anna')
+        const erased = eraseIn(other, tracker, 'anna')
         writes.push(revoked.then(() => assert.equal(isDone, false, 'the revocation did not wait')))
         writes.push(erased.then((counts) => assert.deepEqual(counts, { sessions: 50, events: 3_000 })))
       },
@@ -156,7 +157,7 @@ describe('while a scrub runs', () => {
     const { store } = await openLargeShop(t)
     const erasures: Promise<unknown>[] = []
     await store.maintenance.scrub(now, {
-      onProgress: () => erasures.push(store.subjects.erase(tracker, 'anna')),
+      onProgress: () => erasures.push(eraseIn(store, tracker, 'anna')),
     })
     await Promise.all(erasures)
     assert.deepEqual(await store.maintenance.scrubState(), { lastAt: now, isDue: true })
@@ -193,7 +194,7 @@ describe('while a scrub runs', () => {
 describe('a scrub beside another process that reads old pages', () => {
   it('waits for it without keeping others from writing, and is done when it is', async (t) => {
     const { store, path } = await openUsedShop(t)
-    await store.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'late' })])
+    await store.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'late' })], testKeys)
     const reader = beginReading(path)
     let isDone = false
     const scrub = store.maintenance.scrub(now).finally(() => {

@@ -6,6 +6,7 @@ import type { Store } from '../../../src/domain/store.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { always, eventRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { logSize } from './database-file.ts'
 
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
@@ -47,21 +48,21 @@ describe('two stores on one file', () => {
 
   it('see a subject come and go', async (t) => {
     const { here, there, path } = await openTwo(t)
-    await here.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'e' })])
+    await here.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'e' })], testKeys)
     assert.ok(await there.subjects.read(tracker, 'anna'))
-    assert.deepEqual(await there.subjects.erase(tracker, 'anna'), { sessions: 1, events: 1 })
+    assert.deepEqual(await eraseIn(there, tracker, 'anna'), { sessions: 1, events: 1 })
     assert.equal(await here.subjects.read(tracker, 'anna'), null)
-    assert.deepEqual(await here.subjects.erase(tracker, 'anna'), { sessions: 0, events: 0 })
+    assert.deepEqual(await eraseIn(here, tracker, 'anna'), { sessions: 0, events: 0 })
     assert.equal(logSize(path), 0)
   })
 
   it('report an erasure once between them', async (t) => {
     const { here, there } = await openTwo(t)
-    await here.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'e' })])
+    await here.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'e' })], testKeys)
     const counts = await Promise.all(
       Array.from({ length: 10 }, () => [here, there])
         .flat()
-        .map((store) => store.subjects.erase(tracker, 'anna')),
+        .map((store) => eraseIn(store, tracker, 'anna')),
     )
     assert.equal(counts.filter((count) => count?.events === 1).length, 1)
     assert.equal(counts.filter((count) => count?.events === 0).length, 19)
@@ -70,10 +71,13 @@ describe('two stores on one file', () => {
   it('write at the same time, and wait for one another', async (t) => {
     const { here, there } = await openTwo(t)
     const batches = Array.from({ length: 60 }, (_, i) =>
-      (i % 2 ? here : there).ingest.ingest([
-        eventRow({ subjectId: 'anna', eventId: `e${i}` }),
-        eventRow({ subjectId: `visitor-${i}`, eventId: 'e' }),
-      ]),
+      (i % 2 ? here : there).ingest.ingest(
+        [
+          eventRow({ subjectId: 'anna', eventId: `e${i}` }),
+          eventRow({ subjectId: `visitor-${i}`, eventId: 'e' }),
+        ],
+        testKeys,
+      ),
     )
     await Promise.all(batches)
     for (const store of [here, there]) {

@@ -9,6 +9,7 @@ import { migrate, migrations } from '../../../src/storage/sqlite/migrate.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { always, at, eventRow, sessionRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { keeping, rememberWindows, stepBefore } from '../../support/windows.ts'
 import { Fixture } from '../contract/fixture.ts'
 import { ask, value } from './database-file.ts'
@@ -89,7 +90,7 @@ async function newStore(t: TestContext): Promise<Store> {
   const store = await open(t, join(temporaryFolder(t), 'lethe.db'))
   await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'pro', createdAt: 1 })
   await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
-  await store.ingest.ingest(rows)
+  await store.ingest.ingest(rows, testKeys)
   return store
 }
 
@@ -141,9 +142,9 @@ describe('a store of the first version, upgraded', () => {
   it('counts on: rows that are there already add nothing, others do', async (t) => {
     const upgraded = await open(t, oldStore(t))
     const before = await totalsOf(upgraded)
-    assert.deepEqual(await upgraded.ingest.ingest(rows), { subjects: 0, sessions: 0, events: 0 })
+    assert.deepEqual(await upgraded.ingest.ingest(rows, testKeys), { subjects: 0, sessions: 0, events: 0 })
     assert.deepEqual(await totalsOf(upgraded), before)
-    await upgraded.ingest.ingest([eventRow({ subjectId: 'eve', eventId: 'e', occurredAt: -day })])
+    await upgraded.ingest.ingest([eventRow({ subjectId: 'eve', eventId: 'e', occurredAt: -day })], testKeys)
     const [, second] = (await totalsOf(upgraded)) ?? []
     assert.deepEqual(second, { day: -1, sessions: 1, events: { pageview: 2, purchase: 1 }, otherEvents: 0 })
   })
@@ -247,7 +248,7 @@ describe('a store of the second version, upgraded', () => {
       (await store.apiKeys.list('acme')).map(({ name }) => name),
       ['old'],
     )
-    await store.ingest.ingest(rows)
+    await store.ingest.ingest(rows, testKeys)
     assert.deepEqual(await store.members.list('acme'), [])
     const actor = { kind: 'command-line' } as const
     const note = {
@@ -260,7 +261,7 @@ describe('a store of the second version, upgraded', () => {
       requestId: null,
     } as const
     assert.equal(await store.apiKeys.revoke('k1', 2, note), true)
-    await store.subjects.erase(tracker, 'anna', {
+    await eraseIn(store, tracker, 'anna', {
       ...note,
       id: 'b',
       at: 3,
@@ -356,7 +357,7 @@ describe('a store of the sixth version, upgraded', () => {
              VALUES ('../x', 1, 'a', 'tracker.created', 'command-line')`)
     db.close()
     const store = await open(t, path)
-    await store.ingest.ingest(rows)
+    await store.ingest.ingest(rows, testKeys)
     assert.equal((await store.organisations.list()).length, 2)
     const actor = { kind: 'command-line' } as const
     const note = { id: 'b', organisationId: '../x', at: start, actor, target: null, requestId: null }

@@ -7,6 +7,7 @@ import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.t
 import { mostWaiting, Writer } from '../../../src/storage/sqlite/writer.ts'
 import { eventRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { testKeys } from '../../support/test-keyring.ts'
 
 const acme = { id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 } as const
 
@@ -67,7 +68,7 @@ describe('the writer', () => {
     try {
       // No `async` here: what a port hands back is a promise, whatever happens.
       await assert.rejects(() => store.organisations.create(withFunction), { name: 'DataCloneError' })
-      await assert.rejects(() => store.ingest.ingest([withBigInteger]), TypeError)
+      await assert.rejects(() => store.ingest.ingest([withBigInteger], testKeys), TypeError)
       assert.equal(await store.organisations.create(acme), true)
     } finally {
       await store.close()

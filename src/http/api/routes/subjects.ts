@@ -6,6 +6,7 @@ import { listSubjects, planSubjectList } from '../../../operations/subject/list-
 import { readSubject } from '../../../operations/subject/read-subject.ts'
 import { originOf } from '../../request-context.ts'
 import { defineRoute, trackerView } from '../../route.ts'
+import { exampleReceipt } from '../schemas/example-receipt.ts'
 import { subjectListParameters } from '../schemas/parameters.ts'
 import { Erasure, Subject, SubjectList, type SubjectSummaryBody } from '../schemas/resources.ts'
 
@@ -77,13 +78,14 @@ export const eraseSubjectRoute = defineRoute({
     operationId: 'eraseSubject',
     summary: 'Erase a data subject, for good',
     description:
-      'Deletes everything stored about the subject in one transaction and tells what this request deleted. It cannot be undone. Safe to repeat: a subject that holds no data gives zero counts and `alreadyErased: true`. It has a budget of its own, 60 an hour for each key.',
+      'Deletes everything stored about the subject in one transaction and tells what this request deleted. It cannot be undone. Safe to repeat: a subject that holds no data gives zero counts and `alreadyErased: true`. `receipt` proves it to anybody who asks: keep it. It has a budget of its own, 60 an hour for each key.',
     example: {
       trackerId: 'shop',
       subjectId: 'visitor-4711',
       alreadyErased: false,
       counts: { sessions: 3, events: 17 },
       erasedAt: '2026-11-15T09:30:00.000Z',
+      receipt: exampleReceipt,
     },
   },
   async handle(call) {
@@ -98,8 +100,8 @@ export function presentRecord(trackerId: string, record: SubjectRecord) {
   return { trackerId, ...presentSummary(record), attributes: record.attributes }
 }
 
-export function presentErasure({ alreadyErased, counts, erasedAt }: ErasureOutcome) {
-  return { alreadyErased, counts, erasedAt: formatInstant(erasedAt) }
+export function presentErasure({ alreadyErased, counts, erasedAt, receipt }: ErasureOutcome) {
+  return { alreadyErased, counts, erasedAt: formatInstant(erasedAt), receipt }
 }
 
 export function presentSummary({

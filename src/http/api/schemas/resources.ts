@@ -79,6 +79,10 @@ export const Erasure = object(
     }),
     counts: Counts,
     erasedAt: instant('When the data was gone.'),
+    receipt: text({
+      description:
+        'The proof of this erasure, a text in the format C2SP tlog-proof, which anybody can check against the key of the organisation’s ledger.',
+    }),
   },
   { title: 'Erasure', description: 'What this very request deleted.' },
 )

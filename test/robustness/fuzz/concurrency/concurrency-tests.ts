@@ -7,6 +7,7 @@ import { emptyStore, openStoreAt } from '../../../support/empty-store.ts'
 import { inReverse } from '../../../support/in-reverse.ts'
 import { always } from '../../../support/rows.ts'
 import { seededRandom } from '../../../support/seeded-random.ts'
+import { eraseIn } from '../../../support/test-keyring.ts'
 import { organisationId, setStage, subjects, type WorkOrder } from './stage.ts'
 import { assertExplainable, type Deed } from './subject-history.ts'
 
@@ -37,7 +38,7 @@ export async function concurrencyTests({ processes, rounds, steps, lanes }: Conc
     for (const worker of workers) worker.send('go')
     const deeds = (await Promise.all(histories)).flat()
     for (const subject of subjects) {
-      const told = await store.subjects.erase({ organisationId, trackerId: subject, since: always }, 'anna')
+      const told = await eraseIn(store, { organisationId, trackerId: subject, since: always }, 'anna')
       deeds.push({
         kind: 'erase',
         sees: 'all',

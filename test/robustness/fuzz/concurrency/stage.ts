@@ -1,6 +1,7 @@
 import type { Instant } from '../../../../src/domain/instant.ts'
 import type { Store } from '../../../../src/domain/store.ts'
 import { visit } from '../../../support/shop.ts'
+import { testKeys } from '../../../support/test-keyring.ts'
 import { keeping, rememberWindows } from '../../../support/windows.ts'
 
 /** What a process is told to do. */
@@ -30,5 +31,6 @@ export async function setStage({ organisations, trackers, ingest, retention }: S
     await trackers.create({ id, organisationId, name: id, createdAt: 1 })
   await ingest.ingest(
     keepers.flatMap((keeper, i) => visit(keeper, { trackerId: 'crowd', startedAt: edge + i * 250 })),
+    testKeys,
   )
 }

@@ -5,6 +5,7 @@ import { openStoreAt } from '../../../support/empty-store.ts'
 import { always } from '../../../support/rows.ts'
 import { seededRandom } from '../../../support/seeded-random.ts'
 import { visit } from '../../../support/shop.ts'
+import { eraseIn, testKeys } from '../../../support/test-keyring.ts'
 import { stepBefore } from '../../../support/windows.ts'
 import { edge, keepers, organisationId, subjects, type WorkOrder } from './stage.ts'
 import type { Deed } from './subject-history.ts'
@@ -38,10 +39,13 @@ async function touchSubject({ ingest, subjects: port, retention }: Store): Promi
   const done = () => ({ subject, startedAt, endedAt: machineTime() })
   if (kind === 'import') {
     const [age, events] = [random.pick(['fresh', 'old'] as const), 1 + random.integer(9)]
-    const told = await ingest.ingest(newVisit(subject, age === 'fresh' ? edge : edge - 100_000, events))
+    const told = await ingest.ingest(
+      newVisit(subject, age === 'fresh' ? edge : edge - 100_000, events),
+      testKeys,
+    )
     deeds.push({ kind, age, events, told, ...done() })
   } else if (kind === 'erase') {
-    const told = await port.erase(view, 'anna')
+    const told = await eraseIn({ subjects: port }, view, 'anna')
     deeds.push({ kind, sees, told, ...done() })
   } else if (kind === 'read') {
     const record = await port.read(view, 'anna')
@@ -58,7 +62,7 @@ async function touchCrowd({ ingest, subjects: port }: Store): Promise<void> {
   const view = { organisationId, trackerId: 'crowd', since: edge }
   if (random.integer(3) === 0) return assertKeepersListed(port, view, random)
   const subjectId = `${random.pick(keepers)}-${random.integer(3)}`
-  if (random.integer(2)) await port.erase(view, subjectId)
+  if (random.integer(2)) await eraseIn({ subjects: port }, view, subjectId)
   else
     await ingest.ingest(
       visit(subjectId, {
@@ -66,6 +70,7 @@ async function touchCrowd({ ingest, subjects: port }: Store): Promise<void> {
         sessionId: `${name}-${++count}`,
         startedAt: edge + random.integer(10_000),
       }),
+      testKeys,
     )
 }
 

@@ -6,6 +6,7 @@ import { startService } from '../../../../src/start.ts'
 import { emptyStore } from '../../../support/empty-store.ts'
 import { inReverse } from '../../../support/in-reverse.ts'
 import type { Lifetime } from '../../../support/service.ts'
+import { testSecretFile } from '../../../support/test-keyring.ts'
 
 /** A service whose clock stands still unless it is set. It does no maintenance by itself. */
 export interface FrozenService {
@@ -19,6 +20,7 @@ export async function startFrozenService(t: Lifetime): Promise<FrozenService> {
   const config = readConfig({
     LETHE_PORT: '0',
     LETHE_STORE: await emptyStore(lifetime),
+    LETHE_SECRET_FILE: testSecretFile(),
     LETHE_LIMIT_IP: '999999999/day',
     LETHE_LIMIT_KEY: '999999999/day',
     LETHE_LIMIT_ERASURE: '999999999/day',

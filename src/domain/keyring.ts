@@ -1,0 +1,105 @@
+import { createHmac, hkdfSync } from 'node:crypto'
+import { formatInstant, type Instant } from './instant.ts'
+import { type NoteSigner, noteSigner } from './signed-note.ts'
+
+/** How many random bytes a secret of the installation has. */
+export const secretBytes = 32
+
+/** A key with which tombstones are made, one for each secret. */
+export type TombstoneKey = Uint8Array
+
+/**
+ * What tombstones keep of a subject: nobody without the key can tell whose it is. The first 16 bytes of HMAC-SHA-256 over tracker id,
+ * NUL and subject id.
+ */
+export function tombstoneDigest(key: TombstoneKey, trackerId: string, subjectId: string): Buffer {
+  return createHmac('sha256', key).update(`${trackerId}\0${subjectId}`).digest().subarray(0, 16)
+}
+
+/** What the ledger keeps of a subject: nobody without the nonce can tell whose it is. */
+export function subjectCommitment(nonce: Uint8Array, trackerId: string, subjectId: string): string {
+  return createHmac('sha256', nonce).update(`${trackerId}\0${subjectId}`).digest('base64url')
+}
+
+/** All that is made of one secret. No two purposes share a key (HKDF, RFC 5869), so none tells anything of another. */
+class Secret {
+  readonly #secret: Uint8Array
+  readonly #nonceKey: Buffer
+  readonly fingerprint: string
+  readonly tombstoneKey: TombstoneKey
+
+  constructor(secret: Uint8Array) {
+    this.#secret = secret
+    this.#nonceKey = this.#derive('nonces of receipts')
+    this.fingerprint = this.#derive('fingerprint').subarray(0, 8).toString('hex')
+    this.tombstoneKey = new Uint8Array(this.#derive('tombstones'))
+  }
+
+  nonce(trackerId: string, subjectId: string, erasedAt: Instant): Buffer {
+    const of = `${trackerId}\0${subjectId}\0${formatInstant(erasedAt)}`
+    return createHmac('sha256', this.#nonceKey).update(of).digest()
+  }
+
+  signer(organisationId: string, origin: string): NoteSigner {
+    return noteSigner(origin, this.#derive(`ledger of ${organisationId}`))
+  }
+
+  #derive(purpose: string): Buffer {
+    return Buffer.from(hkdfSync('sha256', this.#secret, '', `lethe ${purpose}`, 32))
+  }
+}
+
+/** The secrets of an installation, and what can be done with them. The first makes what is new; all of them are honoured. */
+export class Keyring {
+  readonly #secrets: readonly [Secret, ...Secret[]]
+  readonly #ledgerOrigin: string
+  readonly #signers = new Map<string, readonly NoteSigner[]>()
+  /** In the order of the secrets. */
+  readonly tombstoneKeys: readonly TombstoneKey[]
+  /** By which a store knows the secrets again that it belongs to. */
+  readonly fingerprints: readonly string[]
+
+  constructor([first, ...others]: readonly [Uint8Array, ...Uint8Array[]], ledgerOrigin: string) {
+    this.#secrets = [new Secret(first), ...others.map((secret) => new Secret(secret))]
+    this.#ledgerOrigin = ledgerOrigin
+    this.tombstoneKeys = this.#secrets.map(({ tombstoneKey }) => tombstoneKey)
+    this.fingerprints = this.#secrets.map(({ fingerprint }) => fingerprint)
+  }
+
+  /** What every secret would have made of a subject's tombstone, the one that counts for new ones first. */
+  tombstoneDigests(trackerId: string, subjectId: string): [Buffer, ...Buffer[]] {
+    const digest = ({ tombstoneKey }: Secret) => tombstoneDigest(tombstoneKey, trackerId, subjectId)
+    const [first, ...others] = this.#secrets
+    return [digest(first), ...others.map(digest)]
+  }
+
+  /** The nonce of a new receipt. It is derived, so that the receipt can be made again and nobody has to keep it. */
+  nonce(trackerId: string, subjectId: string, erasedAt: Instant): Buffer {
+    return this.#secrets[0].nonce(trackerId, subjectId, erasedAt)
+  }
+
+  /** The nonce of a receipt that was made under any of the secrets; `null` when it is of another subject or another secret. */
+  nonceOf(
+    trackerId: string,
+    subjectId: string,
+    record: { erasedAt: Instant; subject: string },
+  ): Buffer | null {
+    const nonces = this.#secrets.map((secret) => secret.nonce(trackerId, subjectId, record.erasedAt))
+    return nonces.find((nonce) => subjectCommitment(nonce, trackerId, subjectId) === record.subject) ?? null
+  }
+
+  /** The name of an organisation's ledger and of its keys. */
+  originOf(organisationId: string): string {
+    return `${this.#ledgerOrigin}/${encodeURIComponent(organisationId)}`
+  }
+
+  /** Every secret signs an organisation's ledger, so that whoever trusts an older key can go on. */
+  signersOf(organisationId: string): readonly NoteSigner[] {
+    const known = this.#signers.get(organisationId)
+    if (known) return known
+    const origin = this.originOf(organisationId)
+    const signers = this.#secrets.map((secret) => secret.signer(organisationId, origin))
+    this.#signers.set(organisationId, signers)
+    return signers
+  }
+}

@@ -1,0 +1,169 @@
+import { hash } from 'node:crypto'
+
+// The tree of RFC 6962, section 2: leaves and nodes are hashed with prefixes of their own, and no leaf is ever moved.
+
+/** A complete subtree: the `number`th, from 0, of those that span 2 to the power of `level` leaves. */
+export interface Subtree {
+  level: number
+  number: number
+}
+
+export function hashLeaf(record: string): Buffer {
+  return hash('sha256', Buffer.concat([leafPrefix, Buffer.from(record)]), 'buffer')
+}
+
+export function hashNode(left: Uint8Array, right: Uint8Array): Buffer {
+  return hash('sha256', Buffer.concat([nodePrefix, left, right]), 'buffer')
+}
+
+const leafPrefix = Buffer.of(0)
+const nodePrefix = Buffer.of(1)
+
+/** The root of a tree without leaves. */
+const emptyRoot = hash('sha256', '', 'buffer')
+
+/** The complete subtrees that the leaves from `start` to before `end` consist of; `start` is where one of them can begin. */
+function subtreesOf(start: number, end: number): Subtree[] {
+  const subtrees: Subtree[] = []
+  for (let at = start; at < end; ) {
+    let span = 1
+    let level = 0
+    while (span * 2 <= end - at && at % (span * 2) === 0) {
+      span *= 2
+      level += 1
+    }
+    subtrees.push({ level, number: at / span })
+    at += span
+  }
+  return subtrees
+}
+
+/** One hash for complete subtrees that stand side by side, the largest on the left. */
+function join(hashes: readonly Buffer[]): Buffer {
+  return hashes.reduceRight((right, left) => hashNode(left, right))
+}
+
+/** The hashes that lead from a leaf to the root of a tree, from the lowest up, and where each comes from. RFC 9162, section 2.1.3. */
+export function inclusionPath(index: number, size: number): Subtree[][] {
+  return pathWithin(index, 0, size)
+}
+
+function pathWithin(index: number, start: number, end: number): Subtree[][] {
+  if (end - start <= 1) return []
+  const middle = start + splitOf(end - start)
+  return index < middle
+    ? [...pathWithin(index, start, middle), subtreesOf(middle, end)]
+    : [...pathWithin(index, middle, end), subtreesOf(start, middle)]
+}
+
+/** The hashes by which a tree of `to` leaves proves to begin with one of `from`. RFC 9162, section 2.1.4. */
+export function consistencyPath(from: number, to: number): Subtree[][] {
+  return from === 0 ? [] : commonWithin(from, 0, to, true)
+}
+
+function commonWithin(from: number, start: number, end: number, isKnown: boolean): Subtree[][] {
+  const size = end - start
+  if (from === size) return isKnown ? [] : [subtreesOf(start, end)]
+  const split = splitOf(size)
+  const middle = start + split
+  return from <= split
+    ? [...commonWithin(from, start, middle, isKnown), subtreesOf(middle, end)]
+    : [...commonWithin(from - split, middle, end, false), subtreesOf(start, middle)]
+}
+
+/** The largest power of two below a number. */
+function splitOf(size: number): number {
+  let split = 1
+  while (split * 2 < size) split *= 2
+  return split
+}
+
+/** Each hash of a path, out of those of the subtrees that it names, in their order. */
+export function hashesOfPath(path: readonly (readonly Subtree[])[], found: readonly Buffer[]): Buffer[] {
+  let next = 0
+  return path.map((subtrees) => {
+    next += subtrees.length
+    return join(found.slice(next - subtrees.length, next))
+  })
+}
+
+/**
+ * What is stored with the last leaf: the subtrees that it completes, the leaf itself first, then the peaks to their left. From it alone
+ * the tree can grow, and every complete subtree stands with its last leaf.
+ */
+export interface Edge {
+  /** How many leaves the tree has with it. */
+  size: number
+  completed: readonly Buffer[]
+  /** The largest first. */
+  before: readonly Buffer[]
+}
+
+/** Adds a leaf behind the last one, whose edge is `last`; `null` for the first leaf of all. */
+export function appendLeaf(last: Edge | null, leaf: Buffer): Edge {
+  const completed = [leaf]
+  const before = last ? [...peaksAt(last)] : []
+  const size = (last?.size ?? 0) + 1
+  let top = leaf
+  for (let span = size; span % 2 === 0; span /= 2) {
+    const left = before.pop()
+    if (!left) throw new Error('The edge of a tree lacks a peak.')
+    top = hashNode(left, top)
+    completed.push(top)
+  }
+  return { size, completed, before }
+}
+
+/** The peaks of the tree that ends with an edge, the largest first. */
+function peaksAt({ completed, before }: Edge): Buffer[] {
+  return [...before, ...completed.slice(-1)]
+}
+
+/** How a tree stands: how many leaves it has, and its root. */
+export interface TreeHead {
+  size: number
+  rootHash: Uint8Array
+}
+
+/** Proves that a leaf is in a tree. */
+export interface InclusionProof {
+  index: number
+  /** The hashes that lead from it to the root, the lowest first. */
+  path: readonly Uint8Array[]
+  head: TreeHead
+}
+
+export function headAt(last: Edge | null): TreeHead {
+  return { size: last?.size ?? 0, rootHash: last ? join(peaksAt(last)) : emptyRoot }
+}
+
+/** Proves that the last leaf is in its tree: the peaks that were there before it lead to the root, the smallest first. */
+export function proveLast(before: Edge | null, last: Edge): InclusionProof {
+  return { index: last.size - 1, path: before ? peaksAt(before).reverse() : [], head: headAt(last) }
+}
+
+const hashBytes = 32
+
+/** An edge as it is stored with its leaf. */
+export function formatEdge({ completed, before }: Edge): string {
+  return Buffer.concat([...completed, ...before]).toString('base64')
+}
+
+export function parseEdge(size: number, text: string): Edge {
+  const bytes = Buffer.from(text, 'base64')
+  const hashes: Buffer[] = []
+  for (let at = 0; at < bytes.length; at += hashBytes) hashes.push(bytes.subarray(at, at + hashBytes))
+  const completed = hashes.splice(0, trailingZeros(size) + 1)
+  return { size, completed, before: hashes }
+}
+
+/** The leaf with which a subtree is stored, from 0. */
+export function lastLeafOf({ level, number }: Subtree): number {
+  return (number + 1) * 2 ** level - 1
+}
+
+function trailingZeros(size: number): number {
+  let zeros = 0
+  for (let rest = size; rest > 0 && rest % 2 === 0; rest /= 2) zeros += 1
+  return zeros
+}

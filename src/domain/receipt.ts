@@ -1,0 +1,56 @@
+import { formatInstant, type Instant } from './instant.ts'
+import type { InclusionProof, TreeHead } from './merkle-tree.ts'
+import { type NoteSigner, signNote } from './signed-note.ts'
+import type { SubjectCounts } from './subject-counts.ts'
+
+/** What an entry of the ledger tells of an erasure. */
+export interface ErasureRecord {
+  alreadyErased: boolean
+  counts: SubjectCounts
+  erasedAt: Instant
+  /** Tells who it was to whoever has the nonce and asks for the right subject. */
+  subject: string
+  trackerId: string
+}
+
+/** An entry as it stands in the tree: one line of canonical JSON (RFC 8785), so with its names in order. */
+export function formatRecord({ alreadyErased, counts, erasedAt, subject, trackerId }: ErasureRecord): string {
+  return JSON.stringify({
+    alreadyErased,
+    counts: { events: counts.events, sessions: counts.sessions },
+    erasedAt: formatInstant(erasedAt),
+    subject,
+    trackerId,
+    version: 1,
+  })
+}
+
+/** The head of a ledger as C2SP tlog-checkpoint. */
+export function formatCheckpoint(
+  origin: string,
+  { size, rootHash }: TreeHead,
+  signers: readonly NoteSigner[],
+): string {
+  return signNote(`${origin}\n${size}\n${base64(rootHash)}\n`, signers)
+}
+
+/** A receipt as C2SP tlog-proof: an entry and what leads to its subject, its place in the tree, and a checkpoint of that tree. */
+export function formatReceipt(
+  { nonce, record }: { nonce: Uint8Array; record: string },
+  { index, path }: InclusionProof,
+  checkpoint: string,
+): string {
+  const extra = JSON.stringify({ nonce: Buffer.from(nonce).toString('base64url'), record })
+  const lines = [
+    'c2sp.org/tlog-proof@v1',
+    `extra ${base64(Buffer.from(extra))}`,
+    `index ${index}`,
+    ...path.map(base64),
+  ]
+  return `${lines.join('\n')}\n\n${checkpoint}`
+}
+
+/** What comes from another thread is no `Buffer` any more. */
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+}

@@ -1,0 +1,24 @@
+import type { Instant } from './instant.ts'
+import type { TrackerRef } from './tracker.ts'
+
+/** What an erasure leaves behind of its subject: a digest that only the installation's secrets can make again, and until when. */
+export interface Tombstone {
+  organisationId: string
+  trackerId: string
+  digest: Uint8Array
+  erasedAt: Instant
+  /**
+   * What happened then or before is refused when it comes again: `erasedAt`, or the newest thing that was deleted where a clock had
+   * run ahead.
+   */
+  refusedUntil: Instant
+  /** The entry of the organisation's ledger that tells of it, from 0. */
+  ledgerIndex: number
+}
+
+export interface TombstoneStore {
+  /** The tombstones of a subject of an organisation, by its digests, the newest entry first. Empty when there are none. */
+  find(tracker: TrackerRef, digests: readonly Uint8Array[]): Promise<Tombstone[]>
+  /** Deletes the earliest that are older than an instant, at most `maxRows`, in one transaction. How many; fewer when none is left. */
+  sweep(before: Instant, maxRows: number): Promise<number>
+}

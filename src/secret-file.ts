@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { basename, dirname, extname, join } from 'node:path'
+import type { Config } from './config.ts'
+import type { Instant } from './domain/instant.ts'
+import { Keyring, secretBytes } from './domain/keyring.ts'
+import type { SecretStore } from './domain/secret.ts'
+
+type SecretConfig = Pick<Config, 'store' | 'secretFile' | 'ledgerOrigin'>
+
+/** Where the installation's secrets are: where the configuration says, else beside the embedded store, or in `data/` for PostgreSQL. */
+export function secretPath({ secretFile, store }: Pick<SecretConfig, 'secretFile' | 'store'>): string {
+  if (secretFile !== null) return secretFile
+  if (store.engine === 'postgres') return join('data', 'lethe.secret')
+  return join(dirname(store.path), `${basename(store.path, extname(store.path))}.secret`)
+}
+
+/**
+ * Reads the secrets that a store belongs to, and makes one where none was ever used and no file is named. Throws, with nothing changed,
+ * when the store belongs to another secret: what was erased under that one could come back.
+ */
+export async function openKeyring(
+  config: SecretConfig,
+  secrets: SecretStore,
+  now: Instant,
+): Promise<Keyring> {
+  const path = secretPath(config)
+  const known = await secrets.list()
+  const found = await readSecrets(path)
+  if (found === null && known.length > 0) throw missingFile(path, known)
+  if (found === null && config.secretFile !== null) throw unmadeFile(path)
+  const keyring = new Keyring(found ?? (await makeSecret(path)), config.ledgerOrigin)
+  const missing = known.filter((fingerprint) => !keyring.fingerprints.includes(fingerprint))
+  if (missing.length > 0) throw otherSecret(path, missing, keyring.fingerprints)
+  const isNew = keyring.fingerprints.some((fingerprint) => !known.includes(fingerprint))
+  if (isNew) await secrets.remember(keyring.fingerprints, now)
+  return keyring
+}
+
+/** The secrets of a file, the first of which is used; `null` when it is not there. */
+export async function readSecrets(path: string): Promise<[Buffer, ...Buffer[]] | null> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw new Error(`The secrets in ${path} cannot be read: ${error.message}`)
+  })
+  if (text === null) return null
+  const secrets = text
+    .split('\n')
+    .map((line) => line.trim())
+    .flatMap((line, index) => (line === '' ? [] : [parseSecret(path, line, index + 1)]))
+  const [first, ...others] = secrets
+  if (!first) throw new Error(`${path} holds no secret. ${whatItHolds}`)
+  return [first, ...others]
+}
+
+const whatItHolds = `It holds one a line: ${secretBytes} random bytes in base64, as of "openssl rand -base64 ${secretBytes}".`
+
+/** What is wrong is told by its place: the line itself is secret. */
+function parseSecret(path: string, line: string, number: number): Buffer {
+  const secret = Buffer.from(line, 'base64')
+  if (secret.length === secretBytes && secret.toString('base64') === line) return secret
+  throw new Error(`Line ${number} of ${path} is no secret. ${whatItHolds}`)
+}
+
+/** Makes a file with a new secret, for its owner's eyes alone, or reads the one that another process was quicker with. */
+async function makeSecret(path: string): Promise<[Buffer, ...Buffer[]]> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const draft = `${path}.${randomBytes(6).toString('hex')}`
+  await writeSecrets(draft, [randomBytes(secretBytes)])
+  try {
+    // Unlike a file that is renamed, one that is linked takes nobody's place.
+    await link(draft, path)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  } finally {
+    await rm(draft)
+  }
+  const secrets = await readSecrets(path)
+  if (!secrets) throw new Error(`The secret in ${path} was taken away again.`)
+  return secrets
+}
+
+/** Writes secrets to a new file, and sees to it that they are on the disk. */
+export async function writeSecrets(path: string, secrets: readonly Uint8Array[]): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.writeFile(secrets.map((secret) => `${Buffer.from(secret).toString('base64')}\n`).join(''))
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+function missingFile(path: string, known: readonly string[]): Error {
+  return new Error(
+    `This store belongs to ${named(known)}, and there is no file ${path}. Bring the file with it to that place, or set LETHE_SECRET_FILE to where it is.`,
+  )
+}
+
+function unmadeFile(path: string): Error {
+  return new Error(
+    `LETHE_SECRET_FILE is ${path}, and there is no such file. Bring it, or make one: openssl rand -base64 ${secretBytes} > ${path}`,
+  )
+}
+
+function otherSecret(path: string, missing: readonly string[], there: readonly string[]): Error {
+  return new Error(
+    `This store belongs to ${named(missing)}; ${path} holds ${named(there)}. Bring the right file, or set LETHE_SECRET_FILE to where it is.`,
+  )
+}
+
+/** Secrets by their fingerprints, from which nobody can tell them. */
+function named(fingerprints: readonly string[]): string {
+  const list = fingerprints.join(', ')
+  return fingerprints.length === 1 ? `the secret with the fingerprint ${list}` : `the secrets ${list}`
+}

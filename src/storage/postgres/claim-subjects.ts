@@ -1,0 +1,143 @@
+import type { IncomingEvent } from '../../domain/ingest.ts'
+import type { TombstoneKey } from '../../domain/keyring.ts'
+import {
+  changeSubject,
+  type SessionState,
+  type SubjectBatch,
+  type SubjectChange,
+  withoutErased,
+} from '../ingest-batch.ts'
+import { keyText } from './key-text.ts'
+import { findKnownRows, KnownRows } from './known-rows.ts'
+import {
+  deleteSubjects,
+  insertSubjects,
+  lockSubjects,
+  type SubjectState,
+  updateSubjects,
+} from './lock-subjects.ts'
+import { noteDeletion } from './scrub.ts'
+import { findTombstones } from './tombstone.ts'
+import type { Run } from './transact.ts'
+
+export interface SessionChange {
+  sessionId: string
+  stored: SessionState | null
+  state: SessionState
+}
+
+/** What a subject's part of a batch adds to what is known. */
+export interface Addition {
+  subject: SubjectBatch
+  key: string
+  /** Its row as it was; `null` for a new one. */
+  stored: SubjectState | null
+  trackerId: string
+  change: SubjectChange | null
+  events: IncomingEvent[]
+  sessions: SessionChange[]
+}
+
+/** Claims the subjects of a batch, as far as nothing of them is refused because they were erased. */
+export async function claimLiving(
+  run: Run,
+  batch: readonly SubjectBatch[],
+  keys: readonly TombstoneKey[],
+  isDistributed: boolean,
+): Promise<{ additions: Addition[]; ofErased: number }> {
+  const early = withoutErased(batch, await findTombstones(run, batch, keys))
+  const additions = await claimSubjects(run, early.living, isDistributed)
+  // Nobody can erase them any more before the transaction ends, but somebody may have until now.
+  const late = withoutErased(early.living, await findTombstones(run, early.living, keys))
+  const ofErased = early.ofErased + late.ofErased
+  if (late.ofErased === 0) return { additions, ofErased }
+  return { additions: await claimLess(run, additions, late.living), ofErased }
+}
+
+/**
+ * Locks the subjects of a batch that are stored and stores those that are not, each with what the batch makes of it. From then on
+ * nobody else writes to them until the transaction ends, so what was found out about them stays true.
+ */
+async function claimSubjects(
+  run: Run,
+  batch: readonly SubjectBatch[],
+  isDistributed: boolean,
+): Promise<Addition[]> {
+  const additions: Addition[] = []
+  let pending = new Map(batch.map((subject) => [keyText(subject.key), subject]))
+  // A second round is for subjects that another process stored or erased in between.
+  while (pending.size > 0) {
+    const stored = await lockSubjects(run, [...pending.keys()], isDistributed)
+    const known = await findKnownRows(
+      run,
+      [...pending].flatMap(([key, subject]) => (stored.has(key) ? [subject] : [])),
+    )
+    const found = [...pending].map(([key, subject]) => addTo(known, key, subject, stored.get(key) ?? null))
+    const grown = found.flatMap(({ key, change }) => {
+      const state = stored.get(key)
+      return state && change ? [grow(state, change)] : []
+    })
+    await updateSubjects(run, grown)
+    const fresh = found.flatMap(({ key, change }) => (change && !stored.has(key) ? [begin(key, change)] : []))
+    const inserted = await insertSubjects(run, fresh)
+    additions.push(...found.filter(({ key }) => stored.has(key) || inserted.has(key)))
+    pending = new Map([...pending].filter(([key]) => !stored.has(key) && !inserted.has(key)))
+  }
+  return additions
+}
+
+function addTo(known: KnownRows, key: string, subject: SubjectBatch, stored: SubjectState | null): Addition {
+  const ownEvents = new KnownRows()
+  const events = subject.events.filter(({ occurredAt, eventId }) => {
+    if (known.hasEvent(key, occurredAt, eventId) || ownEvents.hasEvent(key, occurredAt, eventId)) return false
+    ownEvents.addEvent(key, occurredAt, eventId)
+    return true
+  })
+  const sessions: SessionChange[] = []
+  const change = changeSubject(subject, events, {
+    find: (sessionId) => known.session(key, sessionId),
+    put: (sessionId, stored, state) => sessions.push({ sessionId, stored, state }),
+  })
+  return { subject, key, stored, trackerId: subject.trackerId, change, events, sessions }
+}
+
+/** Takes back what was claimed for rows that are not to be stored after all: of each subject, all but those that are left. */
+async function claimLess(
+  run: Run,
+  additions: readonly Addition[],
+  left: readonly SubjectBatch[],
+): Promise<Addition[]> {
+  const leftOf = new Map(left.map((subject) => [keyText(subject.key), subject]))
+  const isWhole = ({ key, subject }: Addition) => leftOf.get(key) === subject
+  const kept = additions.filter(isWhole)
+  for (const { key, stored } of additions.filter((addition) => !isWhole(addition))) {
+    const subject = leftOf.get(key)
+    if (!subject) {
+      await (stored ? updateSubjects(run, [stored]) : deleteSubjects(run, [key]))
+      noteDeletion(run)
+      continue
+    }
+    const known = stored ? await findKnownRows(run, [subject]) : new KnownRows()
+    const addition = addTo(known, key, subject, stored)
+    const { change } = addition
+    if (!stored && change) await updateSubjects(run, [begin(key, change)])
+    if (stored) await updateSubjects(run, [change ? grow(stored, change) : stored])
+    kept.push(addition)
+  }
+  return kept
+}
+
+function begin(key: string, { sessions, events, ...seen }: SubjectChange): SubjectState {
+  return { ...seen, key, sessionCount: sessions, eventCount: events, isInterleaved: false }
+}
+
+function grow(stored: SubjectState, change: SubjectChange): SubjectState {
+  return {
+    ...stored,
+    firstSeenAt: Math.min(stored.firstSeenAt, change.firstSeenAt),
+    lastSeenAt: Math.max(stored.lastSeenAt, change.lastSeenAt),
+    oldestAt: Math.min(stored.oldestAt, change.oldestAt),
+    sessionCount: stored.sessionCount + change.sessions,
+    eventCount: stored.eventCount + change.events,
+  }
+}

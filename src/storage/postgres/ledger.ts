@@ -1,0 +1,56 @@
+import type { LedgerStore } from '../../domain/ledger.ts'
+import { lastLeafOf } from '../../domain/merkle-tree.ts'
+import type { ErasureRecord } from '../../domain/receipt.ts'
+import { type AppendedEntry, appendEntry, toEdge, toHashes, toLedgerEntry } from '../rows/ledger.ts'
+import type { Connections } from './connections.ts'
+import { statement } from './statement.ts'
+import type { Run } from './transact.ts'
+
+const last = statement(
+  `SELECT ledger_index, edge FROM ledger_entries WHERE organisation_id = $1 ORDER BY ledger_index DESC LIMIT 1`,
+)
+const several = statement(
+  'SELECT ledger_index, edge FROM ledger_entries WHERE organisation_id = $1 AND ledger_index = ANY ($2)',
+)
+const list = statement(
+  `SELECT ledger_index, record, edge FROM ledger_entries WHERE organisation_id = $1 AND ledger_index >= $2
+   ORDER BY ledger_index LIMIT $3`,
+)
+
+// Whoever appends has the ledger to itself until its transaction ends. By then every other lock is taken, so nobody waits in a circle.
+const lockLedger = statement('SELECT pg_advisory_xact_lock($1, hashtext($2))')
+const ledgerLocks = 1_279_611_754
+const insert = statement(
+  'INSERT INTO ledger_entries (organisation_id, ledger_index, record, edge) VALUES ($1, $2, $3, $4)',
+)
+
+export function ledgerStore(connections: Connections): LedgerStore {
+  return {
+    async edge(organisationId) {
+      const [row] = await connections.read(last, [organisationId])
+      return row ? toEdge(row) : null
+    },
+    async hashes(organisationId, subtrees) {
+      const rows = await connections.read(several, [organisationId, subtrees.map(lastLeafOf)])
+      return toHashes(subtrees, rows)
+    },
+    list: async (organisationId, from, limit) =>
+      (await connections.read(list, [organisationId, from, limit])).map(toLedgerEntry),
+  }
+}
+
+/** Keeps an organisation's ledger to this transaction from here on; what is handed back appends an entry to it. */
+export async function holdLedger(
+  run: Run,
+  organisationId: string,
+): Promise<(erasure: ErasureRecord) => AppendedEntry> {
+  const [, { rows }] = await Promise.all([
+    run(lockLedger, [ledgerLocks, organisationId]),
+    run(last, [organisationId]),
+  ])
+  return (erasure) => {
+    const entry = appendEntry(rows[0] ? toEdge(rows[0]) : null, erasure)
+    run(insert, [organisationId, entry.index, entry.record, entry.edge])
+    return entry
+  }
+}

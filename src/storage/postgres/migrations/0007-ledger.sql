@@ -1,0 +1,30 @@
+-- What keeps an erased subject from coming back: a digest of its tracker and its id that only the installation's secrets can make again.
+-- No foreign key: it outlives its tracker, whose id may be given again. A distributed database shards it by the digest.
+CREATE TABLE tombstones (
+  tracker_id text COLLATE "C" NOT NULL,
+  digest uuid NOT NULL,
+  organisation_id text COLLATE "C" NOT NULL,
+  ledger_index bigint NOT NULL,
+  erased_at bigint NOT NULL,
+  -- What happened then or before is refused: erased_at, or the newest thing that was deleted where a clock had run ahead.
+  refused_until bigint NOT NULL,
+  PRIMARY KEY (tracker_id, digest, organisation_id, ledger_index)
+);
+CREATE INDEX tombstones_by_age ON tombstones (erased_at);
+
+-- An organisation's erasures, each a leaf of a Merkle tree. The edge (see domain/merkle-tree.ts) is what the tree needs to grow behind
+-- this leaf, and holds the hash of every complete subtree that ends with it, in base64. A distributed database shards it by the
+-- organisation.
+CREATE TABLE ledger_entries (
+  organisation_id text COLLATE "C" NOT NULL REFERENCES organisations (id),
+  ledger_index bigint NOT NULL,
+  record text NOT NULL,
+  edge text NOT NULL,
+  PRIMARY KEY (organisation_id, ledger_index)
+);
+
+-- The secrets with which something in this store was made. Not the secrets themselves.
+CREATE TABLE secrets (
+  fingerprint text COLLATE "C" PRIMARY KEY,
+  first_used_at bigint NOT NULL
+);

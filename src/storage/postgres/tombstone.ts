@@ -1,0 +1,98 @@
+import type { Instant } from '../../domain/instant.ts'
+import { type TombstoneKey, tombstoneDigest } from '../../domain/keyring.ts'
+import type { Tombstone, TombstoneStore } from '../../domain/tombstone.ts'
+import type { SubjectBatch } from '../ingest-batch.ts'
+import { integer, type Row, text } from '../rows/row.ts'
+import type { Connections } from './connections.ts'
+import { keyText } from './key-text.ts'
+import { statement } from './statement.ts'
+import type { Run } from './transact.ts'
+
+const columns = 'tracker_id, digest, organisation_id, ledger_index, erased_at, refused_until'
+const find = statement(
+  `SELECT ${columns} FROM tombstones WHERE tracker_id = $1 AND digest = $2 AND organisation_id = $3`,
+)
+const firstKept = statement(
+  'SELECT erased_at FROM tombstones WHERE erased_at < $1 ORDER BY erased_at OFFSET $2 LIMIT 1',
+  'any',
+)
+const sweep = statement('DELETE FROM tombstones WHERE erased_at < $1', 'any')
+const insert = statement(`INSERT INTO tombstones (${columns}) VALUES ($1, $2, $3, $4, $5, $6)`)
+const anyOf = statement('SELECT 1 FROM tombstones WHERE tracker_id = $1 LIMIT 1', 'any')
+const latest = statement(
+  `SELECT tracker_id, digest, max(refused_until)::bigint AS refused_until
+   FROM unnest($1::text[], $2::uuid[]) AS given (tracker_id, digest) JOIN tombstones USING (tracker_id, digest)
+   GROUP BY tracker_id, digest`,
+  'any',
+)
+
+export function tombstoneStore(connections: Connections): TombstoneStore {
+  return {
+    async find({ trackerId, organisationId }, digests) {
+      const found = await Promise.all(
+        digests.map((digest) => connections.read(find, [trackerId, keyText(digest), organisationId])),
+      )
+      return found
+        .flat()
+        .map(toTombstone)
+        .sort((a, b) => b.ledgerIndex - a.ledgerIndex)
+    },
+    sweep: (before, maxRows) =>
+      connections.transaction(async (run) => {
+        const [kept] = (await run(firstKept, [before, maxRows])).rows
+        // Those of one instant go together, so that a step never finds nothing.
+        const until = kept ? integer(kept, 'erased_at') + 1 : before
+        return (await run(sweep, [until])).rowCount ?? 0
+      }),
+  }
+}
+
+/** Leaves a tombstone behind, within the transaction of its erasure. */
+export function leaveTombstone(run: Run, tombstone: Tombstone): void {
+  const { trackerId, digest, organisationId, ledgerIndex, erasedAt, refusedUntil } = tombstone
+  run(insert, [trackerId, keyText(digest), organisationId, ledgerIndex, erasedAt, refusedUntil])
+}
+
+/** Tells until when what is said of a subject is refused; `null` where nothing is. */
+export type RefusedUntil = (subject: SubjectBatch) => Instant | null
+
+/** Looks up the tombstones of subjects, as they are now. Costs nothing for those of trackers that have none. */
+export async function findTombstones(
+  run: Run,
+  subjects: readonly SubjectBatch[],
+  keys: readonly TombstoneKey[],
+): Promise<RefusedUntil> {
+  const trackers = [...new Set(subjects.map(({ trackerId }) => trackerId))]
+  const isGuarded = new Set<string>()
+  for (const id of trackers) if ((await run(anyOf, [id])).rowCount === 1) isGuarded.add(id)
+  const subjectOf = new Map<string, SubjectBatch>()
+  for (const subject of subjects) {
+    if (!isGuarded.has(subject.trackerId)) continue
+    for (const key of keys) {
+      const digest = tombstoneDigest(key, subject.trackerId, subject.subjectId)
+      subjectOf.set(keyText(digest), subject)
+    }
+  }
+  const until = new Map<SubjectBatch, Instant>()
+  if (subjectOf.size > 0) {
+    const digests = [...subjectOf.keys()]
+    const named = [...subjectOf.values()].map(({ trackerId }) => trackerId)
+    for (const row of (await run(latest, [named, digests])).rows) {
+      const subject = subjectOf.get(text(row, 'digest'))
+      const refusedUntil = integer(row, 'refused_until')
+      if (subject) until.set(subject, Math.max(refusedUntil, until.get(subject) ?? refusedUntil))
+    }
+  }
+  return (subject) => until.get(subject) ?? null
+}
+
+function toTombstone(row: Row): Tombstone {
+  return {
+    organisationId: text(row, 'organisation_id'),
+    trackerId: text(row, 'tracker_id'),
+    digest: Buffer.from(text(row, 'digest').replaceAll('-', ''), 'hex'),
+    erasedAt: integer(row, 'erased_at'),
+    refusedUntil: integer(row, 'refused_until'),
+    ledgerIndex: integer(row, 'ledger_index'),
+  }
+}

@@ -1,0 +1,86 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Instant } from '../../domain/instant.ts'
+import { type TombstoneKey, tombstoneDigest } from '../../domain/keyring.ts'
+import type { Tombstone, TombstoneStore } from '../../domain/tombstone.ts'
+import { blob, integer, type Row, text } from '../rows/row.ts'
+import { transaction } from './connection.ts'
+import type { Connections } from './connections.ts'
+
+export function tombstoneStore({
+  reader,
+  writer,
+}: Connections<ReturnType<typeof tombstoneCommands>>): TombstoneStore {
+  const find = reader.prepare(
+    'SELECT * FROM tombstones WHERE tracker_id = ? AND digest = ? AND organisation_id = ?',
+  )
+  return {
+    find: async ({ trackerId, organisationId }, digests) =>
+      digests
+        .flatMap((digest) => find.all(trackerId, digest, organisationId))
+        .map(toTombstone)
+        .sort((a, b) => b.ledgerIndex - a.ledgerIndex),
+    sweep: (before, maxRows) => writer.run('sweepTombstones', before, maxRows),
+  }
+}
+
+export function tombstoneCommands(db: DatabaseSync) {
+  const sweep = db.prepare(
+    `DELETE FROM tombstones WHERE (tracker_id, digest, organisation_id, ledger_index) IN (
+       SELECT tracker_id, digest, organisation_id, ledger_index FROM tombstones
+       WHERE erased_at < ? ORDER BY erased_at LIMIT ?)`,
+  )
+  return {
+    sweepTombstones: (before: Instant, maxRows: number): number =>
+      transaction(db, () => Number(sweep.run(before, maxRows).changes)),
+  }
+}
+
+/** Leaves a tombstone behind, within the transaction of its erasure. */
+export function tombstoneWriting(db: DatabaseSync): (tombstone: Tombstone) => void {
+  const insert = db.prepare(
+    `INSERT INTO tombstones (tracker_id, digest, organisation_id, ledger_index, erased_at, refused_until)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+  )
+  return ({ trackerId, digest, organisationId, ledgerIndex, erasedAt, refusedUntil }) => {
+    insert.run(trackerId, digest, organisationId, ledgerIndex, erasedAt, refusedUntil)
+  }
+}
+
+/** Tells until when what is said of a subject is refused; `null` where nothing is. To be used within a transaction. */
+export function tombstoneLookup(
+  db: DatabaseSync,
+): (keys: readonly TombstoneKey[]) => (trackerId: string, subjectId: string) => Instant | null {
+  const anyOf = db.prepare('SELECT 1 FROM tombstones WHERE tracker_id = ? LIMIT 1')
+  const latest = db.prepare(
+    'SELECT max(refused_until) AS refused_until FROM tombstones WHERE tracker_id = ? AND digest = ?',
+  )
+  return (keys) => {
+    // Most trackers have none, and then a subject costs nothing.
+    const guarded = new Map<string, boolean>()
+    return (trackerId, subjectId) => {
+      let isGuarded = guarded.get(trackerId)
+      if (isGuarded === undefined) {
+        isGuarded = anyOf.get(trackerId) !== undefined
+        guarded.set(trackerId, isGuarded)
+      }
+      if (!isGuarded) return null
+      let refusedUntil: Instant | null = null
+      for (const key of keys) {
+        const found = latest.get(trackerId, tombstoneDigest(key, trackerId, subjectId))?.refused_until
+        if (typeof found === 'number') refusedUntil = Math.max(found, refusedUntil ?? found)
+      }
+      return refusedUntil
+    }
+  }
+}
+
+function toTombstone(row: Row): Tombstone {
+  return {
+    organisationId: text(row, 'organisation_id'),
+    trackerId: text(row, 'tracker_id'),
+    digest: blob(row, 'digest'),
+    erasedAt: integer(row, 'erased_at'),
+    refusedUntil: integer(row, 'refused_until'),
+    ledgerIndex: integer(row, 'ledger_index'),
+  }
+}

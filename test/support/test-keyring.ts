@@ -1,0 +1,54 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync, renameSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ActivityNote } from '../../src/domain/activity.ts'
+import type { Instant } from '../../src/domain/instant.ts'
+import { Keyring, subjectCommitment } from '../../src/domain/keyring.ts'
+import type { ErasureMark, SubjectStore } from '../../src/domain/subject.ts'
+import type { SubjectCounts } from '../../src/domain/subject-counts.ts'
+import type { TrackerRef, TrackerView } from '../../src/domain/tracker.ts'
+
+/** A secret that is always the same for a name. */
+export function testSecret(name = 'test'): Buffer {
+  return createHash('sha256').update(name).digest()
+}
+
+/** A file with it, for `LETHE_SECRET_FILE`: the same for all tests, so that stores can be copied and shared. */
+export function testSecretFile(): string {
+  const path = join(tmpdir(), 'lethe-test.secret')
+  if (existsSync(path)) return path
+  const draft = `${path}.${randomUUID()}`
+  writeFileSync(draft, `${testSecret().toString('base64')}\n`, { mode: 0o600 })
+  renameSync(draft, path)
+  return path
+}
+
+export const testKeyring = new Keyring([testSecret()], 'lethe.local')
+
+export const { tombstoneKeys: testKeys } = testKeyring
+
+/** What an erasure at an instant leaves behind of a subject. */
+export function testMark(
+  { trackerId }: Pick<TrackerRef, 'trackerId'>,
+  subjectId: string,
+  erasedAt: Instant,
+): ErasureMark {
+  const [digest] = testKeyring.tombstoneDigests(trackerId, subjectId)
+  const nonce = testKeyring.nonce(trackerId, subjectId, erasedAt)
+  return { erasedAt, digest, commitment: subjectCommitment(nonce, trackerId, subjectId) }
+}
+
+/**
+ * Erases a subject straight from a store, and hands back what was deleted. Long ago, so that what a test stores afterwards is of
+ * somebody who came back; what was deleted is refused all the same.
+ */
+export async function eraseIn(
+  { subjects }: { subjects: SubjectStore },
+  tracker: TrackerView,
+  subjectId: string,
+  note?: ActivityNote,
+): Promise<SubjectCounts | null> {
+  const erased = await subjects.erase(tracker, subjectId, testMark(tracker, subjectId, 0), note)
+  return erased?.counts ?? null
+}
