@@ -15,7 +15,7 @@ describe('erasing a subject', () => {
   test('tells what it deleted, and when', async () => {
     await shop.ingest([...visit('anna', { events: 3 }), ...visit('anna', { sessionId: 's2', events: 2 })])
     const before = Date.now()
-    const { erasedAt, ...erasure } = dataOf(await erase('anna'))
+    const { erasedAt, receipt, ...erasure } = dataOf(await erase('anna'))
     assert.deepEqual(erasure, {
       trackerId: 'shop',
       subjectId: 'anna',
@@ -24,6 +24,7 @@ describe('erasing a subject', () => {
     })
     const instant = Date.parse(String(erasedAt))
     assert.ok(instant >= before && instant <= Date.now())
+    assert.match(String(receipt), /^c2sp\.org\/tlog-proof@v1\nextra [^\n]+\nindex 0\n\nlethe\.local\//)
     assert.match(String(erasedAt), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   })
 
@@ -44,8 +45,9 @@ describe('erasing a subject', () => {
     await shop.ingest(visit('clara'))
     assert.equal(dataOf(await erase('clara')).alreadyErased, false)
     for (let i = 0; i < 2; i++) {
-      const { erasedAt, ...again } = dataOf(await erase('clara'))
+      const { erasedAt, receipt, ...again } = dataOf(await erase('clara'))
       assert.equal(typeof erasedAt, 'string')
+      assert.equal(typeof receipt, 'string')
       assert.deepEqual(again, {
         trackerId: 'shop',
         subjectId: 'clara',
@@ -66,7 +68,8 @@ describe('erasing a subject', () => {
   test('is no end: what is collected later is there, and can be erased again', async () => {
     await shop.ingest(visit('dora'))
     await erase('dora')
-    await shop.ingest(visit('dora', { sessionId: 's2', events: 2 }))
+    const returned = visit('dora', { sessionId: 's2', startedAt: Date.now() + 3_600_000, events: 2 })
+    await shop.ingest(returned)
     assert.deepEqual(dataOf(await shop.ask(subjectPath('dora'), { key: viewer })).counts, {
       sessions: 1,
       events: 2,
@@ -113,9 +116,9 @@ describe('a client that hangs up', () => {
     subjects.erase = async (...args) => {
       reach()
       await gone
-      const counts = await erasing(...args)
-      finish(counts)
-      return counts
+      const erased = await erasing(...args)
+      finish(erased?.counts)
+      return erased
     }
     const connection = await openRawConnection(shop.url)
     connection.send(requestText(subjectPath('gerda'), { method: 'DELETE', key }))

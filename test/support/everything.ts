@@ -51,6 +51,8 @@ export async function fillEverything(store: Store): Promise<void> {
   assert.ok(shop)
   await store.ingest.ingest([eventRow({ subjectId: 'erased', eventId: 'e' })], testKeys)
   assert.deepEqual(await eraseIn(store, shop, 'erased'), { sessions: 1, events: 1 })
+  assert.deepEqual(await eraseIn(store, shop, 'never seen'), { sessions: 0, events: 0 })
+  await store.secrets.remember(['a fingerprint', 'an older one'], start)
 }
 
 async function createKeys({ apiKeys }: Store): Promise<void> {

@@ -127,7 +127,11 @@ function toText(row: RawRow): string {
       if (value instanceof Uint8Array) return [name, Buffer.from(value).toString('hex')]
       return [
         name,
-        name === 'subject_key' ? String(value).replaceAll('-', '') : value === null ? null : String(value),
+        name === 'subject_key' || name === 'digest'
+          ? String(value).replaceAll('-', '')
+          : value === null
+            ? null
+            : String(value),
       ]
     })
   return JSON.stringify(fields)

@@ -3,7 +3,7 @@ import { text } from '../rows/row.ts'
 import type { Connections } from './connections.ts'
 import { statement } from './statement.ts'
 
-const list = statement('SELECT fingerprint FROM secrets ORDER BY first_used_at, fingerprint')
+const list = statement('SELECT fingerprint FROM secrets ORDER BY fingerprint')
 const insert = statement('INSERT INTO secrets VALUES ($1, $2) ON CONFLICT DO NOTHING')
 
 export function secretStore(connections: Connections): SecretStore {

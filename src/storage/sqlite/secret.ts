@@ -6,7 +6,7 @@ import { transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
 
 export function secretStore({ reader, writer }: Connections<ReturnType<typeof secretCommands>>): SecretStore {
-  const list = reader.prepare('SELECT fingerprint FROM secrets ORDER BY first_used_at, fingerprint')
+  const list = reader.prepare('SELECT fingerprint FROM secrets')
   return {
     list: async () => list.all().map((row) => text(row, 'fingerprint')),
     remember: (fingerprints, now) => writer.run('rememberSecrets', fingerprints, now),

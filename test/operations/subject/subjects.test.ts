@@ -296,15 +296,20 @@ describe('erasing a subject', () => {
   it('tells what it deleted and when; repeated, that nothing was left', async () => {
     const tracker = await trackerOf('anna')
     passTime(1_000)
-    assert.deepEqual(await eraseSubject(deps(), tracker, 'anna'), {
+    const erase = async (subjectId: string) => {
+      const { receipt, ...told } = await eraseSubject(deps(), tracker, subjectId)
+      assert.match(receipt, /^c2sp\.org\/tlog-proof@v1\n/)
+      return told
+    }
+    assert.deepEqual(await erase('anna'), {
       alreadyErased: false,
       counts: { sessions: 3, events: 3 },
       erasedAt: deps().clock(),
     })
     await failure('not_found', () => readSubject(deps(), tracker, 'anna'))
     const nothing = { alreadyErased: true, counts: { sessions: 0, events: 0 }, erasedAt: deps().clock() }
-    assert.deepEqual(await eraseSubject(deps(), tracker, 'anna'), nothing)
-    assert.deepEqual(await eraseSubject(deps(), tracker, 'never seen'), nothing)
+    assert.deepEqual(await erase('anna'), nothing)
+    assert.deepEqual(await erase('never seen'), nothing)
   })
 
   it('is no repetition when there was a session without events', async () => {

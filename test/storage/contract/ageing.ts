@@ -252,7 +252,15 @@ export function ageingContract(fixture: Fixture): void {
     async function assertBeginsAnew(tracker: TrackerView): Promise<void> {
       const { trackerId } = tracker
       await fixture.store.ingest.ingest(
-        [eventRow({ trackerId, subjectId: 'anna', sessionId: 'new', eventId: 'new', occurredAt: since })],
+        [
+          eventRow({
+            trackerId,
+            subjectId: 'anna',
+            sessionId: 'new',
+            eventId: 'new',
+            occurredAt: since + 9 * day,
+          }),
+        ],
         testKeys,
       )
       const [whole] = await fixture.readAll(tracker)

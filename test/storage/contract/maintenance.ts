@@ -131,7 +131,8 @@ export function maintenanceContract(folder: string, open: (folder: string) => Pr
 
     it('is not due when nothing was deleted: of nobody, of a hidden tracker, by a sweep that finds nothing', async () => {
       const tracker = await fill()
-      await eraseIn(fixture.store, tracker, 'nobody')
+      // Elsewhere nobody has a row for a moment, so that whoever is storing it has to end first.
+      if (fixture.store.maintenance.scrubsEveryByte) await eraseIn(fixture.store, tracker, 'nobody')
       await eraseIn(fixture.store, { ...tracker, organisationId: 'nobody' }, 'anna')
       // Nothing of this session has aged out, though it began long ago.
       const session = { trackerId: tracker.trackerId, subjectId: 'dan', sessionId: 's' }

@@ -1,5 +1,5 @@
 import { type DailyTotal, dayOf } from '../../../src/domain/daily-total.ts'
-import type { IncomingEvent, IncomingRow, IncomingSession, IngestCounts } from '../../../src/domain/ingest.ts'
+import type { IncomingEvent, IncomingRow, IncomingSession, IngestResult } from '../../../src/domain/ingest.ts'
 import type { Instant } from '../../../src/domain/instant.ts'
 import type { SweptCounts } from '../../../src/domain/retention.ts'
 import type { SubjectCounts } from '../../../src/domain/subject-counts.ts'
@@ -12,15 +12,24 @@ type ModelEvent = Omit<IncomingEvent, 'type' | 'trackerId'>
 export class TrackerModel {
   #sessions: ModelSession[] = []
   #events: ModelEvent[] = []
+  /** Until when what is said of an erased subject is refused. */
+  readonly #refusedUntil = new Map<string, Instant>()
   readonly #totals = new Map<number, { sessions: number; events: Map<string, number> }>()
 
-  ingest(batch: readonly IncomingRow[]): IngestCounts {
+  ingest(batch: readonly IncomingRow[]): IngestResult {
     const before = this.#size()
-    for (const row of batch) {
+    const living = batch.filter((row) => !this.#isRefused(row))
+    for (const row of living) {
       if (row.type === 'event') this.#addEvent(row)
       else this.#say({ ...row, attributesAt: row.endedAt })
     }
-    return difference(this.#size(), before)
+    const ofErased = batch.length - living.length
+    return { ...difference(this.#size(), before), ...(ofErased > 0 && { ofErased }) }
+  }
+
+  #isRefused(row: IncomingRow): boolean {
+    const at = row.type === 'session' ? row.startedAt : row.occurredAt
+    return at <= (this.#refusedUntil.get(row.subjectId) ?? Number.NEGATIVE_INFINITY)
   }
 
   /** All that is to be seen of the tracker's subjects when what is older than `since` is not. */
@@ -52,7 +61,15 @@ export class TrackerModel {
     })
   }
 
-  erase(subjectId: string, since: Instant): SubjectCounts {
+  erase(subjectId: string, since: Instant, erasedAt: Instant = 0): SubjectCounts {
+    const instants = [
+      ...this.#sessions
+        .filter((session) => session.subjectId === subjectId)
+        .map(({ startedAt }) => startedAt),
+      ...this.#events.filter((event) => event.subjectId === subjectId).map(({ occurredAt }) => occurredAt),
+    ]
+    const before = this.#refusedUntil.get(subjectId) ?? Number.NEGATIVE_INFINITY
+    this.#refusedUntil.set(subjectId, Math.max(before, erasedAt, ...instants))
     const visible = this.view(since).find(({ record }) => record.subjectId === subjectId)
     this.#sessions = this.#sessions.filter((session) => session.subjectId !== subjectId)
     this.#events = this.#events.filter((event) => event.subjectId !== subjectId)

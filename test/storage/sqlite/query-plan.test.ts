@@ -26,6 +26,7 @@ const allowedToScan = [
   rememberedWindows,
   eventsOfDays('WHERE tracker_id = ? AND day >= ? AND day <= ?', '?'),
   'SELECT * FROM scrubs',
+  'SELECT fingerprint FROM secrets',
   'UPDATE scrubs SET deletions = deletions + 1',
   'UPDATE scrubs SET scrubbed_deletions = ?, scrubbed_at = ?',
   'UPDATE scrubs SET scrubbed_at = ?, deletions = max(deletions, scrubbed_deletions + ?)',

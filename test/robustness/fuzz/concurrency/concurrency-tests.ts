@@ -58,6 +58,7 @@ export async function concurrencyTests({ processes, rounds, steps, lanes }: Conc
       const imported: Deed = {
         kind: 'import',
         age: 'fresh',
+        at: 1,
         events: 5,
         told: added,
         subject,

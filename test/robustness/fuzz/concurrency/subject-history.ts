@@ -1,41 +1,58 @@
 import assert from 'node:assert/strict'
-import type { IngestCounts } from '../../../../src/domain/ingest.ts'
+import type { IngestResult } from '../../../../src/domain/ingest.ts'
+import type { Instant } from '../../../../src/domain/instant.ts'
 import type { SweptCounts } from '../../../../src/domain/retention.ts'
 import type { SubjectCounts } from '../../../../src/domain/subject-counts.ts'
 
 /** What somebody did to a subject and what they were told, between two instants of the machine's own clock. */
 export type Deed = { subject: string; startedAt: number; endedAt: number } & (
-  | { kind: 'import'; age: 'fresh' | 'old'; events: number; told: IngestCounts }
+  | { kind: 'import'; age: 'fresh' | 'old'; at: Instant; events: number; told: IngestResult }
   | { kind: 'erase'; sees: 'all' | 'fresh'; told: SubjectCounts | null }
   | { kind: 'read'; sees: 'all' | 'fresh'; told: SubjectCounts | null }
   | { kind: 'sweep'; told: SweptCounts }
 )
 
-/** How much a subject holds, by whether it has aged out. */
-interface State {
-  fresh: SubjectCounts
-  old: SubjectCounts
+/** What a subject holds of one age, and when the newest of it happened. */
+interface Held extends SubjectCounts {
+  newestAt: Instant
 }
 
-const nothing: SubjectCounts = { sessions: 0, events: 0 }
+/** What a subject holds, by whether it has aged out, and until when more is refused because it was erased. */
+interface State {
+  fresh: Held
+  old: Held
+  refusedUntil: Instant
+}
+
+const nothing: Held = { sessions: 0, events: 0, newestAt: 0 }
 
 /** What a deed makes of a state when it is done in one go; `null` when it could not have been told what it was. */
-function after({ fresh, old }: State, deed: Deed): State | null {
-  const seen = 'sees' in deed && deed.sees === 'fresh' ? fresh : sum(fresh, old)
+function after({ fresh, old, refusedUntil }: State, deed: Deed): State | null {
+  const seen = 'sees' in deed && deed.sees === 'fresh' ? sum(fresh, nothing) : sum(fresh, old)
   switch (deed.kind) {
     case 'import': {
+      if (deed.at <= refusedUntil) {
+        const refused = { subjects: 0, sessions: 0, events: 0, ofErased: 1 + deed.events }
+        return isSame(deed.told, refused) ? { fresh, old, refusedUntil } : null
+      }
       const isNew = fresh.sessions + old.sessions === 0
       const added = { sessions: 1, events: deed.events }
       if (!isSame(deed.told, { subjects: isNew ? 1 : 0, ...added })) return null
-      return deed.age === 'fresh' ? { fresh: sum(fresh, added), old } : { fresh, old: sum(old, added) }
+      const grown = (held: Held) => ({ ...sum(held, added), newestAt: Math.max(held.newestAt, deed.at) })
+      return deed.age === 'fresh'
+        ? { fresh: grown(fresh), old, refusedUntil }
+        : { fresh, old: grown(old), refusedUntil }
     }
-    case 'erase':
-      return isSame(deed.told, seen) ? { fresh: nothing, old: nothing } : null
+    case 'erase': {
+      const until = Math.max(refusedUntil, fresh.newestAt, old.newestAt, 0)
+      return isSame(deed.told, seen) ? { fresh: nothing, old: nothing, refusedUntil: until } : null
+    }
     case 'read':
-      return isSame(deed.told, seen.sessions === 0 ? null : seen) ? { fresh, old } : null
+      return isSame(deed.told, seen.sessions === 0 ? null : seen) ? { fresh, old, refusedUntil } : null
     case 'sweep': {
-      const subjects = fresh.sessions === 0 && old.sessions > 0 ? 1 : 0
-      return isSame(deed.told, { subjects, ...old }) ? { fresh, old: nothing } : null
+      const { sessions, events } = old
+      const subjects = fresh.sessions === 0 && sessions > 0 ? 1 : 0
+      return isSame(deed.told, { subjects, sessions, events }) ? { fresh, old: nothing, refusedUntil } : null
     }
   }
 }
@@ -76,7 +93,7 @@ export function assertExplainable(history: readonly Deed[]): void {
     return false
   }
 
-  const isExplained = explain(0, { fresh: nothing, old: nothing })
+  const isExplained = explain(0, { fresh: nothing, old: nothing, refusedUntil: Number.NEGATIVE_INFINITY })
   const about = deeds.slice(Math.max(0, furthest - 8), furthest + 8).map((deed) => JSON.stringify(deed))
   assert.ok(isExplained, `no order explains what happened about here:\n${about.join('\n')}`)
 }

@@ -39,11 +39,9 @@ async function touchSubject({ ingest, subjects: port, retention }: Store): Promi
   const done = () => ({ subject, startedAt, endedAt: machineTime() })
   if (kind === 'import') {
     const [age, events] = [random.pick(['fresh', 'old'] as const), 1 + random.integer(9)]
-    const told = await ingest.ingest(
-      newVisit(subject, age === 'fresh' ? edge : edge - 100_000, events),
-      testKeys,
-    )
-    deeds.push({ kind, age, events, told, ...done() })
+    const at = (age === 'fresh' ? edge : edge - 100_000) + random.integer(1_000)
+    const told = await ingest.ingest(newVisit(subject, at, events), testKeys)
+    deeds.push({ kind, age, at, events, told, ...done() })
   } else if (kind === 'erase') {
     const told = await eraseIn({ subjects: port }, view, 'anna')
     deeds.push({ kind, sees, told, ...done() })
@@ -74,9 +72,10 @@ async function touchCrowd({ ingest, subjects: port }: Store): Promise<void> {
     )
 }
 
-/** A session that nobody else has, with its events. */
-function newVisit(trackerId: string, startedAt: number, events: number): IncomingRow[] {
-  return visit('anna', { trackerId, sessionId: `${name}-${++count}`, startedAt, events })
+/** A session that nobody else has, with its events, all at one instant. */
+function newVisit(trackerId: string, at: number, events: number): IncomingRow[] {
+  const rows = visit('anna', { trackerId, sessionId: `${name}-${++count}`, startedAt: at, events })
+  return rows.map((row) => (row.type === 'event' ? { ...row, occurredAt: at } : { ...row, endedAt: at }))
 }
 
 /** Microseconds of a clock that all processes of a machine share. */

@@ -79,9 +79,11 @@ export class ModelClient {
       errorOf(answer, refusal)
       return
     }
-    const counts = tracker.holds.erase(subjectId, this.#model.since(tracker.owner))
+    const counts = tracker.holds.erase(subjectId, this.#model.since(tracker.owner), this.#model.now)
     const alreadyErased = counts.sessions + counts.events === 0
-    assert.deepEqual(dataOf(answer), {
+    const { receipt, ...told } = dataOf(answer)
+    assert.match(String(receipt), /^c2sp\.org\/tlog-proof@v1\n/)
+    assert.deepEqual(told, {
       trackerId: tracker.id,
       subjectId,
       alreadyErased,

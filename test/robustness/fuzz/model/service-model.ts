@@ -75,12 +75,13 @@ export class ServiceModel {
   ingest({ owner, holds }: ModelTracker, rows: readonly IncomingRow[]) {
     const since = this.since(owner)
     const fresh = rows.filter((row) => (row.type === 'session' ? row.endedAt : row.occurredAt) >= since)
-    const added = holds.ingest(fresh)
+    const { ofErased = 0, ...added } = holds.ingest(fresh)
     return {
       lines: rows.length,
       badLines: 0,
       tooOld: rows.length - fresh.length,
-      rows: fresh.length,
+      ofErased,
+      rows: fresh.length - ofErased,
       ...added,
     }
   }
