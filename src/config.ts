@@ -87,7 +87,7 @@ export const variables = {
   },
   LETHE_TOMBSTONE_DAYS: {
     fallback: '',
-    takes: `whole days from 1 to ${longestDays}; without it, the longest window of a plan and 30`,
+    takes: `whole days from 1 to ${longestDays}; never fewer than the longest window and 30`,
   },
   LETHE_SWEEP_SECONDS: { fallback: '60', takes: 'whole seconds from 1 to 86400' },
   LETHE_SCRUB_HOUR: { fallback: '3', takes: 'an hour from 0 to 23 (UTC), or off' },

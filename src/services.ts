@@ -22,7 +22,7 @@ export async function openServices(
   config: Pick<Config, 'store' | 'secretFile' | 'ledgerOrigin' | keyof RetentionPolicy>,
   options?: OpenOptions,
 ): Promise<Services> {
-  const { retentionDays, activityDays } = config
+  const { retentionDays, activityDays, tombstoneDays } = config
   const store = await openStore(config.store, options)
   try {
     const keyring = await openKeyring(config, store.secrets, systemClock())
@@ -30,6 +30,7 @@ export async function openServices(
       ...store,
       retentionDays,
       activityDays,
+      tombstoneDays,
       clock: systemClock,
       randomness: systemRandomness,
       keyring,

@@ -12,6 +12,8 @@ export interface RetentionPolicy {
   retentionDays: RetentionDays
   /** The activity, on every plan. */
   activityDays: number
+  /** Tombstones, at least; without it for as long as anything can be kept, and 30 days. */
+  tombstoneDays?: number | null
 }
 
 /** The longest window that can be configured. */

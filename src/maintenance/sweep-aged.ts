@@ -4,14 +4,17 @@ import type { Clock } from '../domain/instant.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
 import type { RetentionStore, SweepStep, SweptCounts } from '../domain/retention.ts'
 import type { RetentionPolicy } from '../domain/retention-window.ts'
+import type { TombstoneStore } from '../domain/tombstone.ts'
 import type { TrackerStore } from '../domain/tracker.ts'
 import { observeWindows } from './observe-windows.ts'
+import { sweepTombstones } from './sweep-tombstones.ts'
 
 export interface SweepDeps extends RetentionPolicy {
   organisations: OrganisationStore
   trackers: TrackerStore
   retention: RetentionStore
   deletions: DeletionStore
+  tombstones: TombstoneStore
   clock: Clock
 }
 
@@ -47,7 +50,7 @@ export async function sweepAged(
 ): Promise<SweptTotals> {
   const { organisations, trackers, retention, deletions, retentionDays, activityDays, clock } = deps
   const total = sweptNothing()
-  const isOver = () => signal?.aborted || isClockDoubtful()
+  const isOver = () => signal?.aborted === true || isClockDoubtful()
 
   async function inSteps(sweep: (step: SweepStep) => Promise<{ isDone: boolean }>): Promise<void> {
     const policy = { retentionDays, activityDays }
@@ -87,5 +90,6 @@ export async function sweepAged(
     await sweepActivity(id)
     if (!isOver()) await deletions.removeOrganisation(id)
   }
+  await sweepTombstones(deps, isOver)
   return total
 }
