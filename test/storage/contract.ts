@@ -16,6 +16,7 @@ import { eventContract } from './contract/event.ts'
 import { Fixture } from './contract/fixture.ts'
 import { ingestContract } from './contract/ingest.ts'
 import { interleavingContract } from './contract/interleaving.ts'
+import { ledgerContract } from './contract/ledger.ts'
 import { lifeContract } from './contract/life.ts'
 import { maintenanceContract } from './contract/maintenance.ts'
 import { memberContract } from './contract/member.ts'
@@ -52,6 +53,7 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     pageBytesContract(fixture)
     interleavingContract(fixture)
     erasureContract(fixture)
+    ledgerContract(fixture)
     ageingContract(fixture)
     retentionContract(fixture)
     retentionWindowContract(fixture)

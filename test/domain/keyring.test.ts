@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { verifyCheckpoint, verifyReceipt } from '../../client/src/index.ts'
+import { Keyring, subjectCommitment } from '../../src/domain/keyring.ts'
+import { exampleReceipt, exampleVerifierKey } from '../../src/http/api/schemas/example-receipt.ts'
+import { signCheckpoint } from '../../src/operations/ledger/make-receipt.ts'
+import { testSecret } from '../support/test-keyring.ts'
+
+const [old, young] = [testSecret('old'), testSecret('young')]
+const before = new Keyring([old], 'lethe.local')
+const rotated = new Keyring([young, old], 'lethe.local')
+const at = Date.parse('2026-11-15T09:30:00.000Z')
+
+describe('a keyring', () => {
+  it('makes new tombstones with its first secret, and knows those of all', () => {
+    const [fresh, ...others] = rotated.tombstoneDigests('shop', 'anna')
+    assert.deepEqual(others, before.tombstoneDigests('shop', 'anna'))
+    assert.notDeepEqual(fresh, others[0])
+    assert.equal(fresh.length, 16)
+  })
+
+  it('tells subjects, trackers and installations apart', () => {
+    const digests = [
+      before.tombstoneDigests('shop', 'anna'),
+      before.tombstoneDigests('shop', 'ann'),
+      before.tombstoneDigests('sho', 'panna'),
+      new Keyring([young], 'lethe.local').tombstoneDigests('shop', 'anna'),
+    ].map(([digest]) => digest.toString('hex'))
+    assert.equal(new Set(digests).size, digests.length)
+  })
+
+  it('finds the nonce of a receipt made under any of its secrets, and of no other subject', () => {
+    const nonce = before.nonce('shop', 'anna', at)
+    const record = { erasedAt: at, subject: subjectCommitment(nonce, 'shop', 'anna') }
+    assert.deepEqual(rotated.nonceOf('shop', 'anna', record), nonce)
+    assert.equal(rotated.nonceOf('shop', 'ben', record), null)
+    assert.equal(rotated.nonceOf('shop', 'anna', { ...record, erasedAt: at + 1 }), null)
+    assert.equal(new Keyring([young], 'lethe.local').nonceOf('shop', 'anna', record), null)
+  })
+
+  it('signs with every secret, so that whoever trusts an older key can go on', async () => {
+    const checkpoint = signCheckpoint(rotated, 'acme', { size: 0, rootHash: Buffer.alloc(32) })
+    for (const signers of [before.signersOf('acme'), rotated.signersOf('acme')]) {
+      const verifierKeys = signers.slice(0, 1).map(({ verifierKey }) => verifierKey)
+      assert.equal((await verifyCheckpoint(checkpoint, { verifierKeys })).size, 0)
+    }
+    const stranger = new Keyring([testSecret('stranger')], 'lethe.local').signersOf('acme')
+    const verifierKeys = stranger.map(({ verifierKey }) => verifierKey)
+    await assert.rejects(verifyCheckpoint(checkpoint, { verifierKeys }))
+  })
+
+  it('gives each organisation a key of its own, under a name that holds any id', () => {
+    const [odd] = before.signersOf('ümlaut & co+1')
+    assert.match(odd?.verifierKey ?? '', /^lethe\.local\/%C3%BCmlaut%20%26%20co%2B1\+[0-9a-f]{8}\+\S+$/)
+    assert.notEqual(odd?.verifierKey.split('+')[2], before.signersOf('acme')[0]?.verifierKey.split('+')[2])
+  })
+})
+
+describe('the receipt that the reference shows', () => {
+  it('is one that can be checked', async () => {
+    const options = { verifierKeys: [exampleVerifierKey], trackerId: 'shop', subjectId: 'visitor-4711' }
+    const { record } = await verifyReceipt(exampleReceipt, options)
+    assert.deepEqual(record.counts, { sessions: 3, events: 17 })
+  })
+})

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { hashesOfPath, hashLeaf, headAt, inclusionPath } from '../../../src/domain/merkle-tree.ts'
+import type { TrackerView } from '../../../src/domain/tracker.ts'
+import { inclusionProof, rootOf } from '../../support/make-receipt.ts'
+import { at, eventRow } from '../../support/rows.ts'
+import { testKeyring, testKeys, testMark } from '../../support/test-keyring.ts'
+import type { Fixture } from './fixture.ts'
+
+const start = at('2026-11-01T10:00:00.000Z')
+
+export function ledgerContract(fixture: Fixture): void {
+  const erase = async (tracker: TrackerView, subjectId: string, erasedAt = start) =>
+    (await fixture.store.subjects.erase(tracker, subjectId, testMark(tracker, subjectId, erasedAt))) ??
+    assert.fail('the tracker is there')
+
+  const findTombstones = ({ trackerId, organisationId }: TrackerView, subjectId: string) =>
+    fixture.store.tombstones.find(
+      { trackerId, organisationId },
+      testKeyring.tombstoneDigests(trackerId, subjectId),
+    )
+
+  describe('an organisation’s ledger', () => {
+    it('has an entry for every erasure, of nobody too, each with its proof', async () => {
+      const tracker = await fixture.createTracker()
+      const { organisationId, trackerId } = tracker
+      assert.equal(await fixture.store.ledger.edge(organisationId), null)
+      await fixture.store.ingest.ingest(
+        [eventRow({ trackerId, subjectId: 'anna', eventId: 'e', occurredAt: start })],
+        testKeys,
+      )
+      const records: string[] = []
+      for (const [index, subjectId] of ['anna', 'anna', 'nobody', 'ben', 'cleo'].entries()) {
+        const { counts, record, proof } = await erase(tracker, subjectId)
+        assert.deepEqual(counts, index === 0 ? { sessions: 1, events: 1 } : { sessions: 0, events: 0 })
+        records.push(record)
+        const leaves = records.map((each) => Buffer.from(each))
+        assert.equal(proof.index, index)
+        assert.deepEqual(proof.path.map(Buffer.from), inclusionProof(index, leaves))
+        assert.equal(proof.head.size, index + 1)
+        assert.deepEqual(Buffer.from(proof.head.rootHash), rootOf(leaves))
+        assert.partialDeepStrictEqual(JSON.parse(record), { alreadyErased: index > 0, trackerId, counts })
+      }
+      const edge = await fixture.store.ledger.edge(organisationId)
+      assert.equal(edge?.size, records.length)
+      const listed = await fixture.store.ledger.list(organisationId, 0, 100)
+      assert.deepEqual(
+        listed,
+        records.map((record, index) => ({ index, record, leafHash: hashLeaf(record) })),
+      )
+      assert.deepEqual(await fixture.store.ledger.list(organisationId, 3, 1), listed.slice(3, 4))
+      const path = inclusionPath(2, records.length)
+      const hashes = await fixture.store.ledger.hashes(organisationId, path.flat())
+      const leaves = records.map((record) => Buffer.from(record))
+      assert.deepEqual(hashesOfPath(path, hashes), inclusionProof(2, leaves))
+    })
+
+    it('is no other organisation’s, and has no entry for what could not be seen', async () => {
+      const [tracker, other] = [await fixture.createTracker(), await fixture.createTracker()]
+      await erase(tracker, 'anna')
+      assert.equal(await fixture.store.ledger.edge(other.organisationId), null)
+      const hidden = { ...tracker, organisationId: other.organisationId }
+      assert.equal(await fixture.store.subjects.erase(hidden, 'anna', testMark(hidden, 'anna', start)), null)
+      assert.equal(await fixture.store.ledger.edge(other.organisationId), null)
+      assert.deepEqual(await findTombstones(hidden, 'anna'), [])
+    })
+
+    it('has a place for each of many concurrent erasures, and one tree', async () => {
+      const tracker = await fixture.createTracker()
+      const erasures = await Promise.all(Array.from({ length: 60 }, (_, i) => erase(tracker, `visitor-${i}`)))
+      const inOrder = erasures.toSorted((a, b) => a.proof.index - b.proof.index)
+      assert.deepEqual(
+        inOrder.map(({ proof }) => proof.index),
+        erasures.map((_, index) => index),
+      )
+      const leaves = inOrder.map(({ record }) => Buffer.from(record))
+      for (const { proof } of inOrder) {
+        assert.deepEqual(Buffer.from(proof.head.rootHash), rootOf(leaves.slice(0, proof.index + 1)))
+      }
+      const edge = await fixture.store.ledger.edge(tracker.organisationId)
+      assert.deepEqual(headAt(edge), { size: 60, rootHash: rootOf(leaves) })
+    })
+  })
+
+  describe('a tombstone', () => {
+    it('is left by every erasure, and is found by the subject alone, newest first', async () => {
+      const tracker = await fixture.createTracker()
+      const { organisationId, trackerId } = tracker
+      for (const erasedAt of [start, start + 5]) await erase(tracker, 'anna', erasedAt)
+      const [digest] = testKeyring.tombstoneDigests(trackerId, 'anna')
+      const found = await findTombstones(tracker, 'anna')
+      const expected = [start + 5, start].map((erasedAt, index) => ({
+        ...{ organisationId, trackerId, erasedAt, refusedUntil: erasedAt, ledgerIndex: 1 - index },
+      }))
+      assert.deepEqual(
+        found.map(({ digest, ...tombstone }) => tombstone),
+        expected,
+      )
+      for (const tombstone of found) assert.deepEqual(Buffer.from(tombstone.digest), digest)
+      assert.deepEqual(await findTombstones(tracker, 'ann'), [])
+    })
+
+    it('keeps out what happened by then, stores what happened later, and counts the difference', async () => {
+      const tracker = await fixture.createTracker()
+      const { trackerId } = tracker
+      const row = (eventId: string, occurredAt: number) =>
+        eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId, occurredAt })
+      const rows = [row('e1', start - 1), row('e2', start), row('e3', start + 1)]
+      await erase(tracker, 'anna', start)
+      assert.deepEqual(await fixture.store.ingest.ingest(rows, testKeys), {
+        ...{ subjects: 1, sessions: 1, events: 1, ofErased: 2 },
+      })
+      assert.deepEqual(
+        (await fixture.listEvents(tracker, 'anna')).map(({ eventId }) => eventId),
+        ['e3'],
+      )
+      // Who has not the key of that time takes nobody for erased.
+      assert.partialDeepStrictEqual(await fixture.store.ingest.ingest(rows, []), { events: 2 })
+    })
+
+    it('keeps out all that was deleted, though a clock had run ahead', async () => {
+      const tracker = await fixture.createTracker()
+      const { trackerId } = tracker
+      const rows = [eventRow({ trackerId, subjectId: 'anna', eventId: 'e', occurredAt: start + 3_600_000 })]
+      await fixture.store.ingest.ingest(rows, testKeys)
+      await erase(tracker, 'anna', start)
+      assert.deepEqual(await fixture.store.ingest.ingest(rows, testKeys), {
+        ...{ subjects: 0, sessions: 0, events: 0, ofErased: 1 },
+      })
+    })
+
+    it('is swept by its age, in steps', async () => {
+      const tracker = await fixture.createTracker()
+      const long = at('1971-01-01T00:00:00.000Z')
+      for (let i = 0; i < 5; i++) await erase(tracker, `old-${i}`, long + i)
+      await erase(tracker, 'young')
+      let swept = 0
+      for (let step = -1; step !== 0; swept += step) {
+        step = await fixture.store.tombstones.sweep(long + 4, 2)
+      }
+      // Others of the same age may be there: tests share the store.
+      assert.ok(swept >= 4)
+      for (const [i, count] of [0, 0, 0, 0, 1].entries()) {
+        assert.equal((await findTombstones(tracker, `old-${i}`)).length, count)
+      }
+      assert.equal((await findTombstones(tracker, 'young')).length, 1)
+    })
+  })
+
+  describe('an import beside an erasure of its subject', () => {
+    it('leaves nothing of before it, whichever comes first', async () => {
+      const tracker = await fixture.createTracker()
+      const { trackerId } = tracker
+      const races = Array.from({ length: 100 }, async (_, i) => {
+        const subjectId = `visitor-${i % 50}`
+        const rows = Array.from({ length: 3 }, (_, number) =>
+          eventRow({ trackerId, subjectId, eventId: `e${i}-${number}`, occurredAt: start - number }),
+        )
+        const [added, erased] = await Promise.all([
+          fixture.store.ingest.ingest(rows, testKeys),
+          erase(tracker, subjectId, start),
+        ])
+        return { stored: added.events, refused: added.ofErased ?? 0, erased: erased.counts.events }
+      })
+      const outcomes = await Promise.all(races)
+      assert.deepEqual(await fixture.listSubjectIds(tracker), [])
+      const sum = (of: 'stored' | 'refused' | 'erased') =>
+        outcomes.reduce((total, outcome) => total + outcome[of], 0)
+      assert.equal(sum('stored') + sum('refused'), 300)
+      assert.equal(sum('erased'), sum('stored'))
+    })
+  })
+
+  describe('the secrets that a store belongs to', () => {
+    it('are remembered by their fingerprints, each once', async () => {
+      const names = [fixture.fresh('fingerprint'), fixture.fresh('fingerprint')]
+      await fixture.store.secrets.remember(names.slice(0, 1), start)
+      await fixture.store.secrets.remember(names, start + 1)
+      const known = await fixture.store.secrets.list()
+      for (const name of names) assert.equal(known.filter((each) => each === name).length, 1)
+    })
+  })
+}
