@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { readConfig } from '../../src/config.ts'
+import { eraseSubject } from '../../src/operations/subject/erase-subject.ts'
 import { openServices } from '../../src/services.ts'
 import { startPostgres } from '../../test/support/postgres.ts'
-import { eraseIn } from '../../test/support/test-keyring.ts'
 import { copyBarely, deleteBarely, listBarely, readBarely } from '../baselines/bare-postgres.ts'
 import type { Bench } from '../bench.ts'
 import { type LoadGenerator, measureRound } from '../load/load.ts'
@@ -94,7 +94,7 @@ async function measureBesideSql(place: Place): Promise<Group> {
       for (const who of ['bare', 'store', 'ours']) await addSubject(services, name(who), events)
       await sql.query('CHECKPOINT')
       const bareMs = await timed(() => deleteBarely(sql, name('bare')))
-      const storeMs = await timed(() => eraseIn(services, view, name('store')))
+      const storeMs = await timed(() => eraseSubject(services, view, name('store')))
       const tookMs = await timed(() => ask(`${subjectsPath}/${name('ours')}`, 'DELETE'))
       figures.add(`erase of ${events.toLocaleString('en')} events`, {
         bareMs,

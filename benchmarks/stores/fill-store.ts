@@ -3,7 +3,6 @@ import type { IncomingEvent, IncomingRow } from '../../src/domain/ingest.ts'
 import type { Services } from '../../src/domain/services.ts'
 import { subjectKey } from '../../src/domain/subject-key.ts'
 import { openServices } from '../../src/services.ts'
-import { testKeys } from '../../test/support/test-keyring.ts'
 import { subjectsPath } from './empty-store.ts'
 import { tracker } from './visits.ts'
 
@@ -27,11 +26,11 @@ export async function fillStore(
     for (let event = 0; event < eventsEach; event++) batch.push(eventOf(subject, event))
     if (batch.length < batchSize) continue
     await storing
-    storing = services.ingest.ingest(batch, testKeys)
+    storing = services.ingest.ingest(batch, services.keyring.tombstoneKeys)
     batch = []
   }
   await storing
-  await services.ingest.ingest(batch, testKeys)
+  await services.ingest.ingest(batch, services.keyring.tombstoneKeys)
   await services.close()
 }
 
@@ -55,7 +54,7 @@ export async function addSubject(services: Services, subjectId: string, events: 
       const occurredAt = firstAt + event * 5_000
       batch.push({ ...eventOf(0, event), subjectId, sessionId: `session-${visit}`, occurredAt })
     }
-    await services.ingest.ingest(batch, testKeys)
+    await services.ingest.ingest(batch, services.keyring.tombstoneKeys)
   }
 }
 
