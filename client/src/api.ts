@@ -93,6 +93,65 @@ export interface EventList {
   nextCursor: string | null
 }
 
+/** An erasure of a data subject, and the proof of it. */
+export interface Receipt {
+  /** When the data was gone. */
+  erasedAt: string
+  /** The subject held no data then. */
+  alreadyErased: boolean
+  counts: Counts
+  /** The proof of this erasure, a text in the format C2SP tlog-proof, which anybody can check against the key of the organisation’s ledger. */
+  receipt: string
+}
+
+export interface ReceiptList {
+  receipts: Receipt[]
+  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  nextCursor: string | null
+}
+
+/** How the ledger of an organisation’s erasures stands. */
+export interface Ledger {
+  /** The name of the ledger and of its keys. */
+  origin: string
+  /** How many entries it has. */
+  size: number
+  /** The root of the tree of its entries. SHA-256, in base64. */
+  rootHash: string
+  /** The head of the ledger, signed: a C2SP tlog-checkpoint with Ed25519. */
+  checkpoint: string
+  /** The keys that sign it, as C2SP signed-note writes them; the one in use first. */
+  verifierKeys: string[]
+}
+
+/** An erasure, as the ledger tells of it. */
+export interface LedgerEntry {
+  /** Its place, from 0. */
+  index: number
+  /** What was erased and when, as one line of canonical JSON (RFC 8785). */
+  record: string
+  /** The hash of the record as a leaf of the tree. SHA-256, in base64. */
+  leafHash: string
+}
+
+export interface EntryList {
+  entries: LedgerEntry[]
+  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  nextCursor: string | null
+}
+
+/** The proof that a ledger begins with what it was before. */
+export interface Consistency {
+  /** How many entries the older ledger had. */
+  from: number
+  /** How many the ledger has now. */
+  to: number
+  /** The hashes of the proof, in base64. */
+  proof: string[]
+  /** The head of the ledger, signed: a C2SP tlog-checkpoint with Ed25519. */
+  checkpoint: string
+}
+
 /** What is wrong with one parameter. */
 export interface FieldProblem {
   field: string
@@ -144,6 +203,28 @@ export interface ListEventsQuery {
   cursor?: string | undefined
   /** Only the events of this session. */
   sessionId?: string | undefined
+}
+
+/** What `listReceipts` takes in its query. */
+export interface ListReceiptsQuery {
+  /** How many to return at most. */
+  limit?: number | undefined
+  /** The `nextCursor` of the page before. Opaque, and good only for the same list, sort and filters. */
+  cursor?: string | undefined
+}
+
+/** What `listEntries` takes in its query. */
+export interface ListEntriesQuery {
+  /** How many to return at most. */
+  limit?: number | undefined
+  /** The `nextCursor` of the page before. Opaque, and good only for the same list, sort and filters. */
+  cursor?: string | undefined
+}
+
+/** What `proveConsistency` takes in its query. */
+export interface ProveConsistencyQuery {
+  /** How many entries the ledger had when it was looked at before; at most as many as it has now. */
+  from: number
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -225,6 +306,50 @@ export function isEventList(value: unknown): value is EventList {
   return isObject(value) &&
     Array.isArray(value.events) && value.events.every((item) => isEvent(item)) &&
     (typeof value.nextCursor === 'string' || value.nextCursor === null)
+}
+
+export function isReceipt(value: unknown): value is Receipt {
+  return isObject(value) &&
+    typeof value.erasedAt === 'string' &&
+    typeof value.alreadyErased === 'boolean' &&
+    isCounts(value.counts) &&
+    typeof value.receipt === 'string'
+}
+
+export function isReceiptList(value: unknown): value is ReceiptList {
+  return isObject(value) &&
+    Array.isArray(value.receipts) && value.receipts.every((item) => isReceipt(item)) &&
+    (typeof value.nextCursor === 'string' || value.nextCursor === null)
+}
+
+export function isLedger(value: unknown): value is Ledger {
+  return isObject(value) &&
+    typeof value.origin === 'string' &&
+    typeof value.size === 'number' &&
+    typeof value.rootHash === 'string' &&
+    typeof value.checkpoint === 'string' &&
+    Array.isArray(value.verifierKeys) && value.verifierKeys.every((item) => typeof item === 'string')
+}
+
+export function isLedgerEntry(value: unknown): value is LedgerEntry {
+  return isObject(value) &&
+    typeof value.index === 'number' &&
+    typeof value.record === 'string' &&
+    typeof value.leafHash === 'string'
+}
+
+export function isEntryList(value: unknown): value is EntryList {
+  return isObject(value) &&
+    Array.isArray(value.entries) && value.entries.every((item) => isLedgerEntry(item)) &&
+    (typeof value.nextCursor === 'string' || value.nextCursor === null)
+}
+
+export function isConsistency(value: unknown): value is Consistency {
+  return isObject(value) &&
+    typeof value.from === 'number' &&
+    typeof value.to === 'number' &&
+    Array.isArray(value.proof) && value.proof.every((item) => typeof item === 'string') &&
+    typeof value.checkpoint === 'string'
 }
 
 export function isFieldProblem(value: unknown): value is FieldProblem {

@@ -43,8 +43,8 @@ function queryInterface(operation: Json): string[] {
   const operationId = text(operation.operationId)
   const name = `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Query`
   const fields = parameters.map(
-    ({ name, schema, description }) =>
-      `${comment(description, '  ')}  ${text(name)}?: ${typeOf(object(schema), '  ')} | undefined\n`,
+    ({ name, schema, description, required }) =>
+      `${comment(description, '  ')}  ${text(name)}${required === true ? ': ' : '?: '}${typeOf(object(schema), '  ')}${required === true ? '' : ' | undefined'}\n`,
   )
   return [
     `/** What \`${operationId}\` takes in its query. */\nexport interface ${name} {\n${fields.join('')}}`,

@@ -1,4 +1,4 @@
-import { formatInstant, type Instant } from './instant.ts'
+import { formatInstant, type Instant, parseInstant } from './instant.ts'
 import type { InclusionProof, TreeHead } from './merkle-tree.ts'
 import { type NoteSigner, signNote } from './signed-note.ts'
 import type { SubjectCounts } from './subject-counts.ts'
@@ -23,6 +23,26 @@ export function formatRecord({ alreadyErased, counts, erasedAt, subject, tracker
     trackerId,
     version: 1,
   })
+}
+
+/** Reads an entry that `formatRecord` wrote. `null` for any other text. */
+export function parseRecord(text: string): ErasureRecord | null {
+  const { alreadyErased, counts, erasedAt, subject, trackerId } = parseObject(text)
+  const { events, sessions } = Object(counts)
+  const instant = typeof erasedAt === 'string' ? parseInstant(erasedAt) : null
+  if (typeof alreadyErased !== 'boolean' || instant === null) return null
+  if (typeof subject !== 'string' || typeof trackerId !== 'string') return null
+  if (!Number.isSafeInteger(events) || !Number.isSafeInteger(sessions)) return null
+  const record = { alreadyErased, counts: { events, sessions }, erasedAt: instant, subject, trackerId }
+  return formatRecord(record) === text ? record : null
+}
+
+function parseObject(text: string): Partial<Record<string, unknown>> {
+  try {
+    return { ...JSON.parse(text) }
+  } catch {
+    return {}
+  }
 }
 
 /** The head of a ledger as C2SP tlog-checkpoint. */

@@ -16,9 +16,15 @@ export interface Tombstone {
   ledgerIndex: number
 }
 
+/** The newest tombstones, or those whose entries come before one. */
+export interface TombstoneQuery {
+  limit: number
+  before: number | null
+}
+
 export interface TombstoneStore {
-  /** The tombstones of a subject of an organisation, by its digests, the newest entry first. Empty when there are none. */
-  find(tracker: TrackerRef, digests: readonly Uint8Array[]): Promise<Tombstone[]>
+  /** Tombstones of a subject of an organisation, by its digests, the newest entry first. Empty when there are none. */
+  find(tracker: TrackerRef, digests: readonly Uint8Array[], query: TombstoneQuery): Promise<Tombstone[]>
   /** Deletes the earliest that are older than an instant, at most `maxRows`, in one transaction. How many; fewer when none is left. */
   sweep(before: Instant, maxRows: number): Promise<number>
 }

@@ -19,7 +19,8 @@ export function parameterReader(path: string, query: Fields, body: Fields, isPub
   const queryValidators = validators(query)
   const bodyValidators = validators(body)
   const isQuery = validator(object(query))
-  const needed = Object.keys(body).filter((name) => !isOptional(body[name]))
+  const needed = namesNeeded(body)
+  const neededInQuery = namesNeeded(query)
 
   function readBody(sent: Record<string, unknown>, problems: Problems): Record<string, unknown> {
     for (const name of needed)
@@ -39,7 +40,9 @@ export function parameterReader(path: string, query: Fields, body: Fields, isPub
     for (const name of names) check(name, params[name], pathValidators, problems)
     const text = isPublic ? '' : queryOf(url)
     const values = readQuery(queryValidators, parseQueryString(text), problems)
-    if (!isQuery(values)) throw new Error('A query that passed field by field fails as a whole.')
+    for (const name of neededInQuery) if (!(name in values)) check(name, undefined, queryValidators, problems)
+    if (!problems.has(...neededInQuery) && !isQuery(values))
+      throw new Error('A query that passed field by field fails as a whole.')
     return { path: params, query: values, body: readBody(sent, problems) }
   }
 }
@@ -54,6 +57,10 @@ function validators(schemas: Fields): Validators {
       return [name, { isValid: validator(schema), rule, isInteger: type === 'integer' }]
     }),
   )
+}
+
+function namesNeeded(fields: Fields): string[] {
+  return Object.keys(fields).filter((name) => !isOptional(fields[name]))
 }
 
 function check(field: string, value: unknown, fields: Validators, problems: Problems): boolean {

@@ -92,6 +92,8 @@ export type Operation = (services: Services, http: HttpTools) => MaybePromise<un
 
 export interface Documentation<Data = unknown> {
   operationId: string
+  /** The group it belongs to; without it, that of data subjects. */
+  tag?: string
   summary: string
   description: string
   example: Data

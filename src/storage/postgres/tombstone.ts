@@ -3,6 +3,7 @@ import { type TombstoneKey, tombstoneDigest } from '../../domain/keyring.ts'
 import type { Tombstone, TombstoneStore } from '../../domain/tombstone.ts'
 import type { SubjectBatch } from '../ingest-batch.ts'
 import { integer, type Row, text } from '../rows/row.ts'
+import { beyondLedger, newest } from '../rows/tombstone.ts'
 import type { Connections } from './connections.ts'
 import { keyText } from './key-text.ts'
 import { statement } from './statement.ts'
@@ -10,7 +11,9 @@ import type { Run } from './transact.ts'
 
 const columns = 'tracker_id, digest, organisation_id, ledger_index, erased_at, refused_until'
 const find = statement(
-  `SELECT ${columns} FROM tombstones WHERE tracker_id = $1 AND digest = $2 AND organisation_id = $3`,
+  `SELECT ${columns} FROM tombstones
+   WHERE tracker_id = $1 AND digest = $2 AND organisation_id = $3 AND ledger_index < $4
+   ORDER BY ledger_index DESC LIMIT $5`,
 )
 const firstKept = statement(
   'SELECT erased_at FROM tombstones WHERE erased_at < $1 ORDER BY erased_at OFFSET $2 LIMIT 1',
@@ -28,14 +31,14 @@ const latest = statement(
 
 export function tombstoneStore(connections: Connections): TombstoneStore {
   return {
-    async find({ trackerId, organisationId }, digests) {
+    async find({ trackerId, organisationId }, digests, { limit, before }) {
+      const until = before ?? beyondLedger
       const found = await Promise.all(
-        digests.map((digest) => connections.read(find, [trackerId, keyText(digest), organisationId])),
+        digests.map((digest) =>
+          connections.read(find, [trackerId, keyText(digest), organisationId, until, limit]),
+        ),
       )
-      return found
-        .flat()
-        .map(toTombstone)
-        .sort((a, b) => b.ledgerIndex - a.ledgerIndex)
+      return newest(found.flat().map(toTombstone), limit)
     },
     sweep: (before, maxRows) =>
       connections.transaction(async (run) => {

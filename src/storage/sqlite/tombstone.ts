@@ -3,6 +3,7 @@ import type { Instant } from '../../domain/instant.ts'
 import { type TombstoneKey, tombstoneDigest } from '../../domain/keyring.ts'
 import type { Tombstone, TombstoneStore } from '../../domain/tombstone.ts'
 import { blob, integer, type Row, text } from '../rows/row.ts'
+import { beyondLedger, newest } from '../rows/tombstone.ts'
 import { transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
 
@@ -11,14 +12,17 @@ export function tombstoneStore({
   writer,
 }: Connections<ReturnType<typeof tombstoneCommands>>): TombstoneStore {
   const find = reader.prepare(
-    'SELECT * FROM tombstones WHERE tracker_id = ? AND digest = ? AND organisation_id = ?',
+    `SELECT * FROM tombstones WHERE tracker_id = ? AND digest = ? AND organisation_id = ? AND ledger_index < ?
+     ORDER BY ledger_index DESC LIMIT ?`,
   )
   return {
-    find: async ({ trackerId, organisationId }, digests) =>
-      digests
-        .flatMap((digest) => find.all(trackerId, digest, organisationId))
-        .map(toTombstone)
-        .sort((a, b) => b.ledgerIndex - a.ledgerIndex),
+    find: async ({ trackerId, organisationId }, digests, { limit, before }) =>
+      newest(
+        digests
+          .flatMap((digest) => find.all(trackerId, digest, organisationId, before ?? beyondLedger, limit))
+          .map(toTombstone),
+        limit,
+      ),
     sweep: (before, maxRows) => writer.run('sweepTombstones', before, maxRows),
   }
 }

@@ -4,13 +4,15 @@ import type { Route } from '../../request-context.ts'
 import { errorStatus } from '../../response.ts'
 import { Failure, success } from '../../schemas/envelope.ts'
 import { pathParameters } from '../../schemas/path-parameters.ts'
-import type { Schema } from '../../schemas/schema.ts'
+import { isOptional, type Schema } from '../../schemas/schema.ts'
 import { apiRoutes } from '../routes/index.ts'
 import { hoistComponents } from './components.ts'
 import { budgetHeaders, errorExamples, exampleMeta, headers, requestIdParameter } from './descriptions.ts'
 import { publicOperations } from './public-operations.ts'
 
 type Json = Record<string, unknown>
+
+const subjectsTag = 'Data subjects'
 
 /** The OpenAPI 3.1 document of `/v1`, made of the very schemas that validate requests and write answers. */
 export function openApiDocument(): Json {
@@ -33,7 +35,12 @@ Requests are counted per address, per key and, for erasures, once more per key; 
     servers: [{ url: '/', description: 'Wherever this document was read from.' }],
     security: [{ apiKey: [] }],
     tags: [
-      { name: 'Data subjects', description: 'The visitors of a tracker.' },
+      { name: subjectsTag, description: 'The visitors of a tracker.' },
+      {
+        name: 'Erasure ledger',
+        description:
+          'What was erased, without telling of whom; anybody can check that nothing was taken out of it.',
+      },
       { name: 'Service', description: 'Public and unmetered.' },
     ],
     paths: document.paths,
@@ -60,10 +67,10 @@ Requests are counted per address, per key and, for erasures, once more per key; 
 function operation(route: Route): Json {
   const { access: scope, documentation, response } = route
   if (!documentation || !response) throw new Error(`${route.method} ${route.path} is not documented.`)
-  const { operationId, summary, description, example } = documentation
+  const { operationId, tag = subjectsTag, summary, description, example } = documentation
   return {
     operationId,
-    tags: ['Data subjects'],
+    tags: [tag],
     summary,
     description: `${description}\n\nNeeds the scope \`${scope}\`.`,
     security: [{ apiKey: [scope] }],
@@ -96,7 +103,7 @@ function parameters(route: Route): Json[] {
 }
 
 function parameter(name: string, place: 'path' | 'query', { description, ...schema }: Schema): Json {
-  return { name, in: place, required: place === 'path', description, schema }
+  return { name, in: place, required: !isOptional(schema), description, schema }
 }
 
 function errorResponses(): Json {

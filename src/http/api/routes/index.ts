@@ -1,5 +1,7 @@
 import type { Route } from '../../request-context.ts'
 import { listEventsRoute } from './events.ts'
+import { listEntriesRoute, proveConsistencyRoute, readLedgerRoute } from './ledger.ts'
+import { listReceiptsRoute } from './receipts.ts'
 import { listSessionsRoute } from './sessions.ts'
 import { eraseSubjectRoute, listSubjectsRoute, readSubjectRoute } from './subjects.ts'
 
@@ -10,4 +12,8 @@ export const apiRoutes: readonly Route[] = [
   eraseSubjectRoute,
   listSessionsRoute,
   listEventsRoute,
+  listReceiptsRoute,
+  readLedgerRoute,
+  listEntriesRoute,
+  proveConsistencyRoute,
 ]

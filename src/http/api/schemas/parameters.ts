@@ -55,7 +55,20 @@ export const subjectListParameters = {
   ),
 }
 
-export const sessionListParameters = { limit: optional(limit), cursor: optional(cursor) }
+const pageParameters = { limit: optional(limit), cursor: optional(cursor) }
+
+export const sessionListParameters = pageParameters
+export const receiptListParameters = pageParameters
+export const entryListParameters = pageParameters
+
+export const consistencyParameters = {
+  from: integer({
+    minimum: 0,
+    description:
+      'How many entries the ledger had when it was looked at before; at most as many as it has now.',
+    'x-rule': 'a whole number from 0 to the number of entries in the ledger',
+  }),
+}
 
 export const eventListParameters = {
   limit: optional(limit),

@@ -70,6 +70,11 @@ export const Event = object(
 
 export const EventList = object({ events: list(Event), nextCursor }, { title: 'EventList' })
 
+const receipt = text({
+  description:
+    'The proof of this erasure, a text in the format C2SP tlog-proof, which anybody can check against the key of the organisation’s ledger.',
+})
+
 export const Erasure = object(
   {
     trackerId: text(),
@@ -79,12 +84,60 @@ export const Erasure = object(
     }),
     counts: Counts,
     erasedAt: instant('When the data was gone.'),
-    receipt: text({
-      description:
-        'The proof of this erasure, a text in the format C2SP tlog-proof, which anybody can check against the key of the organisation’s ledger.',
-    }),
+    receipt,
   },
   { title: 'Erasure', description: 'What this very request deleted.' },
+)
+
+export const Receipt = object(
+  {
+    erasedAt: instant('When the data was gone.'),
+    alreadyErased: boolean({ description: 'The subject held no data then.' }),
+    counts: Counts,
+    receipt,
+  },
+  { title: 'Receipt', description: 'An erasure of a data subject, and the proof of it.' },
+)
+
+export const ReceiptList = object({ receipts: list(Receipt), nextCursor }, { title: 'ReceiptList' })
+
+const hash = (description: string) => text({ description: `${description} SHA-256, in base64.` })
+const checkpoint = text({
+  description: 'The head of the ledger, signed: a C2SP tlog-checkpoint with Ed25519.',
+})
+
+export const Ledger = object(
+  {
+    origin: text({ description: 'The name of the ledger and of its keys.' }),
+    size: count('How many entries it has.'),
+    rootHash: hash('The root of the tree of its entries.'),
+    checkpoint,
+    verifierKeys: list(text(), {
+      description: 'The keys that sign it, as C2SP signed-note writes them; the one in use first.',
+    }),
+  },
+  { title: 'Ledger', description: 'How the ledger of an organisation’s erasures stands.' },
+)
+
+export const LedgerEntry = object(
+  {
+    index: count('Its place, from 0.'),
+    record: text({ description: 'What was erased and when, as one line of canonical JSON (RFC 8785).' }),
+    leafHash: hash('The hash of the record as a leaf of the tree.'),
+  },
+  { title: 'LedgerEntry', description: 'An erasure, as the ledger tells of it.' },
+)
+
+export const EntryList = object({ entries: list(LedgerEntry), nextCursor }, { title: 'EntryList' })
+
+export const Consistency = object(
+  {
+    from: count('How many entries the older ledger had.'),
+    to: count('How many the ledger has now.'),
+    proof: list(text(), { description: 'The hashes of the proof, in base64.' }),
+    checkpoint,
+  },
+  { title: 'Consistency', description: 'The proof that a ledger begins with what it was before.' },
 )
 
 export type SubjectSummaryBody = ValueOf<typeof SubjectSummary>

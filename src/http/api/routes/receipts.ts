@@ -1,0 +1,43 @@
+import { formatInstant } from '../../../domain/instant.ts'
+import { listReceipts, planReceiptList, type Receipt } from '../../../operations/ledger/list-receipts.ts'
+import { defineRoute, trackerView } from '../../route.ts'
+import { exampleReceipt } from '../schemas/example-receipt.ts'
+import { receiptListParameters } from '../schemas/parameters.ts'
+import { ReceiptList } from '../schemas/resources.ts'
+import { subjectPath } from './subjects.ts'
+
+export const listReceiptsRoute = defineRoute({
+  method: 'GET',
+  path: `${subjectPath}/receipts`,
+  access: 'analytics:view',
+  query: receiptListParameters,
+  response: ReceiptList,
+  documentation: {
+    operationId: 'listReceipts',
+    summary: "List the receipts of a data subject's erasures",
+    description:
+      'Newest first, each made again against the ledger as it is now, for as long as the tombstone of the erasure is kept. A subject that was never erased gives an empty list.',
+    example: {
+      receipts: [
+        {
+          erasedAt: '2026-11-15T09:30:00.000Z',
+          alreadyErased: false,
+          counts: { sessions: 3, events: 17 },
+          receipt: exampleReceipt,
+        },
+      ],
+      nextCursor: null,
+    },
+  },
+  plan: ({ path, query }, problems) => planReceiptList(path.trackerId, path.subjectId, query, problems),
+  async handle(call) {
+    const { trackerId, subjectId } = call.path
+    const view = trackerView(call, trackerId)
+    const { receipts, nextCursor } = await listReceipts(call.services, view, subjectId, call.plan)
+    return { receipts: receipts.map(presentReceipt), nextCursor }
+  },
+})
+
+function presentReceipt({ erasedAt, alreadyErased, counts, receipt }: Receipt) {
+  return { erasedAt: formatInstant(erasedAt), alreadyErased, counts, receipt }
+}

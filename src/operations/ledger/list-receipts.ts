@@ -1,0 +1,113 @@
+import { encodeCursor, type ListIdentity, readCursor } from '../../domain/cursor.ts'
+import { notFound } from '../../domain/errors.ts'
+import type { Keyring } from '../../domain/keyring.ts'
+import type { LedgerStore } from '../../domain/ledger.ts'
+import { hashesOfPath, headAt, inclusionPath, type TreeHead } from '../../domain/merkle-tree.ts'
+import { defaultPageSize, maxPageBytes } from '../../domain/page.ts'
+import type { Problems } from '../../domain/problems.ts'
+import { type ErasureRecord, formatReceipt, parseRecord } from '../../domain/receipt.ts'
+import type { TombstoneQuery, TombstoneStore } from '../../domain/tombstone.ts'
+import type { TrackerRef, TrackerStore } from '../../domain/tracker.ts'
+import { signCheckpoint } from './make-receipt.ts'
+
+export interface ReceiptListOptions {
+  limit?: number
+  cursor?: string
+}
+
+/** The receipt of an erasure, and what it says. */
+export interface Receipt extends Pick<ErasureRecord, 'alreadyErased' | 'counts' | 'erasedAt'> {
+  receipt: string
+}
+
+interface ReceiptDeps {
+  trackers: TrackerStore
+  tombstones: TombstoneStore
+  ledger: LedgerStore
+  keyring: Keyring
+}
+
+/** Turns what a client asked for into a query. */
+export function planReceiptList(
+  trackerId: string,
+  subjectId: string,
+  { limit = defaultPageSize, cursor }: ReceiptListOptions,
+  problems: Problems,
+): TombstoneQuery {
+  const isClear = !problems.has('trackerId', 'subjectId')
+  const position = readCursor(isClear ? identityOf(trackerId, subjectId) : null, cursor, problems)
+  return { limit, before: position === null ? null : position.at }
+}
+
+/**
+ * The receipts of a subject's erasures, newest first, made again against the ledger as it is now, for as long as the tombstones are
+ * kept. `not_found` when the tracker is not visible.
+ */
+export async function listReceipts(
+  deps: ReceiptDeps,
+  tracker: TrackerRef,
+  subjectId: string,
+  { limit, before }: TombstoneQuery,
+): Promise<{ receipts: Receipt[]; nextCursor: string | null }> {
+  const { trackerId, organisationId } = tracker
+  const owner = await deps.trackers.find(trackerId)
+  if (owner?.organisationId !== organisationId) throw notFound('This tracker')
+  const digests = deps.keyring.tombstoneDigests(trackerId, subjectId)
+  const found = await deps.tombstones.find(tracker, digests, { limit: limit + 1, before })
+  const indexes = found.slice(0, limit).map(({ ledgerIndex }) => ledgerIndex)
+  const made = await makeReceipts(deps, tracker, subjectId, indexes)
+  const receipts = made.slice(0, howManyFit(made))
+  const last = indexes[receipts.length - 1]
+  const isLast = receipts.length === found.length || last === undefined
+  return {
+    receipts,
+    nextCursor: isLast ? null : encodeCursor(identityOf(trackerId, subjectId), last, 'receipt'),
+  }
+}
+
+/** The receipts of the entries at some indexes. The ledger is read after them, so it holds them all. */
+async function makeReceipts(
+  { ledger, keyring }: ReceiptDeps,
+  { trackerId, organisationId }: TrackerRef,
+  subjectId: string,
+  indexes: readonly number[],
+): Promise<Receipt[]> {
+  if (indexes.length === 0) return []
+  const head = headAt(await ledger.edge(organisationId))
+  const checkpoint = signCheckpoint(keyring, organisationId, head)
+  return Promise.all(
+    indexes.map(async (index) => {
+      const [[entry], path] = await Promise.all([
+        ledger.list(organisationId, index, 1),
+        provePlace(ledger, organisationId, index, head),
+      ])
+      const erasure = entry?.index === index ? parseRecord(entry.record) : null
+      const nonce = erasure && keyring.nonceOf(trackerId, subjectId, erasure)
+      if (!entry || !nonce) throw new Error('A tombstone leads to no entry of the ledger that is its own.')
+      const receipt = formatReceipt({ nonce, record: entry.record }, { index, path, head }, checkpoint)
+      const { alreadyErased, counts, erasedAt } = erasure
+      return { alreadyErased, counts, erasedAt, receipt }
+    }),
+  )
+}
+
+async function provePlace(ledger: LedgerStore, organisationId: string, index: number, { size }: TreeHead) {
+  const path = inclusionPath(index, size)
+  return hashesOfPath(path, await ledger.hashes(organisationId, path.flat()))
+}
+
+/** How many of them a page holds, which is one at least. */
+function howManyFit(receipts: readonly Receipt[]): number {
+  let bytes = 0
+  const tooMany = receipts.findIndex(({ receipt }, i) => {
+    bytes += receipt.length + bytesBesideReceipt
+    return bytes > maxPageBytes && i > 0
+  })
+  return tooMany === -1 ? receipts.length : tooMany
+}
+
+const bytesBesideReceipt = 256
+
+function identityOf(trackerId: string, subjectId: string): ListIdentity {
+  return ['receipts', trackerId, subjectId]
+}

@@ -1,0 +1,24 @@
+import type { Keyring } from '../../domain/keyring.ts'
+import type { LedgerStore } from '../../domain/ledger.ts'
+import { headAt, type TreeHead } from '../../domain/merkle-tree.ts'
+import { signCheckpoint } from './make-receipt.ts'
+
+/** How an organisation's ledger stands, and by which keys others know it. */
+export interface LedgerHead extends TreeHead {
+  origin: string
+  checkpoint: string
+  verifierKeys: string[]
+}
+
+export async function readLedger(
+  { ledger, keyring }: { ledger: LedgerStore; keyring: Keyring },
+  organisationId: string,
+): Promise<LedgerHead> {
+  const head = headAt(await ledger.edge(organisationId))
+  return {
+    ...head,
+    origin: keyring.originOf(organisationId),
+    checkpoint: signCheckpoint(keyring, organisationId, head),
+    verifierKeys: keyring.signersOf(organisationId).map(({ verifierKey }) => verifierKey),
+  }
+}
