@@ -17,6 +17,10 @@ for (const trackerId of ['shop', 'blog']) {
   }
 }
 
+const eraser = (await shop.createKey(shop.organisationId, ['analytics:delete-data'])).keyString
+for (const subjectId of ['erased', 'gone', 'erased', 'gone'])
+  await shop.ask(subjectPath(subjectId), { key: eraser, method: 'DELETE' })
+
 const withLimit = (list: string) => `${list}${list.includes('?') ? '&' : '?'}limit=1`
 const firstPage = async (list: string) => dataOf(await shop.ask(withLimit(list), { key }))
 const cursorOf = async (list: string) => textIn(await firstPage(list), 'nextCursor')
@@ -42,6 +46,9 @@ const lists = [
   `${subjectPath('anna')}/events?sessionId=s2`,
   `${subjectPath('berta')}/events`,
   `${subjectPath('anna', 'blog')}/events`,
+  `${subjectPath('erased')}/receipts`,
+  `${subjectPath('gone')}/receipts`,
+  '/v1/analytics/ledger/entries',
 ]
 
 describe('a cursor', () => {
@@ -117,6 +124,8 @@ describe('a cursor', () => {
       [subjectsPath, ['subjects', 'shop', 'subjectId', null, null, null]],
       [`${subjectPath('anna')}/sessions`, ['sessions', 'shop', 'anna']],
       [`${subjectPath('anna')}/events`, ['events', 'shop', 'anna', null]],
+      [`${subjectPath('erased')}/receipts`, ['receipts', 'shop', 'erased']],
+      ['/v1/analytics/ledger/entries', ['entries']],
     ]
     for (const [list, identity] of identities) {
       dataOf(await goOn(list, encodeCursor(identity, 0, 'anna')))
@@ -138,7 +147,6 @@ describe('a cursor', () => {
 
   test('goes on where its page ended when that last row is gone', async () => {
     const cursor = await cursorOf(subjectsPath)
-    const eraser = (await shop.createKey(shop.organisationId, ['analytics:delete-data'])).keyString
     const [first] = listIn(await firstPage(subjectsPath), 'subjects')
     dataOf(await shop.ask(subjectPath(textIn(first, 'subjectId')), { key: eraser, method: 'DELETE' }))
     const [next] = listIn(dataOf(await goOn(subjectsPath, cursor)), 'subjects')

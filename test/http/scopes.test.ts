@@ -14,6 +14,10 @@ const operations: [method: string, path: string, scope: Scope][] = [
   ['GET', subjectPath('anna'), 'analytics:view'],
   ['GET', `${subjectPath('anna')}/sessions`, 'analytics:view'],
   ['GET', `${subjectPath('anna')}/events`, 'analytics:view'],
+  ['GET', `${subjectPath('anna')}/receipts`, 'analytics:view'],
+  ['GET', '/v1/analytics/ledger', 'analytics:view'],
+  ['GET', '/v1/analytics/ledger/entries', 'analytics:view'],
+  ['GET', '/v1/analytics/ledger/consistency?from=0', 'analytics:view'],
   ['DELETE', subjectPath('anna'), 'analytics:delete-data'],
 ]
 
@@ -43,7 +47,7 @@ for (const [method, path, scope] of operations) {
 
     test('is a 403 before its parameters are looked at, and before its tracker is', async () => {
       const key = keys[other[scope]]
-      errorOf(await shop.ask(`${path}?limit=nonsense&what=ever`, { method, key }), 'forbidden')
+      errorOf(await shop.ask(`${path.split('?')[0]}?limit=nonsense&what=ever`, { method, key }), 'forbidden')
       errorOf(await shop.ask(path.replace('shop', 'nowhere'), { method, key }), 'forbidden')
       errorOf(await shop.ask(path.replace('shop', '%00'), { method, key }), 'forbidden')
     })

@@ -14,7 +14,7 @@ await shop.ingest(visit('secret', { trackerId: foreign }))
 // As long as the foreign id, so that not even Content-Length may differ.
 const missing = 'x'.repeat(foreign.length)
 
-for (const { method, path } of apiRoutes) {
+for (const { method, path } of apiRoutes.filter((route) => route.path.includes('{trackerId}'))) {
   const fill = (trackerId: string, subjectId: string) =>
     path.replace('{trackerId}', trackerId).replace('{subjectId}', subjectId)
 
