@@ -1,15 +1,27 @@
 import {
+  type Consistency,
+  type EntryList,
   type Erasure,
   type Event,
   type EventList,
+  isConsistency,
+  isEntryList,
   isErasure,
   isEventList,
+  isLedger,
+  isReceiptList,
   isSessionList,
   isSubject,
   isSubjectList,
+  type Ledger,
+  type LedgerEntry,
+  type ListEntriesQuery,
   type ListEventsQuery,
+  type ListReceiptsQuery,
   type ListSessionsQuery,
   type ListSubjectsQuery,
+  type Receipt,
+  type ReceiptList,
   type Session,
   type SessionList,
   type Subject,
@@ -31,7 +43,14 @@ import { type Answer, exchange, type Outgoing } from './exchange.ts'
 import { pathSegment } from './identifier.ts'
 import { Listing } from './listing.ts'
 import { type AttemptState, defaultRetryPolicy, type RetryPolicy, repeat } from './repeat.ts'
-import { baseUrl, queryString, requestIdHeader, subjectPath, subjectsPath } from './request-parts.ts'
+import {
+  baseUrl,
+  ledgerPath,
+  queryString,
+  requestIdHeader,
+  subjectPath,
+  subjectsPath,
+} from './request-parts.ts'
 import { type Runtime, systemRuntime } from './runtime.ts'
 import { SubjectExport } from './subject-export.ts'
 
@@ -160,6 +179,37 @@ export class LetheClient {
     options: BatchOptions = {},
   ): Promise<BatchProgress> {
     return planBatch(this.#batch(trackerId, subjectIds), options)
+  }
+
+  /** The receipts of a data subject's erasures, newest first, for as long as the service keeps the tombstones. */
+  listReceipts(
+    trackerId: string,
+    subjectId: string,
+    { cursor, ...query }: ListReceiptsQuery = {},
+    options: CallOptions = {},
+  ): Listing<Receipt, ReceiptList> {
+    const path = `${subjectPath(trackerId, subjectId)}/receipts`
+    return this.#list(path, isReceiptList, ({ receipts }) => receipts, { query, cursor, ...options })
+  }
+
+  /** The head of the organisation's erasure ledger, signed, and the keys that sign it. */
+  async readLedger(options: CallOptions = {}): Promise<Ledger> {
+    return (await this.#repeat({ ...options, path: ledgerPath, isData: isLedger })).data
+  }
+
+  /** The entries of the erasure ledger, oldest first. */
+  listLedgerEntries(
+    { cursor, ...query }: ListEntriesQuery = {},
+    options: CallOptions = {},
+  ): Listing<LedgerEntry, EntryList> {
+    const path = `${ledgerPath}/entries`
+    return this.#list(path, isEntryList, ({ entries }) => entries, { query, cursor, ...options })
+  }
+
+  /** The proof that the ledger begins with what it was when it had `from` entries, for `verifyConsistency`. */
+  async proveConsistency(from: number, options: CallOptions = {}): Promise<Consistency> {
+    const path = `${ledgerPath}/consistency`
+    return (await this.#repeat({ ...options, path, query: { from }, isData: isConsistency })).data
   }
 
   #batch(trackerId: string, subjectIds: Iterable<string>): BatchDeps {
