@@ -1,5 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import {
+  access,
+  constants,
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import type { Config } from './config.ts'
 import type { Instant } from './domain/instant.ts'
@@ -80,15 +92,72 @@ async function makeSecret(path: string): Promise<[Buffer, ...Buffer[]]> {
   return secrets
 }
 
+/**
+ * Puts a new secret in front of those in the file of a store, whole or not at all, and hands back all of them. The store comes to know
+ * it afterwards: one that knew of a secret which was never written down could not be opened again.
+ */
+export async function rotateSecret(
+  config: Pick<SecretConfig, 'store' | 'secretFile' | 'ledgerOrigin'>,
+  secrets: SecretStore,
+  now: Instant,
+): Promise<{ path: string; keyring: Keyring }> {
+  const path = await realpath(secretPath(config))
+  const draft = `${path}.new`
+  const { mode, uid, gid } = await stat(path)
+  await access(path, constants.W_OK).catch(cannotReplace(path))
+  // Who made the draft has the rotation to itself: what is read now is what is replaced.
+  const file = await open(draft, 'wx', 0o600).catch(cannotReplace(path))
+  try {
+    const found = await readSecrets(path)
+    if (!found) throw new Error(`There is no file ${path} any more.`)
+    const all: [Buffer, ...Buffer[]] = [randomBytes(secretBytes), ...found]
+    await fill(file, all)
+    await file.chmod(mode & 0o777)
+    const own = await file.stat()
+    if (own.uid !== uid || own.gid !== gid) await file.chown(uid, gid).catch(cannotReplace(path))
+    await rename(draft, path)
+    await syncFolder(dirname(path))
+    const keyring = new Keyring(all, config.ledgerOrigin)
+    await secrets.remember(keyring.fingerprints, now)
+    return { path, keyring }
+  } finally {
+    await file.close()
+    await rm(draft, { force: true })
+  }
+}
+
+function cannotReplace(path: string): (error: NodeJS.ErrnoException) => never {
+  return ({ code, message }) => {
+    const why =
+      code === 'EEXIST'
+        ? `${path}.new is there: another rotation is under way, or one broke off; then remove that file.`
+        : `${message}. Make the file and its folder writable, or put a new secret in front of the others yourself.`
+    throw new Error(`The secrets in ${path} cannot be replaced, and nothing was changed: ${why}`)
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r').catch(() => null)
+  try {
+    await folder?.sync()
+  } finally {
+    await folder?.close()
+  }
+}
+
 /** Writes secrets to a new file, and sees to it that they are on the disk. */
 export async function writeSecrets(path: string, secrets: readonly Uint8Array[]): Promise<void> {
   const file = await open(path, 'wx', 0o600)
   try {
-    await file.writeFile(secrets.map((secret) => `${Buffer.from(secret).toString('base64')}\n`).join(''))
-    await file.sync()
+    await fill(file, secrets)
   } finally {
     await file.close()
   }
+}
+
+async function fill(file: FileHandle, secrets: readonly Uint8Array[]): Promise<void> {
+  await file.writeFile(secrets.map((secret) => `${Buffer.from(secret).toString('base64')}\n`).join(''))
+  await file.sync()
 }
 
 function missingFile(path: string, known: readonly string[]): Error {

@@ -13,17 +13,20 @@ import { addCopyCommand } from './commands/copy.ts'
 import { addImportCommand } from './commands/import.ts'
 import { addInitCommand } from './commands/init.ts'
 import { addKeysCommand } from './commands/keys.ts'
+import { addLedgerCommand } from './commands/ledger.ts'
 import { addMembersCommand } from './commands/members.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addOrgsCommand } from './commands/orgs.ts'
 import { addQuickstartCommand } from './commands/quickstart.ts'
 import { addScrubCommand } from './commands/scrub.ts'
+import { addSecretCommand } from './commands/secret.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addStatusCommand } from './commands/status.ts'
 import { addSweepCommand } from './commands/sweep.ts'
 import { addTrackersCommand } from './commands/trackers.ts'
 import { addEnvironmentHelp } from './environment-help.ts'
 import { exitCodeOf, failureOf } from './failure.ts'
+import { addReceiptsCommand } from './remote/receipts.ts'
 import { addSubjectsCommand } from './remote/subjects.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -64,6 +67,9 @@ export function buildProgram(
   addActivityCommand(program, kit)
   addImportCommand(program, kit)
   addSubjectsCommand(program, kit)
+  addReceiptsCommand(program, kit)
+  addLedgerCommand(program, kit)
+  addSecretCommand(program, kit)
   addSweepCommand(program, kit)
   addScrubCommand(program, kit)
   addBackupCommand(program, kit)

@@ -8,9 +8,9 @@ export type Clock = () => Instant
 
 const isoInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
-// What four digits of a year can write.
-const earliest = Date.parse('0000-01-01T00:00:00.000Z')
-const latest = Date.parse('9999-12-31T23:59:59.999Z')
+/** Nothing can have happened before: what four digits of a year can write begins here. */
+export const earliestInstant: Instant = Date.parse('0000-01-01T00:00:00.000Z')
+const latestInstant: Instant = Date.parse('9999-12-31T23:59:59.999Z')
 
 // Date.UTC takes the years 0 to 99 for 1900 to 1999, so it is asked one cycle of the calendar later.
 const cycleYears = 400
@@ -38,7 +38,7 @@ export function parseInstant(text: string): Instant | null {
   if (offsetHour > 23 || offsetMinute > 59) return null
   const offset = (offsetHour * 60 + offsetMinute) * 60_000
   const instant = text.charAt(zone) === '-' ? time + offset : time - offset
-  return instant < earliest || instant > latest ? null : instant
+  return instant < earliestInstant || instant > latestInstant ? null : instant
 }
 
 function digit(text: string, at: number): number {

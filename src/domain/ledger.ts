@@ -6,6 +6,8 @@ export interface LedgerEntry {
   index: number
   record: string
   leafHash: Buffer
+  /** The edge that is stored with it. */
+  edge: Edge
 }
 
 /** The ledger of an organisation's erasures. Nothing of it is ever changed; `subjects.erase` appends to it. */

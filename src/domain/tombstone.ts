@@ -25,6 +25,13 @@ export interface TombstoneQuery {
 export interface TombstoneStore {
   /** Tombstones of a subject of an organisation, by its digests, the newest entry first. Empty when there are none. */
   find(tracker: TrackerRef, digests: readonly Uint8Array[], query: TombstoneQuery): Promise<Tombstone[]>
+  /** Whether a tracker has any, of whichever organisation. */
+  has(trackerId: string): Promise<boolean>
+  /**
+   * Until when what is said of a tracker's subjects is refused, for each of their digests, in their order; `null` where nothing is. Of
+   * whichever organisation: ids of trackers may be given again.
+   */
+  refusedUntil(trackerId: string, digests: readonly Uint8Array[]): Promise<(Instant | null)[]>
   /** Deletes the earliest that are older than an instant, at most `maxRows`, in one transaction. How many; fewer when none is left. */
   sweep(before: Instant, maxRows: number): Promise<number>
 }

@@ -31,6 +31,13 @@ const latest = statement(
 
 export function tombstoneStore(connections: Connections): TombstoneStore {
   return {
+    has: async (trackerId) => (await connections.read(anyOf, [trackerId])).length > 0,
+    async refusedUntil(trackerId, digests) {
+      const keys = digests.map(keyText)
+      const rows = await connections.read(latest, [keys.map(() => trackerId), keys])
+      const until = new Map(rows.map((row) => [text(row, 'digest'), integer(row, 'refused_until')]))
+      return keys.map((key) => until.get(key) ?? null)
+    },
     async find({ trackerId, organisationId }, digests, { limit, before }) {
       const until = before ?? beyondLedger
       const found = await Promise.all(

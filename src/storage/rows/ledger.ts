@@ -19,9 +19,10 @@ export function toEdge(row: Row): Edge {
 }
 
 export function toLedgerEntry(row: Row): LedgerEntry {
-  const [leafHash] = toEdge(row).completed
+  const edge = toEdge(row)
+  const [leafHash] = edge.completed
   if (!leafHash) throw new Error('The store holds an entry of the ledger without its hash.')
-  return { index: integer(row, 'ledger_index'), record: text(row, 'record'), leafHash }
+  return { index: integer(row, 'ledger_index'), record: text(row, 'record'), leafHash, edge }
 }
 
 /** An entry that is to be stored, and the proof that it is in the tree. */

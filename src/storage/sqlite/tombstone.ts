@@ -7,6 +7,10 @@ import { beyondLedger, newest } from '../rows/tombstone.ts'
 import { transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
 
+const anyOf = 'SELECT 1 FROM tombstones WHERE tracker_id = ? LIMIT 1'
+const latest =
+  'SELECT max(refused_until) AS refused_until FROM tombstones WHERE tracker_id = ? AND digest = ?'
+
 export function tombstoneStore({
   reader,
   writer,
@@ -15,7 +19,15 @@ export function tombstoneStore({
     `SELECT * FROM tombstones WHERE tracker_id = ? AND digest = ? AND organisation_id = ? AND ledger_index < ?
      ORDER BY ledger_index DESC LIMIT ?`,
   )
+  const any = reader.prepare(anyOf)
+  const last = reader.prepare(latest)
   return {
+    has: async (trackerId) => any.get(trackerId) !== undefined,
+    refusedUntil: async (trackerId, digests) =>
+      digests.map((digest) => {
+        const found = last.get(trackerId, digest)?.refused_until
+        return typeof found === 'number' ? found : null
+      }),
     find: async ({ trackerId, organisationId }, digests, { limit, before }) =>
       newest(
         digests
@@ -54,23 +66,21 @@ export function tombstoneWriting(db: DatabaseSync): (tombstone: Tombstone) => vo
 export function tombstoneLookup(
   db: DatabaseSync,
 ): (keys: readonly TombstoneKey[]) => (trackerId: string, subjectId: string) => Instant | null {
-  const anyOf = db.prepare('SELECT 1 FROM tombstones WHERE tracker_id = ? LIMIT 1')
-  const latest = db.prepare(
-    'SELECT max(refused_until) AS refused_until FROM tombstones WHERE tracker_id = ? AND digest = ?',
-  )
+  const any = db.prepare(anyOf)
+  const last = db.prepare(latest)
   return (keys) => {
     // Most trackers have none, and then a subject costs nothing.
     const guarded = new Map<string, boolean>()
     return (trackerId, subjectId) => {
       let isGuarded = guarded.get(trackerId)
       if (isGuarded === undefined) {
-        isGuarded = anyOf.get(trackerId) !== undefined
+        isGuarded = any.get(trackerId) !== undefined
         guarded.set(trackerId, isGuarded)
       }
       if (!isGuarded) return null
       let refusedUntil: Instant | null = null
       for (const key of keys) {
-        const found = latest.get(trackerId, tombstoneDigest(key, trackerId, subjectId))?.refused_until
+        const found = last.get(trackerId, tombstoneDigest(key, trackerId, subjectId))?.refused_until
         if (typeof found === 'number') refusedUntil = Math.max(found, refusedUntil ?? found)
       }
       return refusedUntil

@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { formatInstant } from '../../domain/instant.ts'
+import type { Services } from '../../domain/services.ts'
+import { findOlderData, type OlderData } from '../../operations/ledger/find-older-data.ts'
+import { signCheckpoint } from '../../operations/ledger/make-receipt.ts'
+import { type OpenedCheckpoint, openCheckpoint } from '../../operations/ledger/open-checkpoint.ts'
+import { type LedgerVerification, verifyLedger } from '../../operations/ledger/verify-ledger.ts'
+import { requireOrganisation } from '../../operations/organisation/require-organisation.ts'
+import type { CommandKit } from '../command-kit.ts'
+import { legible } from '../legible.ts'
+import { grouped, Progress, type ProgressState, workProgress } from '../progress.ts'
+import type { Terminal } from '../terminal.ts'
+
+interface VerifyFlags {
+  org?: string
+  since?: string
+  json?: true
+}
+
+/** What came of one organisation. */
+interface Findings extends LedgerVerification {
+  organisationId: string
+  checkpoint: string
+  /** How many subjects have something that is older than their tombstone, and the first of them. */
+  olderCount: number
+  older: OlderData[]
+}
+
+/** More are counted, but not named. */
+const maxNamed = 100
+
+export function addLedgerCommand(program: Command, kit: CommandKit): void {
+  program
+    .command('ledger')
+    .description('the ledger of erasures')
+    .command('verify')
+    .description(
+      'compute the ledger anew from its entries, and look for data that was erased and is there again',
+    )
+    .option('--org <id>', 'the organisation (default: all of them)')
+    .option(
+      '--since <file>',
+      'a file with an older checkpoint, or a receipt, that the ledger must have grown from',
+    )
+    .option('--json', 'print one JSON object')
+    .action((flags: VerifyFlags) =>
+      kit.withStore(async (services) => {
+        const ids = await organisationsOf(services, flags.org)
+        const since = flags.since === undefined ? null : readSince(services, ids, flags.since)
+        const findings = await withProgress(kit.terminal, services, (progress) =>
+          verifyAll(services, ids, since, progress),
+        )
+        const problems = findings.filter(({ problem, olderCount }) => problem !== null || olderCount > 0)
+        if (flags.json) kit.summarise({ isSound: problems.length === 0, ledgers: findings.map(toJson) })
+        else for (const line of findings.flatMap(inWords)) kit.terminal.print(line)
+        if (problems.length > 0) throw new Error(`Not all is as it should be: ${summaryOf(problems)}.`)
+      }),
+    )
+}
+
+async function organisationsOf(services: Services, id: string | undefined): Promise<string[]> {
+  if (id !== undefined) return [(await requireOrganisation(services, id)).id]
+  return (await services.organisations.list()).map((organisation) => organisation.id)
+}
+
+function readSince({ keyring }: Services, ids: readonly string[], file: string): OpenedCheckpoint {
+  try {
+    return openCheckpoint(keyring, ids, readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new Error(`${file} is no checkpoint to go by: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+async function verifyAll(
+  services: Services,
+  ids: readonly string[],
+  since: OpenedCheckpoint | null,
+  progress: (step: string, count: number) => void,
+): Promise<Findings[]> {
+  const all: Findings[] = []
+  for (const organisationId of ids) {
+    const verification = await verifyLedger(services, organisationId, {
+      since: since?.organisationId === organisationId ? since.head : null,
+      onEntries: (count) => progress(`${organisationId}: entries`, count),
+    })
+    const checkpoint = signCheckpoint(services.keyring, organisationId, verification.head)
+    const findings: Findings = { organisationId, ...verification, checkpoint, olderCount: 0, older: [] }
+    const onSubjects = (count: number) => progress(`${organisationId}: subjects`, count)
+    for await (const each of findOlderData(services, organisationId, onSubjects)) {
+      findings.olderCount += 1
+      if (findings.older.length < maxNamed) findings.older.push(each)
+    }
+    all.push(findings)
+  }
+  return all
+}
+
+async function withProgress<Result>(
+  terminal: Terminal,
+  { clock }: Services,
+  work: (progress: (step: string, count: number) => void) => Promise<Result>,
+): Promise<Result> {
+  const state: ProgressState = { unit: 'rows', count: 0, share: null }
+  const progress = new Progress(terminal, clock, { view: workProgress(() => state) })
+  try {
+    return await work((step, count) => {
+      state.count = state.step === step ? state.count + count : count
+      state.step = step
+      progress.tick()
+    })
+  } finally {
+    progress.end()
+  }
+}
+
+function inWords({ organisationId, head, problem, olderCount, older }: Findings): string[] {
+  const tree =
+    problem === null
+      ? `${organisationId}: ${grouped(head.size)} entries, and the tree over them is whole.`
+      : `${organisationId}: ${problem}`
+  if (olderCount === 0)
+    return [tree, `${organisationId}: nothing is stored that is older than its tombstone.`]
+  const named = older.map(
+    ({ trackerId, subjectId, refusedUntil, counts }) =>
+      `  ${legible(trackerId)} ${legible(subjectId)}: ${counts.sessions} sessions and ${counts.events} events from before ${formatInstant(refusedUntil)}`,
+  )
+  const more = olderCount > older.length ? [`  and ${grouped(olderCount - older.length)} more`] : []
+  return [
+    tree,
+    `${organisationId}: ${grouped(olderCount)} subjects hold data that is older than their tombstone; erase them again:`,
+    ...named,
+    ...more,
+  ]
+}
+
+function summaryOf(problems: readonly Findings[]): string {
+  const broken = problems.filter(({ problem }) => problem !== null).length
+  const older = problems.reduce((sum, { olderCount }) => sum + olderCount, 0)
+  const parts = []
+  if (broken > 0) parts.push(`${broken} ${broken === 1 ? 'ledger is' : 'ledgers are'} damaged`)
+  if (older > 0) parts.push(`${older} erased ${older === 1 ? 'subject has' : 'subjects have'} data again`)
+  return parts.join(', ')
+}
+
+function toJson({ organisationId, head, problem, checkpoint, olderCount, older }: Findings) {
+  return {
+    orgId: organisationId,
+    size: head.size,
+    rootHash: Buffer.from(head.rootHash).toString('base64'),
+    checkpoint,
+    problem,
+    olderCount,
+    older: older.map(({ counts, refusedUntil, ...subject }) => ({
+      ...subject,
+      refusedUntil: formatInstant(refusedUntil),
+      ...counts,
+    })),
+  }
+}

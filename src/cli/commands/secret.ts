@@ -1,0 +1,26 @@
+import type { Command } from 'commander'
+import { rotateSecret } from '../../secret-file.ts'
+import type { CommandKit } from '../command-kit.ts'
+
+export function addSecretCommand(program: Command, { terminal, config, withStore }: CommandKit): void {
+  program
+    .command('secret')
+    .description("the installation's secrets")
+    .command('rotate')
+    .description('put a new secret in front of the others, which stay good')
+    .option('--json', 'print one JSON object')
+    .action((options: { json?: true }) =>
+      withStore(async ({ secrets, clock }) => {
+        const { path, keyring } = await rotateSecret(config(), secrets, clock())
+        const [fingerprint, ...older] = keyring.fingerprints
+        terminal.print(
+          options.json
+            ? JSON.stringify({ file: path, fingerprint, older })
+            : `${path} begins with a new secret now, with the fingerprint ${fingerprint}; ${older.length} older ones stay good.`,
+        )
+        terminal.tell(
+          'Every other process that uses this store must be given the file and restarted: until then it does not know what is erased under the new secret. Keep a copy of the file apart from the backups.',
+        )
+      }),
+    )
+}
