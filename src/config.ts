@@ -29,6 +29,8 @@ export interface Config {
   sweepSeconds: number
   /** Where the installation's secrets are; `null` for the place that goes with the store. */
   secretFile: string | null
+  /** The file of the journal; `null` when none is kept. */
+  journal: string | null
   /** What the names of all ledgers begin with. */
   ledgerOrigin: string
   /** How many days tombstones are kept at least; `null` for as long as any plan keeps anything, and 30. */
@@ -81,6 +83,10 @@ export const variables = {
     takes: `whole days from 1 to ${longestDays}`,
   },
   LETHE_SECRET_FILE: { fallback: '', takes: "the path of the file with the installation's secrets" },
+  LETHE_JOURNAL: {
+    fallback: '',
+    takes: 'the path of the file that keeps what must survive the loss of the store',
+  },
   LETHE_LEDGER_ORIGIN: {
     fallback: 'lethe.local',
     takes: 'the name that ledgers go by, such as lethe.example: no spaces, no plus sign',
@@ -202,7 +208,8 @@ function assemble(read: Read): Config {
     publicUrl: read('LETHE_PUBLIC_URL', parsePublicUrl) || null,
     retentionDays: read('LETHE_RETENTION_DAYS', parseRetentionDays),
     activityDays: read('LETHE_ACTIVITY_DAYS', (text) => parseInteger(text, 1, longestDays)),
-    secretFile: read('LETHE_SECRET_FILE', (text) => (text.includes('\0') ? null : text)) || null,
+    secretFile: read('LETHE_SECRET_FILE', parsePath) || null,
+    journal: read('LETHE_JOURNAL', parsePath) || null,
     ledgerOrigin: read('LETHE_LEDGER_ORIGIN', (text) => (/^[!-*,-~]{1,200}$/.test(text) ? text : null)),
     tombstoneDays:
       read('LETHE_TOMBSTONE_DAYS', (text) => (text === '' ? 0 : parseInteger(text, 1, longestDays))) || null,
@@ -216,6 +223,10 @@ function assemble(read: Read): Config {
     apiUrl: read('LETHE_URL', (text) => (text === '' || isServiceUrl(text) ? text : null)),
     apiKey: read('LETHE_API_KEY', (text) => (text === '' || readKeyId(text) !== null ? text : null)),
   }
+}
+
+function parsePath(text: string): string | null {
+  return text.includes('\0') ? null : text
 }
 
 function parseHost(text: string): string | null {

@@ -6,6 +6,7 @@ import type { RetentionPolicy } from './domain/retention-window.ts'
 import type { Services } from './domain/services.ts'
 import type { Store } from './domain/store.ts'
 import type { StoreStatus } from './domain/store-status.ts'
+import { FileJournal } from './journal/file-journal.ts'
 import { openKeyring } from './secret-file.ts'
 import { type OpenOptions, openStore, placeOf, storeExists } from './storage/open-store.ts'
 import { readStoreStatus } from './storage/store-status.ts'
@@ -19,7 +20,7 @@ const systemRandomness: Randomness = {
 
 /** Opens the store, which must be there unless it may be made, and puts beside it what is needed to work with it, the secrets it belongs to among it. */
 export async function openServices(
-  config: Pick<Config, 'store' | 'secretFile' | 'ledgerOrigin' | keyof RetentionPolicy>,
+  config: Pick<Config, 'store' | 'secretFile' | 'ledgerOrigin' | 'journal' | keyof RetentionPolicy>,
   options?: OpenOptions,
 ): Promise<Services> {
   const { retentionDays, activityDays, tombstoneDays } = config
@@ -34,6 +35,7 @@ export async function openServices(
       clock: systemClock,
       randomness: systemRandomness,
       keyring,
+      ...(config.journal !== null && { journal: new FileJournal(config.journal) }),
     }
   } catch (error) {
     await store.close()

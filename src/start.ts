@@ -3,6 +3,7 @@ import manifest from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
 import type { Limiter } from './domain/budget.ts'
 import { formatInstant } from './domain/instant.ts'
+import type { JournalReports } from './domain/journal.ts'
 import { deletesFrom } from './domain/retention-window.ts'
 import type { Services } from './domain/services.ts'
 import { clientAddress } from './http/client-address.ts'
@@ -15,6 +16,7 @@ import type { LimiterReports } from './limiter/redis-limiter.ts'
 import type { Log } from './logger.ts'
 import type { WaitingWindow } from './maintenance/observe-windows.ts'
 import { runMaintenance } from './maintenance/run-maintenance.ts'
+import { catchUpJournal } from './operations/journal/catch-up-journal.ts'
 import { keyUse } from './operations/key/note-key-use.ts'
 import { passwordQueue } from './operations/member/password-queue.ts'
 
@@ -39,6 +41,10 @@ export async function startService(config: Config, services: Services, log: Log)
   )
   const limiter = await openLimiter(config.limiter, clock, limiterReports(config.limiter, logger))
   const metrics = await startMetrics(config, services, limiter, log).catch(giveUp)
+  await startJournal(services, logger, metrics?.journal).catch(async (error) => {
+    await metrics?.close()
+    return giveUp(error)
+  })
   const server = buildServer({
     services: metrics ? { ...services, subjects: metrics.subjects } : services,
     limiter: metrics?.limiter ?? limiter,
@@ -116,6 +122,36 @@ export async function isLimiterReachable({ limiter: address }: Pick<Config, 'lim
   }
 }
 
+/**
+ * Lets the journal, where one is kept, know what it missed, and tells of what it knows and the store does not. A service whose journal
+ * cannot be read or written does not start.
+ */
+async function startJournal(
+  services: Services,
+  logger: Logger,
+  metrics: Pick<JournalReports, 'onFailed'> | undefined,
+): Promise<void> {
+  const { journal } = services
+  if (!journal) return
+  const file = journal.place
+  journal.watch({
+    onFailed(error) {
+      metrics?.onFailed(error)
+      logger.error({ err: error, journal: file }, 'the journal cannot be written; it is tried again')
+    },
+    onRecovered: () => logger.info({ journal: file }, 'the journal is complete again'),
+  })
+  const { appended, unreadable, setBack } = await catchUpJournal(journal, services)
+  if (appended > 0) logger.info({ journal: file, lines: appended }, 'the journal lacked lines of the store')
+  if (unreadable > 0) logger.warn({ journal: file, lines: unreadable }, 'the journal has lines that are torn')
+  for (const organisationId of setBack.slice(0, mostNamed)) {
+    logger.error(
+      { organisationId, journal: file },
+      'the ledger is older than the journal: the store was set back, and who was erased since may be back. Stop, and run "lethe journal replay"',
+    )
+  }
+}
+
 /** Measures the service and lets others read what is measured; `null` when nobody wants to. */
 async function startMetrics(
   { metricsHost: host, metricsPort: port }: Config,
@@ -128,6 +164,7 @@ async function startMetrics(
   const { openMetricsListener } = await import('./metrics/metrics-listener.ts')
   const metrics = openMetrics({
     ...{ store, limiter, droppedLines },
+    journal: store.journal,
     clock: store.clock,
     version: manifest.version,
   })

@@ -1,12 +1,14 @@
 import type { Clock } from './instant.ts'
+import type { Journal } from './journal.ts'
 import type { Keyring } from './keyring.ts'
 import type { Randomness } from './randomness.ts'
 import type { RetentionPolicy } from './retention-window.ts'
 import type { Store } from './store.ts'
 
-/** What operations work with: the store's ports, how long things are kept, the time, chance, and the secrets. */
+/** What operations work with: the store's ports, how long things are kept, the time, chance, the secrets, and the journal where one is kept. */
 export interface Services extends Store, RetentionPolicy {
   clock: Clock
   randomness: Randomness
   keyring: Keyring
+  journal?: Journal
 }

@@ -8,6 +8,7 @@ import type { LedgerStore } from './ledger.ts'
 import type { MaintenanceStore } from './maintenance.ts'
 import type { MemberStore } from './member.ts'
 import type { OrganisationStore } from './organisation.ts'
+import type { ReplayStore } from './replay.ts'
 import type { RetentionStore } from './retention.ts'
 import type { SecretStore } from './secret.ts'
 import type { SessionStore } from './session.ts'
@@ -37,6 +38,7 @@ export interface Store {
   secrets: SecretStore
   maintenance: MaintenanceStore
   transfer: TransferStore
+  replay: ReplayStore
   /** Runs a batch of reads. An engine may let them share what each would do alone; they then see the same moment. */
   batchReads(reads: () => void): void
   /** Rejects when the store does not answer, or is known to be unable to write. */

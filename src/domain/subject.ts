@@ -56,6 +56,8 @@ export interface ErasedSubject {
   counts: SubjectCounts
   record: string
   proof: InclusionProof
+  /** Of its tombstone. */
+  refusedUntil: Instant
 }
 
 export interface SubjectStore {

@@ -32,6 +32,11 @@ export interface TombstoneStore {
    * whichever organisation: ids of trackers may be given again.
    */
   refusedUntil(trackerId: string, digests: readonly Uint8Array[]): Promise<(Instant | null)[]>
+  /** The tombstones that came with entries of an organisation's ledger; not those that were swept. */
+  ofEntries(
+    organisationId: string,
+    entries: readonly { index: number; erasedAt: Instant }[],
+  ): Promise<Tombstone[]>
   /** Deletes the earliest that are older than an instant, at most `maxRows`, in one transaction. How many; fewer when none is left. */
   sweep(before: Instant, maxRows: number): Promise<number>
 }

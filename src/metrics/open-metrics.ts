@@ -1,9 +1,11 @@
 import { Registry } from 'prom-client'
 import type { Limiter } from '../domain/budget.ts'
 import type { Clock } from '../domain/instant.ts'
+import type { Journal, JournalReports } from '../domain/journal.ts'
 import type { Store } from '../domain/store.ts'
 import type { SubjectStore } from '../domain/subject.ts'
 import type { MaintenanceReports } from '../maintenance/run-maintenance.ts'
+import { journalMetrics } from './journal-metrics.ts'
 import { limiterMetrics } from './limiter-metrics.ts'
 import { logMetrics } from './log-metrics.ts'
 import { maintenanceMetrics } from './maintenance-metrics.ts'
@@ -14,6 +16,7 @@ import { storeMetrics } from './store-metrics.ts'
 export interface MeteredDeps {
   store: Pick<Store, 'ping' | 'subjects' | 'connections' | 'logHeldMs'>
   limiter: Pick<Limiter, 'take' | 'isReachable'>
+  journal?: Pick<Journal, 'waitingLines'> | undefined
   /** How many lines of the log were dropped. */
   droppedLines(): number
   clock: Clock
@@ -29,12 +32,14 @@ export interface Metrics {
   /** To be told of every request, and of the maintenance. */
   onAnswered: RequestDurations['note']
   maintenance: Omit<MaintenanceReports, 'onClockJumped'>
+  /** Where a journal is kept. */
+  journal?: Pick<JournalReports, 'onFailed'>
   /** Everything measured so far, as Prometheus reads it. */
   text(): Promise<string>
   stop(): void
 }
 
-export function openMetrics({ store, limiter, droppedLines, clock, version }: MeteredDeps): Metrics {
+export function openMetrics({ store, limiter, journal, droppedLines, clock, version }: MeteredDeps): Metrics {
   const registry = new Registry()
   const durations = new RequestDurations()
   const watchedLimiter = limiterMetrics(registry, limiter)
@@ -47,6 +52,7 @@ export function openMetrics({ store, limiter, droppedLines, clock, version }: Me
     subjects,
     onAnswered: (route, method, status, durationMs) => durations.note(route, method, status, durationMs),
     maintenance,
+    ...(journal && { journal: journalMetrics(registry, journal) }),
     text: async () => `${durations.text()}\n${await registry.metrics()}`,
     stop,
   }

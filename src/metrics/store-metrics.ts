@@ -18,7 +18,7 @@ export function storeMetrics(
     registers: [registry],
     async collect() {
       this.set(
-        await checkReadiness(store, limiter).then(
+        await checkReadiness({ ping: () => store.ping() }, limiter).then(
           () => 1,
           () => 0,
         ),

@@ -15,6 +15,7 @@ const allowed: Record<string, readonly string[]> = {
   operations: ['operations', 'domain', 'node:crypto', 'node:timers/promises'],
   maintenance: ['maintenance', 'operations', 'domain', 'node:timers/promises'],
   storage: ['storage', 'domain', 'node:*', 'npm'],
+  journal: ['journal', 'domain', 'node:*'],
   limiter: ['limiter', 'domain', 'node:net', 'npm'],
   // The console's pages are built elsewhere.
   http: ['http', 'operations', 'domain', '../console/dist/', 'node:*', 'npm'],
@@ -58,7 +59,8 @@ const allowed: Record<string, readonly string[]> = {
     '../package.json',
     'npm',
   ],
-  'services.ts': ['config.ts', 'domain', 'storage', 'node:crypto'],
+  'services.ts': ['config.ts', 'domain', 'operations', 'storage', 'journal', 'secret-file.ts', 'node:*'],
+  'secret-file.ts': ['config.ts', 'domain', 'node:*'],
   'main.ts': ['cli', 'node:*'],
 }
 

@@ -1,6 +1,7 @@
 import { commandLine, type Origin } from '../../domain/activity.ts'
 import { type ApiKey, type ApiKeyStore, keyNotActive } from '../../domain/api-key.ts'
 import type { Clock } from '../../domain/instant.ts'
+import type { Journal } from '../../domain/journal.ts'
 import { Problems } from '../../domain/problems.ts'
 import type { Randomness } from '../../domain/randomness.ts'
 import { activityNote } from '../activity/activity-note.ts'
@@ -11,7 +12,7 @@ import { requireKey } from './require-key.ts'
  * `invalid_request` for a key that is not active.
  */
 export async function revokeKey(
-  deps: { apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness },
+  deps: { apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness; journal?: Journal | undefined },
   id: string,
   typedName: string,
   origin: Origin = commandLine,
@@ -26,5 +27,6 @@ export async function revokeKey(
   const isRevoked = await deps.apiKeys.revoke(id, now, note)
   const key = await requireKey(deps, id)
   if (!isRevoked) throw keyNotActive(key, now)
+  await deps.journal?.append([{ kind: 'key.revoked', keyId: id, at: now }])
   return key
 }

@@ -1,5 +1,6 @@
 import type { Limiter } from '../../domain/budget.ts'
 import { LetheError } from '../../domain/errors.ts'
+import type { Journal } from '../../domain/journal.ts'
 import type { Store } from '../../domain/store.ts'
 
 /** How the parts stand that requests need. Without its store a service is not ready; without its limiter it counts by itself. */
@@ -11,9 +12,12 @@ export interface Readiness {
 /** Longer than a healthy store ever takes, shorter than whoever asks will wait. */
 const storeTimeoutMs = 2_000
 
-/** Asks the parts how they are. `internal_error` that names the store when it does not answer in time; the cause is not in the message. */
+/**
+ * Asks the parts how they are. `internal_error` that names the store when it does not answer in time, or the journal where one is kept
+ * and cannot be written; the cause is not in the message. What the journal lacks since a write failed is tried again.
+ */
 export async function checkReadiness(
-  store: Pick<Store, 'ping'>,
+  { journal, ...store }: Pick<Store, 'ping'> & { journal?: Pick<Journal, 'recover'> | undefined },
   limiter: Pick<Limiter, 'isReachable'>,
 ): Promise<Readiness> {
   const late = Promise.withResolvers<never>()
@@ -28,5 +32,8 @@ export async function checkReadiness(
   } finally {
     clearTimeout(timer)
   }
+  await journal?.recover().catch((cause) => {
+    throw new LetheError('internal_error', 'The journal cannot be written.', [], { cause })
+  })
   return { store: 'ok', limiter: limiter.isReachable() ? 'ok' : 'unreachable' }
 }

@@ -1,6 +1,7 @@
 import { commandLine, type Origin } from '../../domain/activity.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Clock, Instant } from '../../domain/instant.ts'
+import type { Journal } from '../../domain/journal.ts'
 import { type Keyring, subjectCommitment } from '../../domain/keyring.ts'
 import type { Randomness } from '../../domain/randomness.ts'
 import type { SubjectStore } from '../../domain/subject.ts'
@@ -21,9 +22,18 @@ export interface Erasure {
   receipt: string
 }
 
-/** Deletes all that is stored about a subject, for good. Safe to repeat. `not_found` when the tracker is not visible. */
+/**
+ * Deletes all that is stored about a subject, for good. Safe to repeat. `not_found` when the tracker is not visible. Where the journal
+ * cannot be written it fails, though it is done.
+ */
 export async function eraseSubject(
-  deps: { subjects: SubjectStore; clock: Clock; randomness: Randomness; keyring: Keyring },
+  deps: {
+    subjects: SubjectStore
+    clock: Clock
+    randomness: Randomness
+    keyring: Keyring
+    journal?: Journal | undefined
+  },
   tracker: TrackerView,
   subjectId: string,
   origin: Origin = commandLine,
@@ -39,7 +49,9 @@ export async function eraseSubject(
   const [digest] = keyring.tombstoneDigests(trackerId, subjectId)
   const erased = await deps.subjects.erase(tracker, subjectId, { erasedAt, digest, commitment }, note)
   if (erased === null) throw notFound('This tracker')
-  const { counts, record, proof } = erased
+  const { counts, record, proof, refusedUntil } = erased
+  const entry = { kind: 'erasure', organisationId, index: proof.index, record, trackerId, erasedAt } as const
+  await deps.journal?.append([{ ...entry, tombstone: { digest, refusedUntil } }])
   const receipt = makeReceipt(keyring, organisationId, { nonce, record }, proof)
   return { alreadyErased: counts.sessions === 0 && counts.events === 0, counts, erasedAt, receipt }
 }

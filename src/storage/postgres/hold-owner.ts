@@ -7,6 +7,7 @@ import type { Run } from './transact.ts'
 const holdOne = statement(
   'SELECT 1 FROM organisations WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',
 )
+const holdRow = statement('SELECT 1 FROM organisations WHERE id = $1 FOR NO KEY UPDATE')
 // In one order, so that two transactions do not wait for each other in a circle.
 const holdSeveral = statement(
   'SELECT id FROM trackers WHERE id = ANY ($1) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE',
@@ -25,6 +26,11 @@ export function takeTurn(run: Run): void {
 /** Keeps an organisation from being deleted before the transaction ends that adds to it. `false` when it is not there. */
 export async function holdOrganisation(run: Run, id: string): Promise<boolean> {
   return (await run(holdOne, [id])).rowCount === 1
+}
+
+/** The same for one that may have been deleted and is still being removed. */
+export async function holdOrganisationRow(run: Run, id: string): Promise<boolean> {
+  return (await run(holdRow, [id])).rowCount === 1
 }
 
 /** The same for trackers; hands back those that are there. */

@@ -1,5 +1,5 @@
 import type { LedgerStore } from '../../domain/ledger.ts'
-import { lastLeafOf } from '../../domain/merkle-tree.ts'
+import { type Edge, lastLeafOf } from '../../domain/merkle-tree.ts'
 import type { ErasureRecord } from '../../domain/receipt.ts'
 import { type AppendedEntry, appendEntry, toEdge, toHashes, toLedgerEntry } from '../rows/ledger.ts'
 import type { Connections } from './connections.ts'
@@ -12,7 +12,7 @@ const last = statement(
 const several = statement(
   'SELECT ledger_index, edge FROM ledger_entries WHERE organisation_id = $1 AND ledger_index = ANY ($2)',
 )
-const list = statement(
+export const list = statement(
   `SELECT ledger_index, record, edge FROM ledger_entries WHERE organisation_id = $1 AND ledger_index >= $2
    ORDER BY ledger_index LIMIT $3`,
 )
@@ -44,13 +44,24 @@ export async function holdLedger(
   run: Run,
   organisationId: string,
 ): Promise<(erasure: ErasureRecord) => AppendedEntry> {
+  const last = await lockForAppending(run, organisationId)
+  return (erasure) => {
+    const entry = appendEntry(last, erasure)
+    insertEntry(run, organisationId, entry)
+    return entry
+  }
+}
+
+/** Keeps an organisation's ledger to this transaction, and hands back its edge; `null` when it has no entries. */
+export async function lockForAppending(run: Run, organisationId: string): Promise<Edge | null> {
   const [, { rows }] = await Promise.all([
     run(lockLedger, [ledgerLocks, organisationId]),
     run(last, [organisationId]),
   ])
-  return (erasure) => {
-    const entry = appendEntry(rows[0] ? toEdge(rows[0]) : null, erasure)
-    run(insert, [organisationId, entry.index, entry.record, entry.edge])
-    return entry
-  }
+  return rows[0] ? toEdge(rows[0]) : null
+}
+
+/** Stores an entry whose ledger this transaction keeps. */
+export function insertEntry(run: Run, organisationId: string, entry: AppendedEntry): void {
+  run(insert, [organisationId, entry.index, entry.record, entry.edge])
 }

@@ -14,6 +14,7 @@ import { ledgerStore } from './ledger.ts'
 import { memberStore } from './member.ts'
 import { migrate, version } from './migrate.ts'
 import { organisationStore } from './organisation.ts'
+import { replayStore } from './replay.ts'
 import { retentionStore } from './retention.ts'
 import { scrubStore } from './scrub.ts'
 import { secretStore } from './secret.ts'
@@ -49,6 +50,7 @@ export async function openPostgresStore(url: string): Promise<Store> {
       distribute: () => withClient(url, distribute),
     },
     transfer: transferStore(connections),
+    replay: replayStore(connections),
     members: memberStore(connections),
     signIns: signInStore(connections),
     activity: activityStore(connections),

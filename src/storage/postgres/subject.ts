@@ -187,7 +187,7 @@ export function subjectStore(connections: Connections): SubjectStore {
         leaveTombstone(run, { organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex })
         leaveNote(run, note, counts)
         noteDeletion(run)
-        return { counts, record: entry.record, proof: entry.proof }
+        return { counts, record: entry.record, proof: entry.proof, refusedUntil }
       }),
   }
 }

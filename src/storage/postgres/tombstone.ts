@@ -15,6 +15,10 @@ const find = statement(
    WHERE tracker_id = $1 AND digest = $2 AND organisation_id = $3 AND ledger_index < $4
    ORDER BY ledger_index DESC LIMIT $5`,
 )
+const ofEntries = statement(
+  `SELECT ${columns} FROM tombstones WHERE erased_at = ANY ($1) AND organisation_id = $2 AND ledger_index = ANY ($3)`,
+  'any',
+)
 const firstKept = statement(
   'SELECT erased_at FROM tombstones WHERE erased_at < $1 ORDER BY erased_at OFFSET $2 LIMIT 1',
   'any',
@@ -47,6 +51,11 @@ export function tombstoneStore(connections: Connections): TombstoneStore {
       )
       return newest(found.flat().map(toTombstone), limit)
     },
+    async ofEntries(organisationId, entries) {
+      const instants = entries.map(({ erasedAt }) => erasedAt)
+      const indexes = entries.map(({ index }) => index)
+      return (await connections.read(ofEntries, [instants, organisationId, indexes])).map(toTombstone)
+    },
     sweep: (before, maxRows) =>
       connections.transaction(async (run) => {
         const [kept] = (await run(firstKept, [before, maxRows])).rows
@@ -63,19 +72,22 @@ export function leaveTombstone(run: Run, tombstone: Tombstone): void {
   run(insert, [trackerId, keyText(digest), organisationId, ledgerIndex, erasedAt, refusedUntil])
 }
 
+/** A subject, as far as its tombstones go. */
+type Named = Pick<SubjectBatch, 'trackerId' | 'subjectId'>
+
 /** Tells until when what is said of a subject is refused; `null` where nothing is. */
-export type RefusedUntil = (subject: SubjectBatch) => Instant | null
+export type RefusedUntil<Subject extends Named = SubjectBatch> = (subject: Subject) => Instant | null
 
 /** Looks up the tombstones of subjects, as they are now. Costs nothing for those of trackers that have none. */
-export async function findTombstones(
+export async function findTombstones<Subject extends Named>(
   run: Run,
-  subjects: readonly SubjectBatch[],
+  subjects: readonly Subject[],
   keys: readonly TombstoneKey[],
-): Promise<RefusedUntil> {
+): Promise<RefusedUntil<Subject>> {
   const trackers = [...new Set(subjects.map(({ trackerId }) => trackerId))]
   const isGuarded = new Set<string>()
   for (const id of trackers) if ((await run(anyOf, [id])).rowCount === 1) isGuarded.add(id)
-  const subjectOf = new Map<string, SubjectBatch>()
+  const subjectOf = new Map<string, Subject>()
   for (const subject of subjects) {
     if (!isGuarded.has(subject.trackerId)) continue
     for (const key of keys) {
@@ -83,7 +95,7 @@ export async function findTombstones(
       subjectOf.set(keyText(digest), subject)
     }
   }
-  const until = new Map<SubjectBatch, Instant>()
+  const until = new Map<Subject, Instant>()
   if (subjectOf.size > 0) {
     const digests = [...subjectOf.keys()]
     const named = [...subjectOf.values()].map(({ trackerId }) => trackerId)

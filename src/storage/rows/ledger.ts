@@ -35,7 +35,11 @@ export interface AppendedEntry {
 
 /** The entry that comes behind the one with the edge `last`. */
 export function appendEntry(last: Edge | null, erasure: ErasureRecord): AppendedEntry {
-  const record = formatRecord(erasure)
+  return appendRecord(last, formatRecord(erasure))
+}
+
+/** The same for an entry as it stands in the tree. */
+export function appendRecord(last: Edge | null, record: string): AppendedEntry {
   const edge = appendLeaf(last, hashLeaf(record))
   const proof = proveLast(last, edge)
   return { index: proof.index, record, edge: formatEdge(edge), proof }

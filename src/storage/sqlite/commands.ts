@@ -7,6 +7,7 @@ import { deletionCommands } from './deletion.ts'
 import { ingestCommands } from './ingest.ts'
 import { memberCommands } from './member.ts'
 import { organisationCommands } from './organisation.ts'
+import { replayCommands } from './replay.ts'
 import { retentionWindowCommands } from './retention-window.ts'
 import { scrubCommands } from './scrub.ts'
 import { scrubPages } from './scrub-pages.ts'
@@ -45,6 +46,7 @@ export function commands(db: DatabaseSync) {
     ...scrubCommands(db),
     ...backupCommands(db),
     ...transferCommands(db),
+    ...replayCommands(db),
     ...retentionWindowCommands(db),
     // These come one after the other for as long as there is work.
     scrubPages: courteous(scrubPages),

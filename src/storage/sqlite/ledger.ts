@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { LedgerStore } from '../../domain/ledger.ts'
 import { lastLeafOf } from '../../domain/merkle-tree.ts'
-import type { ErasureRecord } from '../../domain/receipt.ts'
-import { type AppendedEntry, appendEntry, toEdge, toHashes, toLedgerEntry } from '../rows/ledger.ts'
+import { type ErasureRecord, formatRecord } from '../../domain/receipt.ts'
+import { type AppendedEntry, appendRecord, toEdge, toHashes, toLedgerEntry } from '../rows/ledger.ts'
 import type { Connections } from './connections.ts'
 
 const lastEntry = `SELECT ledger_index, edge FROM ledger_entries WHERE organisation_id = ?
@@ -34,13 +34,19 @@ export function ledgerStore({ reader }: Connections): LedgerStore {
 export function ledgerWriting(
   db: DatabaseSync,
 ): (organisationId: string, erasure: ErasureRecord) => AppendedEntry {
+  const append = ledgerAppending(db)
+  return (organisationId, erasure) => append(organisationId, formatRecord(erasure))
+}
+
+/** The same for an entry as it stands in the tree. */
+export function ledgerAppending(db: DatabaseSync): (organisationId: string, record: string) => AppendedEntry {
   const last = db.prepare(lastEntry)
   const insert = db.prepare(
     'INSERT INTO ledger_entries (organisation_id, ledger_index, record, edge) VALUES (?, ?, ?, ?)',
   )
-  return (organisationId, erasure) => {
+  return (organisationId, record) => {
     const row = last.get(organisationId)
-    const entry = appendEntry(row ? toEdge(row) : null, erasure)
+    const entry = appendRecord(row ? toEdge(row) : null, record)
     insert.run(organisationId, entry.index, entry.record, entry.edge)
     return entry
   }

@@ -17,6 +17,7 @@ import { ledgerStore } from './ledger.ts'
 import { memberStore } from './member.ts'
 import { ForeignStore, isEmpty, migrate, refuseForeign } from './migrate.ts'
 import { organisationStore } from './organisation.ts'
+import { replayStore } from './replay.ts'
 import { requireRoom } from './require-room.ts'
 import { retentionStore } from './retention.ts'
 import { scrubStore } from './scrub.ts'
@@ -54,6 +55,7 @@ export async function openSqliteStore(path: string): Promise<Store> {
       distribute,
     },
     transfer: transferStore(connections),
+    replay: replayStore(connections),
     members: memberStore(connections),
     signIns: signInStore(connections),
     activity: activityStore(connections),

@@ -179,7 +179,7 @@ export function subjectCommands(db: DatabaseSync) {
     const refusedUntil = Math.max(erasedAt, newest ?? erasedAt)
     bury({ organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex: entry.index })
     leaveNote(note, counts)
-    return { counts, record: entry.record, proof: entry.proof }
+    return { counts, record: entry.record, proof: entry.proof, refusedUntil }
   }
 
   /** In one transaction. Should it fail, each in one of its own, so that an erasure that cannot be done takes no other with it. */

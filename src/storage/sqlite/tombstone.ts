@@ -21,7 +21,12 @@ export function tombstoneStore({
   )
   const any = reader.prepare(anyOf)
   const last = reader.prepare(latest)
+  const ofEntry = reader.prepare(
+    'SELECT * FROM tombstones WHERE erased_at = ? AND organisation_id = ? AND ledger_index = ?',
+  )
   return {
+    ofEntries: async (organisationId, entries) =>
+      entries.flatMap(({ index, erasedAt }) => ofEntry.all(erasedAt, organisationId, index)).map(toTombstone),
     has: async (trackerId) => any.get(trackerId) !== undefined,
     refusedUntil: async (trackerId, digests) =>
       digests.map((digest) => {

@@ -66,8 +66,9 @@ function answerCall(call: Call, post: (reply: Reply) => void): void {
 /** The last step of a removal empties the log for all of them. */
 function hasDeleted({ name }: Call, { result }: Reply): boolean {
   if (name === 'deleteOrganisation') return result === true
-  const isRemoval = name === 'removeTracker' && typeof result === 'object' && result !== null
-  return isRemoval && 'isDone' in result && result.isDone === true
+  if (typeof result !== 'object' || result === null) return false
+  if (name === 'removeRefused') return 'events' in result && result.events !== 0
+  return name === 'removeTracker' && 'isDone' in result && result.isDone === true
 }
 
 function answer({ id, name, args }: Call): Reply {

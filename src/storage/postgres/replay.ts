@@ -1,0 +1,109 @@
+import type { Instant } from '../../domain/instant.ts'
+import type { JournalledErasure } from '../../domain/journal.ts'
+import { type AppendedEntries, LedgerConflict, type ReplayStore } from '../../domain/replay.ts'
+import { refusalSql } from '../remove-refused.ts'
+import { appendRecord, toEdge } from '../rows/ledger.ts'
+import { integer, text } from '../rows/row.ts'
+import type { Connections } from './connections.ts'
+import { holdOrganisationRow } from './hold-owner.ts'
+import { subjectKeyText } from './key-text.ts'
+import { insertEntry, list, lockForAppending } from './ledger.ts'
+import { noteDeletion } from './scrub.ts'
+import { statement } from './statement.ts'
+import { findTombstones, leaveTombstone } from './tombstone.ts'
+import type { Run } from './transact.ts'
+
+const guarded = statement('SELECT DISTINCT tracker_id FROM tombstones ORDER BY tracker_id', 'any')
+const lock = statement('SELECT first_seen_at FROM subjects WHERE subject_key = $1 FOR UPDATE')
+const sql = refusalSql((number) => `$${number}`)
+const deleteEvents = statement(sql.deleteEvents)
+const deleteSessions = statement(sql.deleteSessions)
+const shortenSessions = statement(sql.shortenSessions)
+const deleteSubject = statement(sql.deleteSubject)
+const updateSubject = statement(sql.updateSubject)
+const revoke = statement('UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL')
+const rotate = statement(
+  `UPDATE api_keys SET hash = $1, last_four = $2, rotated_at = $3
+   WHERE id = $4 AND (rotated_at IS NULL OR rotated_at < $3)`,
+)
+
+export function replayStore(connections: Connections): ReplayStore {
+  return {
+    appendEntries: (organisationId, entries) =>
+      connections.transaction((run) => appendEntries(run, organisationId, entries)),
+    // Not as a read, which may take only seconds.
+    guardedTrackers: () =>
+      connections.transaction(async (run) => (await run(guarded)).rows.map((row) => text(row, 'tracker_id'))),
+    removeRefused: (trackerId, subjectIds, keys) =>
+      connections.transaction(async (run) => {
+        const removed = { subjects: 0, sessions: 0, events: 0 }
+        const subjects = subjectIds.map((subjectId) => ({ trackerId, subjectId }))
+        const refusedUntil = await findTombstones(run, subjects, keys)
+        const refused = subjects.flatMap((subject) => {
+          const until = refusedUntil(subject)
+          return until === null ? [] : [{ key: subjectKeyText(trackerId, subject.subjectId), until }]
+        })
+        // In one order, so that two transactions do not wait for each other in a circle.
+        for (const { key, until } of refused.sort((a, b) => (a.key < b.key ? -1 : 1))) {
+          const counts = await removeOne(run, key, until)
+          removed.subjects += counts.subjects
+          removed.sessions += counts.sessions
+          removed.events += counts.events
+        }
+        return removed
+      }),
+    revokeKey: (id, at) =>
+      connections.revocation(async (run) => (await run(revoke, [at, id])).rowCount === 1),
+    rotateKey: (id, { hash, lastFour }, at) =>
+      connections.revocation(async (run) => (await run(rotate, [hash, lastFour, at, id])).rowCount === 1),
+  }
+}
+
+async function appendEntries(
+  run: Run,
+  organisationId: string,
+  entries: readonly JournalledErasure[],
+): Promise<AppendedEntries | null> {
+  if (!(await holdOrganisationRow(run, organisationId))) return null
+  const [first] = entries
+  if (!first) return { entries: 0, tombstones: 0 }
+  let edge = await lockForAppending(run, organisationId)
+  const { rows } = await run(list, [organisationId, first.index, entries.length])
+  const known = new Map(rows.map((row) => [integer(row, 'ledger_index'), text(row, 'record')]))
+  const appended = { entries: 0, tombstones: 0 }
+  for (const { index, record, trackerId, erasedAt, tombstone } of entries) {
+    const next = edge?.size ?? 0
+    if (index > next) throw LedgerConflict.gap(organisationId, next, index)
+    if (index < next) {
+      if (known.get(index) === record) continue
+      throw LedgerConflict.other(organisationId, index)
+    }
+    const entry = appendRecord(edge, record)
+    insertEntry(run, organisationId, entry)
+    edge = toEdge({ ledger_index: index, edge: entry.edge })
+    known.set(index, record)
+    appended.entries += 1
+    if (!tombstone) continue
+    leaveTombstone(run, { organisationId, trackerId, erasedAt, ledgerIndex: index, ...tombstone })
+    appended.tombstones += 1
+  }
+  return appended
+}
+
+async function removeOne(run: Run, key: string, until: Instant) {
+  const [row] = (await run(lock, [key])).rows
+  if (!row || integer(row, 'first_seen_at') > until) return { subjects: 0, sessions: 0, events: 0 }
+  const [events, sessions, , subjects] = await Promise.all([
+    run(deleteEvents, [key, until]),
+    run(deleteSessions, [key, until]),
+    run(shortenSessions, [key, until]),
+    run(deleteSubject, [key]),
+    run(updateSubject, [key]),
+  ])
+  noteDeletion(run)
+  return {
+    subjects: subjects.rowCount ?? 0,
+    sessions: sessions.rowCount ?? 0,
+    events: events.rowCount ?? 0,
+  }
+}
