@@ -49,6 +49,17 @@ export async function openKeyring(
   return keyring
 }
 
+/** Reads the secrets that what has these fingerprints belongs to. Makes none; throws when the file lacks one of them. */
+export async function readKeyring(config: SecretConfig, known: readonly string[]): Promise<Keyring | null> {
+  const path = secretPath(config)
+  const found = await readSecrets(path)
+  if (found === null && known.length > 0) throw missingFile(path, known)
+  const keyring = found && new Keyring(found, config.ledgerOrigin)
+  const missing = known.filter((fingerprint) => !keyring?.fingerprints.includes(fingerprint))
+  if (missing.length > 0) throw otherSecret(path, missing, keyring?.fingerprints ?? [])
+  return keyring
+}
+
 /** The secrets of a file, the first of which is used; `null` when it is not there. */
 export async function readSecrets(path: string): Promise<[Buffer, ...Buffer[]] | null> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {

@@ -12,12 +12,14 @@ import { addConfigCommand } from './commands/config.ts'
 import { addCopyCommand } from './commands/copy.ts'
 import { addImportCommand } from './commands/import.ts'
 import { addInitCommand } from './commands/init.ts'
+import { addJournalCommand } from './commands/journal.ts'
 import { addKeysCommand } from './commands/keys.ts'
 import { addLedgerCommand } from './commands/ledger.ts'
 import { addMembersCommand } from './commands/members.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addOrgsCommand } from './commands/orgs.ts'
 import { addQuickstartCommand } from './commands/quickstart.ts'
+import { addRestoreCommand } from './commands/restore.ts'
 import { addScrubCommand } from './commands/scrub.ts'
 import { addSecretCommand } from './commands/secret.ts'
 import { addServeCommand } from './commands/serve.ts'
@@ -73,6 +75,8 @@ export function buildProgram(
   addSweepCommand(program, kit)
   addScrubCommand(program, kit)
   addBackupCommand(program, kit)
+  addRestoreCommand(program, kit)
+  addJournalCommand(program, kit)
   addMigrateCommand(program, kit)
   addCopyCommand(program, kit)
   addStatusCommand(program, kit)

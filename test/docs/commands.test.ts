@@ -21,7 +21,9 @@ const commands = leaves(program)
 function leaves(command: Command, parents = ''): Map<string, Command> {
   const name = parents === '' ? command.name() : `${parents} ${command.name()}`
   if (command.commands.length === 0) return new Map([[name, command]])
-  return new Map(command.commands.flatMap((child) => [...leaves(child, name)]))
+  // Of the commands that have others below them, those that take arguments do something themselves.
+  const own: [string, Command][] = command.registeredArguments.length > 0 ? [[name, command]] : []
+  return new Map([...own, ...command.commands.flatMap((child) => [...leaves(child, name)])])
 }
 
 function written(argument: Argument): string {

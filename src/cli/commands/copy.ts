@@ -3,13 +3,17 @@ import type { Command } from 'commander'
 import { type Config, readStoreAddress } from '../../config.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import type { ScrubState } from '../../domain/maintenance.ts'
+import type { Replayed } from '../../operations/journal/replay-changes.ts'
 import { type CopyResult, copyStore } from '../../operations/store/copy-store.ts'
 import { type Verification, verifyCopy } from '../../operations/store/verify-copy.ts'
+import { replayInto, secretFileOf } from '../../services.ts'
 import type { CommandKit } from '../command-kit.ts'
 import { table } from '../table.ts'
 import { UsageError } from '../usage-error.ts'
 import { whenAlone } from '../when-alone.ts'
 import { withCopyProgress } from './copy-progress.ts'
+import { unreadableReports } from './journal.ts'
+import { replayedInWords } from './replayed-words.ts'
 
 interface CopyFlags {
   from: string
@@ -28,12 +32,12 @@ export function addCopyCommand(program: Command, kit: CommandKit): void {
     .option('--verify-only', 'compare the two, and write nothing')
     .option('--json', 'print one JSON object')
     .action(async (flags: CopyFlags) => {
-      kit.config()
+      const settings = kit.config()
       const from = readStoreAddress('--from', flags.from)
       const to = readStoreAddress('--to', flags.to)
       if (placeOf(from) === placeOf(to)) throw new UsageError('--from and --to name the same store.')
       const verifyOnly = flags.verifyOnly ?? false
-      const result = await kit.withStoreAt(from, { create: false }, (source) =>
+      const result: Copied = await kit.withStoreAt(from, { create: false }, (source) =>
         kit.withStoreAt(to, { create: !verifyOnly }, (target) => {
           const ends = { source, target }
           if (verifyOnly) {
@@ -42,14 +46,24 @@ export function addCopyCommand(program: Command, kit: CommandKit): void {
               return { copiedRows: 0, verification: await verifyCopy(ends, options) }
             })
           }
-          return whenAlone(terminal, target.maintenance, () =>
-            withCopyProgress(terminal, ends, { verifyOnly }, (options) => copyStore(ends, options)),
-          )
+          return whenAlone(terminal, target.maintenance, async () => {
+            const copied = await withCopyProgress(terminal, ends, { verifyOnly }, (options) =>
+              copyStore(ends, options),
+            )
+            if (settings.journal === null || differences(copied.verification).length > 0) return copied
+            const replayed = await replayInto(settings, { from, target }, unreadableReports(terminal))
+            return { ...copied, replayed }
+          })
         }),
       )
       const different = differences(result.verification)
       if (flags.json) kit.summarise(toJson(result, different))
       else for (const line of inWords(result, different)) terminal.print(line)
+      if (!verifyOnly && different.length === 0) {
+        terminal.tell(
+          `The target belongs to the same secret: bring it along as ${secretFileOf(settings, to)}.`,
+        )
+      }
       if (different.length > 0) throw new Error(`The two stores differ: ${different.join(', ')}. ${whatToDo}`)
     })
 }
@@ -67,18 +81,25 @@ function differences({ tables, scrub }: Verification): string[] {
   return scrub.isSame ? names : [...names, 'whether a scrub is due']
 }
 
-function toJson({ copiedRows, verification: { tables, scrub } }: CopyResult, different: readonly string[]) {
+/** A copy, and what a journal knew better than the source. */
+type Copied = CopyResult & { replayed?: Replayed }
+
+function toJson(
+  { copiedRows, verification: { tables, scrub }, replayed }: Copied,
+  different: readonly string[],
+) {
   const stateOf = ({ lastAt, isDue }: ScrubState) => ({ lastAt: formatInstant(lastAt), isDue })
   return {
     isSame: different.length === 0,
     copiedRows,
     tables,
     scrub: { source: stateOf(scrub.source), target: stateOf(scrub.target), isSame: scrub.isSame },
+    ...(replayed && { replayed }),
   }
 }
 
 function inWords(
-  { copiedRows, verification: { tables } }: CopyResult,
+  { copiedRows, verification: { tables }, replayed }: Copied,
   different: readonly string[],
 ): string[] {
   const rows = tables.map(({ table, source, target, isSame }) => [
@@ -91,5 +112,9 @@ function inWords(
   ])
   const copied = copiedRows === 0 ? 'Nothing was copied' : `Copied ${copiedRows} rows`
   const verdict = different.length === 0 ? 'both stores hold the same' : 'the stores differ'
-  return [...table(['TABLE', 'SOURCE ROWS', 'TARGET ROWS', 'CHECKSUM'], rows), `${copied}; ${verdict}.`]
+  return [
+    ...table(['TABLE', 'SOURCE ROWS', 'TARGET ROWS', 'CHECKSUM'], rows),
+    `${copied}; ${verdict}.`,
+    ...(replayed ? replayedInWords(replayed) : []),
+  ]
 }

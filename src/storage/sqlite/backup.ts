@@ -1,7 +1,8 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { createPrivately } from './connection.ts'
+import { writeThrough } from './write-through.ts'
 
 export function backupCommands(db: DatabaseSync) {
   const copy = db.prepare('VACUUM INTO ?')
@@ -14,23 +15,12 @@ export function backupCommands(db: DatabaseSync) {
       createPrivately(partial)
       try {
         copy.run(partial)
-        writeThrough(partial, 'r+')
+        writeThrough(partial)
         renameSync(partial, file)
-        // Windows opens no folders, and makes names durable by itself.
-        if (process.platform !== 'win32') writeThrough(dirname(file), 'r')
+        writeThrough(dirname(file))
       } finally {
         rmSync(partial, { force: true })
       }
     },
-  }
-}
-
-/** Has the system write a file, or the entries of a folder, to the disk before we go on; Windows wants the right to write for it. */
-function writeThrough(path: string, flags: 'r' | 'r+'): void {
-  const handle = openSync(path, flags)
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
   }
 }

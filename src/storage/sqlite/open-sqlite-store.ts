@@ -1,10 +1,10 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { LetheError } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
 import { activityStore } from './activity.ts'
-import { alone } from './alone.ts'
+import { alone, holdStore } from './alone.ts'
 import { apiKeyStore } from './api-key.ts'
 import type { Commands } from './commands.ts'
 import { openReader, openWriter, snapshot } from './connection.ts'
@@ -31,8 +31,17 @@ import { transferStore } from './transfer.ts'
 import { Writer } from './writer.ts'
 
 /** Opens the embedded store in a file, created or upgraded as needed. Reads happen here, writes in a thread of their own. */
-export async function openSqliteStore(path: string): Promise<Store> {
-  prepare(path)
+export async function openSqliteStore(
+  path: string,
+  { isHeld = false }: { /** Whether this process keeps all others from it. */ isHeld?: boolean } = {},
+): Promise<Store> {
+  const letGo = isHeld ? () => {} : orSayWhy(path, () => hold(path))
+  try {
+    prepare(path)
+  } catch (error) {
+    letGo()
+    throw error
+  }
   const reader = openReader(path)
   const writer = new Writer(path)
   const connections: Connections<Commands> = { path, reader, writer }
@@ -73,6 +82,7 @@ export async function openSqliteStore(path: string): Promise<Store> {
     async close() {
       await writer.close()
       reader.close()
+      letGo()
     },
   }
 }
@@ -89,11 +99,16 @@ export function sqliteStoreExists(path: string): boolean {
   })
 }
 
-/** Creates or upgrades the store. */
+function hold(path: string): () => void {
+  // Nothing is put beside what is none of ours.
+  if (existsSync(path)) withConnection(openReader(path), (db) => refuseForeign(db, path))
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  return holdStore(path)
+}
+
+/** Creates or upgrades the store. To open it for writing is to change it: whose it is must be known before. */
 function prepare(path: string): void {
   orSayWhy(path, () => {
-    // To open it for writing is to change it: whose it is must be known before.
-    if (existsSync(path)) withConnection(openReader(path), (db) => refuseForeign(db, path))
     withConnection(openWriter(path), (db) => migrate(db, path))
   })
 }

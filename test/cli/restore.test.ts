@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import {
+  assertRefused,
+  type CommandLine,
+  callApi,
+  commandLine,
+  onlyJson,
+  startServe,
+  textOf,
+} from '../support/command-line.ts'
+import { fillStore } from '../support/filled-store.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { eventRow } from '../support/rows.ts'
+
+interface Fixture {
+  cli: CommandLine
+  env: { LETHE_JOURNAL: string }
+  backup: string
+  /** The id and the string of a key, before it was rotated. */
+  rotated: { id: string; key: string }
+  revoked: { id: string; key: string }
+}
+
+const people = ['marker-anna', 'marker-ben', 'marker-carl']
+const scopes = ['--scope', 'analytics:view', 'analytics:delete-data']
+
+async function createKey(cli: CommandLine, name: string) {
+  const created = onlyJson(
+    await cli.run(['keys', 'create', '--org', 'acme', '--name', name, '--json', ...scopes]),
+  )
+  return { id: textOf(created, 'id'), key: textOf(created, 'key') }
+}
+
+/** A store, a backup of it, and then: two erasures, a rotation, a revocation, all of them in a journal. */
+async function afterTheBackup(t: TestContext): Promise<Fixture> {
+  const cli = commandLine(t)
+  const env = { LETHE_JOURNAL: join(cli.folder, 'lethe.journal') }
+  const events = people.map((subjectId) =>
+    eventRow({ subjectId, eventId: `e-${subjectId}`, occurredAt: Date.now() }),
+  )
+  await fillStore(cli.storePath, events)
+  const [rotated, revoked] = [await createKey(cli, 'rotated'), await createKey(cli, 'revoked')]
+  const backup = join(cli.folder, 'old.backup')
+  onlyJson(await cli.run(['backup', backup, '--json']))
+  const server = await startServe(cli, env)
+  for (const id of people.slice(0, 2)) {
+    const url = `${server.url}/v1/analytics/trackers/shop/subjects/${id}`
+    assert.equal((await callApi(url, rotated.key, 'DELETE')).status, 200)
+  }
+  server.kill('SIGTERM')
+  await server.ended
+  onlyJson(await cli.run(['keys', 'rotate', rotated.id, '--yes', '--json'], { env }))
+  onlyJson(await cli.run(['keys', 'revoke', revoked.id, '--name', 'revoked', '--json'], { env }))
+  return { cli, env, backup, rotated, revoked }
+}
+
+const removedTwo = {
+  entries: 2,
+  tombstones: 2,
+  revokedKeys: 1,
+  rotatedKeys: 1,
+  removed: { subjects: 2, sessions: 2, events: 2 },
+  entriesOfOthers: 0,
+}
+
+function removeStore({ storePath }: CommandLine): void {
+  for (const suffix of ['', '-wal', '-shm', '-upkeep']) rmSync(storePath + suffix, { force: true })
+}
+
+async function assertForgotten({ cli, env, rotated, revoked }: Fixture): Promise<void> {
+  const bytes = readFileSync(cli.storePath)
+  assert.deepEqual(
+    people.map((id) => bytes.includes(id)),
+    [false, false, true],
+  )
+  const server = await startServe(cli, env)
+  const url = `${server.url}/v1/analytics/trackers/shop/subjects`
+  for (const { key } of [rotated, revoked]) assert.equal((await callApi(url, key)).status, 401)
+  server.kill('SIGTERM')
+  assert.doesNotMatch((await server.ended).stdout, /older than the journal/)
+}
+
+describe('lethe restore', { concurrency: 4 }, () => {
+  it('takes from the store in place who was erased and which keys were taken away since the backup', async (t) => {
+    const fixture = await afterTheBackup(t)
+    const { cli, backup } = fixture
+    const restored = onlyJson(await cli.run(['restore', backup, '--yes', '--json']))
+    assert.partialDeepStrictEqual(restored, { replaced: 'store', ...removedTwo })
+    await assertForgotten(fixture)
+    assert.deepEqual(
+      readdirSync(cli.folder).filter((file) => /restoring|replaced/.test(file)),
+      [],
+    )
+  })
+
+  it('takes the same from a journal where the store is lost', async (t) => {
+    const fixture = await afterTheBackup(t)
+    const { cli, backup, env } = fixture
+    removeStore(cli)
+    const journal = ['--journal', env.LETHE_JOURNAL]
+    const restored = onlyJson(await cli.run(['restore', backup, ...journal, '--json']))
+    assert.partialDeepStrictEqual(restored, { replaced: 'none', ...removedTwo })
+    await assertForgotten(fixture)
+  })
+
+  it('refuses while a service runs, and asks before it replaces', async (t) => {
+    const cli = commandLine(t)
+    await fillStore(cli.storePath, [])
+    const backup = join(cli.folder, 'b')
+    onlyJson(await cli.run(['backup', backup, '--json']))
+    const server = await startServe(cli)
+    assertRefused(await cli.run(['restore', backup, '--yes']), 1, /A process uses the store/)
+    server.kill('SIGTERM')
+    await server.ended
+    const before = readFileSync(cli.storePath)
+    assertRefused(await cli.run(['restore', backup]), 2, /--yes is missing/)
+    assertRefused(await cli.run(['restore', backup], { answers: ['no'] }), 1, /nothing was changed/)
+    assert.deepEqual(readFileSync(cli.storePath), before)
+  })
+
+  it('refuses a damaged backup, another secret and a gap in the journal, and leaves the store as it is', async (t) => {
+    const { cli, backup, env } = await afterTheBackup(t)
+    const secret = join(cli.folder, 'other.secret')
+    writeFileSync(secret, `${Buffer.alloc(32, 7).toString('base64')}\n`)
+    const before = readFileSync(cli.storePath)
+    const other = { LETHE_SECRET_FILE: secret }
+    assertRefused(await cli.run(['restore', backup, '--yes'], { env: other }), 1, /belongs to the secret/)
+    const damaged = join(cli.folder, 'damaged')
+    copyFileSync(backup, damaged)
+    writeFileSync(damaged, Buffer.alloc(4096, 1), { flag: 'r+' })
+    assertRefused(await cli.run(['restore', damaged, '--yes']), 1, /damaged/)
+    assert.deepEqual(readFileSync(cli.storePath), before)
+    const gap = join(cli.folder, 'gap.journal')
+    const lines = readFileSync(env.LETHE_JOURNAL, 'utf8').split('\n')
+    writeFileSync(gap, lines.filter((line) => !line.includes('"index":0')).join('\n'))
+    removeStore(cli)
+    assertRefused(await cli.run(['restore', backup, '--journal', gap]), 1, /entry 0 is missing/)
+    assert.ok(!readdirSync(cli.folder).includes('lethe.db'))
+  })
+
+  it('killed at any moment leaves the old store or the new one', async (t) => {
+    const fixture = await afterTheBackup(t)
+    const { cli, backup } = fixture
+    const old = readFileSync(cli.storePath)
+    for (const step of ['lethe.db.restoring', 'lethe.db.restoring-wal', 'lethe.db.replaced']) {
+      const program = cli.startProgram(['restore', backup, '--yes', '--json'])
+      let isOver = false
+      const ended = program.ended.then(() => {
+        isOver = true
+      })
+      while (!isOver && !readdirSync(cli.folder).includes(step)) await new Promise(setImmediate)
+      program.kill('SIGKILL')
+      await ended
+      const check = await cli.run(['trackers', 'list', '--org', 'acme', '--json'])
+      assert.equal(check.code, 0, check.stderr)
+    }
+    assert.ok(old.length > 0)
+    onlyJson(await cli.run(['restore', backup, '--yes', '--json']))
+    await assertForgotten(fixture)
+  })
+})
+
+describe('lethe journal', { concurrency: 4 }, () => {
+  it('holds neither a subject id nor a key string, for its owner alone', async (t) => {
+    const { cli, env, rotated } = await afterTheBackup(t)
+    const text = readFileSync(env.LETHE_JOURNAL, 'utf8')
+    assert.equal(text.split('\n').filter((line) => line !== '').length, 4)
+    for (const marker of [...people, rotated.key]) assert.ok(!text.includes(marker))
+    assert.equal(statSync(env.LETHE_JOURNAL).mode & 0o777, 0o600)
+    assert.ok(!readFileSync(cli.storePath).includes('marker-anna'))
+  })
+
+  it('is replayed in a store that others set back, once and no further, on both engines', async (t) => {
+    const { cli, env, backup } = await afterTheBackup(t)
+    removeStore(cli)
+    copyFileSync(backup, cli.storePath)
+    const server = await startServe(cli, env)
+    server.kill('SIGTERM')
+    assert.match((await server.ended).stdout, /older than the journal.*lethe journal replay/)
+    const postgres = await freshDatabase(t)
+    const copied = await cli.run(['copy', '--from', `sqlite:${cli.storePath}`, '--to', postgres, '--json'])
+    assert.equal(copied.code, 0, copied.stderr)
+    // A crash has torn its last line.
+    writeFileSync(env.LETHE_JOURNAL, '{"kind":"erasure","organ', { flag: 'a' })
+    for (const store of [`sqlite:${cli.storePath}`, postgres]) {
+      const replay = () =>
+        cli.run(['journal', 'replay', env.LETHE_JOURNAL, '--json'], { env: { LETHE_STORE: store } })
+      const first = await replay()
+      assert.match(first.stderr, /torn/)
+      assert.deepEqual(onlyJson(first), removedTwo, store)
+      const nothing = { entries: 0, tombstones: 0, revokedKeys: 0, rotatedKeys: 0, entriesOfOthers: 0 }
+      assert.deepEqual(onlyJson(await replay()), {
+        ...nothing,
+        removed: { subjects: 0, sessions: 0, events: 0 },
+      })
+    }
+  })
+
+  it('is replayed by lethe copy, so that an old store brings nobody back', async (t) => {
+    const { cli, env, backup } = await afterTheBackup(t)
+    const [old, to] = [join(cli.folder, 'old.db'), join(cli.folder, 'new.db')]
+    copyFileSync(backup, old)
+    const args = ['copy', '--from', `sqlite:${old}`, '--to', `sqlite:${to}`, '--json']
+    const { stdout } = await cli.run(args, { env })
+    assert.deepEqual(JSON.parse(stdout).replayed, removedTwo)
+  })
+
+  it('that cannot be written fails the erasure, shows in readiness and metrics, and catches up', async (t) => {
+    const cli = commandLine(t)
+    const journal = join(cli.folder, 'folder', 'lethe.journal')
+    await fillStore(cli.storePath, [eventRow({ subjectId: 'anna', eventId: 'e', occurredAt: Date.now() })])
+    const { key } = await createKey(cli, 'k')
+    const server = await startServe(cli, { LETHE_JOURNAL: journal })
+    // A folder in the place of the file takes no lines, whoever asks.
+    const { mkdirSync, rmdirSync } = await import('node:fs')
+    mkdirSync(journal, { recursive: true })
+    const url = `${server.url}/v1/analytics/trackers/shop/subjects/anna`
+    assert.equal((await callApi(url, key, 'DELETE')).status, 500)
+    assert.equal((await callApi(url, key)).status, 404)
+    assert.equal((await fetch(`${server.url}/readyz`)).status, 500)
+    rmdirSync(journal)
+    assert.equal((await fetch(`${server.url}/readyz`)).status, 200)
+    assert.match(readFileSync(journal, 'utf8'), /^\n\{"kind":"erasure","organisationId":"acme","index":0,/)
+    server.kill('SIGTERM')
+    const { stdout } = await server.ended
+    assert.match(stdout, /the journal cannot be written/)
+    assert.match(stdout, /the journal is complete again/)
+  })
+})
+
+describe('lethe backup verify', () => {
+  it('finds a backup whole, and one that is not the one told of beside it', async (t) => {
+    const { cli, backup } = await afterTheBackup(t)
+    const contents = onlyJson(await cli.run(['backup', 'verify', backup, '--json']))
+    assert.partialDeepStrictEqual(contents, { isWhole: true, rows: { subjects: 3, events: 3 }, ledgers: [] })
+    const later = join(cli.folder, 'later')
+    onlyJson(await cli.run(['backup', later, '--json']))
+    assert.partialDeepStrictEqual(onlyJson(await cli.run(['backup', 'verify', later, '--json'])), {
+      ledgers: [{ organisationId: 'acme', size: 2 }],
+    })
+    copyFileSync(later, backup)
+    assertRefused(await cli.run(['backup', 'verify', backup]), 1, /is not the backup/)
+  })
+})
