@@ -155,13 +155,13 @@ describe('the directions of imports', () => {
     )
   })
 
-  it('meet in start.ts alone: nobody else knows HTTP, the limiters, the metrics; the stores are opened in services.ts', () => {
+  it('meet in start.ts alone: nobody else knows HTTP, the limiters, the metrics; the stores are opened in services.ts and restore.ts', () => {
     const knows = (part: string) =>
       files.filter((file) => partOf(file) !== part && importsOf(file).some((other) => partOf(other) === part))
     assert.deepEqual(knows('http'), ['start.ts'])
     assert.deepEqual(knows('limiter'), ['config.ts', 'start.ts'])
     assert.deepEqual(knows('metrics'), ['start.ts'])
-    assert.deepEqual(knows('storage'), ['config.ts', 'services.ts'])
+    assert.deepEqual(knows('storage'), ['config.ts', 'restore.ts', 'services.ts'])
   })
 })
 

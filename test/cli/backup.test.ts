@@ -35,9 +35,15 @@ describe('lethe backup', { concurrency: true }, () => {
     const people = await cli.run(['backup', one])
     assert.deepEqual([people.code, people.stderr], [0, ''])
     const megabytes = (statSync(one).size / 1e6).toFixed(1)
-    assert.equal(people.stdout, `Wrote ${one} (${megabytes} MB).\n`)
+    assert.equal(people.stdout, `Wrote ${one} (${megabytes} MB), and what it holds to ${one}.json.\n`)
     const scripts = onlyJson(await cli.run(['backup', two, '--json']))
-    assert.deepEqual(scripts, { file: two, bytes: statSync(two).size })
+    assert.partialDeepStrictEqual(scripts, {
+      file: two,
+      bytes: statSync(two).size,
+      ledgers: [],
+      rows: { trackers: 1 },
+    })
+    assert.deepEqual({ file: two, ...JSON.parse(readFileSync(`${two}.json`, 'utf8')) }, scripts)
     for (const file of [one, two]) {
       assert.equal(statSync(file).mode & 0o777, 0o600)
       assert.deepEqual(await organisationsIn(cli, file), [{ id: 'acme', name: 'Acme', plan: 'free' }])

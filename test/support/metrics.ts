@@ -76,6 +76,7 @@ export async function everyMetric(t: Lifetime): Promise<string> {
   const metrics = openMetrics({
     store: { ...store, connections: () => ({ open: 5, busy: 3, waiting: 2 }) },
     limiter: new MemoryLimiter(Date.now),
+    journal: { waitingLines: () => 0 },
     droppedLines: () => 0,
     clock: Date.now,
     version: '0.0.0',

@@ -1,0 +1,9 @@
+import { FileJournal } from '../../src/journal/file-journal.ts'
+
+// Appends lines to a journal, as one of several processes.
+const [, , path = '', name = '', count = ''] = process.argv
+const journal = new FileJournal(path)
+const numbers = Array.from({ length: Number(count) }, (_, number) => number)
+await Promise.all(
+  numbers.map((number) => journal.append([{ kind: 'key.revoked', keyId: `${name}-${number}`, at: number }])),
+)

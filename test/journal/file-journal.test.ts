@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { JournalLine } from '../../src/domain/journal.ts'
+import { formatRecord } from '../../src/domain/receipt.ts'
+import { FileJournal } from '../../src/journal/file-journal.ts'
+import { mergeJournals } from '../../src/journal/merge-journals.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const appendLines = fileURLToPath(new URL('append-lines.ts', import.meta.url))
+
+function revoked(keyId: string, at = 1): JournalLine {
+  return { kind: 'key.revoked', keyId, at }
+}
+
+async function linesOf(lines: AsyncIterable<JournalLine>): Promise<JournalLine[]> {
+  return Array.fromAsync(lines)
+}
+
+describe('a journal in a file', () => {
+  it('gives back every kind of line as it was written', async (t) => {
+    const journal = new FileJournal(join(temporaryFolder(t), 'new', 'journal'))
+    const counts = { events: 2, sessions: 1 }
+    const told = { alreadyErased: false, counts, erasedAt: 5, subject: 'c', trackerId: 'shop\u2028' }
+    const erasure = {
+      kind: 'erasure' as const,
+      organisationId: 'ä',
+      index: 3,
+      record: formatRecord(told),
+      trackerId: 'shop\u2028',
+      erasedAt: 5,
+    }
+    const tombstone = { digest: Buffer.alloc(16, 9), refusedUntil: 7 }
+    const lines: JournalLine[] = [
+      { ...erasure, tombstone },
+      { ...erasure, index: 4, tombstone: null },
+      { kind: 'key.rotated', keyId: 'k', at: 6, hash: 'a'.repeat(64), lastFour: 'abcd' },
+      revoked('k'),
+    ]
+    await journal.append(lines)
+    assert.deepEqual(await linesOf(journal.read()), lines)
+  })
+
+  it('is empty where there is no file, and goes on in a new one when it was moved away', async (t) => {
+    const path = join(temporaryFolder(t), 'journal')
+    const journal = new FileJournal(path)
+    assert.deepEqual(await linesOf(journal.read()), [])
+    await journal.append([revoked('a')])
+    renameSync(path, `${path}.1`)
+    await journal.append([revoked('b')])
+    assert.deepEqual(await linesOf(journal.read()), [revoked('b')])
+    const merged = mergeJournals([path, `${path}.1`], () => assert.fail())
+    assert.deepEqual(await linesOf(merged), [revoked('b'), revoked('a')])
+  })
+
+  it('loses nothing behind a line that was torn', async (t) => {
+    const path = join(temporaryFolder(t), 'journal')
+    writeFileSync(path, '{"kind":"key.revo')
+    const journal = new FileJournal(path)
+    await journal.append([revoked('a')])
+    const torn: number[] = []
+    assert.deepEqual(await linesOf(journal.read((line) => torn.push(line))), [revoked('a')])
+    assert.deepEqual(torn, [1])
+  })
+
+  it('lets lines that come together share a write', async (t) => {
+    const path = join(temporaryFolder(t), 'journal')
+    const journal = new FileJournal(path)
+    await Promise.all(Array.from({ length: 50 }, (_, n) => journal.append([revoked(`k${n}`)])))
+    const writes =
+      readFileSync(path, 'utf8')
+        .split('\n')
+        .filter((line) => line === '').length - 1
+    assert.equal((await linesOf(journal.read())).length, 50)
+    assert.ok(writes <= 2, `${writes} writes`)
+  })
+
+  it('takes lines of several processes whole', async (t) => {
+    const path = join(temporaryFolder(t), 'journal')
+    const children = ['a', 'b', 'c'].map((name) => fork(appendLines, [path, name, '300']))
+    for (const [code] of await Promise.all(children.map((child) => once(child, 'exit'))))
+      assert.equal(code, 0)
+    const lines = await linesOf(new FileJournal(path).read(() => assert.fail('a line is torn')))
+    assert.equal(new Set(lines.map((line) => JSON.stringify(line))).size, 900)
+  })
+
+  const full = { skip: existsSync('/dev/full') ? false : 'there is no /dev/full here' }
+  it('keeps what a full disk did not take', full, async () => {
+    const journal = new FileJournal('/dev/full')
+    const told: string[] = []
+    journal.watch({ onFailed: () => told.push('failed'), onRecovered: () => told.push('recovered') })
+    await assert.rejects(journal.append([revoked('a')]), /What was done stands.*ENOSPC/)
+    await assert.rejects(journal.append([revoked('b')]), /ENOSPC/)
+    await assert.rejects(journal.recover(), /ENOSPC/)
+    assert.equal(journal.waitingLines(), 2)
+    assert.deepEqual(told, ['failed', 'failed', 'failed'])
+  })
+})
