@@ -28,7 +28,7 @@ describe('lethe import', { concurrency: 8 }, () => {
       ndjson(event({ trackerId: 'blog', subjectId: 'bert', eventId: 'e1' })),
     )
     const args = ['import', '--tracker', 'shop', one, two]
-    const counts = { lines: 4, badLines: 0, tooOld: 0, rows: 4, dryRun: false, tooOldRows: [] }
+    const counts = { lines: 4, badLines: 0, tooOld: 0, ofErased: 0, rows: 4, dryRun: false, tooOldRows: [] }
     const summary = onlyJson(await cli.run([...args, '--json']))
     assert.deepEqual(summary, { ...counts, subjects: 2, sessions: 2, events: 3 })
     assert.equal((await eventsOf(cli))?.length, 2)
@@ -113,7 +113,7 @@ describe('lethe import', { concurrency: 8 }, () => {
     assert.deepEqual(JSON.parse(stdout), {
       lines: cases.length + 2,
       badLines: cases.length,
-      tooOld: 0,
+      tooOld: 0, ofErased: 0,
       rows: 2,
       subjects: 1,
       sessions: 1,
@@ -132,7 +132,7 @@ describe('lethe import', { concurrency: 8 }, () => {
     assert.deepEqual(JSON.parse(strict.stdout), {
       lines: 3,
       badLines: 1,
-      tooOld: 0,
+      tooOld: 0, ofErased: 0,
       rows: 0,
       subjects: 0,
       sessions: 0,
@@ -161,7 +161,7 @@ describe('lethe import', { concurrency: 8 }, () => {
     assert.equal(first.stdout, 'Read 3 lines (0 bad, 1 too old); added 1 subjects, 1 sessions, 1 events.\n')
     await cli.run(['orgs', 'set-plan', 'acme', 'pro'])
     const second = onlyJson(await cli.run(['import', '--tracker', 'shop', '--json', file]))
-    assert.partialDeepStrictEqual(second, { tooOld: 0, rows: 3, events: 1 })
+    assert.partialDeepStrictEqual(second, { tooOld: 0, ofErased: 0, rows: 3, events: 1 })
   })
 
   it('says that no plan, or no window at all, keeps what is very old', async (t) => {
@@ -184,7 +184,7 @@ describe('lethe import', { concurrency: 8 }, () => {
     const file = write(cli, 'new.ndjson', ndjson(event()))
     const env = { LETHE_RETENTION_DAYS: 'free=1' }
     const summary = onlyJson(await cli.run(['import', '--tracker', 'shop', '--json', file], { env }))
-    assert.partialDeepStrictEqual(summary, { tooOld: 1, rows: 0 })
+    assert.partialDeepStrictEqual(summary, { tooOld: 1, ofErased: 0, rows: 0 })
   })
 
   it('checks everything and stores nothing with --dry-run', async (t) => {

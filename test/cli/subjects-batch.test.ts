@@ -231,6 +231,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
       alreadyErased: false,
       counts: { sessions: 1, events: 2 },
       erasedAt: 't',
+      receipt: 'r',
     }
     // So many an hour that no time is lost between them.
     const inAnHour = String(Date.UTC(2026, 10, 15, 13) / 1_000)

@@ -5,6 +5,7 @@ import { commandLine, startServe } from '../support/command-line.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { noRedisOfOurOwn, startRedis } from '../support/redis.ts'
+import { testSecretFile } from '../support/test-keyring.ts'
 import { runGuide } from './run-guide.ts'
 import { openShell } from './shell.ts'
 
@@ -20,7 +21,7 @@ test('the commands for a fleet print what the guide shows, with two services', {
   const addresses = ['http://10.0.0.1:8080', 'http://10.0.0.2:8080']
   const ports = [await freePort(), await freePort()]
   await runGuide(file, {
-    shell: openShell(lifetime, cli.folder, {}),
+    shell: openShell(lifetime, cli.folder, { LETHE_SECRET_FILE: testSecretFile() }),
     names: {
       'postgres://lethe@db.internal:5432/lethe': store,
       'postgres://db.internal:5432/lethe': hideSecrets(store),

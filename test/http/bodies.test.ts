@@ -146,8 +146,8 @@ describe('a body is ignored', () => {
     })
 
     test(`with DELETE: ${what}`, async () => {
-      await shop.ingest(visit('anna'))
-      const { first, second } = await askTwice(subjectPath('anna'), { ...request, method: 'DELETE' })
+      await shop.ingest(visit(what))
+      const { first, second } = await askTwice(subjectPath(what), { ...request, method: 'DELETE' })
       assert.equal(dataOf(first).alreadyErased, false)
       dataOf(second)
     })

@@ -18,7 +18,9 @@ function revoked(keyId: string, at = 1): JournalLine {
 }
 
 async function linesOf(lines: AsyncIterable<JournalLine>): Promise<JournalLine[]> {
-  return Array.fromAsync(lines)
+  const all: JournalLine[] = []
+  for await (const line of lines) all.push(line)
+  return all
 }
 
 describe('a journal in a file', () => {

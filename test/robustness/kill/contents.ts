@@ -3,8 +3,11 @@ import { createHash } from 'node:crypto'
 import { text } from '../../../src/storage/rows/row.ts'
 import type { Snapshot } from './killable-store.ts'
 
-/** What depends on how the work was cut into steps, not on what was done: a bound, a moment, counts and notes of steps. */
-const incidental = { columns: ['oldest_at', 'last_used_at'], tables: ['scrubs', 'sweeps', 'activity'] }
+/** What depends on how the work was cut into steps, not on what was done: a bound, a moment, counts, notes and proofs of steps. */
+const incidental = {
+  columns: ['oldest_at', 'last_used_at'],
+  tables: ['scrubs', 'sweeps', 'activity', 'ledger_entries', 'tombstones', 'secrets'],
+}
 
 /** All that a store holds, table by table, as the number of rows and a hash over them. */
 export async function contentOf(store: Snapshot): Promise<Record<string, string>> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { text } from '../../../src/storage/rows/row.ts'
+import { assertProven, ledgerRules } from './assert-proven.ts'
 import type { Queryable, Rule } from './killable-store.ts'
 
 /** How daily totals stand to what is stored: equal as long as nothing was ever deleted, never below it. */
@@ -10,7 +11,7 @@ export type Totals = 'equal to what is stored' | 'not below what is stored'
  * every number that is kept equals the rows it stands for. Each rule sees one moment.
  */
 export async function assertSound(store: Queryable, totals: Totals): Promise<void> {
-  for (const [rule, exceptions] of [...store.rules, ...rules, totalRules[totals]]) {
+  for (const [rule, exceptions] of [...store.rules, ...rules, ...ledgerRules, totalRules[totals]]) {
     assert.deepEqual(await store.ask(`${exceptions} LIMIT 3`), [], rule)
   }
   const subjects = await store.ask('SELECT subject_key, tracker_id, subject_id FROM subjects')
@@ -18,6 +19,7 @@ export async function assertSound(store: Queryable, totals: Totals): Promise<voi
     (row) => row.subject_key !== store.keyOf(text(row, 'tracker_id'), text(row, 'subject_id')),
   )
   assert.deepEqual(strange.slice(0, 3), [], 'a subject is known by the key of its ids')
+  await assertProven(store)
 }
 
 const rules: readonly Rule[] = [

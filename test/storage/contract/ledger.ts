@@ -18,6 +18,7 @@ export function ledgerContract(fixture: Fixture): void {
     fixture.store.tombstones.find(
       { trackerId, organisationId },
       testKeyring.tombstoneDigests(trackerId, subjectId),
+      { limit: 100, before: null },
     )
 
   describe('an organisation’s ledger', () => {
