@@ -45,6 +45,7 @@ function erasure(subjectId: string, headers: Record<string, string> = {}): strin
     alreadyErased: false,
     counts: { sessions: 1, events: 2 },
     erasedAt: '2026-11-15T12:00:00.000Z',
+    receipt: 'r',
   }
   return reply(200, success({ trackerId: 'shop', subjectId, ...rest }), { headers })
 }
