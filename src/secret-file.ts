@@ -108,7 +108,7 @@ async function makeSecret(path: string): Promise<[Buffer, ...Buffer[]]> {
  * it afterwards: one that knew of a secret which was never written down could not be opened again.
  */
 export async function rotateSecret(
-  config: Pick<SecretConfig, 'store' | 'secretFile' | 'ledgerOrigin'>,
+  config: SecretConfig,
   secrets: SecretStore,
   now: Instant,
 ): Promise<{ path: string; keyring: Keyring }> {

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, it, type TestContext } from 'node:test'
+import { Client } from 'pg'
+import { readConfig } from '../../src/config.ts'
+import { earliestInstant } from '../../src/domain/instant.ts'
+import type { Services } from '../../src/domain/services.ts'
+import { readLedger } from '../../src/operations/ledger/read-ledger.ts'
+import { eraseSubject } from '../../src/operations/subject/erase-subject.ts'
+import { openServices } from '../../src/services.ts'
+import { assertRefused, type CommandLine, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
+import { freshStore } from '../support/fresh-database.ts'
+import { visit } from '../support/shop.ts'
+import { testSecretFile } from '../support/test-keyring.ts'
+
+interface Place {
+  cli: CommandLine
+  inStore<Result>(work: (services: Services) => Promise<Result>): Promise<Result>
+  /** Changes the store behind the service's back. */
+  tamper(sql: string): Promise<void>
+}
+
+type Open = (t: TestContext) => Promise<Place>
+
+const onSqlite: Open = async (t) => {
+  const cli = commandLine(t)
+  return placeOf(cli, `sqlite:${cli.storePath}`, async (sql) => {
+    const db = new DatabaseSync(cli.storePath)
+    db.exec(sql)
+    db.close()
+  })
+}
+
+const onPostgres: Open = async (t) => {
+  const url = await freshStore(t)
+  return placeOf(commandLine(t, url), url, async (sql) => {
+    const client = new Client(url)
+    await client.connect()
+    await client.query(sql)
+    await client.end()
+  })
+}
+
+async function placeOf(cli: CommandLine, store: string, tamper: Place['tamper']): Promise<Place> {
+  const config = readConfig({ LETHE_STORE: store, LETHE_SECRET_FILE: testSecretFile() })
+  await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
+  await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'shop'])
+  return {
+    cli,
+    tamper,
+    async inStore(work) {
+      const services = await openServices(config)
+      try {
+        return await work(services)
+      } finally {
+        await services.close()
+      }
+    },
+  }
+}
+
+const view = { organisationId: 'acme', trackerId: 'shop', since: earliestInstant }
+
+/** A ledger of so many erasures, and its checkpoint. */
+function erase({ inStore }: Place, count: number): Promise<string> {
+  return inStore(async (services) => {
+    const ids = Array.from({ length: count }, (_, number) => `visitor-${number}`)
+    await services.ingest.ingest(
+      ids.flatMap((id) => visit(id)),
+      services.keyring.tombstoneKeys,
+    )
+    for (const id of ids) await eraseSubject(services, view, id)
+    return (await readLedger(services, 'acme')).checkpoint
+  })
+}
+
+for (const [engine, open] of [
+  ['SQLite', onSqlite],
+  ['PostgreSQL', onPostgres],
+] as const) {
+  describe(`lethe ledger verify on ${engine}`, { concurrency: true }, () => {
+    it('finds a ledger whole, and nothing of those who were erased', async (t) => {
+      const place = await open(t)
+      await erase(place, 5)
+      const { code, stdout } = await place.cli.run(['ledger', 'verify'])
+      assert.equal(
+        stdout,
+        'acme: 5 entries, and the tree over them is whole.\nacme: nothing is stored that is older than its tombstone.\n',
+      )
+      assert.equal(code, 0)
+      const json = onlyJson(await place.cli.run(['ledger', 'verify', '--org', 'acme', '--json']))
+      const { checkpoint, rootHash } = await place.inStore((services) => readLedger(services, 'acme'))
+      const sound = { problem: null, olderCount: 0, older: [] }
+      const root = Buffer.from(rootHash).toString('base64')
+      assert.deepEqual(json, {
+        isSound: true,
+        ledgers: [{ orgId: 'acme', size: 5, rootHash: root, checkpoint, ...sound }],
+      })
+    })
+
+    const damages: [what: string, sql: string, problem: RegExp][] = [
+      [
+        'a record that was changed',
+        `UPDATE ledger_entries SET record = replace(record, '"events":1', '"events":0') WHERE ledger_index = 2`,
+        /hashes stored with entry 2 /,
+      ],
+      [
+        'a record that is none',
+        `UPDATE ledger_entries SET record = '{}' WHERE ledger_index = 4`,
+        /Entry 4 is not/,
+      ],
+      [
+        'an entry that was taken out',
+        'DELETE FROM ledger_entries WHERE ledger_index = 1',
+        /Entry 1 is missing/,
+      ],
+      [
+        'hashes that were changed',
+        `UPDATE ledger_entries SET edge = (SELECT edge FROM ledger_entries WHERE ledger_index = 0) WHERE ledger_index = 2`,
+        /hashes stored with entry 2 /,
+      ],
+    ]
+    for (const [what, sql, problem] of damages) {
+      it(`finds ${what}`, async (t) => {
+        const place = await open(t)
+        await erase(place, 5)
+        await place.tamper(sql)
+        const outcome = await place.cli.run(['ledger', 'verify', '--json'])
+        const [summary] = jsonLines(outcome.stdout)
+        assert.match(JSON.stringify(summary?.ledgers), problem)
+        assert.equal(summary?.isSound, false)
+        assert.deepEqual([outcome.code, outcome.stderr.includes('1 ledger is damaged')], [1, true])
+      })
+    }
+
+    it('finds that entries were taken off the end, by a checkpoint or a receipt of before', async (t) => {
+      const place = await open(t)
+      const file = join(place.cli.folder, 'checkpoint')
+      writeFileSync(file, await erase(place, 5))
+      assert.equal((await place.cli.run(['ledger', 'verify', '--since', file])).code, 0)
+      const { receipt } = await place.inStore((services) => eraseSubject(services, view, 'visitor-7'))
+      assert.equal((await place.cli.run(['ledger', 'verify', '--since', file])).code, 0)
+      await place.tamper('DELETE FROM ledger_entries WHERE ledger_index >= 3')
+      assert.equal((await place.cli.run(['ledger', 'verify'])).code, 0)
+      for (const text of [null, receipt]) {
+        if (text !== null) writeFileSync(file, text)
+        const { code, stdout } = await place.cli.run(['ledger', 'verify', '--since', file])
+        assert.match(stdout, /has 3 entries, and had [56] when.*rolled back/)
+        assert.equal(code, 1)
+      }
+    })
+
+    it('finds that a ledger was written anew, by a checkpoint of before', async (t) => {
+      const place = await open(t)
+      const file = join(place.cli.folder, 'checkpoint')
+      writeFileSync(file, await erase(place, 3))
+      await place.tamper('DELETE FROM ledger_entries; DELETE FROM tombstones')
+      await erase(place, 4)
+      assert.equal((await place.cli.run(['ledger', 'verify'])).code, 0)
+      const { code, stdout } = await place.cli.run(['ledger', 'verify', '--since', file])
+      assert.match(stdout, /The first 3 entries are not those/)
+      assert.equal(code, 1)
+    })
+
+    it('finds data that is older than its tombstone, and lets whoever came back alone', async (t) => {
+      const place = await open(t)
+      await erase(place, 4)
+      await place.inStore(async ({ ingest, keyring }) => {
+        const later = Date.now() + 3_600_000
+        await ingest.ingest(visit('visitor-1', { sessionId: 's2', startedAt: later }), keyring.tombstoneKeys)
+        // A door that forgot to look at the tombstones.
+        await ingest.ingest(visit('visitor-2', { events: 3 }), [])
+        await ingest.ingest(visit('visitor-2', { sessionId: 's2', startedAt: later }), [])
+      })
+      const { code, stdout } = await place.cli.run(['ledger', 'verify', '--json'])
+      const [summary] = jsonLines(stdout)
+      const [ledger] = Array.isArray(summary?.ledgers) ? summary.ledgers : []
+      assert.equal(code, 1)
+      assert.equal(ledger.olderCount, 1)
+      assert.partialDeepStrictEqual(ledger.older, [
+        { trackerId: 'shop', subjectId: 'visitor-2', sessions: 1, events: 3 },
+      ])
+    })
+
+    it('takes no checkpoint of somebody else', async (t) => {
+      const place = await open(t)
+      const file = join(place.cli.folder, 'checkpoint')
+      const checkpoint = await erase(place, 1)
+      for (const [text, reason] of [
+        ['nonsense', /no checkpoint/],
+        [checkpoint.replace('acme', 'other'), /no ledger of this store/],
+        [checkpoint.replace('\n1\n', '\n2\n'), /signed by none/],
+      ] as const) {
+        writeFileSync(file, text)
+        assertRefused(await place.cli.run(['ledger', 'verify', '--since', file]), 1, reason)
+      }
+      assertRefused(await place.cli.run(['ledger', 'verify', '--since', `${file}-none`]), 1, /ENOENT/)
+      assertRefused(await place.cli.run(['ledger', 'verify', '--org', 'nobody']), 1, /no organisation/)
+    })
+  })
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { assertRefused, jsonLines, onlyJson } from '../support/command-line.ts'
+import { startRemoteShop } from '../support/remote-shop.ts'
+import { visit } from '../support/shop.ts'
+
+async function withErased(t: TestContext) {
+  const shop = await startRemoteShop(t)
+  await shop.ingest(visit('anna', { events: 3 }))
+  await shop.subjects(['erase', 'shop', 'anna', '--yes'])
+  const receipts = (args: readonly string[]) => shop.cli.run(['receipts', ...args], { env: shop.env })
+  const file = join(shop.cli.folder, 'receipt.txt')
+  const vkey = (await receipts(['key'])).stdout.trim()
+  return { ...shop, receipts, file, vkey }
+}
+
+describe('lethe receipts', { concurrency: true }, () => {
+  it('gets a receipt into a file that verifies offline', async (t) => {
+    const { receipts, file, vkey, cli } = await withErased(t)
+    const got = await receipts(['get', 'shop', 'anna', '--out', file])
+    assert.match(got.stdout, /^Wrote the receipt of the erasure at \S+Z to /)
+    const args = ['receipts', 'verify', file, '--key', vkey, '--tracker', 'shop', '--subject', 'anna']
+    const { code, stdout } = await cli.run(args)
+    assert.match(
+      stdout,
+      /^The receipt is good: at \S+Z the tracker shop erased this data subject: 1 sessions and 3 events\.\n/,
+    )
+    assert.match(stdout, /It is entry 0 of the ledger lethe\.local\/\S+, which had 1 entries/)
+    assert.equal(code, 0)
+    assert.partialDeepStrictEqual(onlyJson(await cli.run([...args, '--json'])), {
+      index: 0,
+      isSubjectProven: true,
+      record: { trackerId: 'shop', counts: { sessions: 1, events: 3 } },
+    })
+    assertRefused(await receipts(['get', 'shop', 'anna', '--out', file]), 1, /exists already/)
+  })
+
+  it('says what is not proven without a subject, and refuses another one', async (t) => {
+    const { receipts, file, vkey } = await withErased(t)
+    writeFileSync(file, (await receipts(['get', 'shop', 'anna'])).stdout)
+    const verify = ['verify', file, '--key', vkey]
+    assert.match((await receipts(verify)).stdout, /Whose data it was is not proven/)
+    assertRefused(await receipts([...verify, '--subject', 'ben']), 1, /proves nothing \(wrong_subject\)/)
+    assertRefused(await receipts([...verify, '--tracker', 'blog']), 1, /wrong_tracker/)
+    assertRefused(await receipts([...verify, '--json', '--subject', 'ben']), 1, /wrong_subject/)
+    assertRefused(await receipts(['verify', file, '--key', 'nonsense']), 2, /--key/)
+    assertRefused(await receipts(['verify', `${file}-none`, '--key', vkey]), 1, /ENOENT/)
+    writeFileSync(file, readFileSync(file, 'utf8').replace('index 0', 'index 1'))
+    assertRefused(await receipts(verify), 1, /not_included/)
+  })
+
+  it('prefers the receipt of the erasure that deleted something, and prints all of them as JSON', async (t) => {
+    const { receipts, subjects } = await withErased(t)
+    await subjects(['erase', 'shop', 'anna', '--yes'])
+    const all = jsonLines((await receipts(['get', 'shop', 'anna', '--json'])).stdout)
+    assert.deepEqual(
+      all.map(({ alreadyErased }) => alreadyErased),
+      [true, false],
+    )
+    assert.equal((await receipts(['get', 'shop', 'anna'])).stdout, all[1]?.receipt)
+    await subjects(['erase', 'shop', 'nobody', '--yes'])
+    assert.match((await receipts(['get', 'shop', 'nobody'])).stdout, /^c2sp\.org\/tlog-proof@v1\n/)
+  })
+
+  it('has none of a subject that was never erased', async (t) => {
+    const { receipts } = await withErased(t)
+    assertRefused(await receipts(['get', 'shop', 'ben']), 1, /There is no receipt/)
+    assert.equal((await receipts(['get', 'shop', 'ben', '--json'])).stdout, '')
+    assertRefused(await receipts(['get', 'nowhere', 'ben']), 1, /This tracker does not exist/)
+    assertRefused(await receipts(['get', 'shop', 'anna', '--json', '--out', 'x']), 2, /--out/)
+  })
+
+  it('prints the keys to verify with', async (t) => {
+    const { receipts, vkey, organisationId } = await withErased(t)
+    assert.ok(vkey.startsWith(`lethe.local/${organisationId}+`))
+    assert.deepEqual(onlyJson(await receipts(['key', '--json'])), {
+      origin: `lethe.local/${organisationId}`,
+      verifierKeys: [vkey],
+    })
+  })
+})

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import {
+  chmodSync,
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { verifyCheckpoint, verifyReceipt } from '@lethe/client'
+import { readConfig } from '../../src/config.ts'
+import { earliestInstant } from '../../src/domain/instant.ts'
+import type { Services } from '../../src/domain/services.ts'
+import { listReceipts } from '../../src/operations/ledger/list-receipts.ts'
+import { readLedger } from '../../src/operations/ledger/read-ledger.ts'
+import { eraseSubject } from '../../src/operations/subject/erase-subject.ts'
+import { openServices } from '../../src/services.ts'
+import { assertRefused, commandLine, onlyJson } from '../support/command-line.ts'
+import { visit } from '../support/shop.ts'
+
+async function withSecret(t: TestContext) {
+  const cli = commandLine(t)
+  const file = join(cli.folder, 'own.secret')
+  writeFileSync(file, `${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o600 })
+  const env = { LETHE_SECRET_FILE: file }
+  const run = (args: readonly string[]) => cli.run(args, { env })
+  await run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
+  await run(['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'shop'])
+  const config = readConfig({ LETHE_STORE: `sqlite:${cli.storePath}`, ...env })
+  async function inStore<Result>(work: (services: Services) => Promise<Result>): Promise<Result> {
+    const services = await openServices(config)
+    try {
+      return await work(services)
+    } finally {
+      await services.close()
+    }
+  }
+  return { cli, file, run, inStore }
+}
+
+const view = { organisationId: 'acme', trackerId: 'shop', since: earliestInstant }
+
+describe('lethe secret rotate', { concurrency: true }, () => {
+  it('puts a new secret in front of the others, for its owner alone, and says what is to be done', async (t) => {
+    const { file, run, cli } = await withSecret(t)
+    const [old = ''] = readFileSync(file, 'utf8').split('\n')
+    const { code, stdout, stderr } = await run(['secret', 'rotate'])
+    assert.match(
+      stdout,
+      /begins with a new secret now, with the fingerprint [0-9a-f]{16}; 1 older ones stay good\.\n$/,
+    )
+    assert.match(stderr, /must be given the file and restarted/)
+    assert.equal(code, 0)
+    const [first = '', second, ...rest] = readFileSync(file, 'utf8').split('\n')
+    assert.deepEqual([second, rest], [old, ['']])
+    assert.equal(Buffer.from(first, 'base64').length, 32)
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    assert.ok(!readdirSync(cli.folder).some((name) => name.endsWith('.new')))
+    assert.ok(!stdout.includes(first) && !stderr.includes(first), 'the secret itself is told nobody')
+  })
+
+  it('keeps tombstones and receipts of before good, and old keys can verify what is new', async (t) => {
+    const { run, inStore } = await withSecret(t)
+    const rows = visit('anna')
+    const before = await inStore(async (services) => {
+      await services.ingest.ingest(rows, services.keyring.tombstoneKeys)
+      const { receipt } = await eraseSubject(services, view, 'anna')
+      return { receipt, ...(await readLedger(services, 'acme')) }
+    })
+    await run(['secret', 'rotate'])
+    await inStore(async (services) => {
+      const { events, ofErased } = await services.ingest.ingest(rows, services.keyring.tombstoneKeys)
+      assert.deepEqual([events, ofErased !== undefined && ofErased > 0], [0, true])
+      await eraseSubject(services, view, 'anna')
+      const after = await readLedger(services, 'acme')
+      assert.deepEqual(after.verifierKeys.slice(1), before.verifierKeys)
+      const query = { limit: 10, before: null }
+      const { receipts } = await listReceipts(services, view, 'anna', query)
+      assert.equal(receipts.length, 2)
+      for (const { receipt } of [...receipts, before]) {
+        for (const verifierKeys of [before.verifierKeys, after.verifierKeys]) {
+          await verifyReceipt(receipt, { verifierKeys, trackerId: 'shop', subjectId: 'anna' })
+        }
+      }
+      for (const key of after.verifierKeys) await verifyCheckpoint(after.checkpoint, { verifierKeys: [key] })
+    })
+    assert.equal((await run(['ledger', 'verify'])).code, 0)
+  })
+
+  it('leaves a store that opens with the new file and no longer with the old one', async (t) => {
+    const { file, run } = await withSecret(t)
+    copyFileSync(file, `${file}.old`)
+    const { fingerprint } = onlyJsonOf(await run(['secret', 'rotate', '--json']))
+    assert.equal((await run(['orgs', 'list'])).code, 0)
+    copyFileSync(`${file}.old`, file)
+    assertRefused(await run(['orgs', 'list']), 1, new RegExp(String(fingerprint)))
+  })
+
+  it('follows a link to the file, and leaves the link', async (t) => {
+    const { cli, file } = await withSecret(t)
+    const link = join(cli.folder, 'linked.secret')
+    symlinkSync(file, link)
+    const { code } = await cli.run(['secret', 'rotate'], { env: { LETHE_SECRET_FILE: link } })
+    assert.equal(code, 0)
+    assert.equal(readFileSync(file, 'utf8').split('\n').length, 3)
+    assert.equal(readFileSync(link, 'utf8'), readFileSync(file, 'utf8'))
+  })
+
+  it('refuses, with nothing changed, while another rotation is under way or where it may not write', async (t) => {
+    const { cli, file, run } = await withSecret(t)
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(`${file}.new`, '')
+    assertRefused(await run(['secret', 'rotate']), 1, /another rotation is under way.*remove that file/)
+    assert.equal(readFileSync(`${file}.new`, 'utf8'), '')
+    assert.equal(readFileSync(file, 'utf8'), text)
+    if (process.getuid?.() === 0) return t.diagnostic('root may write everywhere')
+    chmodSync(file, 0o400)
+    chmodSync(cli.folder, 0o500)
+    t.after(() => chmodSync(cli.folder, 0o700))
+    assertRefused(await run(['secret', 'rotate']), 1, /cannot be replaced, and nothing was changed/)
+  })
+})
+
+/** The one object that a command printed, which tells people something as well. */
+function onlyJsonOf({ code, stdout }: { code: number | null; stdout: string }): Record<string, unknown> {
+  return onlyJson({ code, stdout, stderr: '', signal: null })
+}
