@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
+import { verifyReceipt } from '@lethe/client'
 import { isObject, listIn } from '../support/answers.ts'
+import { clientOf } from '../support/client.ts'
 import { openConsole } from '../support/console.ts'
 import { anHourAgo, startShop, subjectPath, visit } from '../support/shop.ts'
 import { Keyboard, noBrowser, openBrowser, sitDown } from './browser.ts'
@@ -119,6 +121,11 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
     await hands.type(/^Type the id/, 'a/b #1?')
     await hands.press('Erase for good')
     await page.getByText('Deleted: 2 sessions and 63 events.').waitFor()
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Download the receipt' }).click()
+    const receipt = readFileSync(await (await downloading).path(), 'utf8')
+    const { verifierKeys } = await clientOf(shop).readLedger()
+    await verifyReceipt(receipt, { verifierKeys, trackerId: 'shop', subjectId: 'a/b #1?' })
     assert.equal((await shop.ask(subjectPath('a/b #1?'), { key: shop.key })).status, 404)
     await page.goBack()
     await page.goForward()

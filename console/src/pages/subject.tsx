@@ -86,7 +86,7 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
 }
 
 function Erased({ erasure, above }: { erasure: Erasure; above: { to: string; title: string } }) {
-  const { counts, alreadyErased, erasedAt } = erasure
+  const { counts, alreadyErased, erasedAt, receipt } = erasure
   return (
     <Page title="Erased" {...{ above }}>
       <Empty
@@ -100,6 +100,14 @@ function Erased({ erasure, above }: { erasure: Erasure; above: { to: string; tit
         </p>
         <p class="muted">
           <When at={erasedAt} as="exact" />
+        </p>
+        <p>
+          <a
+            href={`data:text/plain;charset=utf-8,${encodeURIComponent(receipt)}`}
+            download="erasure-receipt.txt"
+          >
+            Download the receipt
+          </a>
         </p>
         <p>
           <Link to={above.to}>Back to the data subjects</Link>
