@@ -113,7 +113,8 @@ describe('lethe import', { concurrency: 8 }, () => {
     assert.deepEqual(JSON.parse(stdout), {
       lines: cases.length + 2,
       badLines: cases.length,
-      tooOld: 0, ofErased: 0,
+      tooOld: 0,
+      ofErased: 0,
       rows: 2,
       subjects: 1,
       sessions: 1,
@@ -132,7 +133,8 @@ describe('lethe import', { concurrency: 8 }, () => {
     assert.deepEqual(JSON.parse(strict.stdout), {
       lines: 3,
       badLines: 1,
-      tooOld: 0, ofErased: 0,
+      tooOld: 0,
+      ofErased: 0,
       rows: 0,
       subjects: 0,
       sessions: 0,

@@ -25,7 +25,10 @@ const good = reply(200, success(subject))
 const erased = (alreadyErased: boolean) => {
   const counts = alreadyErased ? { sessions: 0, events: 0 } : { sessions: 1, events: 1 }
   const erasedAt = '2026-11-15T12:00:00.000Z'
-  return reply(200, success({ trackerId: 'shop', subjectId: 'anna', alreadyErased, counts, erasedAt, receipt: 'r' }))
+  return reply(
+    200,
+    success({ trackerId: 'shop', subjectId: 'anna', alreadyErased, counts, erasedAt, receipt: 'r' }),
+  )
 }
 
 async function meeting(t: TestContext, ...behaviours: [Behaviour, ...Behaviour[]]) {

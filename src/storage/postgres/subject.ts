@@ -16,7 +16,7 @@ import { subjectPosition, toRecord, toSummary } from '../rows/subject.ts'
 import { subjectRange } from '../subject-range.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
-import { holdTrackers } from './hold-owner.ts'
+import { holdTrackers, takeTurn } from './hold-owner.ts'
 import { subjectKeyText } from './key-text.ts'
 import { holdLedger } from './ledger.ts'
 import { noteDeletion } from './scrub.ts'
@@ -164,6 +164,7 @@ export function subjectStore(connections: Connections): SubjectStore {
         ])
         if (found.rowCount === 0) return null
         if (locked.rowCount === 0) {
+          takeTurn(run)
           if (!(await holdTrackers(run, [trackerId])).has(trackerId)) return null
           await run(claim, [key, trackerId, subjectId])
         }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { eventRow } from '../../support/rows.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { keeping, rememberWindows } from '../../support/windows.ts'
 import type { Fixture } from './fixture.ts'
 import { addJoined, memberNote } from './member.ts'
@@ -40,8 +41,8 @@ export function concurrentChangesContract(fixture: Fixture): void {
     const note = () => memberNote(fixture, organisationId, 'tracker.renamed')
     assert.equal(await trackers.rename(view, 'another', note()), true)
     const row = eventRow({ trackerId, subjectId: 'ada', eventId: 'e', occurredAt: now })
-    assert.equal((await ingest.ingest([row])).events, 1)
-    assert.deepEqual(await subjects.erase(view, 'ada', note()), { sessions: 1, events: 1 })
+    assert.equal((await ingest.ingest([row], testKeys)).events, 1)
+    assert.deepEqual(await eraseIn({ subjects }, view, 'ada', note()), { sessions: 1, events: 1 })
     assert.equal(await deletions.deleteTracker(view, 'another', now, note()), true)
     assert.equal((await deletions.removeTracker(trackerId, 1_000)).isDone, true)
   }

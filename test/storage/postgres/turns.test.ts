@@ -6,6 +6,7 @@ import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-s
 import { citusPrograms, freshDistributedStore, namedCluster, startCitus } from '../../support/citus.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { eventRow } from '../../support/rows.ts'
+import { testKeys } from '../../support/test-keyring.ts'
 import { keeping, rememberWindows, stepBefore } from '../../support/windows.ts'
 import { Fixture } from '../contract/fixture.ts'
 import { addJoined, addMember, memberNote } from '../contract/member.ts'
@@ -135,7 +136,7 @@ describe('on a cluster, a change to tables that every node copies begins with th
     const { trackerId, organisationId } = view
     const row = eventRow({ trackerId, subjectId: 'ada', eventId: 'e', occurredAt: now })
     await assertOrder(() => trackers.rename(view, 'another', note(organisationId)))
-    await assertOrder(() => ingest.ingest([row]))
+    await assertOrder(() => ingest.ingest([row], testKeys))
     await assertOrder(() => deletions.deleteTracker(view, 'another', now, note(organisationId)))
     await assertOrder(() => deletions.removeTracker(trackerId, 1_000))
   })
