@@ -131,6 +131,7 @@ const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
       { retentionDays: { free: 30, starter: 3, pro: 36_500, business: 2 } },
     ],
   ],
+  LETHE_JOURNAL: [['/var/lib/lethe.journal', { journal: '/var/lib/lethe.journal' }]],
   LETHE_ACTIVITY_DAYS: [
     ['1', { activityDays: 1 }],
     ['36500', { activityDays: 36_500 }],
@@ -226,6 +227,7 @@ const bad: Record<string, string[]> = {
     'free=10,',
     '180',
   ],
+  LETHE_JOURNAL: ['a\0b'],
   LETHE_ACTIVITY_DAYS: ['0', '36501', '5y', '-5', '1.5'],
   LETHE_SWEEP_SECONDS: ['0', '86401', '1m', '-5', '1.5'],
   LETHE_SCRUB_HOUR: ['24', '-1', '3:00', 'never', 'OFF'],
@@ -266,7 +268,7 @@ for (const variable of Object.keys(variables)) {
         assert.ok(message.includes(takes), message)
         assert.doesNotMatch(message, /\n/)
         if (secret.includes(variable)) assert.ok(!message.includes(value), 'it is repeated')
-        else if (!value.includes('//')) assert.ok(message.includes(value), message)
+        else if (!value.includes('//')) assert.ok(message.includes(JSON.stringify(value)), message)
       }
     })
   })

@@ -115,9 +115,9 @@ describe('every command', () => {
 describe('the program', () => {
   it('refuses a command it does not have, alone or in a group, as wrong usage', async (t) => {
     const cli = commandLine(t)
-    assertRefused(await cli.run(['destroy']), 2, /unknown command 'destroy'/)
+    assertRefused(await cli.run(['obliterate']), 2, /unknown command 'obliterate'/)
     for (const group of ['orgs', 'trackers', 'keys', 'subjects']) {
-      assertRefused(await cli.run([group, 'destroy']), 2, /unknown command 'destroy'/)
+      assertRefused(await cli.run([group, 'obliterate']), 2, /unknown command 'obliterate'/)
     }
   })
 

@@ -28,6 +28,7 @@ export function addBackupCommand(program: Command, { terminal, config, withStore
     .argument('<file>', 'the backup')
     .option('--json', 'print one JSON object')
     .action(async (file: string, _: unknown, command: Command) => {
+      config()
       const contents = await checkBackup(resolve(file))
       const { json } = command.optsWithGlobals<{ json?: true }>()
       terminal.print(

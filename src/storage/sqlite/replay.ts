@@ -14,10 +14,18 @@ import { deletionNote } from './scrub.ts'
 import { tombstoneLookup, tombstoneWriting } from './tombstone.ts'
 
 export function replayStore({ reader, writer }: Connections<ReturnType<typeof replayCommands>>): ReplayStore {
-  const guarded = reader.prepare('SELECT DISTINCT tracker_id FROM tombstones ORDER BY tracker_id')
+  const nextGuarded = reader.prepare(
+    'SELECT tracker_id FROM tombstones WHERE tracker_id > ? ORDER BY tracker_id LIMIT 1',
+  )
   return {
     appendEntries: (organisationId, entries) => writer.run('appendEntries', organisationId, entries),
-    guardedTrackers: async () => guarded.all().map((row) => text(row, 'tracker_id')),
+    async guardedTrackers() {
+      const trackers: string[] = []
+      for (let row = nextGuarded.get(''); row; row = nextGuarded.get(trackers.at(-1) ?? '')) {
+        trackers.push(text(row, 'tracker_id'))
+      }
+      return trackers
+    },
     removeRefused: (trackerId, subjectIds, keys) => writer.run('removeRefused', trackerId, subjectIds, keys),
     revokeKey: (id, at) => writer.run('replayRevocation', id, at),
     rotateKey: (id, proof, at) => writer.run('replayRotation', id, proof, at),

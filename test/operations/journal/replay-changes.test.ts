@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import type { JournalLine, JournalledErasure } from '../../../src/domain/journal.ts'
+import { formatRecord } from '../../../src/domain/receipt.ts'
+import { replayChanges } from '../../../src/operations/journal/replay-changes.ts'
+import { openStoreAt } from '../../support/empty-store.ts'
+import { freshDatabase } from '../../support/fresh-database.ts'
+import { always } from '../../support/rows.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { testKeyring, testKeys, testMark } from '../../support/test-keyring.ts'
+
+const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
+const atOnce = { subjectId: 'anna', trackerId: 'shop' }
+
+const engines: Record<string, (t: TestContext) => Promise<string>> = {
+  SQLite: async (t) => `sqlite:${join(temporaryFolder(t), 'lethe.db')}`,
+  PostgreSQL: (t) => freshDatabase(t),
+}
+
+function erasure(index: number, subjectId: string, erasedAt: number): JournalledErasure {
+  const { digest, commitment: subject } = testMark(tracker, subjectId, erasedAt)
+  const counts = { sessions: 1, events: 1 }
+  const record = formatRecord({ alreadyErased: false, counts, erasedAt, subject, trackerId: 'shop' })
+  const tombstone = { digest, refusedUntil: erasedAt }
+  return { kind: 'erasure', organisationId: 'acme', index, record, trackerId: 'shop', erasedAt, tombstone }
+}
+
+async function* told(...lines: JournalLine[]): AsyncGenerator<JournalLine> {
+  yield* lines
+}
+
+for (const [engine, address] of Object.entries(engines)) {
+  describe(`a replay on ${engine}`, () => {
+    async function open(t: TestContext) {
+      const store = await openStoreAt(await address(t))
+      t.after(() => store.close())
+      await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+      await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+      const event = (sessionId: string, occurredAt: number) =>
+        ({
+          type: 'event',
+          ...atOnce,
+          sessionId,
+          eventId: `${occurredAt}`,
+          name: 'e',
+          occurredAt,
+          properties: {},
+        }) as const
+      const session = (sessionId: string, startedAt: number, endedAt: number) =>
+        ({ type: 'session', ...atOnce, sessionId, startedAt, endedAt, attributes: { sessionId } }) as const
+      const rows = [
+        ...[session('old', 10, 20), event('old', 15)],
+        ...[session('over', 40, 90), event('over', 45), event('over', 60), event('over', 70)],
+        ...[session('new', 80, 95), event('new', 85)],
+      ]
+      await store.ingest.ingest(rows, testKeys)
+      return store
+    }
+
+    it('leaves of somebody who came back what happened after the erasure', async (t) => {
+      const store = await open(t)
+      const { removed } = await replayChanges(store, testKeyring, told(erasure(0, 'anna', 50)))
+      assert.deepEqual(removed, { subjects: 0, sessions: 1, events: 2 })
+      assert.partialDeepStrictEqual(await store.subjects.read(tracker, 'anna'), {
+        firstSeenAt: 60,
+        lastSeenAt: 95,
+        counts: { sessions: 2, events: 3 },
+      })
+      const page = await store.sessions.list(tracker, 'anna', { limit: 10, after: null })
+      assert.deepEqual(
+        page?.rows.map(({ sessionId, startedAt, endedAt, attributes }) => [
+          sessionId,
+          startedAt,
+          endedAt,
+          attributes,
+        ]),
+        [
+          ['new', 80, 95, { sessionId: 'new' }],
+          ['over', 60, 70, {}],
+        ],
+      )
+    })
+
+    it('takes entries in whatever order and as often as they come, and ends with the ledger they make', async (t) => {
+      const store = await open(t)
+      const [a, b, c] = [erasure(0, 'a', 1), erasure(1, 'b', 2), erasure(2, 'c', 3)]
+      const { entries } = await replayChanges(store, testKeyring, told(c, a, a, b, c, b))
+      assert.equal(entries, 3)
+      const records = (await store.ledger.list('acme', 0, 10)).map(({ record }) => record)
+      assert.deepEqual(records, [a.record, b.record, c.record])
+    })
+
+    it('names an entry that is missing, and one in whose place another stands', async (t) => {
+      const store = await open(t)
+      await replayChanges(store, testKeyring, told(erasure(0, 'a', 1)))
+      await assert.rejects(
+        replayChanges(store, testKeyring, told(erasure(3, 'd', 4))),
+        /"acme" ends before entry 3: entries 1 to 2 are missing/,
+      )
+      await assert.rejects(
+        replayChanges(store, testKeyring, told(erasure(0, 'other', 1))),
+        /"acme" holds another entry 0/,
+      )
+    })
+  })
+}
