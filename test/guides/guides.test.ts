@@ -5,7 +5,13 @@ import { blocks, read, root, tableRows } from '../docs/markdown.ts'
 import { runGuide } from './run-guide.ts'
 import { startSampleService } from './sample-service.ts'
 
-const atOnce = ['access-request', 'erasure-request', 'prove-an-erasure', 'erasing-a-batch', 'keys-in-practice']
+const atOnce = [
+  'access-request',
+  'erasure-request',
+  'prove-an-erasure',
+  'erasing-a-batch',
+  'keys-in-practice',
+]
 const withStops = ['backup-and-restore']
 /** Run by a file of their own, or without commands. */
 const elsewhere = ['deploying', 'upgrading', 'gdpr']

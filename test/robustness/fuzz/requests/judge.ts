@@ -10,8 +10,11 @@ const page = /^\/+(?:docs|console)(?:\/|$)|^\/$/
 /** A longer target may leave the headers no room, and is refused for that. */
 const mostTarget = 15_000
 
-/** What may be wrong with parameters that are each as documented: they do not go together, or an instant is finer than the format says. */
-const together = ['cursor', 'subjectIdPrefix', 'lastSeenAfter', 'lastSeenBefore']
+/**
+ * What may be wrong with parameters that are each as documented: they do not go together, an instant is finer than the format says, or
+ * a ledger is smaller.
+ */
+const together = ['cursor', 'from', 'subjectIdPrefix', 'lastSeenAfter', 'lastSeenBefore']
 
 /** Fails unless an answer is one that may be given to this request, by what the document and the contract say. */
 export function judge(request: GeneratedRequest, answer: Answer): void {

@@ -29,7 +29,7 @@ function good(name: string, schema: Record<string, unknown>, known: Known): fc.A
   if (name === 'cursor') return fc.constantFrom(...known.cursors)
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum.map(String))
   if (schema.type === 'integer')
-    return fc.integer({ min: Number(schema.minimum), max: Number(schema.maximum) }).map(String)
+    return fc.integer({ min: Number(schema.minimum), max: Number(schema.maximum ?? 9) }).map(String)
   if (schema.format === 'date-time') return instant
   return identifierText
 }
@@ -51,7 +51,7 @@ function nearly(schema: Record<string, unknown>): fc.Arbitrary<string>[] {
     ]
   }
   if (schema.type === 'integer') {
-    const [least, most] = [Number(schema.minimum), Number(schema.maximum)]
+    const [least, most] = [Number(schema.minimum), Number(schema.maximum ?? Number.MAX_SAFE_INTEGER)]
     const odd = [
       '',
       '-0',

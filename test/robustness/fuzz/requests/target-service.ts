@@ -27,13 +27,18 @@ export async function startTarget(lifetime: Lifetime): Promise<TargetService> {
   const [own, rival] = [await service.createOrganisation(), await service.createOrganisation()]
   await service.createTracker(own, 'shop')
   await service.createTracker(rival, 'blog')
-  const rows = ['shop', 'blog'].flatMap((trackerId) =>
-    subjectIds.flatMap((subjectId) => [
-      ...visit(subjectId, { trackerId, events: 3 }),
-      ...visit(subjectId, { trackerId, sessionId: 's2' }),
-    ]),
-  )
-  const refill = () => service.ingest(rows)
+  // Whoever was erased comes back later than anything that was.
+  let startedAt = service.services.clock()
+  const refill = () => {
+    startedAt += 10_000
+    const rows = ['shop', 'blog'].flatMap((trackerId) =>
+      subjectIds.flatMap((subjectId) => [
+        ...visit(subjectId, { trackerId, startedAt, events: 3 }),
+        ...visit(subjectId, { trackerId, startedAt, sessionId: 's2' }),
+      ]),
+    )
+    return service.ingest(rows)
+  }
   await refill()
   const full = (await service.createKey(own)).keyString
   const revoked = await service.createKey(own)
