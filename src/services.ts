@@ -17,6 +17,8 @@ import { readStoreStatus } from './storage/store-status.ts'
 
 export { type BackupContents, checkBackup, type Restored, restoreStore } from './restore.ts'
 
+export { rotateSecret } from './secret-file.ts'
+
 const systemClock: Clock = Date.now
 
 const systemRandomness: Randomness = {

@@ -5,6 +5,7 @@ import { variables } from '../config.ts'
 const named: Record<string, readonly (keyof typeof variables)[]> = {
   lethe: ['LETHE_STORE', 'LETHE_URL', 'LETHE_API_KEY'],
   subjects: ['LETHE_URL', 'LETHE_API_KEY'],
+  receipts: ['LETHE_URL', 'LETHE_API_KEY'],
   copy: [],
   completion: [],
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import type { Command } from 'commander'
 import { buildProgram } from '../../src/cli/run-cli.ts'
@@ -55,7 +55,7 @@ describe('--help', () => {
     const named = (text: string) => [...new Set(text.match(/LETHE_\w+/g))].sort()
     assert.deepEqual(named(await help()), ['LETHE_API_KEY', 'LETHE_STORE', 'LETHE_URL'])
     for (const [words] of all.filter(([words]) => words.length > 0)) {
-      const isRemote = words[0] === 'subjects'
+      const isRemote = ['subjects', 'receipts'].includes(words[0] ?? '')
       const isNeither = ['copy', 'completion'].includes(words[0] ?? '')
       const expected = isNeither ? [] : isRemote ? ['LETHE_API_KEY', 'LETHE_URL'] : ['LETHE_STORE']
       assert.deepEqual(named(await help(...words)), expected, words.join(' '))
@@ -69,7 +69,7 @@ describe('--help', () => {
   it('needs no store and makes none', async (t) => {
     const cli = commandLine(t)
     for (const [words] of all) await cli.run([...words, '--help'])
-    assert.equal(cli.holdsBytes(''), false)
+    assert.deepEqual(readdirSync(cli.folder), ['lethe.secret'])
   })
 
   it('of a group says more than the name of the group', () => {
@@ -93,7 +93,7 @@ describe('every command', () => {
       const args = completeArguments(words, command)
       assertRefused(await cli.run([...args, '--colour']), 2, /unknown option '--colour'/)
     }
-    assert.equal(cli.holdsBytes(''), false)
+    assert.deepEqual(readdirSync(cli.folder), ['lethe.secret'])
   })
 
   it('but the one that explains it refuses to run on a broken configuration, as wrong usage, and touches no store', async (t) => {
@@ -108,7 +108,7 @@ describe('every command', () => {
       const mistyped = await cli.run(args, { env: { LETHE_STOER: 'sqlite:acme.db' } })
       assertRefused(mistyped, 2, /LETHE_STOER .* LETHE_STORE\./)
     }
-    assert.equal(cli.holdsBytes(''), false)
+    assert.deepEqual(readdirSync(cli.folder), ['lethe.secret'])
   })
 })
 

@@ -1,7 +1,6 @@
 import { freePort } from '../deploy/run-proxy.ts'
 import { type CommandLine, commandLine, type RunningProgram } from '../support/command-line.ts'
 import type { Lifetime } from '../support/service.ts'
-import { testSecretFile } from '../support/test-keyring.ts'
 import { openShell, type Shell } from './shell.ts'
 
 /** The key and the address of the sample, as the guides write them. */
@@ -40,7 +39,7 @@ export async function startSampleService(lifetime: Lifetime): Promise<SampleServ
   const [, key = '', url = ''] = await start()
   return {
     cli,
-    shell: openShell(lifetime, cli.folder, { LETHE_PORT: port, LETHE_SECRET_FILE: testSecretFile() }),
+    shell: openShell(lifetime, cli.folder, { LETHE_PORT: port }),
     names: { [sampleKey]: key, [sampleKey.slice(6, 22)]: key.slice(6, 22), [sampleUrl]: url },
     async stop() {
       program.kill('SIGTERM')

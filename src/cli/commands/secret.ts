@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { rotateSecret } from '../../secret-file.ts'
+import { rotateSecret } from '../../services.ts'
 import type { CommandKit } from '../command-kit.ts'
 
 export function addSecretCommand(program: Command, { terminal, config, withStore }: CommandKit): void {

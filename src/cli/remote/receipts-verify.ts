@@ -12,7 +12,7 @@ interface VerifyFlags {
   json?: true
 }
 
-export function addReceiptsVerify(receipts: Command, { terminal }: CommandKit): void {
+export function addReceiptsVerify(receipts: Command, { terminal, config }: CommandKit): void {
   receipts
     .command('verify')
     .description('verify a receipt, offline, and say what it proves')
@@ -22,6 +22,7 @@ export function addReceiptsVerify(receipts: Command, { terminal }: CommandKit): 
     .option('--subject <id>', 'the data subject that the erasure must be of')
     .option('--json', 'print one JSON object')
     .action(async (file: string, { key, tracker, subject, json }: VerifyFlags) => {
+      config()
       const receipt = readFileSync(file, 'utf8')
       const verified = await verifyReceipt(receipt, {
         verifierKeys: key,
