@@ -1,8 +1,9 @@
 /**
  * How what a tombstone refuses is deleted of one subject, as statements on its key (the first parameter) and, but for the last two, the
- * instant until which it is refused (the second). An engine says how it numbers parameters. To be run in this order.
+ * instant until which it is refused (the second). An engine says how it numbers parameters, and finds a subject's own row. To be run in
+ * this order.
  */
-export function refusalSql(parameter: (number: number) => string) {
+export function refusalSql(parameter: (number: number) => string, ownRow: string) {
   const [key, until] = [parameter(1), parameter(2)]
   const ofSession = `subject_key = ${key} AND session_id = sessions.session_id`
   const begunBefore = `subject_key = ${key} AND started_at <= ${until}`
@@ -16,12 +17,12 @@ export function refusalSql(parameter: (number: number) => string) {
       started_at = (SELECT min(occurred_at) FROM events WHERE ${ofSession}),
       ended_at = (SELECT max(occurred_at) FROM events WHERE ${ofSession}),
       event_count = (SELECT count(*) FROM events WHERE ${ofSession}) WHERE ${begunBefore}`,
-    deleteSubject: `DELETE FROM subjects WHERE subject_key = ${key}
+    deleteSubject: `DELETE FROM subjects WHERE ${ownRow}
       AND NOT EXISTS (SELECT 1 FROM sessions WHERE subject_key = ${key})`,
     // Nothing that is left has happened before the first start.
     updateSubject: `UPDATE subjects SET first_seen_at = ${left('min(started_at)', 'sessions')},
       last_seen_at = ${left('max(ended_at)', 'sessions')}, oldest_at = ${left('min(started_at)', 'sessions')},
       session_count = ${left('count(*)', 'sessions')}, event_count = ${left('count(*)', 'events')}
-      WHERE subject_key = ${key}`,
+      WHERE ${ownRow}`,
   }
 }

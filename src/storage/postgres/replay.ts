@@ -15,7 +15,7 @@ import type { Run } from './transact.ts'
 
 const guarded = statement('SELECT DISTINCT tracker_id FROM tombstones ORDER BY tracker_id', 'any')
 const lock = statement('SELECT first_seen_at FROM subjects WHERE subject_key = $1 FOR UPDATE')
-const sql = refusalSql((number) => `$${number}`)
+const sql = refusalSql((number) => `$${number}`, 'subject_key = $1')
 const deleteEvents = statement(sql.deleteEvents)
 const deleteSessions = statement(sql.deleteSessions)
 const shortenSessions = statement(sql.shortenSessions)

@@ -85,7 +85,7 @@ function refusal(db: DatabaseSync) {
   const find = db.prepare(
     'SELECT subject_key, first_seen_at FROM subjects WHERE tracker_id = ? AND subject_id = ?',
   )
-  const sql = refusalSql((number) => `?${number}`)
+  const sql = refusalSql((number) => `?${number}`, 'tracker_id = ?2 AND subject_id = ?3')
   const deleteEvents = db.prepare(sql.deleteEvents)
   const deleteSessions = db.prepare(sql.deleteSessions)
   const shortenSessions = db.prepare(sql.shortenSessions)
@@ -105,9 +105,9 @@ function refusal(db: DatabaseSync) {
         removed.events += Number(deleteEvents.run(key, until).changes)
         removed.sessions += Number(deleteSessions.run(key, until).changes)
         shortenSessions.run(key, until)
-        const isGone = deleteSubject.run(key).changes === 1
+        const isGone = deleteSubject.run(key, trackerId, subjectId).changes === 1
         if (isGone) removed.subjects += 1
-        else updateSubject.run(key)
+        else updateSubject.run(key, trackerId, subjectId)
         noteDeletion()
       }
       return removed
