@@ -24,10 +24,13 @@ const budgets = {
   LETHE_LIMIT_ERASURE: '500000/hour',
 }
 
-export async function startSampleService(lifetime: Lifetime): Promise<SampleService> {
+export async function startSampleService(
+  lifetime: Lifetime,
+  env: Record<string, string> = {},
+): Promise<SampleService> {
   const cli = commandLine(lifetime, 'sqlite:data/lethe.db')
   const port = String(await freePort())
-  const settings = { LETHE_PORT: port, ...budgets }
+  const settings = { LETHE_PORT: port, ...budgets, ...env }
   let program: RunningProgram
   async function start(): Promise<RegExpExecArray> {
     program = cli.startProgram(['quickstart', '--json'], settings)
