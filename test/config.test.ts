@@ -131,6 +131,12 @@ const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
       { retentionDays: { free: 30, starter: 3, pro: 36_500, business: 2 } },
     ],
   ],
+  LETHE_SECRET_FILE: [['/etc/lethe/secret', { secretFile: '/etc/lethe/secret' }]],
+  LETHE_LEDGER_ORIGIN: [['lethe.example/eu', { ledgerOrigin: 'lethe.example/eu' }]],
+  LETHE_TOMBSTONE_DAYS: [
+    ['1', { tombstoneDays: 1 }],
+    ['36500', { tombstoneDays: 36_500 }],
+  ],
   LETHE_JOURNAL: [['/var/lib/lethe.journal', { journal: '/var/lib/lethe.journal' }]],
   LETHE_ACTIVITY_DAYS: [
     ['1', { activityDays: 1 }],
@@ -227,6 +233,9 @@ const bad: Record<string, string[]> = {
     'free=10,',
     '180',
   ],
+  LETHE_SECRET_FILE: ['a\0b'],
+  LETHE_LEDGER_ORIGIN: ['two words', 'a+b', 'x'.repeat(201)],
+  LETHE_TOMBSTONE_DAYS: ['0', '-1', '1.5', '36501', 'never'],
   LETHE_JOURNAL: ['a\0b'],
   LETHE_ACTIVITY_DAYS: ['0', '36501', '5y', '-5', '1.5'],
   LETHE_SWEEP_SECONDS: ['0', '86401', '1m', '-5', '1.5'],

@@ -3,6 +3,8 @@ import type { Services } from '../domain/services.ts'
 import type { Store } from '../domain/store.ts'
 import type { Terminal } from './terminal.ts'
 
+type BareStore = Store & Pick<Services, 'clock'>
+
 /** What every command is handed. */
 export interface CommandKit {
   terminal: Terminal
@@ -13,12 +15,14 @@ export interface CommandKit {
   summarise(summary: object): void
   /** Opens the configured store for as long as `work` takes. It must be there: a mistyped address is no empty store. */
   withStore<Result>(work: (services: Services) => Promise<Result>): Promise<Result>
-  /** The same for the few commands that make one where there is none; people are told where. */
+  /** The same without the secrets that the store belongs to. */
+  withBareStore<Result>(work: (store: BareStore) => Promise<Result>): Promise<Result>
+  /** As `withStore`, for the few commands that make one where there is none; people are told where. */
   ensureStore<Result>(work: (services: Services) => Promise<Result>): Promise<Result>
   /** Opens any store for as long as `work` takes, without the secrets it belongs to. */
   withStoreAt<Result>(
     address: Config['store'],
     options: { create: boolean },
-    work: (store: Store & Pick<Services, 'clock'>) => Promise<Result>,
+    work: (store: BareStore) => Promise<Result>,
   ): Promise<Result>
 }

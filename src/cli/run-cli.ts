@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { type Config, readConfig } from '../config.ts'
-import type { Services } from '../domain/services.ts'
+import { readConfig } from '../config.ts'
 import { MissingStore, type Store } from '../domain/store.ts'
 import { openBareStore, openServices } from '../services.ts'
 import type { CommandKit } from './command-kit.ts'
@@ -41,7 +40,9 @@ export function buildProgram(
     terminal,
     ...outcome,
     config: () => readConfig(terminal.env),
-    withStore: async (work) => withStore(await openConfigured(readConfig(terminal.env)), work),
+    withStore: async (work) => withStore(await orSayHow(() => openServices(readConfig(terminal.env))), work),
+    withBareStore: async (work) =>
+      withStore(await orSayHow(() => openBareStore(readConfig(terminal.env).store)), work),
     async ensureStore(work) {
       const onCreated = (place: string) => terminal.tell(`Made a new, empty store at ${place}.`)
       return withStore(await openServices(readConfig(terminal.env), { create: true, onCreated }), work)
@@ -87,9 +88,9 @@ export function buildProgram(
 }
 
 /** Opens the configured store, and says how to come by one where there is none. */
-async function openConfigured(config: Config): Promise<Services> {
+async function orSayHow<Opened>(open: () => Promise<Opened>): Promise<Opened> {
   try {
-    return await openServices(config)
+    return await open()
   } catch (error) {
     if (!(error instanceof MissingStore)) throw error
     error.message += ' Set LETHE_STORE to where it is, or make an empty one there with lethe init.'

@@ -173,7 +173,7 @@ describe('lethe copy --verify-only', () => {
     assert.equal(JSON.parse(stdout).isSame, false)
     assert.match(
       stderr,
-      /^error: The two stores differ: subjects, sessions, events\. Stop .* empty the target/,
+      /^error: The two stores differ: subjects, sessions, events, tombstones, ledger_entries\. Stop .* empty/,
     )
     assertRefused(await cli.run(copy), 1, /differ in events\. Nothing was changed/)
   })

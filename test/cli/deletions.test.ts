@@ -13,7 +13,6 @@ import {
   onlyJson,
 } from '../support/command-line.ts'
 import { preparedStore, running } from '../support/prepared-store.ts'
-import { testSecretFile } from '../support/test-keyring.ts'
 
 /** An organisation with two trackers, a key and a member, and two visits of the first tracker. */
 const shop = preparedStore(async (cli) => {
@@ -71,9 +70,7 @@ const trackersOf = async (cli: CommandLine) =>
 
 /** Marks the tracker as a command does that is killed before it has removed anything. */
 async function breakOff(cli: CommandLine): Promise<void> {
-  const services = await openServices(
-    readConfig({ LETHE_STORE: `sqlite:${cli.storePath}`, LETHE_SECRET_FILE: testSecretFile() }),
-  )
+  const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
   await deleteTracker(services, 'shop', 'The shop')
   await services.close()
 }

@@ -19,8 +19,9 @@ const program = buildProgram({
 })
 
 /** Those that make a store where there is none, and those that never open the configured one. */
-const makers = ['serve', 'quickstart', 'init', 'migrate', 'orgs create']
+const makers = ['serve', 'quickstart', 'init', 'migrate', 'orgs create', 'restore']
 const others = [
+  ...['receipts get', 'receipts key', 'receipts verify', 'backup verify'],
   ...['copy', 'completion', 'config', 'subjects list', 'subjects show', 'subjects export', 'subjects erase'],
   // It tells of a store that is not there among all else it shows (status.test.ts).
   'status',

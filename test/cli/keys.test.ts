@@ -6,7 +6,6 @@ import { createKey } from '../../src/operations/key/create-key.ts'
 import { openServices } from '../../src/services.ts'
 import { assertRefused, type CommandLine, jsonLines, onlyJson, textOf } from '../support/command-line.ts'
 import { preparedStore, running } from '../support/prepared-store.ts'
-import { testSecretFile } from '../support/test-keyring.ts'
 
 const withOrganisation = preparedStore(running(['orgs', 'create', '--name', 'Acme', '--id', 'acme']))
 
@@ -18,9 +17,7 @@ async function listed(cli: CommandLine): Promise<Record<string, unknown>[]> {
 
 /** A key that has run out: made in the past, because a test cannot wait. */
 async function createExpired(cli: CommandLine): Promise<string> {
-  const services = await openServices(
-    readConfig({ LETHE_STORE: `sqlite:${cli.storePath}`, LETHE_SECRET_FILE: testSecretFile() }),
-  )
+  const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
   const clock = () => Date.parse('2026-01-01T00:00:00Z')
   const expiresAt = Date.parse('2026-01-02T00:00:00Z')
   const wanted = { organisationId: 'acme', name: 'expired', scopes: ['analytics:view'], expiresAt }
@@ -282,9 +279,7 @@ describe("a key's string", () => {
   it('is in no file of the store, not while it holds and not after its rotation', async (t) => {
     const cli = await withOrganisation(t)
     // A reader that stays keeps the write-ahead log from being folded away, so that it is searched too.
-    const services = await openServices(
-      readConfig({ LETHE_STORE: `sqlite:${cli.storePath}`, LETHE_SECRET_FILE: testSecretFile() }),
-    )
+    const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
     await services.organisations.list()
     const first = onlyJson(await cli.run([...reader, '--json']))
     const second = onlyJson(await cli.run(['keys', 'rotate', textOf(first, 'id'), '--yes', '--json']))

@@ -66,6 +66,10 @@ const removedTwo = {
   entriesOfOthers: 0,
 }
 
+function secretOf({ folder }: CommandLine): string {
+  return join(folder, 'lethe.secret')
+}
+
 function removeStore({ storePath }: CommandLine): void {
   for (const suffix of ['', '-wal', '-shm', '-upkeep']) rmSync(storePath + suffix, { force: true })
 }
@@ -187,7 +191,9 @@ describe('lethe journal', { concurrency: 4 }, () => {
     writeFileSync(env.LETHE_JOURNAL, '{"kind":"erasure","organ', { flag: 'a' })
     for (const store of [`sqlite:${cli.storePath}`, postgres]) {
       const replay = () =>
-        cli.run(['journal', 'replay', env.LETHE_JOURNAL, '--json'], { env: { LETHE_STORE: store } })
+        cli.run(['journal', 'replay', env.LETHE_JOURNAL, '--json'], {
+          env: { LETHE_STORE: store, LETHE_SECRET_FILE: secretOf(cli) },
+        })
       const first = await replay()
       assert.match(first.stderr, /torn/)
       assert.deepEqual(onlyJson(first), removedTwo, store)
@@ -204,7 +210,7 @@ describe('lethe journal', { concurrency: 4 }, () => {
     const [old, to] = [join(cli.folder, 'old.db'), join(cli.folder, 'new.db')]
     copyFileSync(backup, old)
     const args = ['copy', '--from', `sqlite:${old}`, '--to', `sqlite:${to}`, '--json']
-    const { stdout } = await cli.run(args, { env })
+    const { stdout } = await cli.run(args, { env: { ...env, LETHE_SECRET_FILE: secretOf(cli) } })
     assert.deepEqual(JSON.parse(stdout).replayed, removedTwo)
   })
 

@@ -21,7 +21,6 @@ import {
   textOf,
 } from '../support/command-line.ts'
 import { always } from '../support/rows.ts'
-import { testSecretFile } from '../support/test-keyring.ts'
 
 const roomyBudgets = { LETHE_LIMIT_IP: '1000000/day', LETHE_LIMIT_KEY: '500000/day' }
 
@@ -44,7 +43,7 @@ describe('lethe serve refuses to start', { concurrency: true }, () => {
     const cli = commandLine(t)
     const outcome = await cli.runProgram(['serve'], { env: { LETHE_PORT: '80800' } })
     assertRefused(outcome, 2, /^error: LETHE_PORT is "80800"; it takes a port from 0 .*\n$/)
-    assert.deepEqual(readdirSync(cli.folder), ['lethe.secret'], 'nothing was created')
+    assert.deepEqual(readdirSync(cli.folder), [], 'nothing was created')
   })
 
   it('on a port that is taken, with one line that names it and exit code 1', async (t) => {
@@ -198,9 +197,7 @@ describe('a server that is told to stop', { concurrency: true }, () => {
   }
 
   async function count(cli: CommandLine): Promise<unknown> {
-    const services = await openServices(
-      readConfig({ LETHE_STORE: `sqlite:${cli.storePath}`, LETHE_SECRET_FILE: testSecretFile() }),
-    )
+    const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
     const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
     const subject = await services.subjects.read(tracker, 'busy')
     await services.close()

@@ -8,6 +8,7 @@ import { inReverse } from '../support/in-reverse.ts'
 import { startRemoteShop } from '../support/remote-shop.ts'
 import { failure, reply, reset, scriptedServer } from '../support/scripted-server.ts'
 import { anHourAgo, visit } from '../support/shop.ts'
+import { testSecretFile } from '../support/test-keyring.ts'
 
 const attributes = { country: 'DE', browser: 'Firefox' }
 
@@ -146,7 +147,7 @@ describe('lethe subjects export', { concurrency: true }, () => {
     const original = (await subjects(['export', 'shop', odd])).stdout
 
     const lifetime = inReverse(t)
-    const env = { LETHE_STORE: await emptyStore(lifetime) }
+    const env = { LETHE_STORE: await emptyStore(lifetime), LETHE_SECRET_FILE: testSecretFile() }
     const other = await startRemoteShop(lifetime, { env })
     const imported = onlyJson(await cli.run(['import', file, '--json'], { env }))
     assert.partialDeepStrictEqual(imported, { lines: 6, badLines: 0, subjects: 1, sessions: 2, events: 3 })

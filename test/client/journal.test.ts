@@ -13,9 +13,13 @@ const shop = await startShop({ after }, { scopes: ['analytics:delete-data'] })
 const runtime = movedTime(shop.passTime)
 
 /** The shop with these visitors, whoever was erased before, and a client of it. */
+let comings = 0
+
+/** They come back in every test, after all that was erased before. */
 async function withVisitors(t: TestContext, count = 5) {
   const ids = Array.from({ length: count }, (_, number) => `visitor-${number}`)
-  await shop.ingest(ids.flatMap((subjectId) => visit(subjectId)))
+  const startedAt = Date.now() + ++comings * 60_000
+  await shop.ingest(ids.flatMap((subjectId) => visit(subjectId, { startedAt })))
   const recorded = recordingFetch()
   const client = clientOf(shop, { runtime, fetch: recorded.fetch })
   const path = join(temporaryFolder(t), 'batch.journal')

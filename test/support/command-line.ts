@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -77,8 +77,6 @@ export function commandLine(t: Lifetime, store?: string): CommandLine {
     // Others may work on it from other folders.
     ...(store?.startsWith('postgres') && { LETHE_SECRET_FILE: testSecretFile() }),
   }
-  // Where it is looked for, so that a store can be put beside it that was made elsewhere.
-  copyFileSync(testSecretFile(), join(folder, 'lethe.secret'))
   t.after(async () => {
     for (const child of children) await end(child)
     rmSync(folder, { recursive: true, force: true })

@@ -6,7 +6,6 @@ import { openServices } from '../../src/services.ts'
 import type { CommandLine } from './command-line.ts'
 import { preparedStore, running } from './prepared-store.ts'
 import { always } from './rows.ts'
-import { testSecretFile } from './test-keyring.ts'
 
 export type Line = Record<string, unknown>
 
@@ -49,9 +48,7 @@ export function write(cli: CommandLine, name: string, text: string | Uint8Array)
 
 /** Looks into the store through a connection of its own. */
 async function look<Found>(cli: CommandLine, read: (services: Services) => Found): Promise<Awaited<Found>> {
-  const services = await openServices(
-    readConfig({ LETHE_STORE: `sqlite:${cli.storePath}`, LETHE_SECRET_FILE: testSecretFile() }),
-  )
+  const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
   try {
     return await read(services)
   } finally {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { type CommandLine, commandLine } from './command-line.ts'
 import type { Lifetime } from './service.ts'
 
@@ -11,17 +11,20 @@ import type { Lifetime } from './service.ts'
 export function preparedStore(
   prepare: (cli: CommandLine) => Promise<unknown>,
 ): (lifetime: Lifetime) => Promise<CommandLine> {
-  let preparing: Promise<Uint8Array> | null = null
+  let preparing: Promise<PreparedFiles> | null = null
   return async (lifetime) => {
-    preparing ??= bytesOfStore(prepare)
-    const bytes = await preparing
+    preparing ??= prepareFiles(prepare)
+    const files = await preparing
     const cli = commandLine(lifetime)
-    writeFileSync(cli.storePath, bytes, { mode: 0o600 })
+    for (const [name, bytes] of files) writeFileSync(join(cli.folder, name), bytes, { mode: 0o600 })
     return cli
   }
 }
 
-async function bytesOfStore(prepare: (cli: CommandLine) => Promise<unknown>): Promise<Uint8Array> {
+/** The store and the secret it belongs to, by their names. */
+type PreparedFiles = readonly (readonly [name: string, bytes: Uint8Array])[]
+
+async function prepareFiles(prepare: (cli: CommandLine) => Promise<unknown>): Promise<PreparedFiles> {
   const ends: (() => void | Promise<void>)[] = []
   const cli = commandLine({ after: (work) => ends.push(work) })
   try {
@@ -29,7 +32,11 @@ async function bytesOfStore(prepare: (cli: CommandLine) => Promise<unknown>): Pr
     const files = readdirSync(cli.folder).filter((name) => name.startsWith(basename(cli.storePath)))
     const name = basename(cli.storePath)
     assert.deepEqual(files.toSorted(), [name, `${name}-upkeep`], 'whoever prepares a store closes it')
-    return readFileSync(cli.storePath)
+    const secret = join(cli.folder, 'lethe.secret')
+    return [cli.storePath, ...(existsSync(secret) ? [secret] : [])].map((path) => [
+      basename(path),
+      readFileSync(path),
+    ])
   } finally {
     for (const end of ends) await end()
   }

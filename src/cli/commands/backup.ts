@@ -4,7 +4,7 @@ import { type BackupContents, checkBackup, describeBackup } from '../../services
 import type { CommandKit } from '../command-kit.ts'
 import { UsageError } from '../usage-error.ts'
 
-export function addBackupCommand(program: Command, { terminal, config, withStoreAt }: CommandKit): void {
+export function addBackupCommand(program: Command, { terminal, config, withBareStore }: CommandKit): void {
   const backup = program
     .command('backup')
     .description('write a consistent copy of the store to a file, while the service runs')
@@ -12,7 +12,7 @@ export function addBackupCommand(program: Command, { terminal, config, withStore
     .option('--json', 'print one JSON object')
     .action((file: string, options: { json?: true }) => {
       if (file === '-') throw new UsageError('A backup goes to a file; - is none. A file of that name is ./-')
-      return withStoreAt(config().store, { create: false }, async ({ maintenance }) => {
+      return withBareStore(async ({ maintenance }) => {
         await maintenance.backup(resolve(file))
         const contents = await describeBackup(resolve(file))
         terminal.print(

@@ -73,7 +73,7 @@ async function assertScrubbed({ cli, work }: KillableStore): Promise<void> {
 /** What SQLite keeps beside the store while it rewrites it has no name, so that nobody finds it later. */
 function strayFiles({ folder }: CommandLine): string[] {
   return readdirSync(folder).filter(
-    (name) => !name.startsWith('lethe.db') && statSync(join(folder, name)).size > 0,
+    (name) => !/^lethe\.(?:db|secret)/.test(name) && statSync(join(folder, name)).size > 0,
   )
 }
 

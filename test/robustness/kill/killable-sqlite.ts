@@ -5,12 +5,14 @@ import { subjectKey } from '../../../src/domain/subject-key.ts'
 import { ask } from '../../storage/sqlite/database-file.ts'
 import { commandLine } from '../../support/command-line.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { testSecretFile } from '../../support/test-keyring.ts'
 import type { KillableStore, Sign, Snapshot } from './killable-store.ts'
 import { killed } from './killing.ts'
 
 /** An embedded store on which processes die. */
 export async function killableSqlite(t: TestContext): Promise<KillableStore> {
   const cli = commandLine(t)
+  copyFileSync(testSecretFile(), join(cli.folder, 'lethe.secret'))
   const folder = temporaryFolder(t)
   const [work, before, seen] = [cli.storePath, join(folder, 'before.db'), join(folder, 'seen.db')]
   const signs: Record<Sign, () => boolean> = {
