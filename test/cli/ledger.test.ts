@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
@@ -26,6 +26,7 @@ type Open = (t: TestContext) => Promise<Place>
 
 const onSqlite: Open = async (t) => {
   const cli = commandLine(t)
+  copyFileSync(testSecretFile(), join(cli.folder, 'lethe.secret'))
   return placeOf(cli, `sqlite:${cli.storePath}`, async (sql) => {
     const db = new DatabaseSync(cli.storePath)
     db.exec(sql)

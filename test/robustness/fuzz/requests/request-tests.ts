@@ -80,7 +80,7 @@ export async function requestTests({
         const answers = await hearOut(target.url, text)
         const method = /^\s*(HEAD|CONNECT) /.test(text) ? 'BROKEN' : 'GET'
         // One byte made otherwise can be enough to ask for the page at the root.
-        const path = /^GET \/(?:\?\S*)? HTTP/.test(text) ? '/' : '/v1/unknown'
+        const path = /^GET \/(?:[?#]\S*)? HTTP/.test(text) ? '/' : '/v1/unknown'
         for (const answer of answers) assertAnswer(method, path, answer)
         if (isAmbiguous) assert.equal(answers.length, 1, 'what was hidden was answered')
         else if (/[^\r\n]/.test(text)) assert.ok(answers.length > 0, 'no answer')
