@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { hideSecrets } from '../../src/domain/hide-secrets.ts'
 import { freePort } from '../deploy/run-proxy.ts'
@@ -5,7 +6,6 @@ import { commandLine, startServe } from '../support/command-line.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { noRedisOfOurOwn, startRedis } from '../support/redis.ts'
-import { testSecretFile } from '../support/test-keyring.ts'
 import { runGuide } from './run-guide.ts'
 import { openShell } from './shell.ts'
 
@@ -19,9 +19,10 @@ test('the commands for a fleet print what the guide shows, with two services', {
   const { url: limiter } = await startRedis(lifetime)
   const cli = commandLine(lifetime, store)
   const addresses = ['http://10.0.0.1:8080', 'http://10.0.0.2:8080']
+  const LETHE_SECRET_FILE = join(cli.folder, 'lethe.secret')
   const ports = [await freePort(), await freePort()]
   await runGuide(file, {
-    shell: openShell(lifetime, cli.folder, { LETHE_SECRET_FILE: testSecretFile() }),
+    shell: openShell(lifetime, cli.folder, {}),
     names: {
       'postgres://lethe@db.internal:5432/lethe': store,
       'postgres://db.internal:5432/lethe': hideSecrets(store),
@@ -31,7 +32,9 @@ test('the commands for a fleet print what the guide shows, with two services', {
     standIns: {
       'sudo systemctl start lethe': () =>
         Promise.all(
-          ports.map((port) => startServe(cli, { LETHE_LIMITER: limiter, LETHE_PORT: String(port) })),
+          ports.map((port) =>
+            startServe(cli, { LETHE_LIMITER: limiter, LETHE_PORT: String(port), LETHE_SECRET_FILE }),
+          ),
         ),
     },
     only: 'A fleet',
