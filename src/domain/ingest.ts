@@ -41,6 +41,12 @@ export interface IngestResult extends IngestCounts {
   ofErased?: number
 }
 
+/** Why a line is not stored: it cannot be read or names no tracker, has aged out, or is of somebody who was erased since. */
+export const refusalReasons = ['bad', 'of_erased', 'too_old'] as const
+
+/** How many lines were refused, for each reason. */
+export type RefusedLines = Readonly<Record<(typeof refusalReasons)[number], number>>
+
 export interface IngestStore {
   /**
    * Stores a batch in one transaction, in whatever order its rows come. An event of an unknown session opens it. A session's span is
@@ -50,4 +56,8 @@ export interface IngestStore {
    * happened (a session: that began) no later than it says. Beside an erasure of the subject, whichever comes first, none is left.
    */
   ingest(batch: readonly IncomingRow[], keys: readonly TombstoneKey[]): Promise<IngestResult>
+  /** Adds to what `refusedLines` tells, in a transaction of its own. */
+  countRefused(lines: RefusedLines): Promise<void>
+  /** How many lines have been counted as refused since the store was made, by whatever process. */
+  refusedLines(): Promise<RefusedLines>
 }

@@ -5,6 +5,7 @@ import type { Journal, JournalReports } from '../domain/journal.ts'
 import type { Store } from '../domain/store.ts'
 import type { SubjectStore } from '../domain/subject.ts'
 import type { MaintenanceReports } from '../maintenance/run-maintenance.ts'
+import { importMetrics } from './import-metrics.ts'
 import { journalMetrics } from './journal-metrics.ts'
 import { limiterMetrics } from './limiter-metrics.ts'
 import { logMetrics } from './log-metrics.ts'
@@ -14,7 +15,7 @@ import { RequestDurations } from './request-durations.ts'
 import { storeMetrics } from './store-metrics.ts'
 
 export interface MeteredDeps {
-  store: Pick<Store, 'ping' | 'subjects' | 'connections' | 'logHeldMs'>
+  store: Pick<Store, 'ping' | 'subjects' | 'ingest' | 'connections' | 'logHeldMs'>
   limiter: Pick<Limiter, 'take' | 'isReachable'>
   journal?: Pick<Journal, 'waitingLines'> | undefined
   /** How many lines of the log were dropped. */
@@ -45,6 +46,7 @@ export function openMetrics({ store, limiter, journal, droppedLines, clock, vers
   const watchedLimiter = limiterMetrics(registry, limiter)
   const subjects = storeMetrics(registry, store, limiter)
   const maintenance = maintenanceMetrics(registry, clock)
+  importMetrics(registry, store.ingest)
   logMetrics(registry, droppedLines)
   const { stop } = processMetrics(registry, clock, version)
   return {

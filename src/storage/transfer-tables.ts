@@ -104,6 +104,7 @@ export const transferTables: readonly TransferTable[] = [
     { erased_at: integer, refused_until: integer },
   ),
   table('ledger_entries', { organisation_id: text, ledger_index: integer }, { record: text, edge: text }),
+  table('refused_lines', { reason: text }, { lines: integer }),
   table(
     'retention_windows',
     { organisation_id: text, kind: text },

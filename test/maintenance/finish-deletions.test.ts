@@ -68,6 +68,7 @@ describe('deleting a tracker', () => {
   it('in the middle of an import leaves lines that are bad, and a count that is right', async () => {
     const { trackerId } = await filled(3)
     const ingest = {
+      ...deps().ingest,
       async ingest(...args: Parameters<ReturnType<typeof deps>['ingest']['ingest']>) {
         await deleteTracker(deps(), trackerId, 'Shop')
         return deps().ingest.ingest(...args)

@@ -172,6 +172,7 @@ describe('no label', () => {
       budget: ['ip', 'key', 'erasure'],
       kind: ['subject', 'session', 'event', 'activity'],
       outcome: ['complete', 'incomplete', 'erased', 'nothing_there', 'failed'],
+      reason: ['bad', 'too_old', 'of_erased'],
       statistic: ['median', 'p99', 'max'],
       node: [process.version],
     }

@@ -47,7 +47,7 @@ describe('an erasure that is counted', () => {
 
 describe('an erasure that fails', () => {
   test('is counted as such, and fails for its caller', async (t) => {
-    const broken = { ping: async () => {}, subjects: { ...shop.services.subjects } }
+    const broken = { ...shop.services, ping: async () => {}, subjects: { ...shop.services.subjects } }
     broken.subjects.erase = () => Promise.reject(new Error('the disk is full'))
     const metrics = openMetrics({
       ...{ ...shop.services, store: broken, limiter },

@@ -50,6 +50,7 @@ export async function fillEverything(store: Store): Promise<void> {
   const [shop] = everyTracker
   assert.ok(shop)
   await store.ingest.ingest([eventRow({ subjectId: 'erased', eventId: 'e' })], testKeys)
+  await store.ingest.countRefused({ bad: 2, of_erased: 0, too_old: 7 })
   assert.deepEqual(await eraseIn(store, shop, 'erased'), { sessions: 1, events: 1 })
   assert.deepEqual(await eraseIn(store, shop, 'never seen'), { sessions: 0, events: 0 })
   await store.secrets.remember(['a fingerprint', 'an older one'], start)

@@ -1,5 +1,11 @@
 import { BadLine, parseImportLine } from '../../domain/import-line.ts'
-import type { IncomingRow, IngestCounts, IngestResult, IngestStore } from '../../domain/ingest.ts'
+import type {
+  IncomingRow,
+  IngestCounts,
+  IngestResult,
+  IngestStore,
+  RefusedLines,
+} from '../../domain/ingest.ts'
 import type { Clock, Instant } from '../../domain/instant.ts'
 import type { Keyring } from '../../domain/keyring.ts'
 import type { OrganisationStore } from '../../domain/organisation.ts'
@@ -108,6 +114,20 @@ export async function importLines(
 ): Promise<ImportSummary> {
   let batch = openBatch()
   let storing = Promise.resolve()
+  let counted: RefusedLines = { bad: 0, too_old: 0, of_erased: 0 }
+
+  /** Tells the store how many lines were refused since it was told last. */
+  async function countRefused(): Promise<void> {
+    const before = counted
+    counted = { bad: summary.badLines, too_old: summary.tooOld, of_erased: summary.ofErased }
+    const refused = {
+      bad: counted.bad - before.bad,
+      too_old: counted.too_old - before.too_old,
+      of_erased: counted.of_erased - before.of_erased,
+    }
+    const isAny = refused.bad + refused.too_old + refused.of_erased > 0
+    if (isAny && !dryRun) await deps.ingest.countRefused(refused)
+  }
 
   /** Keeps a count and not the rows, which the store has once it was asked. */
   function store({ rows, windows }: Batch): Promise<void> {
@@ -122,6 +142,7 @@ export async function importLines(
       summary.subjects += subjects
       summary.sessions += sessions
       summary.events += events
+      return countRefused()
     })
   }
 
@@ -202,6 +223,7 @@ export async function importLines(
         onBadLine(block.source, number, error.message)
         if (!strict) continue
         await storing
+        await countRefused()
         return summary
       }
       if (batch.rows.length >= maxBatchRows || batch.text >= maxBatchText) await handOver()
@@ -209,6 +231,7 @@ export async function importLines(
   }
   await handOver()
   await storing
+  await countRefused()
   return summary
 }
 

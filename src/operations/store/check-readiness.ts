@@ -2,15 +2,13 @@ import type { Limiter } from '../../domain/budget.ts'
 import { LetheError } from '../../domain/errors.ts'
 import type { Journal } from '../../domain/journal.ts'
 import type { Store } from '../../domain/store.ts'
+import { askStore } from './ask-store.ts'
 
 /** How the parts stand that requests need. Without its store a service is not ready; without its limiter it counts by itself. */
 export interface Readiness {
   store: 'ok'
   limiter: 'ok' | 'unreachable'
 }
-
-/** Longer than a healthy store ever takes, shorter than whoever asks will wait. */
-const storeTimeoutMs = 2_000
 
 /**
  * Asks the parts how they are. `internal_error` that names the store when it does not answer in time, or the journal where one is kept
@@ -20,18 +18,9 @@ export async function checkReadiness(
   { journal, ...store }: Pick<Store, 'ping'> & { journal?: Pick<Journal, 'recover'> | undefined },
   limiter: Pick<Limiter, 'isReachable'>,
 ): Promise<Readiness> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(
-    () => late.reject(new Error(`The store has not answered for ${storeTimeoutMs} ms.`)),
-    storeTimeoutMs,
-  )
-  try {
-    await Promise.race([store.ping(), late.promise])
-  } catch (cause) {
+  await askStore(() => store.ping()).catch((cause) => {
     throw new LetheError('internal_error', 'The store does not answer.', [], { cause })
-  } finally {
-    clearTimeout(timer)
-  }
+  })
   await journal?.recover().catch((cause) => {
     throw new LetheError('internal_error', 'The journal cannot be written.', [], { cause })
   })

@@ -12,7 +12,7 @@ const distributed = [
 /** The others, of which every node has a copy; what a foreign key points to comes first. */
 const everywhere = [
   ...['organisations', 'trackers', 'api_keys', 'daily_events', 'daily_sessions', 'scrubs', 'sweeps'],
-  ...['members', 'sign_ins', 'activity', 'retention_windows', 'secrets'],
+  ...['members', 'sign_ins', 'activity', 'retention_windows', 'secrets', 'refused_lines'],
 ]
 
 /** Whether the tables are spread over the nodes of a Citus cluster. */

@@ -2,6 +2,7 @@ import type { PoolClient } from 'pg'
 import type { IngestStore } from '../../domain/ingest.ts'
 import { DailyChanges } from '../daily-changes.ts'
 import { bySubject, withoutRefused } from '../ingest-batch.ts'
+import { toAdditions, toRefusedLines } from '../rows/refused-lines.ts'
 import { type Addition, claimLiving, type SessionChange } from './claim-subjects.ts'
 import type { Connections } from './connections.ts'
 import { copyRows } from './copy-rows.ts'
@@ -30,6 +31,12 @@ const updateSessions = statement(
   'any',
 )
 
+const refusedLines = statement('SELECT reason, lines FROM refused_lines')
+const addRefused = statement(
+  `INSERT INTO refused_lines AS known (reason, lines) VALUES ($1, $2)
+   ON CONFLICT (reason) DO UPDATE SET lines = known.lines + excluded.lines`,
+)
+
 export function ingestStore(connections: Connections): IngestStore {
   return {
     ingest: (batch, keys) =>
@@ -49,6 +56,12 @@ export function ingestStore(connections: Connections): IngestStore {
           ...(ofErased > 0 && { ofErased }),
         }
       }),
+    countRefused: (refused) =>
+      connections.transaction(async (run) => {
+        // In one order, so that two imports do not wait for each other in a circle.
+        for (const { reason, lines } of toAdditions(refused)) await run(addRefused, [reason, lines])
+      }),
+    refusedLines: async () => toRefusedLines(await connections.read(refusedLines, [])),
   }
 }
 

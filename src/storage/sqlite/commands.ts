@@ -26,6 +26,7 @@ const courtesyMs = 2
 export function commands(db: DatabaseSync) {
   const activity = activityCommands(db)
   const deletions = deletionCommands(db)
+  const { ingest, countRefused } = ingestCommands(db)
   return {
     /** Nothing: who asks for it learns that the thread is ready. */
     getReady(): void {},
@@ -48,9 +49,10 @@ export function commands(db: DatabaseSync) {
     ...transferCommands(db),
     ...replayCommands(db),
     ...retentionWindowCommands(db),
+    countRefused,
     // These come one after the other for as long as there is work.
     scrubPages: courteous(scrubPages),
-    ingest: courteous(ingestCommands(db).ingest),
+    ingest: courteous(ingest),
     sweep: courteous(sweepCommands(db).sweep),
     sweepActivity: courteous(activity.sweepActivity),
     removeTracker: courteous(deletions.removeTracker),

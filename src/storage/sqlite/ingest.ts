@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { IngestResult, IngestStore } from '../../domain/ingest.ts'
+import type { IngestResult, IngestStore, RefusedLines } from '../../domain/ingest.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
 import { DailyChanges } from '../daily-changes.ts'
 import {
@@ -13,6 +13,7 @@ import {
   withoutRefused,
 } from '../ingest-batch.ts'
 import { maxPlainEvents } from '../interleaving.ts'
+import { toAdditions, toRefusedLines } from '../rows/refused-lines.ts'
 import { integer, integerOrNull, text } from '../rows/row.ts'
 import { transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
@@ -21,12 +22,15 @@ import { interleavingWriting } from './interleaving.ts'
 import { packRows, unpackRows } from './packed-rows.ts'
 import { tombstoneLookup } from './tombstone.ts'
 
-export function ingestStore({ writer }: Connections<ReturnType<typeof ingestCommands>>): IngestStore {
+export function ingestStore({ reader, writer }: Connections<ReturnType<typeof ingestCommands>>): IngestStore {
+  const refusedLines = reader.prepare('SELECT reason, lines FROM refused_lines')
   return {
     async ingest(batch, keys) {
       const pieces = packRows(batch)
       return writer.runMoving(pieces, 'ingest', pieces, keys)
     },
+    countRefused: (lines) => writer.run('countRefused', lines),
+    refusedLines: async () => toRefusedLines(refusedLines.all()),
   }
 }
 
@@ -41,6 +45,10 @@ export function ingestCommands(db: DatabaseSync) {
   const writeTotals = dailyTotalWriting(db)
   const keepInterleaved = interleavingWriting(db)
   const lookUpTombstones = tombstoneLookup(db)
+  const addRefused = db.prepare(
+    `INSERT INTO refused_lines AS known (reason, lines) VALUES (?, ?)
+     ON CONFLICT (reason) DO UPDATE SET lines = known.lines + excluded.lines`,
+  )
 
   /** Stores a subject's sessions and events, and hands back what its row must be told; `null` when nothing is new. */
   function ingestSubject(subject: SubjectBatch, totals: DailyChanges): SubjectChange | null {
@@ -87,6 +95,10 @@ export function ingestCommands(db: DatabaseSync) {
         }
         writeTotals(totals)
         return { ...added, ...refused, ...(ofErased > 0 && { ofErased }) }
+      }),
+    countRefused: (refused: RefusedLines): void =>
+      transaction(db, () => {
+        for (const { reason, lines } of toAdditions(refused)) addRefused.run(reason, lines)
       }),
   }
 }

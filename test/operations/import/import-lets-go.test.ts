@@ -23,6 +23,7 @@ it('an import keeps no row of a batch that it has handed over, whatever time pas
   const lines = Array.from({ length: maxBatchRows }, (_, i) => lineOf(i))
   const handedOver: WeakRef<readonly IncomingRow[]>[] = []
   const ingest = {
+    ...deps().ingest,
     async ingest(batch: readonly IncomingRow[]) {
       handedOver.push(new WeakRef(batch))
       return { subjects: 0, sessions: 0, events: 0 }

@@ -57,6 +57,7 @@ async function importAll(from: Lines | AsyncIterable<LineBlock>, options: Partia
   const bad: [lineNumber: number, reason: string][] = []
   const batches: number[] = []
   const noting = {
+    ...deps().ingest,
     ingest(batch: readonly IncomingRow[]) {
       batches.push(batch.length)
       return deps().ingest.ingest(batch, testKeys)
@@ -403,6 +404,7 @@ describe('a long import', () => {
       }
     }
     const slow = {
+      ...deps().ingest,
       async ingest(batch: readonly IncomingRow[]) {
         most = Math.max(most, ++storing)
         await gate.promise
@@ -474,7 +476,7 @@ describe('an import from a pipe that pauses', () => {
     const { trackerId } = await addTracker(deps(), fresh('tracker'))
     const feed = pipe()
     feed.feed(line({ trackerId }))
-    const full = { ingest: () => Promise.reject(new Error('disk full')) }
+    const full = { ...deps().ingest, ingest: () => Promise.reject(new Error('disk full')) }
     const broken = { ...deps(), ingest: full }
     await assert.rejects(importLines(broken, feed.blocks(), { onBadLine: assert.fail }), /disk full/)
   })

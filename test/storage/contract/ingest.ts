@@ -94,6 +94,20 @@ export function ingestContract(fixture: Fixture): void {
     })
   })
 
+  describe('lines that were refused', () => {
+    it('are counted for each reason, by whoever counts them at the same time', async () => {
+      const { ingest } = fixture.store
+      const before = await ingest.refusedLines()
+      const refused = { bad: 1, of_erased: 0, too_old: 3 }
+      await Promise.all(Array.from({ length: 20 }, () => ingest.countRefused(refused)))
+      assert.deepEqual(await ingest.refusedLines(), {
+        bad: before.bad + 20,
+        of_erased: before.of_erased,
+        too_old: before.too_old + 60,
+      })
+    })
+  })
+
   describe('an event', () => {
     it('of an unknown session opens it', async () => {
       const tracker = await fixture.createTracker()
