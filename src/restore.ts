@@ -26,6 +26,8 @@ interface RestoreOptions {
   onUnreadable(path: string, line: number): void
   /** Told what is in place before it is touched; whoever does not want it replaced throws. */
   confirm(isThere: boolean): Promise<void>
+  /** Told where a secret was made. */
+  onSecretMade(path: string): void
 }
 
 /**
@@ -46,7 +48,7 @@ export async function restoreStore(config: Config, options: RestoreOptions): Pro
   await options.confirm(await storeExists(store).catch(() => true))
   const { replaceStore } = await import('./storage/sqlite/replace-store.ts')
   const restored = await replaceStore(store.path, options.backup, async (restored, inPlace) => {
-    const keyring = await openKeyring(config, restored.secrets, Date.now())
+    const keyring = await openKeyring(config, restored.secrets, Date.now(), options.onSecretMade)
     if (typeof inPlace === 'object') await readKeyring(config, await inPlace.secrets.list())
     const replayed = await replayChanges(restored, keyring, changes(inPlace, options))
     await restored.maintenance.scrub(Date.now())

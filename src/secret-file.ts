@@ -28,20 +28,21 @@ export function secretPath({ secretFile, store }: Pick<SecretConfig, 'secretFile
 }
 
 /**
- * Reads the secrets that a store belongs to, and makes one where none was ever used and no file is named. Throws, with nothing changed,
- * when the store belongs to another secret: what was erased under that one could come back.
+ * Reads the secrets that a store belongs to, and makes one where none was ever used and no file is named, of which `onMade` is told.
+ * Throws, with nothing changed, when the store belongs to another secret: what was erased under that one could come back.
  */
 export async function openKeyring(
   config: SecretConfig,
   secrets: SecretStore,
   now: Instant,
+  onMade?: (path: string) => void,
 ): Promise<Keyring> {
   const path = secretPath(config)
   const known = await secrets.list()
   const found = await readSecrets(path)
   if (found === null && known.length > 0) throw missingFile(path, known)
   if (found === null && config.secretFile !== null) throw unmadeFile(path)
-  const keyring = new Keyring(found ?? (await makeSecret(path)), config.ledgerOrigin)
+  const keyring = new Keyring(found ?? (await makeSecret(path, onMade)), config.ledgerOrigin)
   const missing = known.filter((fingerprint) => !keyring.fingerprints.includes(fingerprint))
   if (missing.length > 0) throw otherSecret(path, missing, keyring.fingerprints)
   const isNew = keyring.fingerprints.some((fingerprint) => !known.includes(fingerprint))
@@ -86,13 +87,14 @@ function parseSecret(path: string, line: string, number: number): Buffer {
 }
 
 /** Makes a file with a new secret, for its owner's eyes alone, or reads the one that another process was quicker with. */
-async function makeSecret(path: string): Promise<[Buffer, ...Buffer[]]> {
+async function makeSecret(path: string, onMade?: (path: string) => void): Promise<[Buffer, ...Buffer[]]> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   await writeSecrets(draft, [randomBytes(secretBytes)])
   try {
     // Unlike a file that is renamed, one that is linked takes nobody's place.
     await link(draft, path)
+    onMade?.(path)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   } finally {

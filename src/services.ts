@@ -4,7 +4,7 @@ import type { Config } from './config.ts'
 import type { Clock } from './domain/instant.ts'
 import { base62Alphabet, type Randomness } from './domain/randomness.ts'
 import type { RetentionPolicy } from './domain/retention-window.ts'
-import type { Services } from './domain/services.ts'
+import type { Services, ServicesWithoutSecrets } from './domain/services.ts'
 import type { Store } from './domain/store.ts'
 import type { StoreStatus } from './domain/store-status.ts'
 import { FileJournal } from './journal/file-journal.ts'
@@ -26,27 +26,57 @@ const systemRandomness: Randomness = {
   base62: (length) => Array.from({ length }, () => base62Alphabet.charAt(randomInt(62))).join(''),
 }
 
-/** Opens the store, which must be there unless it may be made, and puts beside it what is needed to work with it, the secrets it belongs to among it. */
+type ServicesConfig = Pick<
+  Config,
+  'store' | 'secretFile' | 'ledgerOrigin' | 'journal' | keyof RetentionPolicy
+>
+
+interface SecretOptions {
+  /** Called with the path of a secret that was made. */
+  onSecretMade?(path: string): void
+}
+
+/**
+ * Opens the store, which must be there unless it may be made, and puts beside it what is needed to work with it, the secrets it
+ * belongs to among it.
+ */
 export async function openServices(
-  config: Pick<Config, 'store' | 'secretFile' | 'ledgerOrigin' | 'journal' | keyof RetentionPolicy>,
-  options?: OpenOptions,
+  config: ServicesConfig,
+  options?: OpenOptions & SecretOptions,
 ): Promise<Services> {
+  return withSecrets(config, await openServicesWithoutSecrets(config, options), options)
+}
+
+/** The same for work that needs no secret: one that was lost must not keep anybody from revoking a key. */
+export async function openServicesWithoutSecrets(
+  config: ServicesConfig,
+  options?: OpenOptions,
+): Promise<ServicesWithoutSecrets> {
   const { retentionDays, activityDays, tombstoneDays } = config
-  const store = await openStore(config.store, options)
+  return {
+    ...(await openStore(config.store, options)),
+    retentionDays,
+    activityDays,
+    tombstoneDays,
+    clock: systemClock,
+    randomness: systemRandomness,
+    ...(config.journal !== null && { journal: new FileJournal(config.journal) }),
+  }
+}
+
+/** Adds the secrets that a store belongs to. Where that fails, it is closed. */
+export async function withSecrets(
+  config: ServicesConfig,
+  services: ServicesWithoutSecrets,
+  { onSecretMade }: SecretOptions = {},
+): Promise<Services> {
   try {
-    const keyring = await openKeyring(config, store.secrets, systemClock())
     return {
-      ...store,
-      retentionDays,
-      activityDays,
-      tombstoneDays,
-      clock: systemClock,
-      randomness: systemRandomness,
-      keyring,
-      ...(config.journal !== null && { journal: new FileJournal(config.journal) }),
+      ...services,
+      keyring: await openKeyring(config, services.secrets, systemClock(), onSecretMade),
     }
   } catch (error) {
-    await store.close()
+    await services.close()
     throw error
   }
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { readConfig } from '../config.ts'
 import { MissingStore, type Store } from '../domain/store.ts'
-import { openBareStore, openServices } from '../services.ts'
+import { openBareStore, openServices, openServicesWithoutSecrets, withSecrets } from '../services.ts'
 import type { CommandKit } from './command-kit.ts'
 import { addActivityCommand } from './commands/activity.ts'
 import { addBackupCommand } from './commands/backup.ts'
@@ -29,6 +29,7 @@ import { addEnvironmentHelp } from './environment-help.ts'
 import { exitCodeOf, failureOf } from './failure.ts'
 import { addReceiptsCommand } from './remote/receipts.ts'
 import { addSubjectsCommand } from './remote/subjects.ts'
+import { secretMadeInWords } from './secret-words.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Builds the whole command line. The docs are held against it. */
@@ -36,16 +37,22 @@ export function buildProgram(
   terminal: Terminal,
   outcome: Pick<CommandKit, 'fail' | 'summarise'> = { fail() {}, summarise() {} },
 ): Command {
+  const config = () => readConfig(terminal.env)
+  const secretReports = { onSecretMade: (path: string) => terminal.tell(secretMadeInWords(path)) }
   const kit: CommandKit = {
     terminal,
     ...outcome,
-    config: () => readConfig(terminal.env),
-    withStore: async (work) => withStore(await orSayHow(() => openServices(readConfig(terminal.env))), work),
-    withBareStore: async (work) =>
-      withStore(await orSayHow(() => openBareStore(readConfig(terminal.env).store)), work),
+    config,
+    withStore: async (work) => withStore(await orSayHow(() => openServicesWithoutSecrets(config())), work),
+    withSecrets: async (work) => withStore(await orSayHow(() => openServices(config(), secretReports)), work),
     async ensureStore(work) {
-      const onCreated = (place: string) => terminal.tell(`Made a new, empty store at ${place}.`)
-      return withStore(await openServices(readConfig(terminal.env), { create: true, onCreated }), work)
+      let isNew = false
+      const onCreated = (place: string) => {
+        isNew = true
+        terminal.tell(`Made a new, empty store at ${place}.`)
+      }
+      const opened = await openServicesWithoutSecrets(config(), { create: true, onCreated })
+      return withStore(isNew ? await withSecrets(config(), opened, secretReports) : opened, work)
     },
     async withStoreAt(store, options, work) {
       return withStore(await openBareStore(store, options), work)

@@ -5,10 +5,14 @@ import type { Randomness } from './randomness.ts'
 import type { RetentionPolicy } from './retention-window.ts'
 import type { Store } from './store.ts'
 
-/** What operations work with: the store's ports, how long things are kept, the time, chance, the secrets, and the journal where one is kept. */
-export interface Services extends Store, RetentionPolicy {
+/** What operations work with: the store's ports, how long things are kept, the time, chance, and the journal where one is kept. */
+export interface ServicesWithoutSecrets extends Store, RetentionPolicy {
   clock: Clock
   randomness: Randomness
-  keyring: Keyring
   journal?: Journal
+}
+
+/** The same with the secrets, for whatever erases, lets data in or proves something. */
+export interface Services extends ServicesWithoutSecrets {
+  keyring: Keyring
 }

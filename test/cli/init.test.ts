@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
 import type { Command } from 'commander'
@@ -135,7 +136,11 @@ describe('a command that makes a store', () => {
       const cli = commandLine(t)
       const first = await cli.run(args)
       assert.equal(first.code, 0)
-      assert.equal(first.stderr, `Made a new, empty store at ${cli.storePath}.\n`)
+      const secret = join(cli.folder, 'lethe.secret')
+      assert.equal(
+        first.stderr,
+        `Made a new, empty store at ${cli.storePath}.\nMade a new secret at ${secret}. Keep a copy of it, apart from the backups of the store.\n`,
+      )
       assert.equal((await cli.run(args)).stderr, '')
     }
   })
@@ -148,6 +153,7 @@ describe('a command that makes a store', () => {
       server.kill('SIGTERM')
       const { stdout } = await server.ended
       assert.equal(stdout.includes('"msg":"made a new, empty store"'), expected, `start ${round + 1}`)
+      assert.equal(stdout.includes('"msg":"made a new secret: keep a copy'), expected, `start ${round + 1}`)
       if (expected) assert.match(stdout, new RegExp(`"store":"${cli.storePath}"`))
     }
   })

@@ -19,22 +19,22 @@ async function withErased(t: TestContext) {
 describe('lethe receipts', { concurrency: true }, () => {
   it('gets a receipt into a file that verifies offline', async (t) => {
     const { receipts, file, vkey, cli } = await withErased(t)
-    const got = await receipts(['get', 'shop', 'anna', '--out', file])
+    const got = await receipts(['get', 'shop', 'anna', '--output', file])
     assert.match(got.stdout, /^Wrote the receipt of the erasure at \S+Z to /)
     const args = ['receipts', 'verify', file, '--key', vkey, '--tracker', 'shop', '--subject', 'anna']
     const { code, stdout } = await cli.run(args)
     assert.match(
       stdout,
-      /^The receipt is good: at \S+Z the tracker shop erased this data subject: 1 sessions and 3 events\.\n/,
+      /^The receipt is good: at \S+Z the tracker shop erased this data subject: 1 session and 3 events\.\n/,
     )
-    assert.match(stdout, /It is entry 0 of the ledger lethe\.local\/\S+, which had 1 entries/)
+    assert.match(stdout, /It is entry 0 of the ledger lethe\.local\/\S+, which had 1 entry/)
     assert.equal(code, 0)
     assert.partialDeepStrictEqual(onlyJson(await cli.run([...args, '--json'])), {
       index: 0,
       isSubjectProven: true,
       record: { trackerId: 'shop', counts: { sessions: 1, events: 3 } },
     })
-    assertRefused(await receipts(['get', 'shop', 'anna', '--out', file]), 1, /exists already/)
+    assertRefused(await receipts(['get', 'shop', 'anna', '--output', file]), 1, /exists already/)
   })
 
   it('says what is not proven without a subject, and refuses another one', async (t) => {
@@ -69,7 +69,7 @@ describe('lethe receipts', { concurrency: true }, () => {
     assertRefused(await receipts(['get', 'shop', 'ben']), 1, /There is no receipt/)
     assert.equal((await receipts(['get', 'shop', 'ben', '--json'])).stdout, '')
     assertRefused(await receipts(['get', 'nowhere', 'ben']), 1, /This tracker does not exist/)
-    assertRefused(await receipts(['get', 'shop', 'anna', '--json', '--out', 'x']), 2, /--out/)
+    assertRefused(await receipts(['get', 'shop', 'anna', '--json', '--output', 'x']), 2, /--out/)
   })
 
   it('prints the keys to verify with', async (t) => {

@@ -42,6 +42,7 @@ async function afterTheBackup(t: TestContext): Promise<Fixture> {
     eventRow({ subjectId, eventId: `e-${subjectId}`, occurredAt: Date.now() }),
   )
   await fillStore(cli.storePath, events)
+  onlyJson(await cli.run(['ledger', 'verify', '--json']))
   const [rotated, revoked] = [await createKey(cli, 'rotated'), await createKey(cli, 'revoked')]
   const backup = join(cli.folder, 'old.backup')
   onlyJson(await cli.run(['backup', backup, '--json']))

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -50,7 +52,7 @@ describe('lethe secret rotate', { concurrency: true }, () => {
     const { code, stdout, stderr } = await run(['secret', 'rotate'])
     assert.match(
       stdout,
-      /begins with a new secret now, with the fingerprint [0-9a-f]{16}; 1 older ones stay good\.\n$/,
+      /begins with a new secret now, with the fingerprint [0-9a-f]{16}; 1 older one stays good\.\n$/,
     )
     assert.match(stderr, /must be given the file and restarted/)
     assert.equal(code, 0)
@@ -94,9 +96,9 @@ describe('lethe secret rotate', { concurrency: true }, () => {
     const { file, run } = await withSecret(t)
     copyFileSync(file, `${file}.old`)
     const { fingerprint } = onlyJsonOf(await run(['secret', 'rotate', '--json']))
-    assert.equal((await run(['orgs', 'list'])).code, 0)
+    assert.equal((await run(['ledger', 'verify'])).code, 0)
     copyFileSync(`${file}.old`, file)
-    assertRefused(await run(['orgs', 'list']), 1, new RegExp(String(fingerprint)))
+    assertRefused(await run(['ledger', 'verify']), 1, new RegExp(String(fingerprint)))
   })
 
   it('follows a link to the file, and leaves the link', async (t) => {
@@ -123,6 +125,73 @@ describe('lethe secret rotate', { concurrency: true }, () => {
     assertRefused(await run(['secret', 'rotate']), 1, /cannot be replaced, and nothing was changed/)
   })
 })
+
+describe('a secret that is made by a command', () => {
+  it('is told of once: where it is, and that it does not belong to the backups', async (t) => {
+    const cli = commandLine(t)
+    await cli.run(['init'])
+    const file = join(cli.folder, 'empty.ndjson')
+    writeFileSync(file, '')
+    const { stderr } = await cli.run(['import', file])
+    const secret = join(cli.folder, 'lethe.secret')
+    assert.equal(
+      stderr,
+      `Made a new secret at ${secret}. Keep a copy of it, apart from the backups of the store.\n`,
+    )
+    assert.ok(!stderr.includes(readFileSync(secret, 'utf8').trim()))
+    assert.equal((await cli.run(['import', file])).stderr, '')
+  })
+})
+
+describe('a store whose secret was lost', () => {
+  it('lets everything go on that needs none, above all a key be revoked, and nothing else', async (t) => {
+    const { cli, file, run, inStore } = await withSecret(t)
+    await inStore(async (services) => {
+      await services.ingest.ingest(visit('anna'), services.keyring.tombstoneKeys)
+      await eraseSubject(services, view, 'anna')
+    })
+    const created = await run(['keys', 'create', '--org', 'acme', '--name', 'k', ...scope, '--json'])
+    const id = String(onlyJsonOf(created).id)
+    rmSync(file)
+    for (const args of [
+      ...[
+        ['serve'],
+        ['ledger', 'verify'],
+        ['import', file],
+        ['journal', 'replay', file],
+        ['secret', 'rotate'],
+      ],
+    ]) {
+      assertRefused(await run(args), 1, /belongs to the secret with the fingerprint.*there is no file/)
+    }
+    for (const args of [
+      ['keys', 'list', '--org', 'acme'],
+      ['keys', 'rename', id, '--name', 'other'],
+      ['keys', 'rotate', id, '--yes'],
+      ['keys', 'revoke', id, '--name', 'other'],
+      ['keys', 'create', '--org', 'acme', '--name', 'new', ...scope],
+      ['orgs', 'list'],
+      ['orgs', 'create', '--name', 'Second'],
+      ['orgs', 'set-plan', 'acme', 'pro'],
+      ['trackers', 'list', '--org', 'acme'],
+      ['trackers', 'totals', 'shop'],
+      ['members', 'create', '--org', 'acme', '--email', 'ada@example.com'],
+      ['activity', '--org', 'acme'],
+      ['status'],
+      ['sweep'],
+      ['scrub'],
+      ['migrate'],
+      ['backup', join(cli.folder, 'backup.db')],
+      ['trackers', 'delete', 'shop', '--name', 'Shop'],
+    ]) {
+      const { code, stderr } = await run(args)
+      assert.equal(code, 0, `${args.join(' ')}: ${stderr}`)
+    }
+    assert.ok(!existsSync(file), 'none was made in its place')
+  })
+})
+
+const scope = ['--scope', 'analytics:view']
 
 /** The one object that a command printed, which tells people something as well. */
 function onlyJsonOf({ code, stdout }: { code: number | null; stdout: string }): Record<string, unknown> {

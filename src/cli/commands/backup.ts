@@ -2,9 +2,10 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type BackupContents, checkBackup, describeBackup } from '../../services.ts'
 import type { CommandKit } from '../command-kit.ts'
+import { counted } from '../counted.ts'
 import { UsageError } from '../usage-error.ts'
 
-export function addBackupCommand(program: Command, { terminal, config, withBareStore }: CommandKit): void {
+export function addBackupCommand(program: Command, { terminal, config, withStore }: CommandKit): void {
   const backup = program
     .command('backup')
     .description('write a consistent copy of the store to a file, while the service runs')
@@ -12,7 +13,7 @@ export function addBackupCommand(program: Command, { terminal, config, withBareS
     .option('--json', 'print one JSON object')
     .action((file: string, options: { json?: true }) => {
       if (file === '-') throw new UsageError('A backup goes to a file; - is none. A file of that name is ./-')
-      return withBareStore(async ({ maintenance }) => {
+      return withStore(async ({ maintenance }) => {
         await maintenance.backup(resolve(file))
         const contents = await describeBackup(resolve(file))
         terminal.print(
@@ -45,5 +46,5 @@ function megabytes({ bytes }: BackupContents): string {
 
 function inWords({ rows, ledgers, storeVersion }: BackupContents): string {
   const entries = ledgers.reduce((sum, { size }) => sum + size, 0)
-  return `${rows.subjects} subjects, ${rows.sessions} sessions, ${rows.events} events, ${entries} entries of ledgers, store version ${storeVersion}`
+  return `${counted(rows.subjects ?? 0, 'subject')}, ${counted(rows.sessions ?? 0, 'session')}, ${counted(rows.events ?? 0, 'event')}, ${counted(entries, 'entry', 'entries')} of ledgers, store version ${storeVersion}`
 }

@@ -4,7 +4,7 @@ import type { CommandKit } from '../command-kit.ts'
 import type { Terminal } from '../terminal.ts'
 import { replayedInWords } from './replayed-words.ts'
 
-export function addJournalCommand(program: Command, { terminal, withStore }: CommandKit): void {
+export function addJournalCommand(program: Command, { terminal, withSecrets }: CommandKit): void {
   const journal = program.command('journal').description('what survives the loss of a store: replay')
   journal
     .command('replay')
@@ -12,7 +12,7 @@ export function addJournalCommand(program: Command, { terminal, withStore }: Com
     .argument('<file...>', 'the journals, in any order')
     .option('--json', 'print one JSON object')
     .action((files: string[], options: { json?: true }) =>
-      withStore(async (services) => {
+      withSecrets(async (services) => {
         const replayed = await replayJournals(services, files, unreadableReports(terminal))
         if (options.json) terminal.print(JSON.stringify(replayed))
         else for (const line of replayedInWords(replayed)) terminal.print(line)

@@ -8,6 +8,7 @@ import { type OpenedCheckpoint, openCheckpoint } from '../../operations/ledger/o
 import { type LedgerVerification, verifyLedger } from '../../operations/ledger/verify-ledger.ts'
 import { requireOrganisation } from '../../operations/organisation/require-organisation.ts'
 import type { CommandKit } from '../command-kit.ts'
+import { counted } from '../counted.ts'
 import { legible } from '../legible.ts'
 import { grouped, Progress, type ProgressState, workProgress } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
@@ -45,7 +46,7 @@ export function addLedgerCommand(program: Command, kit: CommandKit): void {
     )
     .option('--json', 'print one JSON object')
     .action((flags: VerifyFlags) =>
-      kit.withStore(async (services) => {
+      kit.withSecrets(async (services) => {
         const ids = await organisationsOf(services, flags.org)
         const since = flags.since === undefined ? null : readSince(services, ids, flags.since)
         const findings = await withProgress(kit.terminal, services, (progress) =>
@@ -117,18 +118,18 @@ async function withProgress<Result>(
 function inWords({ organisationId, head, problem, olderCount, older }: Findings): string[] {
   const tree =
     problem === null
-      ? `${organisationId}: ${grouped(head.size)} entries, and the tree over them is whole.`
+      ? `${organisationId}: ${counted(head.size, 'entry', 'entries')}, and the tree over ${head.size === 1 ? 'it' : 'them'} is whole.`
       : `${organisationId}: ${problem}`
   if (olderCount === 0)
     return [tree, `${organisationId}: nothing is stored that is older than its tombstone.`]
   const named = older.map(
     ({ trackerId, subjectId, refusedUntil, counts }) =>
-      `  ${legible(trackerId)} ${legible(subjectId)}: ${counts.sessions} sessions and ${counts.events} events from before ${formatInstant(refusedUntil)}`,
+      `  ${legible(trackerId)} ${legible(subjectId)}: ${counted(counts.sessions, 'session')} and ${counted(counts.events, 'event')} from before ${formatInstant(refusedUntil)}`,
   )
   const more = olderCount > older.length ? [`  and ${grouped(olderCount - older.length)} more`] : []
   return [
     tree,
-    `${organisationId}: ${grouped(olderCount)} subjects hold data that is older than their tombstone; erase them again:`,
+    `${organisationId}: ${olderCount === 1 ? '1 subject holds data that is older than its tombstone; erase it again:' : `${grouped(olderCount)} subjects hold data that is older than their tombstones; erase them again:`}`,
     ...named,
     ...more,
   ]

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Services } from '../../domain/services.ts'
+import type { ServicesWithoutSecrets } from '../../domain/services.ts'
 import {
   deleteOrganisation,
   requireDeletableOrganisation,
@@ -37,7 +37,7 @@ export function addDeleteOrganisationCommand(orgs: Command, { terminal, withStor
 }
 
 /** What an organisation has, its trackers included whose deletion is under way. */
-async function countAll(services: Services, id: string) {
+async function countAll(services: ServicesWithoutSecrets, id: string) {
   const remaining = (await services.deletions.listTrackers()).filter(
     (tracker) => tracker.organisationId === id,
   )

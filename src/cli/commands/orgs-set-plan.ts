@@ -3,7 +3,7 @@ import { LetheError } from '../../domain/errors.ts'
 import { formatInstant, type Instant } from '../../domain/instant.ts'
 import { type Plan, plans, windowStart } from '../../domain/plan.ts'
 import { deletesFrom } from '../../domain/retention-window.ts'
-import type { Services } from '../../domain/services.ts'
+import type { ServicesWithoutSecrets } from '../../domain/services.ts'
 import { countAged } from '../../maintenance/count-aged.ts'
 import { type SweptTotals, sweepAged } from '../../maintenance/sweep-aged.ts'
 import { requireOrganisation } from '../../operations/organisation/require-organisation.ts'
@@ -54,7 +54,7 @@ export function addSetPlanCommand(orgs: Command, { terminal, withStore }: Comman
 /** Says what a plan with a shorter window does not keep, and asks where somebody can answer. */
 async function weigh(
   terminal: Terminal,
-  services: Services,
+  services: ServicesWithoutSecrets,
   { org, before, plan }: { org: string; before: Plan; plan: Plan },
   yes?: true,
 ): Promise<SweptTotals> {
@@ -75,7 +75,7 @@ async function weigh(
 /** Lets the shorter window delete immediately, unless the plan has become another one meanwhile. */
 async function deleteNow(
   terminal: Terminal,
-  services: Services,
+  services: ServicesWithoutSecrets,
   organisationId: string,
   plan: Plan,
 ): Promise<SweptTotals> {
@@ -90,7 +90,7 @@ async function deleteNow(
 
 /** From when on a shorter window deletes, which waits from now on at the latest; `null` when none does. */
 async function deletionOf(
-  { retention, retentionDays, activityDays, clock }: Services,
+  { retention, retentionDays, activityDays, clock }: ServicesWithoutSecrets,
   organisationId: string,
 ): Promise<Instant | null> {
   const policy = { retentionDays, activityDays }

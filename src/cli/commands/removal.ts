@@ -1,5 +1,5 @@
 import type { SweptCounts } from '../../domain/retention.ts'
-import type { Services } from '../../domain/services.ts'
+import type { ServicesWithoutSecrets } from '../../domain/services.ts'
 import type { Tracker } from '../../domain/tracker.ts'
 import { finishDeletions } from '../../maintenance/finish-deletions.ts'
 import type { Terminal } from '../terminal.ts'
@@ -7,7 +7,7 @@ import { whenAlone } from '../when-alone.ts'
 
 /** What trackers hold, whatever its age. */
 export async function countHeld(
-  { deletions }: Pick<Services, 'deletions'>,
+  { deletions }: Pick<ServicesWithoutSecrets, 'deletions'>,
   trackers: readonly Tracker[],
 ): Promise<SweptCounts> {
   const total = { subjects: 0, sessions: 0, events: 0 }
@@ -27,7 +27,7 @@ export function heldInWords({ subjects, sessions, events }: SweptCounts): string
 /** Removes what trackers hold that were deleted. Whoever breaks it off can let the service, or the same command, go on. */
 export async function removeWithProgress(
   terminal: Terminal,
-  services: Services,
+  services: ServicesWithoutSecrets,
   isMeant: (tracker: Tracker) => boolean,
 ): Promise<void> {
   await whenAlone(terminal, services.maintenance, () =>

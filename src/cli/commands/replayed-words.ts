@@ -1,4 +1,5 @@
 import type { Replayed } from '../../operations/journal/replay-changes.ts'
+import { counted } from '../counted.ts'
 
 /** What a replay did, in lines for people. */
 export function replayedInWords({
@@ -10,9 +11,12 @@ export function replayedInWords({
   entriesOfOthers,
 }: Replayed): string[] {
   const lines = [
-    `Appended ${entries} entries of ledgers and ${tombstones} tombstones; revoked ${revokedKeys} keys, rotated ${rotatedKeys}.`,
-    `Removed ${removed.subjects} erased subjects with ${removed.sessions} sessions and ${removed.events} events.`,
+    `Appended ${counted(entries, 'entry', 'entries')} of ledgers and ${counted(tombstones, 'tombstone')}; revoked ${counted(revokedKeys, 'key')}, rotated ${rotatedKeys}.`,
+    `Removed ${counted(removed.subjects, 'erased subject')} with ${counted(removed.sessions, 'session')} and ${counted(removed.events, 'event')}.`,
   ]
   if (entriesOfOthers === 0) return lines
-  return [...lines, `Left out ${entriesOfOthers} entries of organisations that this store does not have.`]
+  return [
+    ...lines,
+    `Left out ${counted(entriesOfOthers, 'entry', 'entries')} of organisations that this store does not have.`,
+  ]
 }

@@ -4,6 +4,7 @@ import { LetheError } from '../../domain/errors.ts'
 import { type Restored, restoreStore, storeStatus } from '../../services.ts'
 import type { CommandKit } from '../command-kit.ts'
 import { flagOrAnswer } from '../questions.ts'
+import { secretMadeInWords } from '../secret-words.ts'
 import { unreadableReports } from './journal.ts'
 import { replayedInWords } from './replayed-words.ts'
 
@@ -28,6 +29,7 @@ export function addRestoreCommand(program: Command, { terminal, config }: Comman
         backup: resolve(backup),
         journals: options.journal ?? (settings.journal === null ? [] : [settings.journal]),
         onUnreadable: unreadableReports(terminal),
+        onSecretMade: (path) => terminal.tell(secretMadeInWords(path)),
         async confirm(isThere) {
           if (!isThere || options.yes) return
           const question = `The store at ${place} will be replaced by ${backup}. Type yes to go on: `

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { rotateSecret } from '../../services.ts'
 import type { CommandKit } from '../command-kit.ts'
+import { counted } from '../counted.ts'
 
-export function addSecretCommand(program: Command, { terminal, config, withStore }: CommandKit): void {
+export function addSecretCommand(program: Command, { terminal, config, withSecrets }: CommandKit): void {
   program
     .command('secret')
     .description("the installation's secrets")
@@ -10,13 +11,13 @@ export function addSecretCommand(program: Command, { terminal, config, withStore
     .description('put a new secret in front of the others, which stay good')
     .option('--json', 'print one JSON object')
     .action((options: { json?: true }) =>
-      withStore(async ({ secrets, clock }) => {
+      withSecrets(async ({ secrets, clock }) => {
         const { path, keyring } = await rotateSecret(config(), secrets, clock())
         const [fingerprint, ...older] = keyring.fingerprints
         terminal.print(
           options.json
             ? JSON.stringify({ file: path, fingerprint, older })
-            : `${path} begins with a new secret now, with the fingerprint ${fingerprint}; ${older.length} older ones stay good.`,
+            : `${path} begins with a new secret now, with the fingerprint ${fingerprint}; ${counted(older.length, 'older one')} ${older.length === 1 ? 'stays' : 'stay'} good.`,
         )
         terminal.tell(
           'Every other process that uses this store must be given the file and restarted: until then it does not know what is erased under the new secret. Keep a copy of the file apart from the backups.',

@@ -15,6 +15,11 @@ export function addServeCommand(program: Command, { config }: CommandKit): void 
       const services = await openServices(settings, {
         create: true,
         onCreated: (store) => log.logger.warn({ store }, 'made a new, empty store'),
+        onSecretMade: (file) =>
+          log.logger.warn(
+            { file },
+            'made a new secret: keep a copy of this file, apart from backups of the store',
+          ),
       })
       if ((await services.organisations.list()).length === 0) {
         log.logger.warn('the store is empty: create an organisation with "lethe orgs create"')

@@ -3,7 +3,7 @@ import { LetheError } from '../../domain/errors.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import { startOfWindow, windowStart } from '../../domain/plan.ts'
 import { deletesFrom } from '../../domain/retention-window.ts'
-import type { Services } from '../../domain/services.ts'
+import type { ServicesWithoutSecrets } from '../../domain/services.ts'
 import { countAged } from '../../maintenance/count-aged.ts'
 import { observeWindows, type WaitingWindow } from '../../maintenance/observe-windows.ts'
 import { type SweptTotals, sweepAged } from '../../maintenance/sweep-aged.ts'
@@ -51,7 +51,7 @@ export function drawProgress(terminal: Terminal) {
 }
 
 /** Says how much will go and asks. Hands back what makes it go: each organisation's windows, as long as it is on the plan it is on. */
-async function confirmNow(terminal: Terminal, services: Services, yes?: true) {
+async function confirmNow(terminal: Terminal, services: ServicesWithoutSecrets, yes?: true) {
   const { organisations, retentionDays, activityDays, clock } = services
   const policy = { retentionDays, activityDays }
   const all = await organisations.list()
@@ -83,7 +83,7 @@ interface Waiting {
 }
 
 /** The windows that became shorter and delete nothing yet. */
-async function findWaiting(services: Services): Promise<Waiting[]> {
+async function findWaiting(services: ServicesWithoutSecrets): Promise<Waiting[]> {
   const waiting: Waiting[] = []
   for (const of of await observeWindows(services)) {
     const start = startOfWindow(of.window.shorter.days, services.clock())

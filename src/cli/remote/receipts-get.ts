@@ -12,20 +12,23 @@ export function addReceiptsGet(receipts: Command, { terminal, config }: CommandK
     .description('get the receipt of the erasure of a data subject')
     .addArgument(trackerArgument())
     .addArgument(subjectArgument())
-    .option('--out <file>', 'the file to write it to, which must not exist (default: standard output)')
+    .option(
+      '--output <file>',
+      'the file to write it to, which must not exist, or - for standard output (the default)',
+    )
     .option('--json', 'print all receipts there are, newest first, one JSON object per line')
-    .action((tracker: string, subject: string, { out, json }: { out?: string; json?: true }) => {
-      if (out !== undefined && json)
-        throw new UsageError('--out takes one receipt, --json prints all of them.')
+    .action((tracker: string, subject: string, { output, json }: { output?: string; json?: true }) => {
+      if (output !== undefined && json)
+        throw new UsageError('--output takes one receipt, --json prints all of them.')
       return withClient(config(), terminal, async (client) => {
         if (json) {
           for await (const each of client.listReceipts(tracker, subject)) terminal.print(JSON.stringify(each))
           return
         }
         const { receipt, erasedAt } = await bestReceipt(client, tracker, subject)
-        if (out === undefined) return terminal.print(receipt.trimEnd())
-        await writeWhole(out, oneOf(receipt))
-        terminal.print(`Wrote the receipt of the erasure at ${erasedAt} to ${out}.`)
+        if (output === undefined || output === '-') return terminal.print(receipt.trimEnd())
+        await writeWhole(output, oneOf(receipt))
+        terminal.print(`Wrote the receipt of the erasure at ${erasedAt} to ${output}.`)
       })
     })
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { VerificationError, type VerifiedReceipt, verifyReceipt } from '@lethe/client'
 import type { Command } from 'commander'
 import type { CommandKit } from '../command-kit.ts'
+import { counted } from '../counted.ts'
 import { legible } from '../legible.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -45,10 +46,10 @@ function inWords({ record, index, checkpoint, isSubjectProven }: VerifiedReceipt
   const who = isSubjectProven ? 'this data subject' : 'a data subject'
   const what = alreadyErased
     ? `held no data of ${who}`
-    : `erased ${who}: ${counts.sessions} sessions and ${counts.events} events`
+    : `erased ${who}: ${counted(counts.sessions, 'session')} and ${counted(counts.events, 'event')}`
   const lines = [
     `The receipt is good: at ${erasedAt} the tracker ${legible(trackerId)} ${what}.`,
-    `It is entry ${index} of the ledger ${legible(checkpoint.origin)}, which had ${checkpoint.size} entries when it was signed.`,
+    `It is entry ${index} of the ledger ${legible(checkpoint.origin)}, which had ${counted(checkpoint.size, 'entry', 'entries')} when it was signed.`,
   ]
   if (!isSubjectProven) lines.push('Whose data it was is not proven: name them with --tracker and --subject.')
   return lines

@@ -1,0 +1,6 @@
+import { grouped } from './progress.ts'
+
+/** So many of something, in words: "1 entry", "2,000 entries". */
+export function counted(number: number, one: string, many = `${one}s`): string {
+  return `${grouped(number)} ${number === 1 ? one : many}`
+}
