@@ -182,11 +182,20 @@ export interface Activity {
   target: string | null
   requestId: string | null
   counts: Counts | null
+  ledgerIndex: number | null
 }
 
 export interface ActivityList {
   entries: Activity[]
   nextCursor: string | null
+}
+
+export interface ProvenEntry {
+  index: number
+  record: string
+  leafHash: string
+  proof: string[]
+  checkpoint: string
 }
 
 export interface MemberList {

@@ -55,10 +55,18 @@ export interface ActivityEntry {
   requestId: string | null
   /** What an erasure deleted. */
   counts: SubjectCounts | null
+  /** The entry that an erasure left in the organisation's ledger, from 0. */
+  ledgerIndex: number | null
 }
 
-/** An entry as a change hands it to its port, which stores it in the transaction of the change; an erasure adds the counts. */
-export type ActivityNote = Omit<ActivityEntry, 'counts'>
+/** What an erasure adds to its entry. */
+export interface ErasureFacts {
+  counts: SubjectCounts
+  ledgerIndex: number
+}
+
+/** An entry as a change hands it to its port, which stores it in the transaction of the change. */
+export type ActivityNote = Omit<ActivityEntry, keyof ErasureFacts>
 
 export interface ActivityPosition {
   at: Instant

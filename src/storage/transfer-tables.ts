@@ -95,6 +95,7 @@ export const transferTables: readonly TransferTable[] = [
       request_id: text,
       sessions: integer,
       events: integer,
+      ledger_index: integer,
     },
   ),
   table('secrets', { fingerprint: text }, { first_used_at: integer }),

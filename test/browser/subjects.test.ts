@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import { verifyReceipt } from '@lethe/client'
-import { isObject, listIn } from '../support/answers.ts'
+import { isObject, listIn, objectIn, textIn } from '../support/answers.ts'
 import { clientOf } from '../support/client.ts'
 import { openConsole } from '../support/console.ts'
 import { anHourAgo, startShop, subjectPath, visit } from '../support/shop.ts'
@@ -125,7 +125,7 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
     await page.getByRole('link', { name: 'Download the receipt' }).click()
     const receipt = readFileSync(await (await downloading).path(), 'utf8')
     const { verifierKeys } = await clientOf(shop).readLedger()
-    await verifyReceipt(receipt, { verifierKeys, trackerId: 'shop', subjectId: 'a/b #1?' })
+    const { record } = await verifyReceipt(receipt, { verifierKeys, trackerId: 'shop', subjectId: 'a/b #1?' })
     assert.equal((await shop.ask(subjectPath('a/b #1?'), { key: shop.key })).status, 404)
     await page.goBack()
     await page.goForward()
@@ -133,6 +133,12 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
     await hands.press('Activity')
     const row = page.getByRole('row', { name: /^Data subject erased/ })
     await row.getByText('shop · 2 sessions, 63 events').waitFor()
+    const coming = page.waitForEvent('download')
+    await row.getByRole('link', { name: 'Entry 0 of the ledger' }).click()
+    const download = await coming
+    assert.equal(download.suggestedFilename(), 'ledger-entry-0.json')
+    const entry = objectIn(JSON.parse(readFileSync(await download.path(), 'utf8')), 'data')
+    assert.deepEqual(JSON.parse(textIn(entry, 'record')), record, 'the receipt is of this entry')
     assert.equal((await page.content()).includes('a/b #1?'), false)
     assert.deepEqual(seat.complaints, [])
   })

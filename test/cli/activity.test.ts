@@ -51,7 +51,7 @@ describe('lethe activity', () => {
     assert.deepEqual(entries[0], {
       ...{ id: 'entry-449', at: '2026-11-01T07:29:00.000Z', kind: 'organisation.renamed' },
       actor: { kind: 'command-line' },
-      ...{ target: 'Acme', requestId: null, counts: null },
+      ...{ target: 'Acme', requestId: null, counts: null, ledgerIndex: null },
     })
     assert.match(stderr, /^There are more\. Add --limit/)
   })

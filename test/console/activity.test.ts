@@ -45,7 +45,7 @@ describe('the activity', () => {
     const exported = (await entries()).filter(({ kind }) => kind === 'subject.exported')
     assert.equal(exported.length, 1)
     assert.partialDeepStrictEqual(exported[0], {
-      ...{ target: 'shop', counts: null },
+      ...{ target: 'shop', counts: null, ledgerIndex: null },
       actor: { kind: 'member', id: client.member.id, name: 'ada@acme.example' },
     })
     assert.doesNotMatch(JSON.stringify(exported), /anna/)

@@ -96,7 +96,7 @@ describe('the activity of keys', () => {
     assert.deepEqual(noOther, [])
     assert.partialDeepStrictEqual(made, {
       actor: { kind: 'member', id: client.member.id, name: 'ada@acme.example' },
-      ...{ kind: 'key.created', target: 'noted', requestId: 'made-here', counts: null },
+      ...{ kind: 'key.created', target: 'noted', requestId: 'made-here', counts: null, ledgerIndex: null },
     })
     assert.partialDeepStrictEqual((await entries('erased-there'))[0], {
       actor: { kind: 'key', id, name: 'noted' },

@@ -146,10 +146,25 @@ const titles: Record<string, string> = {
   'member.signed-out-everywhere': 'Signed out everywhere',
 }
 
-function Detail({ entry: { target, counts } }: { entry: Activity }) {
+function Detail({ entry: { target, counts, ledgerIndex } }: { entry: Activity }) {
   if (target === null && counts === null) return null
   const deleted = counts && `${counted(counts.sessions, 'session')}, ${counted(counts.events, 'event')}`
-  return <span class="detail">{[target, deleted].filter(Boolean).join(' · ')}</span>
+  return (
+    <span class="detail">
+      {[target, deleted].filter(Boolean).join(' · ')}
+      {ledgerIndex !== null && (
+        <>
+          {' · '}
+          <a
+            href={`/console/api/ledger/entry?index=${ledgerIndex}`}
+            download={`ledger-entry-${ledgerIndex}.json`}
+          >
+            Entry {ledgerIndex} of the ledger
+          </a>
+        </>
+      )}
+    </span>
+  )
 }
 
 function Who({ actor }: { actor: Activity['actor'] }) {

@@ -74,6 +74,6 @@ function line(at: string, kind: string, who: string, what: string): string {
 
 const longestKind = Math.max(...activityKinds.map((kind) => kind.length))
 
-function toJson({ id, at, kind, actor, target, requestId, counts }: ActivityEntry) {
-  return { id, at: formatInstant(at), kind, actor, target, requestId, counts }
+function toJson({ id, at, kind, actor, target, requestId, counts, ledgerIndex }: ActivityEntry) {
+  return { id, at: formatInstant(at), kind, actor, target, requestId, counts, ledgerIndex }
 }

@@ -2,6 +2,7 @@ import type { ActivityEntry } from '../../domain/activity.ts'
 import { type ApiKey, apiKeyState } from '../../domain/api-key.ts'
 import { formatInstant, type Instant } from '../../domain/instant.ts'
 import type { Member } from '../../domain/member.ts'
+import type { ProvenEntry } from '../../operations/ledger/prove-entry.ts'
 
 function orNull(instant: Instant | null): string | null {
   return instant === null ? null : formatInstant(instant)
@@ -24,6 +25,15 @@ export function presentMember({ id, email, createdAt, passwordSetAt }: Member) {
   return { id, email, createdAt: formatInstant(createdAt), joinedAt: orNull(passwordSetAt) }
 }
 
-export function presentActivity({ id, at, actor, kind, target, requestId, counts }: ActivityEntry) {
-  return { id, at: formatInstant(at), actor, kind, target, requestId, counts }
+export function presentActivity(entry: ActivityEntry) {
+  const { id, at, actor, kind, target, requestId, counts, ledgerIndex } = entry
+  return { id, at: formatInstant(at), actor, kind, target, requestId, counts, ledgerIndex }
+}
+
+export function presentProvenEntry({ index, record, leafHash, proof, checkpoint }: ProvenEntry) {
+  return { index, record, leafHash: base64(leafHash), proof: proof.map(base64), checkpoint }
+}
+
+function base64(hash: Uint8Array): string {
+  return Buffer.from(hash).toString('base64')
 }

@@ -80,6 +80,7 @@ const Activity = object(
     target: orNull(text()),
     requestId: orNull(text()),
     counts: orNull(Counts),
+    ledgerIndex: orNull(integer()),
   },
   { title: 'Activity' },
 )
@@ -98,5 +99,10 @@ export const RevokedKey = object({ key: Key }, { title: 'RevokedKey' })
 export const ActivityList = object(
   { entries: list(Activity), nextCursor: orNull(text()) },
   { title: 'ActivityList' },
+)
+/** What a link downloads: no page reads it. */
+export const ProvenEntry = object(
+  { index: integer(), record: text(), leafHash: text(), proof: list(text()), checkpoint: text() },
+  { title: 'ProvenEntry' },
 )
 export { EventList, SessionList, Subject, SubjectList }

@@ -41,6 +41,10 @@ export const days = optional(
   integer({ minimum: 1, maximum: 40_000, 'x-rule': 'a whole number from 1 to 40000' }),
 )
 
+export const provenEntryParameters = {
+  index: integer({ minimum: 0, 'x-rule': 'a whole number from 0 on' }),
+}
+
 export const activityListParameters = {
   ...sessionListParameters,
   requestId: optional(

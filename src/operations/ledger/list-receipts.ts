@@ -2,13 +2,14 @@ import { encodeCursor, type ListIdentity, readCursor } from '../../domain/cursor
 import { notFound } from '../../domain/errors.ts'
 import type { Keyring } from '../../domain/keyring.ts'
 import type { LedgerStore } from '../../domain/ledger.ts'
-import { hashesOfPath, headAt, inclusionPath, type TreeHead } from '../../domain/merkle-tree.ts'
+import { headAt } from '../../domain/merkle-tree.ts'
 import { defaultPageSize, maxPageBytes } from '../../domain/page.ts'
 import type { Problems } from '../../domain/problems.ts'
 import { type ErasureRecord, formatReceipt, parseRecord } from '../../domain/receipt.ts'
 import type { TombstoneQuery, TombstoneStore } from '../../domain/tombstone.ts'
 import type { TrackerRef, TrackerStore } from '../../domain/tracker.ts'
 import { signCheckpoint } from './make-receipt.ts'
+import { provePlace } from './prove-entry.ts'
 
 export interface ReceiptListOptions {
   limit?: number
@@ -89,11 +90,6 @@ async function makeReceipts(
       return { alreadyErased, counts, erasedAt, receipt }
     }),
   )
-}
-
-async function provePlace(ledger: LedgerStore, organisationId: string, index: number, { size }: TreeHead) {
-  const path = inclusionPath(index, size)
-  return hashesOfPath(path, await ledger.hashes(organisationId, path.flat()))
 }
 
 /** How many of them a page holds, which is one at least. */

@@ -1,7 +1,6 @@
-import type { ActivityNote, ActivityStore } from '../../domain/activity.ts'
+import type { ActivityNote, ActivityStore, ErasureFacts } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { SweepStep } from '../../domain/retention.ts'
-import type { SubjectCounts } from '../../domain/subject-counts.ts'
 import { toPage } from '../page.ts'
 import { noteColumns, noteValues, rangeOf, toEntry } from '../rows/activity.ts'
 import { integer, text } from '../rows/row.ts'
@@ -45,8 +44,8 @@ export function activityStore(connections: Connections): ActivityStore {
 }
 
 /** Leaves an entry behind, within the transaction of the change it tells of. */
-export function leaveNote(run: Run, note: ActivityNote | undefined, counts?: SubjectCounts): void {
-  if (note) run(insert, noteValues(note, counts))
+export function leaveNote(run: Run, note: ActivityNote | undefined, erasure?: ErasureFacts): void {
+  if (note) run(insert, noteValues(note, erasure))
 }
 
 /** Deletes the earliest entries that have aged out, in one transaction. */

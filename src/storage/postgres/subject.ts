@@ -186,7 +186,7 @@ export function subjectStore(connections: Connections): SubjectStore {
         const refusedUntil = Math.max(erasedAt, integerOrNull(newest.rows[0] ?? {}, 'newest') ?? erasedAt)
         const ledgerIndex = entry.index
         leaveTombstone(run, { organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex })
-        leaveNote(run, note, counts)
+        leaveNote(run, note, { counts, ledgerIndex })
         noteDeletion(run)
         return { counts, record: entry.record, proof: entry.proof, refusedUntil }
       }),

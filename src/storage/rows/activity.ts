@@ -3,23 +3,23 @@ import {
   type ActivityNote,
   type ActivityQuery,
   type Actor,
+  type ErasureFacts,
   isActivityKind,
 } from '../../domain/activity.ts'
-import type { SubjectCounts } from '../../domain/subject-counts.ts'
-import { integer, type Row, text, textOrNull } from './row.ts'
+import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
 
 /** What an entry is stored in; `noteValues` come in the same order. */
 export const noteColumns = [
   ...['organisation_id', 'at', 'id', 'kind', 'actor_kind', 'actor_id', 'actor_name', 'target', 'request_id'],
-  ...['sessions', 'events'],
+  ...['sessions', 'events', 'ledger_index'],
 ]
 
-export function noteValues(note: ActivityNote, counts?: SubjectCounts): (string | number | null)[] {
+export function noteValues(note: ActivityNote, erasure?: ErasureFacts): (string | number | null)[] {
   const { organisationId, at, id, kind, actor, target, requestId } = note
   const [actorId, actorName] = actor.kind === 'command-line' ? [null, null] : [actor.id, actor.name]
   return [
     ...[organisationId, at, id, kind, actor.kind, actorId, actorName, target, requestId],
-    ...[counts?.sessions ?? null, counts?.events ?? null],
+    ...[erasure?.counts.sessions ?? null, erasure?.counts.events ?? null, erasure?.ledgerIndex ?? null],
   ]
 }
 
@@ -43,6 +43,7 @@ export function toEntry(row: Row): ActivityEntry {
     requestId: textOrNull(row, 'request_id'),
     counts:
       row.sessions === null ? null : { sessions: integer(row, 'sessions'), events: integer(row, 'events') },
+    ledgerIndex: integerOrNull(row, 'ledger_index'),
   }
 }
 

@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ActivityNote, ActivityStore } from '../../domain/activity.ts'
+import type { ActivityNote, ActivityStore, ErasureFacts } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { SweepStep } from '../../domain/retention.ts'
-import type { SubjectCounts } from '../../domain/subject-counts.ts'
 import { toPage } from '../page.ts'
 import { noteColumns, noteValues, rangeOf, toEntry } from '../rows/activity.ts'
 import { integer } from '../rows/row.ts'
@@ -78,14 +77,14 @@ export function activityCommands(db: DatabaseSync) {
 }
 
 /** Leaves an entry behind, within the transaction of the change it tells of. */
-export type LeaveNote = (note: ActivityNote | undefined, counts?: SubjectCounts) => void
+export type LeaveNote = (note: ActivityNote | undefined, erasure?: ErasureFacts) => void
 
 export function activityNotes(db: DatabaseSync): LeaveNote {
   const insert = db.prepare(
     `INSERT INTO activity (${noteColumns.join(', ')}) VALUES (${noteColumns.map(() => '?').join(', ')})`,
   )
-  return (note, counts) => {
+  return (note, erasure) => {
     if (!note) return
-    insert.run(...noteValues(note, counts))
+    insert.run(...noteValues(note, erasure))
   }
 }

@@ -178,7 +178,7 @@ export function subjectCommands(db: DatabaseSync) {
     const entry = append(organisationId, { alreadyErased, counts, erasedAt, subject: commitment, trackerId })
     const refusedUntil = Math.max(erasedAt, newest ?? erasedAt)
     bury({ organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex: entry.index })
-    leaveNote(note, counts)
+    leaveNote(note, { counts, ledgerIndex: entry.index })
     return { counts, record: entry.record, proof: entry.proof, refusedUntil }
   }
 

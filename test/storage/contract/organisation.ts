@@ -75,7 +75,7 @@ export function organisationContract(fixture: Fixture): void {
       await fixture.store.organisations.setPlan(id, 'pro', note('second'))
       const query = { limit: 9, after: null, requestId: null }
       const { rows } = await fixture.store.activity.list(id, query)
-      assert.deepEqual(rows, [{ ...note('first'), counts: null }])
+      assert.deepEqual(rows, [{ ...note('first'), counts: null, ledgerIndex: null }])
     })
 
     it('is moved to the plan it has', async () => {

@@ -1,6 +1,7 @@
 import type { Route } from '../../request-context.ts'
 import { activityRoutes } from './activity.ts'
 import { keyRoutes } from './keys.ts'
+import { ledgerRoutes } from './ledger.ts'
 import { memberRoutes } from './members.ts'
 import { signInRoutes } from './sign-in.ts'
 import { subjectRoutes } from './subjects.ts'
@@ -13,5 +14,6 @@ export const consoleRoutes: readonly Route[] = [
   ...trackerRoutes,
   ...subjectRoutes,
   ...activityRoutes,
+  ...ledgerRoutes,
   ...memberRoutes,
 ]

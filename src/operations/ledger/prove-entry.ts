@@ -1,0 +1,40 @@
+import { notFound } from '../../domain/errors.ts'
+import type { Keyring } from '../../domain/keyring.ts'
+import type { LedgerStore } from '../../domain/ledger.ts'
+import { hashesOfPath, headAt, inclusionPath, type TreeHead } from '../../domain/merkle-tree.ts'
+import { signCheckpoint } from './make-receipt.ts'
+
+/** What shows that an entry stands in a ledger. Without the nonce of its receipt it does not tell who was erased. */
+export interface ProvenEntry {
+  index: number
+  record: string
+  leafHash: Uint8Array
+  proof: readonly Uint8Array[]
+  checkpoint: string
+}
+
+/** An entry of an organisation's ledger, with its place in the tree as it is now. `not_found` when there is none at this index. */
+export async function proveEntry(
+  { ledger, keyring }: { ledger: LedgerStore; keyring: Keyring },
+  organisationId: string,
+  index: number,
+): Promise<ProvenEntry> {
+  const [entry] = await ledger.list(organisationId, index, 1)
+  if (entry?.index !== index) throw notFound('This entry of the ledger')
+  // Read after the entry, so that it holds it.
+  const head = headAt(await ledger.edge(organisationId))
+  const proof = await provePlace(ledger, organisationId, index, head)
+  const { record, leafHash } = entry
+  return { index, record, leafHash, proof, checkpoint: signCheckpoint(keyring, organisationId, head) }
+}
+
+/** The hashes that lead from an entry to the root of a tree that holds it. */
+export async function provePlace(
+  ledger: LedgerStore,
+  organisationId: string,
+  index: number,
+  { size }: TreeHead,
+): Promise<Uint8Array[]> {
+  const path = inclusionPath(index, size)
+  return hashesOfPath(path, await ledger.hashes(organisationId, path.flat()))
+}
