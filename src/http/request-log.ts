@@ -11,11 +11,21 @@ export interface ServerLog {
 }
 
 /** The id of a request as the log may have it. */
-export function loggableId({ id, chosenId, match: { params } }: RequestContext): string {
+export function loggableId({ id, chosenId, match: { params }, request }: RequestContext): string {
   // One of ours holds nothing that a client sent.
   if (chosenId === null || chosenId === 'unusable') return id
-  const { subjectId } = params
+  const subjectId = params.subjectId ?? subjectIn(request.url ?? '')
   return withoutKeys(subjectId ? withoutSubject(id, subjectId) : id)
+}
+
+/** Whom a URL speaks of that leads to no route, such as one with another method. */
+function subjectIn(url: string): string | null {
+  const [, segment = ''] = /\/subjects\/([^/?#]+)/.exec(url) ?? []
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
 }
 
 /**

@@ -27,6 +27,7 @@ const allowedToScan = [
   eventsOfDays('WHERE tracker_id = ? AND day >= ? AND day <= ?', '?'),
   'SELECT * FROM scrubs',
   'SELECT fingerprint FROM secrets',
+  'SELECT reason, lines FROM refused_lines',
   'UPDATE scrubs SET deletions = deletions + 1',
   'UPDATE scrubs SET scrubbed_deletions = ?, scrubbed_at = ?',
   'UPDATE scrubs SET scrubbed_at = ?, deletions = max(deletions, scrubbed_deletions + ?)',

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { earliestInstant } from '../../src/domain/instant.ts'
+import { subjectKey } from '../../src/domain/subject-key.ts'
+import { createOrganisation } from '../../src/operations/organisation/create-organisation.ts'
+import { readPages } from '../../src/operations/store/read-pages.ts'
+import { eraseSubject } from '../../src/operations/subject/erase-subject.ts'
+import { createTracker } from '../../src/operations/tracker/create-tracker.ts'
+import { openServices } from '../../src/services.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { visit } from '../support/shop.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { testSecret, testSecretFile } from '../support/test-keyring.ts'
+import { guessErased, type Loot } from './guess-erased.ts'
+
+const erased = ['ada@example.com', 'visitor-1']
+const others = ['ben@example.com']
+const organisationIds = ['acme', 'umbrella']
+const trackerIds = ['acme-shop', 'umbrella-shop']
+
+/** A store with erasures of the same people in several trackers, one of them twice, as a thief finds it. */
+async function steal(t: TestContext, address: string): Promise<Loot & { journal: string }> {
+  const journal = join(temporaryFolder(t), 'journal')
+  const env = { LETHE_STORE: address, LETHE_SECRET_FILE: testSecretFile(), LETHE_JOURNAL: journal }
+  const services = await openServices(readConfig(env), { create: true })
+  t.after(() => services.close())
+  for (const id of organisationIds) await createOrganisation(services, { name: id, id })
+  for (const id of trackerIds) {
+    const organisationId = id.split('-')[0] ?? ''
+    await createTracker(services, { organisationId, name: id, id })
+    const rows = [...erased, 'somebody-else'].flatMap((subjectId) => visit(subjectId, { trackerId: id }))
+    await services.ingest.ingest(rows, services.keyring.tombstoneKeys)
+    const view = { organisationId, trackerId: id, since: earliestInstant }
+    for (const subjectId of [...erased, 'visitor-1']) await eraseSubject(services, view, subjectId)
+  }
+  await services.maintenance.scrub(Date.now())
+  const values: Loot['values'][number][] = []
+  for (const table of services.transfer.tables) {
+    for await (const rows of readPages(services.transfer, table)) {
+      for (const value of rows.flat()) {
+        if (value !== null) values.push(typeof value === 'number' ? String(value) : value)
+      }
+    }
+  }
+  values.push(...readFileSync(journal, 'utf8').split('\n'))
+  return { values, organisationIds, trackerIds, candidates: [...erased, ...others], journal }
+}
+
+const engines: Record<string, (t: TestContext) => Promise<string>> = {
+  SQLite: async (t) => `sqlite:${join(temporaryFolder(t), 'lethe.db')}`,
+  PostgreSQL: freshDatabase,
+}
+
+for (const [engine, addressFor] of Object.entries(engines)) {
+  describe(`a stolen store on ${engine}, with its journal,`, () => {
+    it('tells nobody without the secret who was erased; with it, it does', async (t) => {
+      const loot = await steal(t, await addressFor(t))
+      assert.deepEqual([...guessErased(loot, [testSecret('another')])], [])
+      assert.deepEqual([...guessErased(loot, [testSecret()])], erased)
+    })
+
+    it('has no mark that one person leaves in two trackers, and in the ledger none that it leaves twice', async (t) => {
+      const { values } = await steal(t, await addressFor(t))
+      const records = values.filter(
+        (value) => typeof value === 'string' && value.startsWith('{"alreadyErased"'),
+      )
+      assert.equal(records.length, 3 * trackerIds.length)
+      const subjects = records.map((record) => JSON.parse(String(record)).subject)
+      assert.equal(new Set(subjects).size, subjects.length)
+      const tombstones = values
+        .map((value) => /"digest":"([^"]+)"/.exec(String(value))?.[1])
+        .filter((digest) => digest !== undefined)
+      // Whoever is erased again in one tracker is known again there, by whoever has the store: that is how imports are refused.
+      assert.equal(new Set(tombstones).size, erased.length * trackerIds.length)
+    })
+  })
+}
+
+describe('the files of a stolen store', () => {
+  it('hold neither an id that was erased nor the key it was stored under', async (t) => {
+    const folder = temporaryFolder(t)
+    await steal(t, `sqlite:${join(folder, 'lethe.db')}`)
+    for (const name of readdirSync(folder)) {
+      const bytes = readFileSync(join(folder, name))
+      for (const subjectId of erased) {
+        assert.ok(!bytes.includes(subjectId), `${subjectId} is in ${name}`)
+        for (const trackerId of trackerIds) {
+          assert.ok(
+            !bytes.includes(subjectKey(trackerId, subjectId)),
+            `the key of ${subjectId} is in ${name}`,
+          )
+        }
+      }
+    }
+    const live = trackerIds.map((trackerId) => subjectKey(trackerId, 'somebody-else'))
+    const all = Buffer.concat(readdirSync(folder).map((name) => readFileSync(join(folder, name))))
+    for (const key of live) assert.ok(all.includes(key), 'this is how they would be found')
+  })
+})
