@@ -16,7 +16,8 @@ const small = ids('small', 8)
 const others = ids('other', 50)
 const tables = ['subjects', 'sessions', 'events'] as const
 
-export function killErasures(makeStore: MakeKillable, { kills, rows }: Plan, total: Tally): void {
+export function killErasures(makeStore: MakeKillable, plan: Plan, total: Tally): void {
+  const { kills, rows, leastInTime = 0 } = plan
   it('erasures leave each subject whole or gone, and gone if they were answered', async (t) => {
     const random = seededRandom()
     const store = await makeStore(t, random)
@@ -44,7 +45,7 @@ export function killErasures(makeStore: MakeKillable, { kills, rows }: Plan, tot
     await stopServer(undisturbed.server)
     const complete = await contentOf(store.work)
 
-    await killAgainAndAgain(t, {
+    const tally = await killAgainAndAgain(t, {
       ...{ random, kills, durationMs: await undisturbed.ranMs, total },
       async kill(afterMs) {
         await store.restore()
@@ -80,6 +81,7 @@ export function killErasures(makeStore: MakeKillable, { kills, rows }: Plan, tot
         return progress(gone.length, { before: 0, after: doomed.length })
       },
     })
+    assert.ok(tally.inTime >= leastInTime, `${tally.inTime} kills came in time`)
   })
 }
 

@@ -14,7 +14,7 @@ after(() => postgres.remove())
 // Imports are killed in two orders and scrubs in two ways, so many times in each; on PostgreSQL that is killed under imports as often.
 killTests('SQLite', killableSqlite, {
   imports: { kills: 20, rows: 5 * maxBatchRows },
-  erasures: { kills: 40, rows: 100_000 },
+  erasures: { kills: 125, rows: 20_000, leastInTime: 100 },
   sweeps: { kills: 40, rows: 100_000 },
   scrubs: { kills: 20, rows: 60_000 },
   mixed: { kills: 12, rows: 40_000 },
@@ -25,7 +25,7 @@ killTests(
   killablePostgres(() => postgres),
   {
     imports: { kills: 5, rows: 3 * maxBatchRows },
-    erasures: { kills: 12, rows: 60_000 },
+    erasures: { kills: 125, rows: 20_000, leastInTime: 100 },
     sweeps: { kills: 12, rows: 60_000 },
     mixed: { kills: 6, rows: 20_000 },
     leastInTime: 0.7,

@@ -19,6 +19,8 @@ export interface Hit {
 export interface Plan {
   kills: number
   rows: number
+  /** So many of the kills must come in time. */
+  leastInTime?: number
 }
 
 export function progress(count: number, { before, after }: { before: number; after: number }): Progress {
@@ -65,7 +67,7 @@ interface Rounds<Left extends Hit> {
 export async function killAgainAndAgain<Left extends Hit>(
   t: { diagnostic(message: string): void },
   { random, kills, durationMs, total, kill, check }: Rounds<Left>,
-): Promise<void> {
+): Promise<Tally> {
   const startedAt = performance.now()
   const tally = new Tally()
   let expectedMs = durationMs
@@ -93,6 +95,7 @@ export async function killAgainAndAgain<Left extends Hit>(
   t.diagnostic(
     `LETHE_TEST_SEED=${random.seed}: ${tally}; undisturbed the work takes ${Math.round(durationMs)} ms; all rounds took ${seconds} s`,
   )
+  return tally
 }
 
 /** A command to kill, and how one sees that it has begun to work. */
