@@ -19,6 +19,7 @@ import { ForeignStore, isEmpty, migrate, refuseForeign } from './migrate.ts'
 import { organisationStore } from './organisation.ts'
 import { replayStore } from './replay.ts'
 import { requireRoom } from './require-room.ts'
+import { removeRestoreFiles } from './restore-files.ts'
 import { retentionStore } from './retention.ts'
 import { scrubStore } from './scrub.ts'
 import { secretStore } from './secret.ts'
@@ -38,6 +39,7 @@ export async function openSqliteStore(
   const letGo = isHeld ? () => {} : orSayWhy(path, () => hold(path))
   try {
     prepare(path)
+    if (!isHeld) removeRestoreFiles(path)
   } catch (error) {
     letGo()
     throw error

@@ -6,6 +6,7 @@ import { unused } from './alone.ts'
 import { createPrivately, isBusy } from './connection.ts'
 import { ForeignStore } from './migrate.ts'
 import { openSqliteStore } from './open-sqlite-store.ts'
+import { draftPath, removeRestoreFiles, removeStore, replacedPath } from './restore-files.ts'
 import { writeThrough } from './write-through.ts'
 
 /** The store in place: open, not there, or there and damaged. */
@@ -23,9 +24,8 @@ export async function replaceStore<Result>(
 ): Promise<Result | null> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   return unused(path, async () => {
-    const draft = `${path}.restoring`
-    removeStore(draft)
-    removeStore(`${path}.replaced`)
+    const draft = draftPath(path)
+    removeRestoreFiles(path)
     try {
       const lock = existsSync(path) ? lockAlone(path) : null
       lock?.close()
@@ -72,7 +72,7 @@ async function openInPlace(path: string): Promise<StoreInPlace> {
 function swap(path: string, draft: string): void {
   fold(draft)
   writeThrough(draft)
-  const replaced = `${path}.replaced`
+  const replaced = replacedPath(path)
   const lock = existsSync(path) ? lockAlone(path) : null
   if (existsSync(path)) linkSync(path, replaced)
   // Of a store that could not be read they may be left. Beside the new one they would be taken for its own.
@@ -107,8 +107,4 @@ function lockAlone(path: string): DatabaseSync | null {
     if (isBusy(error)) throw new Error(`Another program has ${path} open. Nothing was changed.`)
     return null
   }
-}
-
-function removeStore(path: string): void {
-  for (const suffix of ['', '-wal', '-shm', '-journal', '-upkeep']) rmSync(path + suffix, { force: true })
 }

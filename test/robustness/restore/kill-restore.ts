@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { it } from 'node:test'
+import { readConfig } from '../../../src/config.ts'
+import { earliestInstant } from '../../../src/domain/instant.ts'
+import { eraseSubject } from '../../../src/operations/subject/erase-subject.ts'
+import { openServices } from '../../../src/services.ts'
+import { ask } from '../../storage/sqlite/database-file.ts'
+import { type CommandLine, commandLine, onlyJson, programPath } from '../../support/command-line.ts'
+import { missing } from '../../support/missing.ts'
+import type { Lifetime } from '../../support/service.ts'
+import { visit } from '../../support/shop.ts'
+import { testSecretFile } from '../../support/test-keyring.ts'
+import { buildShop } from '../kill/shop-store.ts'
+
+/** What a restore does to files, by the system calls of one thread. */
+export type SystemCall = 'rename' | 'link' | 'unlink' | 'fsync' | 'ftruncate' | 'pwrite64' | 'copy_file_range'
+
+/** Where to kill: as this call is about to be made for the so many-th time, or every time in turn. */
+export interface KillPoint {
+  call: SystemCall
+  time: number | 'every'
+  /** Only calls on the file beside the store whose name ends like this. */
+  suffix?: string
+}
+
+const view = { organisationId: 'acme', trackerId: 'shop', since: earliestInstant }
+
+interface Place {
+  cli: CommandLine
+  env: Record<string, string>
+  backup: string
+  /** Puts everything back as it was before the restore. */
+  reset(): void
+}
+
+/** A store, a backup of it, and since then two erasures and a newcomer, whom the backup does not know. */
+async function afterTheBackup(t: Lifetime): Promise<Place> {
+  const cli = commandLine(t)
+  const [path, backup] = [cli.storePath, join(cli.folder, 'old.backup')]
+  const env = { LETHE_SECRET_FILE: testSecretFile() }
+  await buildShop(
+    path,
+    ['anna', 'ben', 'carl'].flatMap((id) => visit(id, { events: 3 })),
+  )
+  const services = await openServices(readConfig({ ...env, LETHE_STORE: `sqlite:${path}` }))
+  try {
+    await services.maintenance.backup(backup)
+    for (const id of ['anna', 'ben']) await eraseSubject(services, view, id)
+    await services.ingest.ingest(visit('newcomer'), services.keyring.tombstoneKeys)
+  } finally {
+    await services.close()
+  }
+  const kept = join(cli.folder, 'kept')
+  copyFileSync(path, kept)
+  const keep = ['old.backup', 'kept']
+  return {
+    cli,
+    env,
+    backup,
+    reset() {
+      for (const name of readdirSync(cli.folder)) if (!keep.includes(name)) rmSync(join(cli.folder, name))
+      copyFileSync(kept, path)
+    },
+  }
+}
+
+/** Runs a restore until it is about to make a system call. Whether that ever came. */
+async function killAt(
+  { cli, env, backup }: Place,
+  { call, suffix }: KillPoint,
+  time: number,
+): Promise<boolean> {
+  const path = suffix === undefined ? [] : ['-P', cli.storePath + suffix]
+  const inject = ['-e', `trace=${call}`, '-e', `inject=${call}:signal=SIGKILL:when=${time}`]
+  const program = [process.execPath, programPath, 'restore', backup, '--yes', '--json']
+  const child = spawn('strace', ['-f', '-qq', '-o', '/dev/null', ...path, ...inject, ...program], {
+    cwd: cli.folder,
+    env: { PATH: process.env.PATH, ...env, LETHE_STORE: `sqlite:${cli.storePath}` },
+    stdio: 'ignore',
+  })
+  const [code, signal] = await once(child, 'exit')
+  assert.ok(code === 0 || signal === 'SIGKILL', `it failed by itself: ${code} ${signal}`)
+  return signal === 'SIGKILL'
+}
+
+/** Which store is in place, looked at as whoever comes next does. */
+async function whatIsLeft({ cli, env }: Place): Promise<'old' | 'new'> {
+  const opened = await cli.run(['ledger', 'verify', '--json'], { env })
+  assert.partialDeepStrictEqual(onlyJson(opened), { isSound: true, ledgers: [{ size: 2 }] })
+  const subjects = ask(cli.storePath, 'SELECT subject_id FROM subjects ORDER BY 1').map(
+    (row) => row.subject_id,
+  )
+  const isOld = subjects.includes('newcomer')
+  assert.deepEqual(subjects, isOld ? ['carl', 'newcomer'] : ['carl'])
+  // The draft of a restore holds people who were erased since.
+  const files = readdirSync(cli.folder).filter((name) => /restoring|replaced/.test(name))
+  assert.deepEqual(files, [], 'nothing is left of the restore')
+  return isOld ? 'old' : 'new'
+}
+
+/** Kills restores at system calls, as often as they come or at some of them. */
+export function killRestores(points: readonly KillPoint[]): void {
+  const skip = missing('strace')
+  it('killed at any step, a restore leaves the old store or the new one, and nothing beside it', {
+    skip,
+  }, async (t) => {
+    const place = await afterTheBackup(t)
+    const tally = { old: 0, new: 0 }
+    async function tryAt(point: KillPoint, time: number): Promise<boolean> {
+      place.reset()
+      const wasKilled = await killAt(place, point, time)
+      const left = await whatIsLeft(place).catch((error) => {
+        throw new Error(`killed at ${point.call} ${time}`, { cause: error })
+      })
+      if (wasKilled) tally[left] += 1
+      else assert.equal(left, 'new')
+      return wasKilled
+    }
+    for (const point of points) {
+      const { call, time } = point
+      if (time !== 'every') assert.ok(await tryAt(point, time), `${call} ${time} never came`)
+      else for (let next = 1; await tryAt(point, next); ) next += 1
+    }
+    t.diagnostic(
+      `${tally.old + tally.new} kills left the old store ${tally.old} times, the new one ${tally.new}`,
+    )
+    const done = onlyJson(
+      await place.cli.run(['restore', place.backup, '--yes', '--json'], { env: place.env }),
+    )
+    assert.equal(done.replaced, 'store')
+    assert.equal(await whatIsLeft(place), 'new')
+  })
+}
