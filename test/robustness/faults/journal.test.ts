@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { appendFileSync, copyFileSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { dataOf, errorOf } from '../../support/answers.ts'
+import { type CommandLine, commandLine, onlyJson } from '../../support/command-line.ts'
+import { askRaw } from '../../support/raw-http.ts'
+import { subjectPath, visit } from '../../support/shop.ts'
+import { createKey, startRoomyServer, stopServer } from '../kill/server.ts'
+import { buildShop } from '../kill/shop-store.ts'
+import { ids } from '../kill/visits.ts'
+import { fill, noMounts, smallDisk } from './small-disk.ts'
+
+const people = ids('person', 24)
+
+/** A store with a backup of it, and a key that may erase. */
+async function withBackup(t: TestContext) {
+  const cli = commandLine(t)
+  await buildShop(
+    cli.storePath,
+    people.flatMap((id) => visit(id, { events: 2 })),
+  )
+  const key = await createKey(cli)
+  onlyJson({ ...(await cli.run(['ledger', 'verify', '--json'])), stderr: '' })
+  const backup = join(cli.folder, 'old.backup')
+  onlyJson(await cli.run(['backup', backup, '--json']))
+  return { cli, key, backup }
+}
+
+const eraseAt = (url: string, key: string) => (id: string) =>
+  askRaw(url, subjectPath(id), { key, method: 'DELETE' })
+
+interface Entry {
+  index: number
+  record: string
+}
+
+function entriesIn(journal: string): Entry[] {
+  return readFileSync(journal, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('{"kind":"erasure"') && line.endsWith('}'))
+    .map((line): Entry => JSON.parse(line))
+}
+
+/** Puts the backup where the store was lost, with the journal alone to tell what has happened. */
+async function restoreFrom(cli: CommandLine, backup: string, journal: string) {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(cli.storePath + suffix, { force: true })
+  const outcome = await cli.run(['restore', backup, '--journal', journal, '--json'])
+  return { ...onlyJson(outcome), told: outcome.stderr }
+}
+
+describe('one journal', () => {
+  it('takes the erasures of two services, each once, and brings all of them into a restored backup', async (t) => {
+    const { cli, key, backup } = await withBackup(t)
+    const journal = join(cli.folder, 'lethe.journal')
+    const servers = await Promise.all([1, 2].map(() => startRoomyServer(cli, { LETHE_JOURNAL: journal })))
+    const [first = assert.fail(), second = assert.fail()] = servers.map(({ url }) => eraseAt(url, key))
+    await Promise.all(people.map(async (id, i) => dataOf(await (i % 2 ? first(id) : second(id)))))
+    for (const server of servers) await stopServer(server)
+    const indexes = entriesIn(journal).map(({ index }) => index)
+    assert.deepEqual(
+      indexes.toSorted((a, b) => a - b),
+      [...people.keys()],
+    )
+    // One that is started again finds nothing missing.
+    const again = await startRoomyServer(cli, { LETHE_JOURNAL: journal })
+    await stopServer(again)
+    assert.doesNotMatch(again.stdout(), /the journal/)
+    const { ledgers: before } = onlyJson(await cli.run(['ledger', 'verify', '--json']))
+    assert.partialDeepStrictEqual(await restoreFrom(cli, backup, journal), {
+      entries: people.length,
+      removed: { subjects: people.length },
+    })
+    assert.deepEqual(onlyJson(await cli.run(['ledger', 'verify', '--json'])).ledgers, before)
+  })
+
+  it('that ends in a torn line is gone on with, and the entry that was torn is written again', async (t) => {
+    const { cli, key, backup } = await withBackup(t)
+    const journal = join(cli.folder, 'lethe.journal')
+    const server = await startRoomyServer(cli, { LETHE_JOURNAL: journal })
+    for (const id of people.slice(0, 3)) dataOf(await eraseAt(server.url, key)(id))
+    server.kill('SIGKILL')
+    await server.ended
+    // A crash has torn the last line, and what a disk makes of it follows.
+    const whole = readFileSync(journal)
+    rmSync(journal)
+    appendFileSync(journal, whole.subarray(0, whole.length - 30))
+    appendFileSync(journal, Buffer.from('\0\0\0'))
+    const restarted = await startRoomyServer(cli, { LETHE_JOURNAL: journal })
+    await restarted.waitFor('stdout', /the journal has lines that are torn/)
+    dataOf(await eraseAt(restarted.url, key)(people[3] ?? ''))
+    await stopServer(restarted)
+    const entries = entriesIn(journal)
+    assert.deepEqual(
+      entries.map(({ index }) => index),
+      [0, 1, 2, 3],
+    )
+    const restored = await restoreFrom(cli, backup, journal)
+    assert.match(restored.told, /torn/)
+    assert.partialDeepStrictEqual(restored, { entries: 4, removed: { subjects: 4 } })
+  })
+
+  it('whose disk is full lets no erasure be answered as done, and is complete once there is room', {
+    skip: noMounts,
+  }, async (t) => {
+    const { cli, key, backup } = await withBackup(t)
+    const folder = smallDisk(t, 1)
+    const [journal, filler] = [join(folder, 'lethe.journal'), join(folder, 'filler')]
+    const server = await startRoomyServer(cli, { LETHE_JOURNAL: journal })
+    const erase = eraseAt(server.url, key)
+    dataOf(await erase(people[0] ?? ''))
+    fill(filler)
+    // The last page of the journal may have room for some of them: so many do not fit.
+    const answers = await Promise.all(people.slice(1).map(erase))
+    const answered = people.slice(1).filter((_, i) => answers[i]?.status === 200)
+    const refused = answers.filter(({ status }) => status !== 200)
+    assert.ok(refused.length > 0)
+    for (const answer of refused) errorOf(answer, 'internal_error')
+    const onDisk = entriesIn(journal).length
+    assert.ok(onDisk >= answered.length + 1, 'whatever was answered as done is in the journal')
+    errorOf(await askRaw(server.url, '/readyz'), 'internal_error')
+    rmSync(filler)
+    assert.equal((await askRaw(server.url, '/readyz')).status, 200)
+    const again = await Promise.all(people.map(erase))
+    for (const answer of again) assert.equal(dataOf(answer).alreadyErased, true)
+    await stopServer(server)
+    const known = new Map(entriesIn(journal).map(({ index, record }) => [index, record]))
+    assert.deepEqual(
+      [...known.keys()].toSorted((a, b) => a - b),
+      [...Array(2 * people.length).keys()],
+    )
+    const kept = join(cli.folder, 'kept.journal')
+    copyFileSync(journal, kept)
+    const restored = await restoreFrom(cli, backup, kept)
+    assert.partialDeepStrictEqual(restored, {
+      entries: 2 * people.length,
+      removed: { subjects: people.length },
+    })
+  })
+})
