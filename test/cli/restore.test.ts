@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { subjectKey } from '../../src/domain/subject-key.ts'
+import { openWriter } from '../../src/storage/sqlite/connection.ts'
+import { migrate, migrations } from '../../src/storage/sqlite/migrate.ts'
 import {
   assertRefused,
   type CommandLine,
@@ -88,6 +91,23 @@ async function assertForgotten({ cli, env, rotated, revoked }: Fixture): Promise
   assert.doesNotMatch((await server.ended).stdout, /older than the journal/)
 }
 
+/** A store as the first version had it, with a session and an event of each subject. */
+function writeFirstVersion(path: string, subjectIds: readonly string[]): void {
+  const db = openWriter(path)
+  migrate(db, path, migrations().slice(0, 1))
+  db.exec(`INSERT INTO organisations VALUES ('acme', 'Acme', 'pro', 1)`)
+  db.exec(`INSERT INTO trackers VALUES ('shop', 'acme', 'Shop', 1)`)
+  const at = Date.now() - 3_600_000
+  for (const id of subjectIds) {
+    const key = subjectKey('shop', id)
+    db.prepare(`INSERT INTO sessions VALUES (?, 's', ?, ?, 1, '{}', ?)`).run(key, at, at, at)
+    db.prepare(`INSERT INTO events VALUES (?, ?, 'e', 's', 'pageview', '{}')`).run(key, at)
+    db.prepare(`INSERT INTO subjects VALUES ('shop', ?, ?, ?, ?, 1, 1)`).run(id, key, at, at)
+  }
+  db.exec('PRAGMA journal_mode = DELETE')
+  db.close()
+}
+
 describe('lethe restore', { concurrency: 4 }, () => {
   it('takes from the store in place who was erased and which keys were taken away since the backup', async (t) => {
     const fixture = await afterTheBackup(t)
@@ -144,6 +164,56 @@ describe('lethe restore', { concurrency: 4 }, () => {
     removeStore(cli)
     assertRefused(await cli.run(['restore', backup, '--journal', gap]), 1, /entry 0 is missing/)
     assert.ok(!readdirSync(cli.folder).includes('lethe.db'))
+  })
+
+  it('takes a backup of the first version, upgrades it, and brings nobody back from it either', async (t) => {
+    const cli = commandLine(t)
+    const env = { LETHE_JOURNAL: join(cli.folder, 'lethe.journal') }
+    const backup = join(cli.folder, 'ancient.backup')
+    writeFirstVersion(backup, people)
+    assert.partialDeepStrictEqual(onlyJson(await cli.run(['backup', 'verify', backup, '--json'])), {
+      ...{ storeVersion: 1, ledgers: [], secrets: [] },
+      rows: { subjects: 3, sessions: 3, events: 3 },
+    })
+    const asFirst = await cli.run(['restore', backup, '--json'])
+    assert.match(asFirst.stderr, /^Made a new secret at /)
+    assert.partialDeepStrictEqual(onlyJson(asFirst), { replaced: 'none', entries: 0 })
+    const { key } = await createKey(cli, 'k')
+    const server = await startServe(cli, env)
+    for (const id of people.slice(0, 2)) {
+      const url = `${server.url}/v1/analytics/trackers/shop/subjects/${id}`
+      assert.equal((await callApi(url, key, 'DELETE')).data.alreadyErased, false)
+    }
+    server.kill('SIGTERM')
+    await server.ended
+    const { revokedKeys, rotatedKeys, ...removed } = removedTwo
+    const inPlace = onlyJson(await cli.run(['restore', backup, '--yes', '--json']))
+    assert.partialDeepStrictEqual(inPlace, { replaced: 'store', ...removed })
+    removeStore(cli)
+    const journal = ['--journal', env.LETHE_JOURNAL]
+    assert.partialDeepStrictEqual(onlyJson(await cli.run(['restore', backup, ...journal, '--json'])), {
+      replaced: 'none',
+      ...removed,
+    })
+    const bytes = readFileSync(cli.storePath)
+    assert.deepEqual(
+      people.map((id) => bytes.includes(id)),
+      [false, false, true],
+    )
+    assert.equal((await cli.run(['ledger', 'verify'])).code, 0)
+  })
+
+  it('refuses a backup of a newer version, and leaves the store as it is', async (t) => {
+    const cli = commandLine(t)
+    await fillStore(cli.storePath, [])
+    const before = readFileSync(cli.storePath)
+    const backup = join(cli.folder, 'future.backup')
+    writeFirstVersion(backup, [])
+    const db = openWriter(backup)
+    db.exec('PRAGMA user_version = 999')
+    db.close()
+    assertRefused(await cli.run(['restore', backup, '--yes']), 1, /newer Lethe/)
+    assert.deepEqual(readFileSync(cli.storePath), before)
   })
 
   it('killed at any moment leaves the old store or the new one', async (t) => {
