@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { subjectKey } from '../../src/domain/subject-key.ts'
 import { openWriter } from '../../src/storage/sqlite/connection.ts'
 import { migrate, migrations } from '../../src/storage/sqlite/migrate.ts'
+import { noMounts } from '../robustness/faults/small-disk.ts'
 import {
   assertRefused,
   type CommandLine,
@@ -201,6 +204,25 @@ describe('lethe restore', { concurrency: 4 }, () => {
       [false, false, true],
     )
     assert.equal((await cli.run(['ledger', 'verify'])).code, 0)
+  })
+
+  it('refuses to replace a store that it may not write, which knows who was erased since', {
+    skip: noMounts,
+  }, async (t) => {
+    const { cli, backup } = await afterTheBackup(t)
+    // With a log of its own it could still be read, and what it knows be taken along.
+    const db = new DatabaseSync(cli.storePath)
+    db.exec('PRAGMA journal_mode = DELETE')
+    db.close()
+    const before = readFileSync(cli.storePath)
+    execFileSync('mount', ['--bind', cli.storePath, cli.storePath])
+    try {
+      execFileSync('mount', ['-o', 'remount,bind,ro', cli.storePath])
+      assertRefused(await cli.run(['restore', backup, '--yes']), 1, /Cannot open the store.*move it away/)
+    } finally {
+      execFileSync('umount', ['--lazy', cli.storePath])
+    }
+    assert.deepEqual(readFileSync(cli.storePath), before)
   })
 
   it('refuses a backup of a newer version, and leaves the store as it is', async (t) => {

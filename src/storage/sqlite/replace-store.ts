@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Store } from '../../domain/store.ts'
 import { unused } from './alone.ts'
-import { createPrivately, isBusy } from './connection.ts'
+import { createPrivately, isBusy, isDiskFailure } from './connection.ts'
 import { ForeignStore } from './migrate.ts'
 import { openSqliteStore } from './open-sqlite-store.ts'
 import { draftPath, removeRestoreFiles, removeStore, replacedPath } from './restore-files.ts'
@@ -64,6 +64,10 @@ async function openInPlace(path: string): Promise<StoreInPlace> {
     return await openSqliteStore(path, { isHeld: true })
   } catch (error) {
     if (error instanceof ForeignStore) throw error
+    // One that is whole, and only cannot be opened as things are, may know of erasures that the backup does not.
+    if (error instanceof Error && isDiskFailure(error.cause)) {
+      throw new Error(`${error.message} Mend that, or move it away to restore without what it knows.`)
+    }
     return 'unreadable'
   }
 }
