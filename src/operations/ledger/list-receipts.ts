@@ -8,7 +8,6 @@ import type { Problems } from '../../domain/problems.ts'
 import { type ErasureRecord, formatReceipt, parseRecord } from '../../domain/receipt.ts'
 import type { TombstoneQuery, TombstoneStore } from '../../domain/tombstone.ts'
 import type { TrackerRef, TrackerStore } from '../../domain/tracker.ts'
-import { signCheckpoint } from './make-receipt.ts'
 
 export interface ReceiptListOptions {
   limit?: number
@@ -74,7 +73,7 @@ async function makeReceipts(
 ): Promise<Receipt[]> {
   if (indexes.length === 0) return []
   const head = headAt(await ledger.edge(organisationId))
-  const checkpoint = signCheckpoint(keyring, organisationId, head)
+  const checkpoint = keyring.signCheckpoint(organisationId, head)
   return Promise.all(
     indexes.map(async (index) => {
       const [[entry], path] = await Promise.all([
@@ -84,7 +83,7 @@ async function makeReceipts(
       const erasure = entry?.index === index ? parseRecord(entry.record) : null
       const nonce = erasure && keyring.nonceOf(trackerId, subjectId, erasure)
       if (!entry || !nonce) throw new Error('A tombstone leads to no entry of the ledger that is its own.')
-      const receipt = formatReceipt({ nonce, record: entry.record }, { index, path, head }, checkpoint)
+      const receipt = formatReceipt({ nonce, record: entry.record }, { index, path }, checkpoint)
       const { alreadyErased, counts, erasedAt } = erasure
       return { alreadyErased, counts, erasedAt, receipt }
     }),
@@ -93,7 +92,8 @@ async function makeReceipts(
 
 async function provePlace(ledger: LedgerStore, organisationId: string, index: number, { size }: TreeHead) {
   const path = inclusionPath(index, size)
-  return hashesOfPath(path, await ledger.hashes(organisationId, path.flat()))
+  const hashes = hashesOfPath(path, await ledger.hashes(organisationId, path.flat()))
+  return hashes.map((hash) => hash.toString('base64'))
 }
 
 /** How many of them a page holds, which is one at least. */

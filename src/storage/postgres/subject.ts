@@ -1,6 +1,7 @@
 import { batcher } from '../../domain/batcher.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Page } from '../../domain/page.ts'
+import { formatRecord } from '../../domain/receipt.ts'
 import type {
   ErasedSubject,
   SubjectPosition,
@@ -169,7 +170,7 @@ export function subjectStore(connections: Connections): SubjectStore {
           await run(claim, [key, trackerId, subjectId])
         }
         // What has aged out goes before the rest, and uncounted: nobody could see it any more.
-        const [newest, , , events, sessions, , append] = await Promise.all([
+        const [newest, , , events, sessions, , ledger] = await Promise.all([
           run(newestOf, [key]),
           run(deleteAgedEvents, [key, since]),
           run(deleteAgedSessions, [key, since]),
@@ -182,13 +183,13 @@ export function subjectStore(connections: Connections): SubjectStore {
         const alreadyErased = counts.sessions === 0 && counts.events === 0
         const { erasedAt, digest, commitment } = mark
         // Sent together with the commit.
-        const entry = append({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
+        const record = formatRecord({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
+        const ledgerIndex = ledger.append(record)
         const refusedUntil = Math.max(erasedAt, integerOrNull(newest.rows[0] ?? {}, 'newest') ?? erasedAt)
-        const ledgerIndex = entry.index
         leaveTombstone(run, { organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex })
         leaveNote(run, note, counts)
         noteDeletion(run)
-        return { counts, record: entry.record, proof: entry.proof, refusedUntil }
+        return { counts, record, proof: ledger.tree.prove(ledgerIndex), refusedUntil }
       }),
   }
 }

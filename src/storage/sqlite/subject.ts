@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
+import { formatRecord } from '../../domain/receipt.ts'
 import type {
   ErasedSubject,
   ErasureMark,
@@ -17,7 +18,7 @@ import { subjectRange } from '../subject-range.ts'
 import { activityNotes } from './activity.ts'
 import { snapshot, transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
-import { ledgerWriting } from './ledger.ts'
+import { type AppendedLedgers, ledgerAppending } from './ledger.ts'
 import { deletionNote } from './scrub.ts'
 import { tombstoneWriting } from './tombstone.ts'
 import { trackerVisibility } from './tracker.ts'
@@ -157,11 +158,12 @@ export function subjectCommands(db: DatabaseSync) {
      FROM (SELECT max(started_at) AS started_at FROM sessions WHERE subject_key = ?1)`,
   )
   const noteDeletion = deletionNote(db)
-  const append = ledgerWriting(db)
+  const appending = ledgerAppending(db)
   const bury = tombstoneWriting(db)
   const leaveNote = activityNotes(db)
 
-  function erase({ view, subjectId, mark, note }: SubjectErasure): ErasedSubject | null {
+  /** What was deleted, but for the proof, which comes when the ledger has all entries of the transaction. */
+  function erase({ view, subjectId, mark, note }: SubjectErasure, ledgers: AppendedLedgers) {
     if (!isVisible(view)) return null
     const { organisationId, trackerId } = view
     const { erasedAt, digest, commitment } = mark
@@ -175,11 +177,12 @@ export function subjectCommands(db: DatabaseSync) {
     if (deleteSubject.run(trackerId, subjectId).changes !== 0) noteDeletion()
     const counts = { sessions, events }
     const alreadyErased = sessions === 0 && events === 0
-    const entry = append(organisationId, { alreadyErased, counts, erasedAt, subject: commitment, trackerId })
+    const record = formatRecord({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
+    const ledgerIndex = ledgers.append(organisationId, record)
     const refusedUntil = Math.max(erasedAt, newest ?? erasedAt)
-    bury({ organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex: entry.index })
+    bury({ organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex })
     leaveNote(note, counts)
-    return { counts, record: entry.record, proof: entry.proof, refusedUntil }
+    return { organisationId, ledgerIndex, counts, record, refusedUntil }
   }
 
   /** In one transaction. Should it fail, each in one of its own, so that an erasure that cannot be done takes no other with it. */
@@ -188,7 +191,13 @@ export function subjectCommands(db: DatabaseSync) {
     try {
       return transaction(db, () => {
         hasBegun = true
-        return erasures.map(erase)
+        const ledgers = appending()
+        const erased = erasures.map((erasure) => erase(erasure, ledgers))
+        return erased.map((one) => {
+          if (one === null) return null
+          const { organisationId, ledgerIndex, counts, record, refusedUntil } = one
+          return { counts, record, proof: ledgers.prove(organisationId, ledgerIndex), refusedUntil }
+        })
       })
     } catch (error) {
       // One that was never let in has waited long enough.

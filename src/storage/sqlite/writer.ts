@@ -82,6 +82,13 @@ export class Writer implements CommandRunner<Commands> {
     await promise
   }
 
+  #settle({ id, result, error }: Reply): void {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    if (error) waiting?.reject(error)
+    else waiting?.resolve(result)
+  }
+
   #note(report: Report): void {
     if ('hasDiskFailed' in report) this.#hasDiskFailed = true
     else this.#logHeldSince = report.logHeldMs === null ? null : performance.now() - report.logHeldMs
@@ -94,16 +101,9 @@ export class Writer implements CommandRunner<Commands> {
       resourceLimits: { maxYoungGenerationSizeMb: 12 },
     })
     let cause = new Error('The writer thread ended.')
-    worker.on('message', (message: Reply | Report) => {
-      if (!('id' in message)) {
-        this.#note(message)
-        return
-      }
-      const { id, result, error } = message
-      const waiting = this.#waiting.get(id)
-      this.#waiting.delete(id)
-      if (error) waiting?.reject(error)
-      else waiting?.resolve(result)
+    worker.on('message', (message: Reply[] | Report) => {
+      if (Array.isArray(message)) for (const reply of message) this.#settle(reply)
+      else this.#note(message)
     })
     worker.on('error', (error) => {
       cause = error instanceof Error ? error : cause
