@@ -12,7 +12,7 @@ import type {
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { type PageBuilder, readPage } from '../page.ts'
-import { asInteger, integer, integerOrNull, type Values } from '../rows/row.ts'
+import { asInteger, integer, type Values } from '../rows/row.ts'
 import { subjectPosition, summaryColumns, toRecord, toSummary } from '../rows/subject.ts'
 import { subjectRange } from '../subject-range.ts'
 import { activityNotes } from './activity.ts'
@@ -153,6 +153,7 @@ export function subjectCommands(db: DatabaseSync) {
   const deleteAgedSessions = db.prepare('DELETE FROM sessions WHERE subject_key = ? AND ended_at < ?')
   const deleteSessions = db.prepare('DELETE FROM sessions WHERE subject_key = ?')
   const deleteSubject = db.prepare('DELETE FROM subjects WHERE tracker_id = ? AND subject_id = ?')
+  const lastSeen = db.prepare('SELECT last_seen_at FROM subjects WHERE tracker_id = ? AND subject_id = ?')
   const newestOf = db.prepare(
     `SELECT max(coalesce((SELECT max(occurred_at) FROM events WHERE subject_key = ?1), started_at), started_at) AS newest
      FROM (SELECT max(started_at) AS started_at FROM sessions WHERE subject_key = ?1)`,
@@ -168,7 +169,10 @@ export function subjectCommands(db: DatabaseSync) {
     const { organisationId, trackerId } = view
     const { erasedAt, digest, commitment } = mark
     const key = subjectKey(trackerId, subjectId)
-    const newest = integerOrNull(newestOf.get(key) ?? {}, 'newest')
+    const seen = lastSeen.get(trackerId, subjectId)
+    // What happened later than now, by a clock that ran ahead, stays away too.
+    const isAhead = seen && integer(seen, 'last_seen_at') > erasedAt
+    const refusedUntil = isAhead ? Math.max(erasedAt, integer(newestOf.get(key) ?? {}, 'newest')) : erasedAt
     // What has aged out goes first, and uncounted: nobody could see it any more.
     deleteAgedEvents.run(key, view.since)
     deleteAgedSessions.run(key, view.since)
@@ -179,7 +183,6 @@ export function subjectCommands(db: DatabaseSync) {
     const alreadyErased = sessions === 0 && events === 0
     const record = formatRecord({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
     const ledgerIndex = ledgers.append(organisationId, record)
-    const refusedUntil = Math.max(erasedAt, newest ?? erasedAt)
     bury({ organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex })
     leaveNote(note, counts)
     return { organisationId, ledgerIndex, counts, record, refusedUntil }

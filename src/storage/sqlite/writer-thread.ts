@@ -13,7 +13,7 @@ const report = (message: Report) => port.postMessage(message)
 const log = new LogTruncation(db, { onHeld: (logHeldMs) => report({ logHeldMs }) })
 
 port.on('message', (first: Message) => {
-  const messages = [first, ...alsoThere(port)]
+  const messages = [first, ...alsoThere(port)].flat()
   const erasing = messages.filter(isErasing)
   if (erasing.length > 0) eraseTogether(erasing, (replies) => port.postMessage(replies))
   for (const message of messages) {
@@ -35,7 +35,7 @@ function* alsoThere(port: MessagePort): Generator<Message> {
   for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) yield next.message
 }
 
-function isErasing(message: Message): message is Erasing {
+function isErasing(message: Call | 'close'): message is Erasing {
   return message !== 'close' && message.name === 'eraseSubjects'
 }
 
