@@ -1,5 +1,7 @@
 import { createHmac, hkdfSync } from 'node:crypto'
 import { formatInstant, type Instant } from './instant.ts'
+import type { TreeHead } from './merkle-tree.ts'
+import { formatCheckpoint } from './receipt.ts'
 import { type NoteSigner, noteSigner } from './signed-note.ts'
 
 /** How many random bytes a secret of the installation has. */
@@ -54,6 +56,7 @@ export class Keyring {
   readonly #secrets: readonly [Secret, ...Secret[]]
   readonly #ledgerOrigin: string
   readonly #signers = new Map<string, readonly NoteSigner[]>()
+  readonly #checkpoints = new Map<string, { head: TreeHead; checkpoint: string }>()
   /** In the order of the secrets. */
   readonly tombstoneKeys: readonly TombstoneKey[]
   /** By which a store knows the secrets again that it belongs to. */
@@ -91,6 +94,17 @@ export class Keyring {
   /** The name of an organisation's ledger and of its keys. */
   originOf(organisationId: string): string {
     return `${this.#ledgerOrigin}/${encodeURIComponent(organisationId)}`
+  }
+
+  /** A head of an organisation's ledger, signed. The last one is kept: erasures that are done together share their head. */
+  signCheckpoint(organisationId: string, head: TreeHead): string {
+    const last = this.#checkpoints.get(organisationId)
+    if (last?.head.size === head.size && Buffer.compare(last.head.rootHash, head.rootHash) === 0) {
+      return last.checkpoint
+    }
+    const checkpoint = formatCheckpoint(this.originOf(organisationId), head, this.signersOf(organisationId))
+    this.#checkpoints.set(organisationId, { head, checkpoint })
+    return checkpoint
   }
 
   /** Every secret signs an organisation's ledger, so that whoever trusts an older key can go on. */

@@ -128,8 +128,8 @@ export interface TreeHead {
 /** Proves that a leaf is in a tree. */
 export interface InclusionProof {
   index: number
-  /** The hashes that lead from it to the root, the lowest first. */
-  path: readonly Uint8Array[]
+  /** The hashes that lead from it to the root in base64, the lowest first. */
+  path: readonly string[]
   head: TreeHead
 }
 
@@ -137,9 +137,58 @@ export function headAt(last: Edge | null): TreeHead {
   return { size: last?.size ?? 0, rootHash: last ? join(peaksAt(last)) : emptyRoot }
 }
 
-/** Proves that the last leaf is in its tree: the peaks that were there before it lead to the root, the smallest first. */
-export function proveLast(before: Edge | null, last: Edge): InclusionProof {
-  return { index: last.size - 1, path: before ? peaksAt(before).reverse() : [], head: headAt(last) }
+/** A tree that grows, leaf by leaf, and can prove that what was appended to it here is in it as it stands now. */
+export class GrowingTree {
+  readonly #from: number
+  readonly #peaks: readonly Buffer[]
+  readonly #appended: Edge[] = []
+  #last: Edge | null
+  #head: TreeHead | null = null
+
+  /** The tree that ends with an edge; `null` for one without leaves. */
+  constructor(last: Edge | null) {
+    this.#last = last
+    this.#from = last?.size ?? 0
+    this.#peaks = last ? peaksAt(last) : []
+  }
+
+  get size(): number {
+    return this.#last?.size ?? 0
+  }
+
+  append(leaf: Buffer): Edge {
+    const edge = appendLeaf(this.#last, leaf)
+    this.#appended.push(edge)
+    this.#last = edge
+    this.#head = null
+    return edge
+  }
+
+  prove(index: number): InclusionProof {
+    if (index < this.#from) throw new Error('Only what was appended here can be proven.')
+    this.#head ??= headAt(this.#last)
+    const path = inclusionPath(index, this.#head.size)
+    const hashes = path.map((subtrees) => join(subtrees.map((subtree) => this.#hashOf(subtree))))
+    return { index, path: hashes.map((hash) => hash.toString('base64')), head: this.#head }
+  }
+
+  /** Beside the way from a new leaf to the root stand only subtrees that new leaves complete, and peaks of the tree before. */
+  #hashOf(subtree: Subtree): Buffer {
+    const last = lastLeafOf(subtree)
+    const hash =
+      last < this.#from
+        ? this.#peaks[onesAbove(this.#from, subtree.level)]
+        : this.#appended[last - this.#from]?.completed[subtree.level]
+    if (!hash) throw new Error('The edge of a tree lacks a hash.')
+    return hash
+  }
+}
+
+/** How many bits of a number are set above a place: as many peaks are larger than the one at that level. */
+function onesAbove(size: number, level: number): number {
+  let ones = 0
+  for (let rest = Math.floor(size / 2 ** (level + 1)); rest > 0; rest = Math.floor(rest / 2)) ones += rest % 2
+  return ones
 }
 
 const hashBytes = 32

@@ -57,16 +57,11 @@ export function formatCheckpoint(
 /** A receipt as C2SP tlog-proof: an entry and what leads to its subject, its place in the tree, and a checkpoint of that tree. */
 export function formatReceipt(
   { nonce, record }: { nonce: Uint8Array; record: string },
-  { index, path }: InclusionProof,
+  { index, path }: Pick<InclusionProof, 'index' | 'path'>,
   checkpoint: string,
 ): string {
   const extra = JSON.stringify({ nonce: Buffer.from(nonce).toString('base64url'), record })
-  const lines = [
-    'c2sp.org/tlog-proof@v1',
-    `extra ${base64(Buffer.from(extra))}`,
-    `index ${index}`,
-    ...path.map(base64),
-  ]
+  const lines = ['c2sp.org/tlog-proof@v1', `extra ${base64(Buffer.from(extra))}`, `index ${index}`, ...path]
   return `${lines.join('\n')}\n\n${checkpoint}`
 }
 

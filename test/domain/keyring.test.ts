@@ -3,7 +3,6 @@ import { describe, it } from 'node:test'
 import { verifyCheckpoint, verifyReceipt } from '../../client/src/index.ts'
 import { Keyring, subjectCommitment } from '../../src/domain/keyring.ts'
 import { exampleReceipt, exampleVerifierKey } from '../../src/http/api/schemas/example-receipt.ts'
-import { signCheckpoint } from '../../src/operations/ledger/make-receipt.ts'
 import { testSecret } from '../support/test-keyring.ts'
 
 const [old, young] = [testSecret('old'), testSecret('young')]
@@ -39,7 +38,7 @@ describe('a keyring', () => {
   })
 
   it('signs with every secret, so that whoever trusts an older key can go on', async () => {
-    const checkpoint = signCheckpoint(rotated, 'acme', { size: 0, rootHash: Buffer.alloc(32) })
+    const checkpoint = rotated.signCheckpoint('acme', { size: 0, rootHash: Buffer.alloc(32) })
     for (const signers of [before.signersOf('acme'), rotated.signersOf('acme')]) {
       const verifierKeys = signers.slice(0, 1).map(({ verifierKey }) => verifierKey)
       assert.equal((await verifyCheckpoint(checkpoint, { verifierKeys })).size, 0)

@@ -3,7 +3,6 @@ import type { Command } from 'commander'
 import { formatInstant } from '../../domain/instant.ts'
 import type { Services } from '../../domain/services.ts'
 import { findOlderData, type OlderData } from '../../operations/ledger/find-older-data.ts'
-import { signCheckpoint } from '../../operations/ledger/make-receipt.ts'
 import { type OpenedCheckpoint, openCheckpoint } from '../../operations/ledger/open-checkpoint.ts'
 import { type LedgerVerification, verifyLedger } from '../../operations/ledger/verify-ledger.ts'
 import { requireOrganisation } from '../../operations/organisation/require-organisation.ts'
@@ -85,7 +84,7 @@ async function verifyAll(
       since: since?.organisationId === organisationId ? since.head : null,
       onEntries: (count) => progress(`${organisationId}: entries`, count),
     })
-    const checkpoint = signCheckpoint(services.keyring, organisationId, verification.head)
+    const checkpoint = services.keyring.signCheckpoint(organisationId, verification.head)
     const findings: Findings = { organisationId, ...verification, checkpoint, olderCount: 0, older: [] }
     const onSubjects = (count: number) => progress(`${organisationId}: subjects`, count)
     for await (const each of findOlderData(services, organisationId, onSubjects)) {

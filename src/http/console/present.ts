@@ -31,9 +31,5 @@ export function presentActivity(entry: ActivityEntry) {
 }
 
 export function presentProvenEntry({ index, record, leafHash, proof, checkpoint }: ProvenEntry) {
-  return { index, record, leafHash: base64(leafHash), proof: proof.map(base64), checkpoint }
-}
-
-function base64(hash: Uint8Array): string {
-  return Buffer.from(hash).toString('base64')
+  return { index, record, leafHash: Buffer.from(leafHash).toString('base64'), proof, checkpoint }
 }

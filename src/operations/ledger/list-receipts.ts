@@ -8,7 +8,6 @@ import type { Problems } from '../../domain/problems.ts'
 import { type ErasureRecord, formatReceipt, parseRecord } from '../../domain/receipt.ts'
 import type { TombstoneQuery, TombstoneStore } from '../../domain/tombstone.ts'
 import type { TrackerRef, TrackerStore } from '../../domain/tracker.ts'
-import { signCheckpoint } from './make-receipt.ts'
 import { provePlace } from './prove-entry.ts'
 
 export interface ReceiptListOptions {
@@ -75,7 +74,7 @@ async function makeReceipts(
 ): Promise<Receipt[]> {
   if (indexes.length === 0) return []
   const head = headAt(await ledger.edge(organisationId))
-  const checkpoint = signCheckpoint(keyring, organisationId, head)
+  const checkpoint = keyring.signCheckpoint(organisationId, head)
   return Promise.all(
     indexes.map(async (index) => {
       const [[entry], path] = await Promise.all([
@@ -85,7 +84,7 @@ async function makeReceipts(
       const erasure = entry?.index === index ? parseRecord(entry.record) : null
       const nonce = erasure && keyring.nonceOf(trackerId, subjectId, erasure)
       if (!entry || !nonce) throw new Error('A tombstone leads to no entry of the ledger that is its own.')
-      const receipt = formatReceipt({ nonce, record: entry.record }, { index, path, head }, checkpoint)
+      const receipt = formatReceipt({ nonce, record: entry.record }, { index, path }, checkpoint)
       const { alreadyErased, counts, erasedAt } = erasure
       return { alreadyErased, counts, erasedAt, receipt }
     }),

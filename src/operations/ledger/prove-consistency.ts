@@ -2,7 +2,6 @@ import type { Keyring } from '../../domain/keyring.ts'
 import type { LedgerStore } from '../../domain/ledger.ts'
 import { consistencyPath, hashesOfPath, headAt } from '../../domain/merkle-tree.ts'
 import { Problems } from '../../domain/problems.ts'
-import { signCheckpoint } from './make-receipt.ts'
 
 /** Proves that a ledger begins with what it was when it had `from` entries. */
 export interface ConsistencyProof {
@@ -27,5 +26,5 @@ export async function proveConsistency(
   problems.throwIfAny()
   const path = consistencyPath(from, head.size)
   const proof = hashesOfPath(path, await ledger.hashes(organisationId, path.flat()))
-  return { from, to: head.size, proof, checkpoint: signCheckpoint(keyring, organisationId, head) }
+  return { from, to: head.size, proof, checkpoint: keyring.signCheckpoint(organisationId, head) }
 }

@@ -2,14 +2,14 @@ import { notFound } from '../../domain/errors.ts'
 import type { Keyring } from '../../domain/keyring.ts'
 import type { LedgerStore } from '../../domain/ledger.ts'
 import { hashesOfPath, headAt, inclusionPath, type TreeHead } from '../../domain/merkle-tree.ts'
-import { signCheckpoint } from './make-receipt.ts'
 
 /** What shows that an entry stands in a ledger. Without the nonce of its receipt it does not tell who was erased. */
 export interface ProvenEntry {
   index: number
   record: string
   leafHash: Uint8Array
-  proof: readonly Uint8Array[]
+  /** Hashes in base64. */
+  proof: string[]
   checkpoint: string
 }
 
@@ -25,16 +25,17 @@ export async function proveEntry(
   const head = headAt(await ledger.edge(organisationId))
   const proof = await provePlace(ledger, organisationId, index, head)
   const { record, leafHash } = entry
-  return { index, record, leafHash, proof, checkpoint: signCheckpoint(keyring, organisationId, head) }
+  return { index, record, leafHash, proof, checkpoint: keyring.signCheckpoint(organisationId, head) }
 }
 
-/** The hashes that lead from an entry to the root of a tree that holds it. */
+/** The hashes that lead from an entry to the root of a tree that holds it, in base64. */
 export async function provePlace(
   ledger: LedgerStore,
   organisationId: string,
   index: number,
   { size }: TreeHead,
-): Promise<Uint8Array[]> {
+): Promise<string[]> {
   const path = inclusionPath(index, size)
-  return hashesOfPath(path, await ledger.hashes(organisationId, path.flat()))
+  const hashes = hashesOfPath(path, await ledger.hashes(organisationId, path.flat()))
+  return hashes.map((hash) => hash.toString('base64'))
 }

@@ -1,7 +1,6 @@
 import type { Keyring } from '../../domain/keyring.ts'
 import type { LedgerStore } from '../../domain/ledger.ts'
 import { headAt, type TreeHead } from '../../domain/merkle-tree.ts'
-import { signCheckpoint } from './make-receipt.ts'
 
 /** How an organisation's ledger stands, and by which keys others know it. */
 export interface LedgerHead extends TreeHead {
@@ -18,7 +17,7 @@ export async function readLedger(
   return {
     ...head,
     origin: keyring.originOf(organisationId),
-    checkpoint: signCheckpoint(keyring, organisationId, head),
+    checkpoint: keyring.signCheckpoint(organisationId, head),
     verifierKeys: keyring.signersOf(organisationId).map(({ verifierKey }) => verifierKey),
   }
 }

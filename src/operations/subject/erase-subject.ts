@@ -4,12 +4,12 @@ import type { Clock, Instant } from '../../domain/instant.ts'
 import type { Journal } from '../../domain/journal.ts'
 import { type Keyring, subjectCommitment } from '../../domain/keyring.ts'
 import type { Randomness } from '../../domain/randomness.ts'
+import { formatReceipt } from '../../domain/receipt.ts'
 import type { SubjectStore } from '../../domain/subject.ts'
 import type { SubjectCounts } from '../../domain/subject-counts.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { withoutSubject } from '../../domain/without-subject.ts'
 import { activityNote } from '../activity/activity-note.ts'
-import { makeReceipt } from '../ledger/make-receipt.ts'
 
 /** What one erasure request did. */
 export interface Erasure {
@@ -52,6 +52,7 @@ export async function eraseSubject(
   const { counts, record, proof, refusedUntil } = erased
   const entry = { kind: 'erasure', organisationId, index: proof.index, record, trackerId, erasedAt } as const
   await deps.journal?.append([{ ...entry, tombstone: { digest, refusedUntil } }])
-  const receipt = makeReceipt(keyring, organisationId, { nonce, record }, proof)
+  const checkpoint = keyring.signCheckpoint(organisationId, proof.head)
+  const receipt = formatReceipt({ nonce, record }, proof, checkpoint)
   return { alreadyErased: counts.sessions === 0 && counts.events === 0, counts, erasedAt, receipt }
 }

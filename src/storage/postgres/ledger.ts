@@ -1,7 +1,6 @@
 import type { LedgerStore } from '../../domain/ledger.ts'
-import { type Edge, lastLeafOf } from '../../domain/merkle-tree.ts'
-import type { ErasureRecord } from '../../domain/receipt.ts'
-import { type AppendedEntry, appendEntry, toEdge, toHashes, toLedgerEntry } from '../rows/ledger.ts'
+import { formatEdge, GrowingTree, hashLeaf, lastLeafOf } from '../../domain/merkle-tree.ts'
+import { toEdge, toHashes, toLedgerEntry } from '../rows/ledger.ts'
 import type { Connections } from './connections.ts'
 import { statement } from './statement.ts'
 import type { Run } from './transact.ts'
@@ -39,29 +38,27 @@ export function ledgerStore(connections: Connections): LedgerStore {
   }
 }
 
-/** Keeps an organisation's ledger to this transaction from here on; what is handed back appends an entry to it. */
-export async function holdLedger(
-  run: Run,
-  organisationId: string,
-): Promise<(erasure: ErasureRecord) => AppendedEntry> {
-  const last = await lockForAppending(run, organisationId)
-  return (erasure) => {
-    const entry = appendEntry(last, erasure)
-    insertEntry(run, organisationId, entry)
-    return entry
-  }
-}
-
-/** Keeps an organisation's ledger to this transaction, and hands back its edge; `null` when it has no entries. */
-export async function lockForAppending(run: Run, organisationId: string): Promise<Edge | null> {
+/** Keeps an organisation's ledger to this transaction from here on. */
+export async function holdLedger(run: Run, organisationId: string): Promise<HeldLedger> {
   const [, { rows }] = await Promise.all([
     run(lockLedger, [ledgerLocks, organisationId]),
     run(last, [organisationId]),
   ])
-  return rows[0] ? toEdge(rows[0]) : null
+  const tree = new GrowingTree(rows[0] ? toEdge(rows[0]) : null)
+  return {
+    tree,
+    append(record) {
+      const edge = tree.append(hashLeaf(record))
+      const index = edge.size - 1
+      run(insert, [organisationId, index, record, formatEdge(edge)])
+      return index
+    },
+  }
 }
 
-/** Stores an entry whose ledger this transaction keeps. */
-export function insertEntry(run: Run, organisationId: string, entry: AppendedEntry): void {
-  run(insert, [organisationId, entry.index, entry.record, entry.edge])
+/** A ledger that nobody else appends to before the transaction has ended. */
+interface HeldLedger {
+  tree: GrowingTree
+  /** Tells the index of the entry. */
+  append(record: string): number
 }

@@ -2,12 +2,11 @@ import type { Instant } from '../../domain/instant.ts'
 import type { JournalledErasure } from '../../domain/journal.ts'
 import { type AppendedEntries, LedgerConflict, type ReplayStore } from '../../domain/replay.ts'
 import { refusalSql } from '../remove-refused.ts'
-import { appendRecord, toEdge } from '../rows/ledger.ts'
 import { integer, text } from '../rows/row.ts'
 import type { Connections } from './connections.ts'
 import { holdOrganisationRow } from './hold-owner.ts'
 import { subjectKeyText } from './key-text.ts'
-import { insertEntry, list, lockForAppending } from './ledger.ts'
+import { holdLedger, list } from './ledger.ts'
 import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'
 import { findTombstones, leaveTombstone } from './tombstone.ts'
@@ -67,20 +66,18 @@ async function appendEntries(
   if (!(await holdOrganisationRow(run, organisationId))) return null
   const [first] = entries
   if (!first) return { entries: 0, tombstones: 0 }
-  let edge = await lockForAppending(run, organisationId)
+  const ledger = await holdLedger(run, organisationId)
   const { rows } = await run(list, [organisationId, first.index, entries.length])
   const known = new Map(rows.map((row) => [integer(row, 'ledger_index'), text(row, 'record')]))
   const appended = { entries: 0, tombstones: 0 }
   for (const { index, record, trackerId, erasedAt, tombstone } of entries) {
-    const next = edge?.size ?? 0
+    const next = ledger.tree.size
     if (index > next) throw LedgerConflict.gap(organisationId, next, index)
     if (index < next) {
       if (known.get(index) === record) continue
       throw LedgerConflict.other(organisationId, index)
     }
-    const entry = appendRecord(edge, record)
-    insertEntry(run, organisationId, entry)
-    edge = toEdge({ ledger_index: index, edge: entry.edge })
+    ledger.append(record)
     known.set(index, record)
     appended.entries += 1
     if (!tombstone) continue

@@ -1,6 +1,7 @@
 import { batcher } from '../../domain/batcher.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Page } from '../../domain/page.ts'
+import { formatRecord } from '../../domain/receipt.ts'
 import type {
   ErasedSubject,
   SubjectPosition,
@@ -66,7 +67,7 @@ const count = statement(
 // Whoever writes to a subject has its row to itself first, so nothing is added to it while it is erased. Others do not wait for the
 // row of a subject they cannot see: how long they wait would tell that it is there.
 const lock = statement(
-  `SELECT 1 FROM subjects WHERE subject_key = $1
+  `SELECT last_seen_at FROM subjects WHERE subject_key = $1
    AND EXISTS (SELECT 1 FROM trackers WHERE id = $2 AND organisation_id = $3 AND deleted_at IS NULL) FOR UPDATE`,
 )
 // Of a subject that is not there a row is made, and deleted with the rest: whoever is storing it just now has to end first, and whoever
@@ -168,9 +169,12 @@ export function subjectStore(connections: Connections): SubjectStore {
           if (!(await holdTrackers(run, [trackerId])).has(trackerId)) return null
           await run(claim, [key, trackerId, subjectId])
         }
+        const { erasedAt, digest, commitment } = mark
+        // What happened later than now, by a clock that ran ahead, stays away too. What was stored meanwhile may have.
+        const isAhead = locked.rows[0] === undefined || integer(locked.rows[0], 'last_seen_at') > erasedAt
         // What has aged out goes before the rest, and uncounted: nobody could see it any more.
-        const [newest, , , events, sessions, , append] = await Promise.all([
-          run(newestOf, [key]),
+        const [newest, , , events, sessions, , ledger] = await Promise.all([
+          isAhead ? run(newestOf, [key]) : null,
           run(deleteAgedEvents, [key, since]),
           run(deleteAgedSessions, [key, since]),
           run(deleteEvents, [key]),
@@ -180,15 +184,15 @@ export function subjectStore(connections: Connections): SubjectStore {
         ])
         const counts = { sessions: sessions.rowCount ?? 0, events: events.rowCount ?? 0 }
         const alreadyErased = counts.sessions === 0 && counts.events === 0
-        const { erasedAt, digest, commitment } = mark
         // Sent together with the commit.
-        const entry = append({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
-        const refusedUntil = Math.max(erasedAt, integerOrNull(newest.rows[0] ?? {}, 'newest') ?? erasedAt)
-        const ledgerIndex = entry.index
+        const record = formatRecord({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
+        const ledgerIndex = ledger.append(record)
+        const newestAt = newest?.rows[0] ? integerOrNull(newest.rows[0], 'newest') : null
+        const refusedUntil = Math.max(erasedAt, newestAt ?? erasedAt)
         leaveTombstone(run, { organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex })
         leaveNote(run, note, { counts, ledgerIndex })
         noteDeletion(run)
-        return { counts, record: entry.record, proof: entry.proof, refusedUntil }
+        return { counts, record, proof: ledger.tree.prove(ledgerIndex), refusedUntil }
       }),
   }
 }

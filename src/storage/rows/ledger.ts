@@ -1,16 +1,5 @@
 import type { LedgerEntry } from '../../domain/ledger.ts'
-import {
-  appendLeaf,
-  type Edge,
-  formatEdge,
-  hashLeaf,
-  type InclusionProof,
-  lastLeafOf,
-  parseEdge,
-  proveLast,
-  type Subtree,
-} from '../../domain/merkle-tree.ts'
-import { type ErasureRecord, formatRecord } from '../../domain/receipt.ts'
+import { type Edge, lastLeafOf, parseEdge, type Subtree } from '../../domain/merkle-tree.ts'
 import { integer, type Row, text } from './row.ts'
 
 /** The edge that stands with an entry. */
@@ -23,26 +12,6 @@ export function toLedgerEntry(row: Row): LedgerEntry {
   const [leafHash] = edge.completed
   if (!leafHash) throw new Error('The store holds an entry of the ledger without its hash.')
   return { index: integer(row, 'ledger_index'), record: text(row, 'record'), leafHash, edge }
-}
-
-/** An entry that is to be stored, and the proof that it is in the tree. */
-export interface AppendedEntry {
-  index: number
-  record: string
-  edge: string
-  proof: InclusionProof
-}
-
-/** The entry that comes behind the one with the edge `last`. */
-export function appendEntry(last: Edge | null, erasure: ErasureRecord): AppendedEntry {
-  return appendRecord(last, formatRecord(erasure))
-}
-
-/** The same for an entry as it stands in the tree. */
-export function appendRecord(last: Edge | null, record: string): AppendedEntry {
-  const edge = appendLeaf(last, hashLeaf(record))
-  const proof = proveLast(last, edge)
-  return { index: proof.index, record, edge: formatEdge(edge), proof }
 }
 
 /** The hashes of subtrees, out of the rows with which they stand. Throws when one is missing. */

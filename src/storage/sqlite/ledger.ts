@@ -1,8 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { LedgerStore } from '../../domain/ledger.ts'
-import { lastLeafOf } from '../../domain/merkle-tree.ts'
-import { type ErasureRecord, formatRecord } from '../../domain/receipt.ts'
-import { type AppendedEntry, appendRecord, toEdge, toHashes, toLedgerEntry } from '../rows/ledger.ts'
+import {
+  formatEdge,
+  GrowingTree,
+  hashLeaf,
+  type InclusionProof,
+  lastLeafOf,
+} from '../../domain/merkle-tree.ts'
+import { toEdge, toHashes, toLedgerEntry } from '../rows/ledger.ts'
 import type { Connections } from './connections.ts'
 
 const lastEntry = `SELECT ledger_index, edge FROM ledger_entries WHERE organisation_id = ?
@@ -30,24 +35,36 @@ export function ledgerStore({ reader }: Connections): LedgerStore {
   }
 }
 
-/** Appends an entry to an organisation's ledger, within the transaction of the erasure it tells of. */
-export function ledgerWriting(
-  db: DatabaseSync,
-): (organisationId: string, erasure: ErasureRecord) => AppendedEntry {
-  const append = ledgerAppending(db)
-  return (organisationId, erasure) => append(organisationId, formatRecord(erasure))
+/** Ledgers that one transaction appends to. Every proof is against the tree as the transaction leaves it, so they share its head. */
+export interface AppendedLedgers {
+  /** Tells the index of the entry. */
+  append(organisationId: string, record: string): number
+  prove(organisationId: string, index: number): InclusionProof
 }
 
-/** The same for an entry as it stands in the tree. */
-export function ledgerAppending(db: DatabaseSync): (organisationId: string, record: string) => AppendedEntry {
+export function ledgerAppending(db: DatabaseSync): () => AppendedLedgers {
   const last = db.prepare(lastEntry)
   const insert = db.prepare(
     'INSERT INTO ledger_entries (organisation_id, ledger_index, record, edge) VALUES (?, ?, ?, ?)',
   )
-  return (organisationId, record) => {
-    const row = last.get(organisationId)
-    const entry = appendRecord(row ? toEdge(row) : null, record)
-    insert.run(organisationId, entry.index, entry.record, entry.edge)
-    return entry
+  return () => {
+    const trees = new Map<string, GrowingTree>()
+    function treeOf(organisationId: string): GrowingTree {
+      const known = trees.get(organisationId)
+      if (known) return known
+      const row = last.get(organisationId)
+      const tree = new GrowingTree(row ? toEdge(row) : null)
+      trees.set(organisationId, tree)
+      return tree
+    }
+    return {
+      append(organisationId, record) {
+        const edge = treeOf(organisationId).append(hashLeaf(record))
+        const index = edge.size - 1
+        insert.run(organisationId, index, record, formatEdge(edge))
+        return index
+      },
+      prove: (organisationId, index) => treeOf(organisationId).prove(index),
+    }
   }
 }

@@ -56,12 +56,13 @@ function entryAppending(db: DatabaseSync) {
   const record = db.prepare(
     'SELECT record FROM ledger_entries WHERE organisation_id = ? AND ledger_index = ?',
   )
-  const append = ledgerAppending(db)
+  const appending = ledgerAppending(db)
   const bury = tombstoneWriting(db)
   return (organisationId: string, entries: readonly JournalledErasure[]): AppendedEntries | null =>
     transaction(db, () => {
       if (!isThere.get(organisationId)) return null
       const appended = { entries: 0, tombstones: 0 }
+      const ledgers = appending()
       let next = integer(size.get(organisationId) ?? {}, 'size')
       for (const entry of entries) {
         const { index, trackerId, erasedAt, tombstone } = entry
@@ -70,7 +71,7 @@ function entryAppending(db: DatabaseSync) {
           if (record.get(organisationId, index)?.record === entry.record) continue
           throw LedgerConflict.other(organisationId, index)
         }
-        append(organisationId, entry.record)
+        ledgers.append(organisationId, entry.record)
         next += 1
         appended.entries += 1
         if (!tombstone) continue

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
+import { formatRecord } from '../../domain/receipt.ts'
 import type {
   ErasedSubject,
   ErasureMark,
@@ -11,13 +12,13 @@ import type {
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { type PageBuilder, readPage } from '../page.ts'
-import { asInteger, integer, integerOrNull, type Values } from '../rows/row.ts'
+import { asInteger, integer, type Values } from '../rows/row.ts'
 import { subjectPosition, summaryColumns, toRecord, toSummary } from '../rows/subject.ts'
 import { subjectRange } from '../subject-range.ts'
 import { activityNotes } from './activity.ts'
 import { snapshot, transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
-import { ledgerWriting } from './ledger.ts'
+import { type AppendedLedgers, ledgerAppending } from './ledger.ts'
 import { deletionNote } from './scrub.ts'
 import { tombstoneWriting } from './tombstone.ts'
 import { trackerVisibility } from './tracker.ts'
@@ -152,21 +153,26 @@ export function subjectCommands(db: DatabaseSync) {
   const deleteAgedSessions = db.prepare('DELETE FROM sessions WHERE subject_key = ? AND ended_at < ?')
   const deleteSessions = db.prepare('DELETE FROM sessions WHERE subject_key = ?')
   const deleteSubject = db.prepare('DELETE FROM subjects WHERE tracker_id = ? AND subject_id = ?')
+  const lastSeen = db.prepare('SELECT last_seen_at FROM subjects WHERE tracker_id = ? AND subject_id = ?')
   const newestOf = db.prepare(
     `SELECT max(coalesce((SELECT max(occurred_at) FROM events WHERE subject_key = ?1), started_at), started_at) AS newest
      FROM (SELECT max(started_at) AS started_at FROM sessions WHERE subject_key = ?1)`,
   )
   const noteDeletion = deletionNote(db)
-  const append = ledgerWriting(db)
+  const appending = ledgerAppending(db)
   const bury = tombstoneWriting(db)
   const leaveNote = activityNotes(db)
 
-  function erase({ view, subjectId, mark, note }: SubjectErasure): ErasedSubject | null {
+  /** What was deleted, but for the proof, which comes when the ledger has all entries of the transaction. */
+  function erase({ view, subjectId, mark, note }: SubjectErasure, ledgers: AppendedLedgers) {
     if (!isVisible(view)) return null
     const { organisationId, trackerId } = view
     const { erasedAt, digest, commitment } = mark
     const key = subjectKey(trackerId, subjectId)
-    const newest = integerOrNull(newestOf.get(key) ?? {}, 'newest')
+    const seen = lastSeen.get(trackerId, subjectId)
+    // What happened later than now, by a clock that ran ahead, stays away too.
+    const isAhead = seen && integer(seen, 'last_seen_at') > erasedAt
+    const refusedUntil = isAhead ? Math.max(erasedAt, integer(newestOf.get(key) ?? {}, 'newest')) : erasedAt
     // What has aged out goes first, and uncounted: nobody could see it any more.
     deleteAgedEvents.run(key, view.since)
     deleteAgedSessions.run(key, view.since)
@@ -175,11 +181,11 @@ export function subjectCommands(db: DatabaseSync) {
     if (deleteSubject.run(trackerId, subjectId).changes !== 0) noteDeletion()
     const counts = { sessions, events }
     const alreadyErased = sessions === 0 && events === 0
-    const entry = append(organisationId, { alreadyErased, counts, erasedAt, subject: commitment, trackerId })
-    const refusedUntil = Math.max(erasedAt, newest ?? erasedAt)
-    bury({ organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex: entry.index })
-    leaveNote(note, { counts, ledgerIndex: entry.index })
-    return { counts, record: entry.record, proof: entry.proof, refusedUntil }
+    const record = formatRecord({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
+    const ledgerIndex = ledgers.append(organisationId, record)
+    bury({ organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex })
+    leaveNote(note, { counts, ledgerIndex })
+    return { organisationId, ledgerIndex, counts, record, refusedUntil }
   }
 
   /** In one transaction. Should it fail, each in one of its own, so that an erasure that cannot be done takes no other with it. */
@@ -188,7 +194,13 @@ export function subjectCommands(db: DatabaseSync) {
     try {
       return transaction(db, () => {
         hasBegun = true
-        return erasures.map(erase)
+        const ledgers = appending()
+        const erased = erasures.map((erasure) => erase(erasure, ledgers))
+        return erased.map((one) => {
+          if (one === null) return null
+          const { organisationId, ledgerIndex, counts, record, refusedUntil } = one
+          return { counts, record, proof: ledgers.prove(organisationId, ledgerIndex), refusedUntil }
+        })
       })
     } catch (error) {
       // One that was never let in has waited long enough.

@@ -13,7 +13,7 @@ export interface Erasing extends Call {
 }
 
 /** What the thread is sent. */
-export type Message = Call | 'close'
+export type Message = Call[] | 'close'
 
 /** What a call comes back with. */
 export interface Reply {

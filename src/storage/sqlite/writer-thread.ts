@@ -13,9 +13,9 @@ const report = (message: Report) => port.postMessage(message)
 const log = new LogTruncation(db, { onHeld: (logHeldMs) => report({ logHeldMs }) })
 
 port.on('message', (first: Message) => {
-  const messages = [first, ...alsoThere(port)]
+  const messages = [first, ...alsoThere(port)].flat()
   const erasing = messages.filter(isErasing)
-  if (erasing.length > 0) eraseTogether(erasing, (reply) => port.postMessage(reply))
+  if (erasing.length > 0) eraseTogether(erasing, (replies) => port.postMessage(replies))
   for (const message of messages) {
     if (message === 'close') {
       log.end(() => {
@@ -23,7 +23,7 @@ port.on('message', (first: Message) => {
         port.close()
       })
     } else if (!isErasing(message)) {
-      answerCall(message, (reply) => port.postMessage(reply))
+      answerCall(message, (reply) => port.postMessage([reply]))
       // Each batch of an import leaves much garbage behind, and an import lets it be collected before the next one comes.
       if (message.name === 'ingest') setImmediate(() => globalThis.gc?.())
     }
@@ -35,7 +35,7 @@ function* alsoThere(port: MessagePort): Generator<Message> {
   for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) yield next.message
 }
 
-function isErasing(message: Message): message is Erasing {
+function isErasing(message: Call | 'close'): message is Erasing {
   return message !== 'close' && message.name === 'eraseSubjects'
 }
 
@@ -43,14 +43,16 @@ function isErasing(message: Message): message is Erasing {
  * Erasures that waited together share a transaction and the emptying of the log, which cost far more than a small one itself. The log
  * is emptied also when nothing was there any more: an erasure that was cut off after its commit has left its pages in it.
  */
-function eraseTogether(calls: readonly Erasing[], post: (reply: Reply) => void): void {
+function eraseTogether(calls: readonly Erasing[], post: (replies: Reply[]) => void): void {
   const outcomes = run.eraseSubjects(calls.flatMap(({ args: [erasures] }) => erasures))
   const hasErased = outcomes.some((outcome) => outcome !== null && !(outcome instanceof Error))
   if (outcomes.some(isDiskFailure)) report({ hasDiskFailed: true })
   function answerAll(error?: unknown): void {
-    for (const { id, args } of calls) {
-      post(error === undefined ? { id, result: outcomes.splice(0, args[0].length) } : failed(id, error))
-    }
+    post(
+      calls.map(({ id, args }) =>
+        error === undefined ? { id, result: outcomes.splice(0, args[0].length) } : failed(id, error),
+      ),
+    )
   }
   if (hasErased) log.request(answerAll)
   else answerAll()

@@ -16,6 +16,7 @@ export const mostWaiting = 1_000
 export class Writer implements CommandRunner<Commands> {
   readonly #path: string
   readonly #waiting = new Map<number, Waiting>()
+  readonly #calls: Call[] = []
   #worker: Worker | null = null
   #lastId = 0
   #isClosed = false
@@ -27,11 +28,14 @@ export class Writer implements CommandRunner<Commands> {
     this.#path = path
   }
 
+  /** What is asked for at one moment goes to the thread as one message, which costs both sides little more than each of them would. */
   run<Name extends keyof Commands>(
     name: Name,
     ...args: Parameters<Commands[Name]>
   ): Promise<ReturnType<Commands[Name]>> {
-    return this.runMoving([], name, ...args)
+    return this.#await<Name>((id) => {
+      if (this.#calls.push({ id, name, args }) === 1) queueMicrotask(() => this.#postCalls())
+    })
   }
 
   runMoving<Name extends keyof Commands>(
@@ -39,21 +43,38 @@ export class Writer implements CommandRunner<Commands> {
     name: Name,
     ...args: Parameters<Commands[Name]>
   ): Promise<ReturnType<Commands[Name]>> {
+    return this.#await<Name>((id) => {
+      this.#postCalls()
+      this.#post([{ id, name, args }], moved)
+    })
+  }
+
+  #await<Name extends keyof Commands>(send: (id: number) => void): Promise<ReturnType<Commands[Name]>> {
     if (this.#isClosed) return Promise.reject(new Error('The store is closed.'))
     if (this.#waiting.size >= mostWaiting) return Promise.reject(tooBusy())
-    const worker = this.#worker ?? this.#start()
     const { promise, resolve, reject } = Promise.withResolvers<ReturnType<Commands[Name]>>()
     const id = ++this.#lastId
     this.#waiting.set(id, { resolve: (result) => resolve(result as ReturnType<Commands[Name]>), reject })
-    const call: Call = { id, name, args }
-    try {
-      worker.postMessage(call, moved)
-    } catch (error) {
-      // What cannot be copied to another thread never got there, so no reply will come.
-      this.#waiting.delete(id)
-      reject(error)
-    }
+    send(id)
     return promise
+  }
+
+  #postCalls(): void {
+    const calls = this.#calls.splice(0)
+    if (calls.length > 0) this.#post(calls)
+  }
+
+  #post(calls: readonly Call[], moved: readonly ArrayBuffer[] = []): void {
+    const worker = this.#worker ?? this.#start()
+    try {
+      worker.postMessage(calls, moved)
+    } catch (error) {
+      // What cannot be copied to another thread never got there, so no reply will come. It takes no other with it.
+      const [call, ...others] = calls
+      if (others.length > 0) for (const each of calls) this.#post([each])
+      else if (call)
+        this.#settle({ id: call.id, error: error instanceof Error ? error : new Error(String(error)) })
+    }
   }
 
   /** Rejects when a write has failed because of the disk, and another one does so now. */
@@ -74,12 +95,20 @@ export class Writer implements CommandRunner<Commands> {
   /** Lets every write that was handed over finish, then ends the thread. Later writes are refused. */
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#postCalls()
     const worker = this.#worker
     if (!worker) return
     const { promise, resolve } = Promise.withResolvers<void>()
     worker.once('exit', () => resolve())
     worker.postMessage('close')
     await promise
+  }
+
+  #settle({ id, result, error }: Reply): void {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    if (error) waiting?.reject(error)
+    else waiting?.resolve(result)
   }
 
   #note(report: Report): void {
@@ -94,16 +123,9 @@ export class Writer implements CommandRunner<Commands> {
       resourceLimits: { maxYoungGenerationSizeMb: 12 },
     })
     let cause = new Error('The writer thread ended.')
-    worker.on('message', (message: Reply | Report) => {
-      if (!('id' in message)) {
-        this.#note(message)
-        return
-      }
-      const { id, result, error } = message
-      const waiting = this.#waiting.get(id)
-      this.#waiting.delete(id)
-      if (error) waiting?.reject(error)
-      else waiting?.resolve(result)
+    worker.on('message', (message: Reply[] | Report) => {
+      if (Array.isArray(message)) for (const reply of message) this.#settle(reply)
+      else this.#note(message)
     })
     worker.on('error', (error) => {
       cause = error instanceof Error ? error : cause

@@ -8,6 +8,7 @@ import { testKeyring, testKeys, testMark } from '../../support/test-keyring.ts'
 import type { Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
+const fromBase64 = (text: string) => Buffer.from(text, 'base64')
 
 export function ledgerContract(fixture: Fixture): void {
   const erase = async (tracker: TrackerView, subjectId: string, erasedAt = start) =>
@@ -37,7 +38,7 @@ export function ledgerContract(fixture: Fixture): void {
         records.push(record)
         const leaves = records.map((each) => Buffer.from(each))
         assert.equal(proof.index, index)
-        assert.deepEqual(proof.path.map(Buffer.from), inclusionProof(index, leaves))
+        assert.deepEqual(proof.path.map(fromBase64), inclusionProof(index, leaves))
         assert.equal(proof.head.size, index + 1)
         assert.deepEqual(Buffer.from(proof.head.rootHash), rootOf(leaves))
         assert.partialDeepStrictEqual(JSON.parse(record), { alreadyErased: index > 0, trackerId, counts })
@@ -76,7 +77,9 @@ export function ledgerContract(fixture: Fixture): void {
       )
       const leaves = inOrder.map(({ record }) => Buffer.from(record))
       for (const { proof } of inOrder) {
-        assert.deepEqual(Buffer.from(proof.head.rootHash), rootOf(leaves.slice(0, proof.index + 1)))
+        const there = leaves.slice(0, proof.head.size)
+        assert.deepEqual(proof.path.map(fromBase64), inclusionProof(proof.index, there))
+        assert.deepEqual(Buffer.from(proof.head.rootHash), rootOf(there))
       }
       const edge = await fixture.store.ledger.edge(tracker.organisationId)
       assert.deepEqual(headAt(edge), { size: 60, rootHash: rootOf(leaves) })

@@ -69,10 +69,23 @@ describe('the writer', () => {
       // No `async` here: what a port hands back is a promise, whatever happens.
       await assert.rejects(() => store.organisations.create(withFunction), { name: 'DataCloneError' })
       await assert.rejects(() => store.ingest.ingest([withBigInteger], testKeys), TypeError)
-      assert.equal(await store.organisations.create(acme), true)
+      const other = { ...acme, id: 'other' }
+      const together = [acme, withFunction, other].map((each) => store.organisations.create(each))
+      assert.deepEqual(
+        (await Promise.allSettled(together)).map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled'],
+      )
     } finally {
       await store.close()
     }
+  })
+
+  it('has written what it was given before it was told to close', async (t) => {
+    const path = join(temporaryFolder(t), 'lethe.db')
+    await (await openSqliteStore(path)).close()
+    const writer = new Writer(path)
+    const [created] = await Promise.all([writer.run('createOrganisation', acme), writer.close()])
+    assert.equal(created, true)
   })
 
   it('refuses immediately what would have to wait behind a thousand others, and takes more when they are done', async (t) => {
