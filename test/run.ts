@@ -26,7 +26,7 @@ const alone = [
   'test/examples/*.test.ts',
   'test/http/retention.test.ts',
   'test/limiter/{memory-limiter,redis-faults}.test.ts',
-  'test/robustness/**/*.test.ts',
+  'test/robustness/{faults,fleet,fuzz,kill,overload}/*.test.ts',
   'test/secrets/*.test.ts',
 ]
 
@@ -38,6 +38,7 @@ const shared: Record<string, number> = {
   'test/storage': 4,
   'test/{client,console}': 2,
   'test/{limiter,maintenance,metrics}': 2,
+  'test/robustness': 1,
   test: 2,
 }
 

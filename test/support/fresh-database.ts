@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { Socket } from 'node:net'
 import { Client, escapeIdentifier } from 'pg'
 import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
@@ -56,12 +57,43 @@ function databaseAt(server: string, name: string): string {
   return url.href
 }
 
+/** Whoever makes and drops databases on a server. */
+interface Administrator {
+  client: Client
+  socket: Socket
+  /** How many statements it has been given that are not done. */
+  busy: number
+}
+
+/** One for each server and process: to connect costs as much as to make a database. */
+const administrators = new Map<string, Promise<Administrator>>()
+
 async function execute(url: string, sql: string): Promise<void> {
-  const client = new Client(url)
-  await client.connect()
+  const connecting = administrators.get(url) ?? connect(url)
+  administrators.set(url, connecting)
+  const administrator = await connecting
+  administrator.busy += 1
+  administrator.socket.ref()
   try {
-    await client.query(sql)
+    await administrator.client.query(sql)
   } finally {
-    await client.end()
+    administrator.busy -= 1
+    // One who has nothing to do keeps no process from ending.
+    if (administrator.busy === 0) administrator.socket.unref()
   }
+}
+
+async function connect(url: string): Promise<Administrator> {
+  const socket = new Socket()
+  const client = new Client({ connectionString: url, stream: () => socket })
+  const forget = () => administrators.delete(url)
+  // The server may go before us.
+  client.on('error', forget)
+  try {
+    await client.connect()
+  } catch (error) {
+    forget()
+    throw error
+  }
+  return { client, socket, busy: 0 }
 }

@@ -2,8 +2,12 @@ import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe } from 'node:test'
 
-/** This one, and what is about the limiter, whatever the store. */
-const elsewhere = ['on-postgres.test.ts', 'shared-limiter.test.ts']
+/** This one, and what is about the limiter, the parser of HTTP or pages, whatever the store. */
+const elsewhere = [
+  'on-postgres.test.ts',
+  ...['budget-headers.test.ts', 'client-addresses.test.ts', 'shared-limiter.test.ts'],
+  ...['parser-errors.test.ts', 'reference.test.ts', 'response.test.ts'],
+]
 
 /** Runs every test file of a folder once more, on PostgreSQL. */
 export function onPostgres(folder: string): void {

@@ -8,11 +8,14 @@ import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as passTime } from 'node:timers/promises'
 import { type CommandLine, commandLine, jsonLines, programPath } from '../../support/command-line.ts'
 import { readMetrics, sampleValue } from '../../support/metrics.ts'
+import { openRawConnection, requestText } from '../../support/raw-http.ts'
 import { until } from '../../support/until.ts'
 import { fill, noMounts, smallDisk } from './small-disk.ts'
 
 const noFullDevice = existsSync('/dev/full') ? false : 'there is no /dev/full here'
 const timeout = 90_000
+/** How many requests are sent behind each other: fewer than a connection may have waiting. */
+const together = 20
 
 /** A service whose standard output is whatever `stdout` is, which cannot tell where it listens. */
 async function startMuted(t: TestContext, cli: CommandLine, stdout: number | 'pipe') {
@@ -41,10 +44,13 @@ async function startMuted(t: TestContext, cli: CommandLine, stdout: number | 'pi
     isHealthy,
     /** Makes it write so many lines. */
     async makeLines(count: number): Promise<void> {
-      const options = { headers: { 'x-request-id': 'x'.repeat(200) } }
-      for (let at = 0; at < count; at += 100) {
-        await Promise.all(Array.from({ length: 100 }, () => fetch(`${url}/nowhere`, options).then(drain)))
+      const connection = await openRawConnection(url)
+      const request = requestText('/nowhere', { headers: [['X-Request-Id', 'x'.repeat(200)]] })
+      for (let at = 0; at < count; at += together) {
+        connection.send(request.repeat(together))
+        for (let answer = 0; answer < together; answer++) await connection.answer()
       }
+      connection.hangUp()
     },
     async droppedLines(): Promise<number> {
       const samples = await readMetrics(`http://127.0.0.1:${metricsPort}/metrics`)
@@ -59,10 +65,6 @@ async function startMuted(t: TestContext, cli: CommandLine, stdout: number | 'pi
       assert.equal(stderr, '')
     },
   }
-}
-
-async function drain(response: Response): Promise<void> {
-  await response.arrayBuffer()
 }
 
 async function freePorts(): Promise<[number, number]> {

@@ -1,3 +1,3 @@
 import { rotationTests } from './rotation-tests.ts'
 
-rotationTests(150)
+rotationTests(45)

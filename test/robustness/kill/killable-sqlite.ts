@@ -2,6 +2,7 @@ import { constants, copyFileSync, existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { subjectKey } from '../../../src/domain/subject-key.ts'
+import type { Row } from '../../../src/storage/rows/row.ts'
 import { ask } from '../../storage/sqlite/database-file.ts'
 import { commandLine } from '../../support/command-line.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -49,11 +50,16 @@ function snapshot(path: string): Snapshot {
   return {
     address: `sqlite:${path}`,
     tables: "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name",
-    ask: async (sql) =>
-      ask(path, sql).map((row) =>
-        Object.fromEntries(Object.entries(row).map(([name, value]) => [name, legible(value)])),
-      ),
-    keyOf: (trackerId, subjectId) => legible(subjectKey(trackerId, subjectId)),
+    async ask(sql) {
+      const rows: Row[] = ask(path, sql)
+      for (const row of rows) {
+        for (const [name, value] of Object.entries(row)) {
+          if (value instanceof Uint8Array) row[name] = hex(value)
+        }
+      }
+      return rows
+    },
+    keyOf: (trackerId, subjectId) => hex(subjectKey(trackerId, subjectId)),
     rules: [
       ['the file is intact', "SELECT * FROM pragma_integrity_check WHERE integrity_check <> 'ok'"],
       ['nothing refers to what is not there', 'SELECT * FROM pragma_foreign_key_check'],
@@ -69,8 +75,6 @@ function copyStore(from: string, to: string): void {
   }
 }
 
-function legible(value: Uint8Array): string
-function legible(value: unknown): unknown
-function legible(value: unknown): unknown {
-  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
 }

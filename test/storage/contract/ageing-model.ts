@@ -14,9 +14,7 @@ import { TrackerModel } from './tracker-model.ts'
 
 /** All instants are multiples of this, so that many coincide, and the days before and after 1970 have several each. */
 const tick = 7 * 3_600_000
-const steps = 300
-/** How long it goes on, and how many steps it takes however long they take. */
-const timeoutMs = 40_000
+/** How many steps it takes however long they take. */
 const leastSteps = 30
 const subjectIds = ['anna', 'ann', 'ben', '🦦', '\uffff']
 const eventNames = ['pageview', 'purchase', '__proto__']
@@ -27,7 +25,16 @@ interface Pair {
   model: TrackerModel
 }
 
-export function ageingModelContract(fixture: Fixture): void {
+/** How many steps are to be taken, and for how long. */
+interface AgeingPlan {
+  steps: number
+  timeoutMs?: number
+}
+
+export function ageingModelContract(
+  fixture: Fixture,
+  { steps, timeoutMs = 40_000 }: AgeingPlan = { steps: 100 },
+): void {
   describe('batches, sweeps and erasures in whatever order, while the window moves', () => {
     it('always show what was said, and nothing that has aged out', async (t) => {
       const random = seededRandom()

@@ -84,15 +84,18 @@ export class Fixture {
 
   /** Everything a tracker's subjects hold: two stores that answer the same are the same. */
   async readAll(tracker: TrackerView, limit = 200): Promise<WholeSubject[]> {
-    const all: WholeSubject[] = []
-    for (const subjectId of await this.listSubjectIds(tracker, { limit })) {
-      const record = await this.store.subjects.read(tracker, subjectId)
-      assert.ok(record)
-      const sessions = await this.listSessions(tracker, subjectId, limit)
-      const events = await this.listEvents(tracker, subjectId, { limit })
-      all.push({ record, sessions, events })
-    }
-    return all
+    const subjectIds = await this.listSubjectIds(tracker, { limit })
+    return Promise.all(
+      subjectIds.map(async (subjectId) => {
+        const [record, sessions, events] = await Promise.all([
+          this.store.subjects.read(tracker, subjectId),
+          this.listSessions(tracker, subjectId, limit),
+          this.listEvents(tracker, subjectId, { limit }),
+        ])
+        assert.ok(record)
+        return { record, sessions, events }
+      }),
+    )
   }
 }
 

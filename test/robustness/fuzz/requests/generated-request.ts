@@ -64,8 +64,8 @@ export function generatedRequest(known: Known): fc.Arbitrary<GeneratedRequest> {
   )
 }
 
-/** Made once for each operation: fast-check takes longer to make an arbitrary of texts than a request takes. */
-function requestFor(operation: Operation, known: Known): fc.Arbitrary<GeneratedRequest> {
+/** Requests for one operation. Made once: fast-check takes longer to make an arbitrary of texts than a request takes. */
+export function requestFor(operation: Operation, known: Known): fc.Arbitrary<GeneratedRequest> {
   return fc.record<GeneratedRequest>({
     operation: fc.constant(operation.name),
     method: fc.constant(operation.method),
