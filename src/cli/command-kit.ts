@@ -15,7 +15,9 @@ export interface CommandKit {
   summarise(summary: object): void
   /** Opens the configured store for as long as `work` takes. It must be there: a mistyped address is no empty store. */
   withStore<Result>(work: (services: Services) => Promise<Result>): Promise<Result>
-  /** The same without the secrets that the store belongs to. */
+  /** The same with a thread that writes, for what has much else to do meanwhile. */
+  withStoreAndThread<Result>(work: (services: Services) => Promise<Result>): Promise<Result>
+  /** As `withStore`, without the secrets that the store belongs to. */
   withBareStore<Result>(work: (store: BareStore) => Promise<Result>): Promise<Result>
   /** As `withStore`, for the few commands that make one where there is none; people are told where. */
   ensureStore<Result>(work: (services: Services) => Promise<Result>): Promise<Result>

@@ -31,21 +31,26 @@ import { addReceiptsCommand } from './remote/receipts.ts'
 import { addSubjectsCommand } from './remote/subjects.ts'
 import type { Terminal } from './terminal.ts'
 
+/** How the store is opened for most commands, which are over in a moment. */
+const brief = { writesHere: true }
+
 /** Builds the whole command line. The docs are held against it. */
 export function buildProgram(
   terminal: Terminal,
   outcome: Pick<CommandKit, 'fail' | 'summarise'> = { fail() {}, summarise() {} },
 ): Command {
+  const config = () => readConfig(terminal.env)
   const kit: CommandKit = {
     terminal,
     ...outcome,
-    config: () => readConfig(terminal.env),
-    withStore: async (work) => withStore(await orSayHow(() => openServices(readConfig(terminal.env))), work),
+    config,
+    withStore: async (work) => withStore(await orSayHow(() => openServices(config(), brief)), work),
+    withStoreAndThread: async (work) => withStore(await orSayHow(() => openServices(config())), work),
     withBareStore: async (work) =>
-      withStore(await orSayHow(() => openBareStore(readConfig(terminal.env).store)), work),
+      withStore(await orSayHow(() => openBareStore(config().store, brief)), work),
     async ensureStore(work) {
       const onCreated = (place: string) => terminal.tell(`Made a new, empty store at ${place}.`)
-      return withStore(await openServices(readConfig(terminal.env), { create: true, onCreated }), work)
+      return withStore(await openServices(config(), { ...brief, create: true, onCreated }), work)
     },
     async withStoreAt(store, options, work) {
       return withStore(await openBareStore(store, options), work)

@@ -1,30 +1,44 @@
-import { Worker } from 'node:worker_threads'
 import { tooBusy } from '../../domain/errors.ts'
 import type { Commands } from './commands.ts'
 import type { CommandRunner } from './connections.ts'
-import type { Call, Reply, Report } from './writer-messages.ts'
+import type { Call, Message, Reply, Report } from './writer-messages.ts'
 
 interface Waiting {
   resolve(result: unknown): void
   reject(error: Error): void
 }
 
+/** Where calls are answered: a thread, or the one that asks. */
+export interface Answering {
+  /** What is in `moved` as well as in the message may be no longer here afterwards. */
+  post(message: Message, moved: readonly ArrayBuffer[]): void
+}
+
+/** Begins to answer calls for the store at `path`. Whatever ends it, `on.end` is told. */
+export type StartAnswering = (
+  path: string,
+  on: { message(message: Reply | Report): void; end(cause: Error): void },
+) => Answering
+
 /** How many writes may wait for the thread: those before a request take a second or two, unless one of them is very large. */
 export const mostWaiting = 1_000
 
-/** Hands writes to the writer thread, which starts with the first one at the latest. Should the thread die, the next write starts another. */
+/** Has writes done by what `start` starts, with the first one at the latest. Should that end by itself, the next write starts another. */
 export class Writer implements CommandRunner<Commands> {
   readonly #path: string
+  readonly #start: StartAnswering
   readonly #waiting = new Map<number, Waiting>()
-  #worker: Worker | null = null
+  #answering: Answering | null = null
   #lastId = 0
-  #isClosed = false
+  #closing: Promise<void> | null = null
+  #onEnd = () => {}
   #logHeldSince: number | null = null
   #hasDiskFailed = false
   #trial: Promise<void> | null = null
 
-  constructor(path: string) {
+  constructor(path: string, start: StartAnswering) {
     this.#path = path
+    this.#start = start
   }
 
   run<Name extends keyof Commands>(
@@ -39,15 +53,15 @@ export class Writer implements CommandRunner<Commands> {
     name: Name,
     ...args: Parameters<Commands[Name]>
   ): Promise<ReturnType<Commands[Name]>> {
-    if (this.#isClosed) return Promise.reject(new Error('The store is closed.'))
+    if (this.#closing) return Promise.reject(new Error('The store is closed.'))
     if (this.#waiting.size >= mostWaiting) return Promise.reject(tooBusy())
-    const worker = this.#worker ?? this.#start()
     const { promise, resolve, reject } = Promise.withResolvers<ReturnType<Commands[Name]>>()
     const id = ++this.#lastId
     this.#waiting.set(id, { resolve: (result) => resolve(result as ReturnType<Commands[Name]>), reject })
     const call: Call = { id, name, args }
     try {
-      worker.postMessage(call, moved)
+      this.#answering ??= this.#startAnswering()
+      this.#answering.post(call, moved)
     } catch (error) {
       // What cannot be copied to another thread never got there, so no reply will come.
       this.#waiting.delete(id)
@@ -71,50 +85,42 @@ export class Writer implements CommandRunner<Commands> {
     return this.#logHeldSince === null ? 0 : performance.now() - this.#logHeldSince
   }
 
-  /** Lets every write that was handed over finish, then ends the thread. Later writes are refused. */
-  async close(): Promise<void> {
-    this.#isClosed = true
-    const worker = this.#worker
-    if (!worker) return
+  /** Lets every write that was handed over finish, then ends what does them. Later writes are refused. */
+  close(): Promise<void> {
+    this.#closing ??= this.#endAnswering()
+    return this.#closing
+  }
+
+  #startAnswering(): Answering {
+    return this.#start(this.#path, {
+      message: (message) => ('id' in message ? this.#settle(message) : this.#note(message)),
+      end: (cause) => {
+        this.#answering = null
+        this.#logHeldSince = null
+        for (const waiting of this.#waiting.values()) waiting.reject(cause)
+        this.#waiting.clear()
+        this.#onEnd()
+      },
+    })
+  }
+
+  async #endAnswering(): Promise<void> {
+    if (!this.#answering) return
     const { promise, resolve } = Promise.withResolvers<void>()
-    worker.once('exit', () => resolve())
-    worker.postMessage('close')
+    this.#onEnd = resolve
+    this.#answering.post('close', [])
     await promise
+  }
+
+  #settle({ id, result, error }: Reply): void {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    if (error) waiting?.reject(error)
+    else waiting?.resolve(result)
   }
 
   #note(report: Report): void {
     if ('hasDiskFailed' in report) this.#hasDiskFailed = true
     else this.#logHeldSince = report.logHeldMs === null ? null : performance.now() - report.logHeldMs
-  }
-
-  #start(): Worker {
-    const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), {
-      workerData: this.#path,
-      // The rows of a batch outlive the young generation anyway; a large one would only let memory grow.
-      resourceLimits: { maxYoungGenerationSizeMb: 12 },
-    })
-    let cause = new Error('The writer thread ended.')
-    worker.on('message', (message: Reply | Report) => {
-      if (!('id' in message)) {
-        this.#note(message)
-        return
-      }
-      const { id, result, error } = message
-      const waiting = this.#waiting.get(id)
-      this.#waiting.delete(id)
-      if (error) waiting?.reject(error)
-      else waiting?.resolve(result)
-    })
-    worker.on('error', (error) => {
-      cause = error instanceof Error ? error : cause
-    })
-    worker.on('exit', () => {
-      this.#worker = null
-      this.#logHeldSince = null
-      for (const waiting of this.#waiting.values()) waiting.reject(cause)
-      this.#waiting.clear()
-    })
-    this.#worker = worker
-    return worker
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { tooBusy } from '../../../src/domain/errors.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { writeInThread } from '../../../src/storage/sqlite/write-in-thread.ts'
 import { mostWaiting, Writer } from '../../../src/storage/sqlite/writer.ts'
 import { eventRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -33,7 +34,7 @@ describe('the writer', () => {
   it('starts a new thread for the next write when the last one died', async (t) => {
     const folder = join(temporaryFolder(t), 'data')
     writeFileSync(folder, 'a file where the folder should be')
-    const writer = new Writer(join(folder, 'lethe.db'))
+    const writer = new Writer(join(folder, 'lethe.db'), writeInThread)
     const writes = [1, 2, 3].map(() => writer.run('createOrganisation', acme))
     for (const result of await Promise.allSettled(writes)) {
       assert.equal(result.status, 'rejected')
@@ -78,7 +79,7 @@ describe('the writer', () => {
   it('refuses immediately what would have to wait behind a thousand others, and takes more when they are done', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     await (await openSqliteStore(path)).close()
-    const writer = new Writer(path)
+    const writer = new Writer(path, writeInThread)
     const writes = Array.from({ length: mostWaiting + 1 }, () => writer.run('createOrganisation', acme))
     await assert.rejects(Promise.all(writes), { message: tooBusy().message })
     const results = await Promise.allSettled(writes)
