@@ -4,41 +4,20 @@ import { readConfig } from '../config.ts'
 import { MissingStore, type Store } from '../domain/store.ts'
 import { openBareStore, openServices } from '../services.ts'
 import type { CommandKit } from './command-kit.ts'
-import { addActivityCommand } from './commands/activity.ts'
-import { addBackupCommand } from './commands/backup.ts'
-import { addCompletionCommand } from './commands/completion.ts'
-import { addConfigCommand } from './commands/config.ts'
-import { addCopyCommand } from './commands/copy.ts'
-import { addImportCommand } from './commands/import.ts'
-import { addInitCommand } from './commands/init.ts'
-import { addJournalCommand } from './commands/journal.ts'
-import { addKeysCommand } from './commands/keys.ts'
-import { addLedgerCommand } from './commands/ledger.ts'
-import { addMembersCommand } from './commands/members.ts'
-import { addMigrateCommand } from './commands/migrate.ts'
-import { addOrgsCommand } from './commands/orgs.ts'
-import { addQuickstartCommand } from './commands/quickstart.ts'
-import { addRestoreCommand } from './commands/restore.ts'
-import { addScrubCommand } from './commands/scrub.ts'
-import { addSecretCommand } from './commands/secret.ts'
-import { addServeCommand } from './commands/serve.ts'
-import { addStatusCommand } from './commands/status.ts'
-import { addSweepCommand } from './commands/sweep.ts'
-import { addTrackersCommand } from './commands/trackers.ts'
+import { addCommands } from './command-list.ts'
 import { addEnvironmentHelp } from './environment-help.ts'
 import { exitCodeOf, failureOf } from './failure.ts'
-import { addReceiptsCommand } from './remote/receipts.ts'
-import { addSubjectsCommand } from './remote/subjects.ts'
 import type { Terminal } from './terminal.ts'
 
 /** How the store is opened for most commands, which are over in a moment. */
 const brief = { writesHere: true }
 
-/** Builds the whole command line. The docs are held against it. */
-export function buildProgram(
+/** Builds the command line as far as one needs it that begins with this word; all of it without. The docs are held against it. */
+export async function buildProgram(
   terminal: Terminal,
   outcome: Pick<CommandKit, 'fail' | 'summarise'> = { fail() {}, summarise() {} },
-): Command {
+  firstWord?: string,
+): Promise<Command> {
   const config = () => readConfig(terminal.env)
   const kit: CommandKit = {
     terminal,
@@ -65,29 +44,7 @@ export function buildProgram(
     })
     .showHelpAfterError('Add --help for how it is used.')
     .exitOverride()
-  addServeCommand(program, kit)
-  addQuickstartCommand(program, kit)
-  addInitCommand(program, kit)
-  addOrgsCommand(program, kit)
-  addTrackersCommand(program, kit)
-  addKeysCommand(program, kit)
-  addMembersCommand(program, kit)
-  addActivityCommand(program, kit)
-  addImportCommand(program, kit)
-  addSubjectsCommand(program, kit)
-  addReceiptsCommand(program, kit)
-  addLedgerCommand(program, kit)
-  addSecretCommand(program, kit)
-  addSweepCommand(program, kit)
-  addScrubCommand(program, kit)
-  addBackupCommand(program, kit)
-  addRestoreCommand(program, kit)
-  addJournalCommand(program, kit)
-  addMigrateCommand(program, kit)
-  addCopyCommand(program, kit)
-  addStatusCommand(program, kit)
-  addConfigCommand(program, kit)
-  addCompletionCommand(program, kit)
+  await addCommands(program, kit, firstWord)
   addEnvironmentHelp(program)
   return program
 }
@@ -124,14 +81,15 @@ function packageVersion(): string {
 /** Runs a command line and hands back the exit code: 0, 1 (failed), 2 (wrong usage). With `--json` a failure is JSON too. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
   const outcome: { exitCode: number; summary: object | null } = { exitCode: 0, summary: null }
-  const program = buildProgram(terminal, {
+  const report = {
     fail: () => {
       outcome.exitCode = 1
     },
-    summarise: (summary) => {
+    summarise: (summary: object) => {
       outcome.summary = summary
     },
-  })
+  }
+  const program = await buildProgram(terminal, report, args[0])
   try {
     await program.parseAsync(args, { from: 'user' })
     if (outcome.summary !== null) terminal.print(JSON.stringify(outcome.summary))
