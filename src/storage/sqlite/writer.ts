@@ -10,7 +10,7 @@ interface Waiting {
 
 /** Where calls are answered: a thread, or the one that asks. */
 export interface Answering {
-  /** What is in `moved` as well as in the message may be no longer here afterwards. */
+  /** What is in `moved` as well as in the message is not copied to a thread, and may not be used afterwards. */
   post(message: Message, moved: readonly ArrayBuffer[]): void
 }
 
