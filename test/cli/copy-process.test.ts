@@ -47,7 +47,7 @@ describe('lethe copy, broken off,', () => {
         const program = cli.startProgram(copy)
         const isDead = program.ended.then(() => true)
         // Each gets one batch further, and some way into the next.
-        while ((await countAt(to, 'events')) === copied && !(await Promise.race([isDead, delay(5, false)])));
+        while ((await countAt(to, 'events')) === copied && !(await Promise.race([isDead, delay(25, false)])));
         await delay(random.integer(20))
         program.kill('SIGKILL')
         await isDead
@@ -70,7 +70,7 @@ describe('lethe copy, broken off,', () => {
     const copy = ['copy', '--json', '--from', from, '--to', to]
     const program = cli.startProgram(copy)
     const isOver = program.ended.then(() => true)
-    while ((await countAt(to, 'events')) === 0 && !(await Promise.race([isOver, delay(5, false)])));
+    while ((await countAt(to, 'events')) === 0 && !(await Promise.race([isOver, delay(25, false)])));
     program.kill('SIGTERM')
     const stopped = 'Stopped by SIGTERM. Running it again goes on from there.'
     const { code, stdout, stderr } = await program.ended
