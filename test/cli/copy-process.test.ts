@@ -26,12 +26,11 @@ async function withEvents(t: TestContext, count: number, properties = {}): Promi
 }
 
 describe('lethe copy, broken off,', () => {
-  const events = 3.5 * maxBatchRows
-
   for (const engine of ['PostgreSQL', 'SQLite'] as const) {
     it(`goes on where it was and loses nothing, killed on its way to ${engine}`, async (t) => {
       const random = seededRandom()
       t.diagnostic(`LETHE_TEST_SEED=${random.seed}`)
+      const events = 2.5 * maxBatchRows
       const cli = await withEvents(t, events)
       const database = await freshDatabase(t)
       const embedded = `sqlite:${cli.storePath}`
@@ -64,7 +63,7 @@ describe('lethe copy, broken off,', () => {
   }
 
   it('by a signal ends with the batch it has begun, and says that it can go on', async (t) => {
-    const cli = await withEvents(t, events)
+    const cli = await withEvents(t, 3.5 * maxBatchRows)
     const [from, to] = [`sqlite:${cli.storePath}`, `sqlite:${join(cli.folder, 'copy.db')}`]
     await (await openStoreAt(to)).close()
     const copy = ['copy', '--json', '--from', from, '--to', to]
