@@ -34,7 +34,7 @@ const alone = [
 const shared: Record<string, number> = {
   'test/browser': 3,
   'test/http': 4,
-  'test/cli': 4,
+  'test/cli': 3,
   'test/storage': 4,
   'test/{client,console}': 2,
   'test/{limiter,maintenance,metrics}': 2,

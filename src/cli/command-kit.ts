@@ -20,6 +20,8 @@ export interface CommandKit {
   withStore<Result>(work: (services: ServicesWithoutSecrets) => Promise<Result>): Promise<Result>
   /** The same with the secrets, for commands that cannot do without. People are told of one that is made. */
   withSecrets<Result>(work: (services: Services) => Promise<Result>): Promise<Result>
+  /** The same with a thread that writes, for what has much else to do meanwhile. */
+  withSecretsAndThread<Result>(work: (services: Services) => Promise<Result>): Promise<Result>
   /** As `withStore`, for the few commands that make one where there is none, and its secret; people are told where. */
   ensureStore<Result>(work: (services: ServicesWithoutSecrets) => Promise<Result>): Promise<Result>
   /** Opens any store for as long as `work` takes, without the secrets it belongs to. */

@@ -1,4 +1,3 @@
-import { ApiError } from '@lethe/client'
 import { CommanderError } from 'commander'
 import { ConfigError } from '../config.ts'
 import { type ErrorCode, type FieldProblem, LetheError } from '../domain/errors.ts'
@@ -36,7 +35,5 @@ export function exitCodeOf({ code }: Failure): number {
 function codeOf(error: unknown): Failure['code'] {
   if (error instanceof UsageError) return 'usage_error'
   if (error instanceof ConfigError) return 'configuration_error'
-  if (error instanceof MissingStore) return 'missing_store'
-  // What the service said, in words for the command line.
-  return error instanceof Error && error.cause instanceof ApiError ? error.cause.code : 'failed'
+  return error instanceof MissingStore ? 'missing_store' : 'failed'
 }

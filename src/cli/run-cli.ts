@@ -4,54 +4,40 @@ import { readConfig } from '../config.ts'
 import { MissingStore, type Store } from '../domain/store.ts'
 import { openBareStore, openServices, openServicesWithoutSecrets, withSecrets } from '../services.ts'
 import type { CommandKit } from './command-kit.ts'
-import { addActivityCommand } from './commands/activity.ts'
-import { addBackupCommand } from './commands/backup.ts'
-import { addCompletionCommand } from './commands/completion.ts'
-import { addConfigCommand } from './commands/config.ts'
-import { addCopyCommand } from './commands/copy.ts'
-import { addImportCommand } from './commands/import.ts'
-import { addInitCommand } from './commands/init.ts'
-import { addJournalCommand } from './commands/journal.ts'
-import { addKeysCommand } from './commands/keys.ts'
-import { addLedgerCommand } from './commands/ledger.ts'
-import { addMembersCommand } from './commands/members.ts'
-import { addMigrateCommand } from './commands/migrate.ts'
-import { addOrgsCommand } from './commands/orgs.ts'
-import { addQuickstartCommand } from './commands/quickstart.ts'
-import { addRestoreCommand } from './commands/restore.ts'
-import { addScrubCommand } from './commands/scrub.ts'
-import { addSecretCommand } from './commands/secret.ts'
-import { addServeCommand } from './commands/serve.ts'
-import { addStatusCommand } from './commands/status.ts'
-import { addSweepCommand } from './commands/sweep.ts'
-import { addTrackersCommand } from './commands/trackers.ts'
+import { addCommands } from './command-list.ts'
 import { addEnvironmentHelp } from './environment-help.ts'
 import { exitCodeOf, failureOf } from './failure.ts'
-import { addReceiptsCommand } from './remote/receipts.ts'
-import { addSubjectsCommand } from './remote/subjects.ts'
 import { secretMadeInWords } from './secret-words.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Builds the whole command line. The docs are held against it. */
-export function buildProgram(
+/** How the store is opened for most commands, which are over in a moment. */
+const brief = { writesHere: true }
+
+/** Builds the command line as far as one needs it that begins with this word; all of it without. The docs are held against it. */
+export async function buildProgram(
   terminal: Terminal,
   outcome: Pick<CommandKit, 'fail' | 'summarise'> = { fail() {}, summarise() {} },
-): Command {
+  firstWord?: string,
+): Promise<Command> {
   const config = () => readConfig(terminal.env)
   const secretReports = { onSecretMade: (path: string) => terminal.tell(secretMadeInWords(path)) }
   const kit: CommandKit = {
     terminal,
     ...outcome,
     config,
-    withStore: async (work) => withStore(await orSayHow(() => openServicesWithoutSecrets(config())), work),
-    withSecrets: async (work) => withStore(await orSayHow(() => openServices(config(), secretReports)), work),
+    withStore: async (work) =>
+      withStore(await orSayHow(() => openServicesWithoutSecrets(config(), brief)), work),
+    withSecrets: async (work) =>
+      withStore(await orSayHow(() => openServices(config(), { ...brief, ...secretReports })), work),
+    withSecretsAndThread: async (work) =>
+      withStore(await orSayHow(() => openServices(config(), secretReports)), work),
     async ensureStore(work) {
       let isNew = false
       const onCreated = (place: string) => {
         isNew = true
         terminal.tell(`Made a new, empty store at ${place}.`)
       }
-      const opened = await openServicesWithoutSecrets(config(), { create: true, onCreated })
+      const opened = await openServicesWithoutSecrets(config(), { ...brief, create: true, onCreated })
       return withStore(isNew ? await withSecrets(config(), opened, secretReports) : opened, work)
     },
     async withStoreAt(store, options, work) {
@@ -67,29 +53,7 @@ export function buildProgram(
     })
     .showHelpAfterError('Add --help for how it is used.')
     .exitOverride()
-  addServeCommand(program, kit)
-  addQuickstartCommand(program, kit)
-  addInitCommand(program, kit)
-  addOrgsCommand(program, kit)
-  addTrackersCommand(program, kit)
-  addKeysCommand(program, kit)
-  addMembersCommand(program, kit)
-  addActivityCommand(program, kit)
-  addImportCommand(program, kit)
-  addSubjectsCommand(program, kit)
-  addReceiptsCommand(program, kit)
-  addLedgerCommand(program, kit)
-  addSecretCommand(program, kit)
-  addSweepCommand(program, kit)
-  addScrubCommand(program, kit)
-  addBackupCommand(program, kit)
-  addRestoreCommand(program, kit)
-  addJournalCommand(program, kit)
-  addMigrateCommand(program, kit)
-  addCopyCommand(program, kit)
-  addStatusCommand(program, kit)
-  addConfigCommand(program, kit)
-  addCompletionCommand(program, kit)
+  await addCommands(program, kit, firstWord)
   addEnvironmentHelp(program)
   return program
 }
@@ -126,14 +90,15 @@ function packageVersion(): string {
 /** Runs a command line and hands back the exit code: 0, 1 (failed), 2 (wrong usage). With `--json` a failure is JSON too. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
   const outcome: { exitCode: number; summary: object | null } = { exitCode: 0, summary: null }
-  const program = buildProgram(terminal, {
+  const report = {
     fail: () => {
       outcome.exitCode = 1
     },
-    summarise: (summary) => {
+    summarise: (summary: object) => {
       outcome.summary = summary
     },
-  })
+  }
+  const program = await buildProgram(terminal, report, args[0])
   try {
     await program.parseAsync(args, { from: 'user' })
     if (outcome.summary !== null) terminal.print(JSON.stringify(outcome.summary))

@@ -8,6 +8,10 @@ export interface OpenOptions {
   create?: boolean
   /** Called with the place of a store that was made. */
   onCreated?(place: string): void
+  /**
+   * Let the embedded store write in this thread instead of starting another: for whoever has nobody else to answer, and writes little.
+   */
+  writesHere?: boolean
 }
 
 /**
@@ -16,11 +20,11 @@ export interface OpenOptions {
  */
 export async function openStore(
   address: StoreAddress,
-  { create = false, onCreated }: OpenOptions = {},
+  { create = false, onCreated, writesHere = false }: OpenOptions = {},
 ): Promise<Store> {
   const isThere = await storeExists(address)
   if (!isThere && !create) throw new MissingStore(placeOf(address))
-  const store = await openEngine(address)
+  const store = await openEngine(address, writesHere)
   if (!isThere) onCreated?.(placeOf(address))
   return store
 }
@@ -36,10 +40,10 @@ export async function storeExists(address: StoreAddress): Promise<boolean> {
 }
 
 /** Only the engine that is asked for is loaded. */
-async function openEngine(address: StoreAddress): Promise<Store> {
+async function openEngine(address: StoreAddress, writesHere: boolean): Promise<Store> {
   if (address.engine === 'sqlite') {
     const { openSqliteStore } = await import('./sqlite/open-sqlite-store.ts')
-    return openSqliteStore(address.path)
+    return openSqliteStore(address.path, { writesHere })
   }
   const { openPostgresStore } = await import('./postgres/open-postgres-store.ts')
   return openPostgresStore(address.url)

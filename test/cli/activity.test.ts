@@ -12,7 +12,7 @@ const count = 450
 /** An organisation with more activity than two pages hold, one entry a minute: by ada, by a key and from the command line in turn. */
 async function busyStore(cli: CommandLine): Promise<void> {
   await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
-  const store = await openStoreAt(`sqlite:${cli.storePath}`)
+  const store = await openStoreAt(`sqlite:${cli.storePath}`, { writesHere: true })
   const actors = [
     { kind: 'member', id: 'mem_1', name: 'ada@acme.example' },
     { kind: 'key', id: 'K1', name: 'nightly' },

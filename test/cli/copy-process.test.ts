@@ -26,12 +26,11 @@ async function withEvents(t: TestContext, count: number, properties = {}): Promi
 }
 
 describe('lethe copy, broken off,', () => {
-  const events = 3.5 * maxBatchRows
-
   for (const engine of ['PostgreSQL', 'SQLite'] as const) {
     it(`goes on where it was and loses nothing, killed on its way to ${engine}`, async (t) => {
       const random = seededRandom()
       t.diagnostic(`LETHE_TEST_SEED=${random.seed}`)
+      const events = 2.5 * maxBatchRows
       const cli = await withEvents(t, events)
       const database = await freshDatabase(t)
       const embedded = `sqlite:${cli.storePath}`
@@ -47,7 +46,7 @@ describe('lethe copy, broken off,', () => {
         const program = cli.startProgram(copy)
         const isDead = program.ended.then(() => true)
         // Each gets one batch further, and some way into the next.
-        while ((await countAt(to, 'events')) === copied && !(await Promise.race([isDead, delay(5, false)])));
+        while ((await countAt(to, 'events')) === copied && !(await Promise.race([isDead, delay(25, false)])));
         await delay(random.integer(20))
         program.kill('SIGKILL')
         await isDead
@@ -64,13 +63,13 @@ describe('lethe copy, broken off,', () => {
   }
 
   it('by a signal ends with the batch it has begun, and says that it can go on', async (t) => {
-    const cli = await withEvents(t, events)
+    const cli = await withEvents(t, 3.5 * maxBatchRows)
     const [from, to] = [`sqlite:${cli.storePath}`, `sqlite:${join(cli.folder, 'copy.db')}`]
     await (await openStoreAt(to)).close()
     const copy = ['copy', '--json', '--from', from, '--to', to]
     const program = cli.startProgram(copy)
     const isOver = program.ended.then(() => true)
-    while ((await countAt(to, 'events')) === 0 && !(await Promise.race([isOver, delay(5, false)])));
+    while ((await countAt(to, 'events')) === 0 && !(await Promise.race([isOver, delay(25, false)])));
     program.kill('SIGTERM')
     const stopped = 'Stopped by SIGTERM. Running it again goes on from there.'
     const { code, stdout, stderr } = await program.ended

@@ -20,7 +20,7 @@ interface Fixture {
 }
 
 const filled = preparedStore(async ({ storePath }) => {
-  const store = await openStoreAt(`sqlite:${storePath}`)
+  const store = await openStoreAt(`sqlite:${storePath}`, { writesHere: true })
   await fillEverything(store)
   await store.close()
 })
@@ -33,7 +33,7 @@ async function withFullStore(t: TestContext): Promise<Fixture> {
 }
 
 async function eraseAt(address: string): Promise<void> {
-  const store = await openStoreAt(address)
+  const store = await openStoreAt(address, { writesHere: true })
   await eraseIn(store, everyTracker[0] ?? assert.fail(), 'ä')
   await store.close()
 }

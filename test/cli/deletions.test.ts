@@ -70,7 +70,9 @@ const trackersOf = async (cli: CommandLine) =>
 
 /** Marks the tracker as a command does that is killed before it has removed anything. */
 async function breakOff(cli: CommandLine): Promise<void> {
-  const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
+  const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }), {
+    writesHere: true,
+  })
   await deleteTracker(services, 'shop', 'The shop')
   await services.close()
 }

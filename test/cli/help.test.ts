@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { buildProgram } from '../../src/cli/run-cli.ts'
 import { assertRefused, commandLine } from '../support/command-line.ts'
 
-const program = buildProgram({
+const program = await buildProgram({
   env: {},
   print() {},
   async pour() {},

@@ -9,7 +9,7 @@ import { buildProgram } from '../../src/cli/run-cli.ts'
 import { assertRefused, commandLine, onlyJson } from '../support/command-line.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 
-const program = buildProgram({
+const program = await buildProgram({
   env: {},
   print() {},
   async pour() {},

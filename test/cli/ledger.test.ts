@@ -52,7 +52,7 @@ async function placeOf(cli: CommandLine, store: string, tamper: Place['tamper'])
     cli,
     tamper,
     async inStore(work) {
-      const services = await openServices(config)
+      const services = await openServices(config, { writesHere: true })
       try {
         return await work(services)
       } finally {

@@ -1,17 +1,27 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import { subjectKey } from '../../src/domain/subject-key.ts'
 import { openWriter } from '../../src/storage/sqlite/connection.ts'
 import { migrate, migrations } from '../../src/storage/sqlite/migrate.ts'
 import { noMounts } from '../robustness/faults/small-disk.ts'
+import { dataOf } from '../support/answers.ts'
 import {
   assertRefused,
   type CommandLine,
-  callApi,
   commandLine,
   onlyJson,
   startServe,
@@ -20,6 +30,7 @@ import {
 import { fillStore } from '../support/filled-store.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { eventRow } from '../support/rows.ts'
+import { type Lifetime, startTestService } from '../support/service.ts'
 
 interface Fixture {
   cli: CommandLine
@@ -40,28 +51,46 @@ async function createKey(cli: CommandLine, name: string) {
   return { id: textOf(created, 'id'), key: textOf(created, 'key') }
 }
 
-/** A store, a backup of it, and then: two erasures, a rotation, a revocation, all of them in a journal. */
+/** A service of this process on a store that somebody else made. */
+function serving({ storePath }: CommandLine, t: Lifetime, env: Record<string, string> = {}) {
+  return startTestService(t, { LETHE_STORE: `sqlite:${storePath}`, ...env })
+}
+
+const subjects = '/v1/analytics/trackers/shop/subjects'
+const original = commandLine({ after })
+let prepared: ReturnType<typeof prepare> | null = null
+
+/** A store, a backup of it, and then: two erasures, a rotation, a revocation, all of them in a journal. Made once, and copied. */
 async function afterTheBackup(t: TestContext): Promise<Fixture> {
+  prepared ??= prepare(original)
+  const { rotated, revoked } = await prepared
   const cli = commandLine(t)
-  const env = { LETHE_JOURNAL: join(cli.folder, 'lethe.journal') }
+  cpSync(original.folder, cli.folder, { recursive: true })
+  return { cli, ...filesIn(cli), rotated, revoked }
+}
+
+function filesIn({ folder }: CommandLine): Pick<Fixture, 'env' | 'backup'> {
+  return { env: { LETHE_JOURNAL: join(folder, 'lethe.journal') }, backup: join(folder, 'old.backup') }
+}
+
+async function prepare(cli: CommandLine): Promise<Pick<Fixture, 'rotated' | 'revoked'>> {
+  const { env, backup } = filesIn(cli)
   const events = people.map((subjectId) =>
     eventRow({ subjectId, eventId: `e-${subjectId}`, occurredAt: Date.now() }),
   )
   await fillStore(cli.storePath, events)
   onlyJson(await cli.run(['ledger', 'verify', '--json']))
   const [rotated, revoked] = [await createKey(cli, 'rotated'), await createKey(cli, 'revoked')]
-  const backup = join(cli.folder, 'old.backup')
   onlyJson(await cli.run(['backup', backup, '--json']))
-  const server = await startServe(cli, env)
+  const service = await serving(cli, { after() {} }, env)
   for (const id of people.slice(0, 2)) {
-    const url = `${server.url}/v1/analytics/trackers/shop/subjects/${id}`
-    assert.equal((await callApi(url, rotated.key, 'DELETE')).status, 200)
+    const erased = await service.ask(`${subjects}/${id}`, { method: 'DELETE', key: rotated.key })
+    assert.equal(erased.status, 200)
   }
-  server.kill('SIGTERM')
-  await server.ended
+  await service.stop()
   onlyJson(await cli.run(['keys', 'rotate', rotated.id, '--yes', '--json'], { env }))
   onlyJson(await cli.run(['keys', 'revoke', revoked.id, '--name', 'revoked', '--json'], { env }))
-  return { cli, env, backup, rotated, revoked }
+  return { rotated, revoked }
 }
 
 const removedTwo = {
@@ -81,17 +110,16 @@ function removeStore({ storePath }: CommandLine): void {
   for (const suffix of ['', '-wal', '-shm', '-upkeep']) rmSync(storePath + suffix, { force: true })
 }
 
-async function assertForgotten({ cli, env, rotated, revoked }: Fixture): Promise<void> {
+async function assertForgotten(t: TestContext, { cli, env, rotated, revoked }: Fixture): Promise<void> {
   const bytes = readFileSync(cli.storePath)
   assert.deepEqual(
     people.map((id) => bytes.includes(id)),
     [false, false, true],
   )
-  const server = await startServe(cli, env)
-  const url = `${server.url}/v1/analytics/trackers/shop/subjects`
-  for (const { key } of [rotated, revoked]) assert.equal((await callApi(url, key)).status, 401)
-  server.kill('SIGTERM')
-  assert.doesNotMatch((await server.ended).stdout, /older than the journal/)
+  const service = await serving(cli, t, env)
+  for (const { key } of [rotated, revoked]) assert.equal((await service.ask(subjects, { key })).status, 401)
+  await service.stop()
+  assert.doesNotMatch(service.logged.join(), /older than the journal/)
 }
 
 /** A store as the first version had it, with a session and an event of each subject. */
@@ -117,7 +145,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
     const { cli, backup } = fixture
     const restored = onlyJson(await cli.run(['restore', backup, '--yes', '--json']))
     assert.partialDeepStrictEqual(restored, { replaced: 'store', ...removedTwo })
-    await assertForgotten(fixture)
+    await assertForgotten(t, fixture)
     assert.deepEqual(
       readdirSync(cli.folder).filter((file) => /restoring|replaced/.test(file)),
       [],
@@ -131,7 +159,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
     const journal = ['--journal', env.LETHE_JOURNAL]
     const restored = onlyJson(await cli.run(['restore', backup, ...journal, '--json']))
     assert.partialDeepStrictEqual(restored, { replaced: 'none', ...removedTwo })
-    await assertForgotten(fixture)
+    await assertForgotten(t, fixture)
   })
 
   it('refuses while a service runs, and asks before it replaces', async (t) => {
@@ -182,13 +210,12 @@ describe('lethe restore', { concurrency: 4 }, () => {
     assert.match(asFirst.stderr, /^Made a new secret at /)
     assert.partialDeepStrictEqual(onlyJson(asFirst), { replaced: 'none', entries: 0 })
     const { key } = await createKey(cli, 'k')
-    const server = await startServe(cli, env)
+    const service = await serving(cli, t, env)
     for (const id of people.slice(0, 2)) {
-      const url = `${server.url}/v1/analytics/trackers/shop/subjects/${id}`
-      assert.equal((await callApi(url, key, 'DELETE')).data.alreadyErased, false)
+      const erased = await service.ask(`${subjects}/${id}`, { method: 'DELETE', key })
+      assert.equal(dataOf(erased).alreadyErased, false)
     }
-    server.kill('SIGTERM')
-    await server.ended
+    await service.stop()
     const { revokedKeys, rotatedKeys, ...removed } = removedTwo
     const inPlace = onlyJson(await cli.run(['restore', backup, '--yes', '--json']))
     assert.partialDeepStrictEqual(inPlace, { replaced: 'store', ...removed })
@@ -256,7 +283,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
     }
     assert.ok(old.length > 0)
     onlyJson(await cli.run(['restore', backup, '--yes', '--json']))
-    await assertForgotten(fixture)
+    await assertForgotten(t, fixture)
   })
 })
 
@@ -274,9 +301,9 @@ describe('lethe journal', { concurrency: 4 }, () => {
     const { cli, env, backup } = await afterTheBackup(t)
     removeStore(cli)
     copyFileSync(backup, cli.storePath)
-    const server = await startServe(cli, env)
-    server.kill('SIGTERM')
-    assert.match((await server.ended).stdout, /older than the journal.*lethe journal replay/)
+    const service = await serving(cli, t, env)
+    await service.stop()
+    assert.match(service.logged.join(), /older than the journal.*lethe journal replay/)
     const postgres = await freshDatabase(t)
     const copied = await cli.run(['copy', '--from', `sqlite:${cli.storePath}`, '--to', postgres, '--json'])
     assert.equal(copied.code, 0, copied.stderr)
@@ -312,21 +339,18 @@ describe('lethe journal', { concurrency: 4 }, () => {
     const journal = join(cli.folder, 'folder', 'lethe.journal')
     await fillStore(cli.storePath, [eventRow({ subjectId: 'anna', eventId: 'e', occurredAt: Date.now() })])
     const { key } = await createKey(cli, 'k')
-    const server = await startServe(cli, { LETHE_JOURNAL: journal })
+    const service = await serving(cli, t, { LETHE_JOURNAL: journal })
     // A folder in the place of the file takes no lines, whoever asks.
-    const { mkdirSync, rmdirSync } = await import('node:fs')
     mkdirSync(journal, { recursive: true })
-    const url = `${server.url}/v1/analytics/trackers/shop/subjects/anna`
-    assert.equal((await callApi(url, key, 'DELETE')).status, 500)
-    assert.equal((await callApi(url, key)).status, 404)
-    assert.equal((await fetch(`${server.url}/readyz`)).status, 500)
+    const anna = `${subjects}/anna`
+    assert.equal((await service.ask(anna, { method: 'DELETE', key })).status, 500)
+    assert.equal((await service.ask(anna, { key })).status, 404)
+    assert.equal((await service.ask('/readyz')).status, 500)
     rmdirSync(journal)
-    assert.equal((await fetch(`${server.url}/readyz`)).status, 200)
+    assert.equal((await service.ask('/readyz')).status, 200)
     assert.match(readFileSync(journal, 'utf8'), /^\n\{"kind":"erasure","organisationId":"acme","index":0,/)
-    server.kill('SIGTERM')
-    const { stdout } = await server.ended
-    assert.match(stdout, /the journal cannot be written/)
-    assert.match(stdout, /the journal is complete again/)
+    await service.stop()
+    assert.match(service.logged.join(), /the journal cannot be written.*the journal is complete again/)
   })
 })
 

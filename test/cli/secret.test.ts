@@ -33,7 +33,7 @@ async function withSecret(t: TestContext) {
   await run(['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'shop'])
   const config = readConfig({ LETHE_STORE: `sqlite:${cli.storePath}`, ...env })
   async function inStore<Result>(work: (services: Services) => Promise<Result>): Promise<Result> {
-    const services = await openServices(config)
+    const services = await openServices(config, { writesHere: true })
     try {
       return await work(services)
     } finally {

@@ -41,7 +41,7 @@ async function withShop(t: TestContext): Promise<{ cli: CommandLine; keyId: stri
 describe('lethe serve refuses to start', { concurrency: true }, () => {
   it('on a wrong configuration, with one line and exit code 2', async (t) => {
     const cli = commandLine(t)
-    const outcome = await cli.runProgram(['serve'], { env: { LETHE_PORT: '80800' } })
+    const outcome = await cli.run(['serve'], { env: { LETHE_PORT: '80800' } })
     assertRefused(outcome, 2, /^error: LETHE_PORT is "80800"; it takes a port from 0 .*\n$/)
     assert.deepEqual(readdirSync(cli.folder), [], 'nothing was created')
   })
@@ -171,7 +171,7 @@ describe('a change by the command line', () => {
 })
 
 describe('a server that is told to stop', { concurrency: true }, () => {
-  const eventCount = 60_000
+  const eventCount = 2_000
 
   /** An erasure that has begun and cannot finish before `release`: another process holds the right to write. */
   async function beginErasure(
@@ -206,10 +206,7 @@ describe('a server that is told to stop', { concurrency: true }, () => {
 
   it('finishes a running erasure, answers it, and ends with exit code 0', async (t) => {
     const { cli, key } = await withShop(t)
-    const imported = await cli.runProgram(['import', '--tracker', 'shop', '--json', '-'], {
-      input: busySubject(eventCount),
-    })
-    assert.partialDeepStrictEqual(onlyJson(imported), { events: eventCount, subjects: 1 })
+    await importBusy(cli, eventCount)
     const server = await startServe(cli, roomyBudgets)
     const { answer, release } = await beginErasure(cli, server, key)
     server.kill('SIGTERM')
@@ -227,9 +224,7 @@ describe('a server that is told to stop', { concurrency: true }, () => {
 
   it('ends immediately on a second signal, and the subject is whole', async (t) => {
     const { cli, key } = await withShop(t)
-    const file = join(cli.folder, 'busy.ndjson')
-    writeFileSync(file, busySubject(100))
-    await cli.run(['import', '--tracker', 'shop', file])
+    await importBusy(cli, 100)
     const server = await startServe(cli, roomyBudgets)
     const { answer, release } = await beginErasure(cli, server, key)
     server.kill('SIGTERM')
@@ -254,10 +249,10 @@ async function endedWithin(program: RunningProgram, ms: number) {
   return outcome
 }
 
-/** One subject's events as NDJSON, without a tracker. */
-function busySubject(events: number): string {
+/** Gives the shop the subject `busy` with so many events. */
+async function importBusy(cli: CommandLine, events: number): Promise<void> {
   const now = Date.now()
-  return Array.from({ length: events }, (_, index) =>
+  const lines = Array.from({ length: events }, (_, index) =>
     JSON.stringify({
       type: 'event',
       subjectId: 'busy',
@@ -266,7 +261,11 @@ function busySubject(events: number): string {
       name: 'pageview',
       occurredAt: new Date(now - index * 1_000).toISOString(),
     }),
-  ).join('\n')
+  )
+  const file = join(cli.folder, 'busy.ndjson')
+  writeFileSync(file, lines.join('\n'))
+  const imported = onlyJson(await cli.run(['import', '--tracker', 'shop', '--json', file]))
+  assert.partialDeepStrictEqual(imported, { events, subjects: 1 })
 }
 
 function execute(path: string, sql: string): void {

@@ -72,7 +72,7 @@ describe('lethe status of the embedded store', () => {
 
   it('knows of the last sweep, and that what was deleted waits for a scrub', async (t) => {
     const cli = await created(t)
-    const store = await openStoreAt(`sqlite:${cli.storePath}`)
+    const store = await openStoreAt(`sqlite:${cli.storePath}`, { writesHere: true })
     t.after(() => store.close())
     await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
     await store.ingest.ingest(

@@ -4,11 +4,14 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { assertRefused, jsonLines, onlyJson } from '../support/command-line.ts'
+import { deriveOnce } from '../support/derive-once.ts'
 import { type RemoteShop, startRemoteShop } from '../support/remote-shop.ts'
 import { failure, reply, reset, scriptedServer, success } from '../support/scripted-server.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 import { visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
+
+deriveOnce()
 
 /** The default budgets, with a second for every minute and for every hour. */
 const spedUp = {

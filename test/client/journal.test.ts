@@ -5,11 +5,13 @@ import { after, describe, it, type TestContext } from 'node:test'
 import { type BatchOutcome, type BatchProgress, JournalError, LetheClient } from '@lethe/client'
 import { fileJournal } from '@lethe/client/file-journal'
 import { clientOf, movedTime, recordingFetch } from '../support/client.ts'
+import { deriveOnce } from '../support/derive-once.ts'
 import { failure, scriptedServer } from '../support/scripted-server.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const shop = await startShop({ after }, { scopes: ['analytics:delete-data'] })
+deriveOnce()
+const shop = await startShop({ after }, { scopes: ['analytics:delete-data'], writesHere: true })
 const runtime = movedTime(shop.passTime)
 
 /** The shop with these visitors, whoever was erased before, and a client of it. */
@@ -109,7 +111,7 @@ describe('a batch with a journal', () => {
 
   it('keeps its pace when it is started again and again', async (t) => {
     const env = { LETHE_LIMIT_ERASURE: '2/hour' }
-    const shop = await startShop(t, { scopes: ['analytics:delete-data'], env })
+    const shop = await startShop(t, { scopes: ['analytics:delete-data'], env, writesHere: true })
     const { fetch, exchanges } = recordingFetch()
     const runtime = movedTime(shop.passTime)
     const ids = Array.from({ length: 7 }, (_, number) => `visitor-${number}`)

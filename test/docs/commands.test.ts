@@ -6,7 +6,7 @@ import { plans } from '../../src/domain/plan.ts'
 import { blocks, code, codes, markdownFiles, read, section, sections, slug, tableRows } from './markdown.ts'
 
 const page = read('docs/reference/commands.md')
-const program = buildProgram({
+const program = await buildProgram({
   env: {},
   print() {},
   async pour() {},

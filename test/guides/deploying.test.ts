@@ -2,14 +2,18 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { hideSecrets } from '../../src/domain/hide-secrets.ts'
 import { freePort } from '../deploy/run-proxy.ts'
-import { commandLine, startServe } from '../support/command-line.ts'
+import { commandLine } from '../support/command-line.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { noRedisOfOurOwn, startRedis } from '../support/redis.ts'
+import { startTestService } from '../support/service.ts'
 import { runGuide } from './run-guide.ts'
 import { openShell } from './shell.ts'
 
 const file = 'docs/guides/deploying.md'
+
+/** An empty variable counts as none. */
+const defaultBudgets = { LETHE_LIMIT_IP: '', LETHE_LIMIT_KEY: '', LETHE_LIMIT_ERASURE: '' }
 
 test('the commands for a fleet print what the guide shows, with two services', {
   skip: noRedisOfOurOwn,
@@ -33,7 +37,13 @@ test('the commands for a fleet print what the guide shows, with two services', {
       'sudo systemctl start lethe': () =>
         Promise.all(
           ports.map((port) =>
-            startServe(cli, { LETHE_LIMITER: limiter, LETHE_PORT: String(port), LETHE_SECRET_FILE }),
+            startTestService(lifetime, {
+              LETHE_STORE: store,
+              LETHE_LIMITER: limiter,
+              LETHE_PORT: String(port),
+              LETHE_SECRET_FILE,
+              ...defaultBudgets,
+            }),
           ),
         ),
     },

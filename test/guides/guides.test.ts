@@ -25,9 +25,7 @@ for (const guide of atOnce) {
 
 for (const guide of withStops) {
   test(`the commands of docs/guides/${guide}.md print what it shows, the service stopped and started in between`, async (t) => {
-    const { shell, names, stop, start } = await startSampleService(t, {
-      LETHE_JOURNAL: 'backups/lethe.journal',
-    })
+    const { shell, names, stop, start } = await startSampleService(t, { journal: 'backups/lethe.journal' })
     const standIns = { 'sudo systemctl stop lethe': stop, 'sudo systemctl start lethe': start }
     await runGuide(`docs/guides/${guide}.md`, { shell, names, standIns })
   })

@@ -1,6 +1,14 @@
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { createSample } from '../../src/operations/import/create-sample.ts'
+import { openServices } from '../../src/services.ts'
 import { freePort } from '../deploy/run-proxy.ts'
-import { type CommandLine, commandLine, type RunningProgram } from '../support/command-line.ts'
-import type { Lifetime } from '../support/service.ts'
+import { type CommandLine, commandLine } from '../support/command-line.ts'
+import { inReverse } from '../support/in-reverse.ts'
+import { type Lifetime, startTestService } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { openShell, type Shell } from './shell.ts'
 
 /** The key and the address of the sample, as the guides write them. */
@@ -17,39 +25,47 @@ export interface SampleService {
   start(): Promise<void>
 }
 
-/** Budgets are out of the way, and that for erasures is by the hour, so that a batch sees it and loses no time. */
-const budgets = {
-  LETHE_LIMIT_IP: '1000000/minute',
-  LETHE_LIMIT_KEY: '1000000/minute',
-  LETHE_LIMIT_ERASURE: '500000/hour',
-}
+/** The budget for erasures is by the hour, so that a batch sees it and loses no time. */
+const budgets = { LETHE_LIMIT_ERASURE: '500000/hour' }
 
+/** Where the sample is from which all services of a file of tests get a copy, and its key. */
+const data = temporaryFolder({ after })
+let making: Promise<string> | null = null
+
+/** The journal, where one is wanted, is named as seen from the folder of the shell. */
 export async function startSampleService(
   lifetime: Lifetime,
-  env: Record<string, string> = {},
+  { journal }: { journal?: string } = {},
 ): Promise<SampleService> {
-  const cli = commandLine(lifetime, 'sqlite:data/lethe.db')
+  making ??= makeSample()
+  const key = await making
+  const inOrder = inReverse(lifetime)
+  const cli = commandLine(inOrder, 'sqlite:data/lethe.db')
+  cpSync(data, join(cli.folder, 'data'), { recursive: true })
   const port = String(await freePort())
-  const settings = { LETHE_PORT: port, ...budgets, ...env }
-  let program: RunningProgram
-  async function start(): Promise<RegExpExecArray> {
-    program = cli.startProgram(['quickstart', '--json'], settings)
-    return await program.waitFor(
-      'stderr',
-      /(?:shown this once:\n\n {2}(lethe_\w+)\n.*)?Lethe listens on (\S+)\n/s,
-    )
+  const settings = {
+    LETHE_STORE: `sqlite:${join(cli.folder, 'data', 'lethe.db')}`,
+    LETHE_PORT: port,
+    ...budgets,
+    ...(journal !== undefined && { LETHE_JOURNAL: join(cli.folder, journal) }),
   }
-  const [, key = '', url = ''] = await start()
+  let service = await startTestService(inOrder, settings)
   return {
     cli,
-    shell: openShell(lifetime, cli.folder, { LETHE_PORT: port }),
-    names: { [sampleKey]: key, [sampleKey.slice(6, 22)]: key.slice(6, 22), [sampleUrl]: url },
-    async stop() {
-      program.kill('SIGTERM')
-      await program.ended
-    },
+    shell: openShell(inOrder, cli.folder, { LETHE_PORT: port }),
+    names: { [sampleKey]: key, [sampleKey.slice(6, 22)]: key.slice(6, 22), [sampleUrl]: service.url },
+    stop: () => service.stop(),
     async start() {
-      await start()
+      service = await startTestService(inOrder, settings)
     },
   }
+}
+
+/** Makes the sample as `npm start` does, and hands back its key. */
+async function makeSample(): Promise<string> {
+  const config = readConfig({ LETHE_STORE: `sqlite:${join(data, 'lethe.db')}` })
+  const services = await openServices(config, { create: true })
+  const { issued } = await createSample(services)
+  await services.close()
+  return issued.keyString
 }

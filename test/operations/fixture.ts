@@ -30,7 +30,7 @@ export function openDeps(): { deps(): Deps; passTime(ms: number): void; fresh(ki
   let count = 0
   const lifetime = inReverse({ after })
   before(async () => {
-    const store = await openStoreAt(await emptyStore(lifetime))
+    const store = await openStoreAt(await emptyStore(lifetime), { writesHere: true })
     lifetime.after(() => store.close())
     const randomness: Randomness = {
       uuid: () => `00000000-0000-4000-8000-${String(++count).padStart(12, '0')}`,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import type { Store } from '../../src/domain/store.ts'
-import { openStore, parseStoreAddress } from '../../src/storage/open-store.ts'
+import { type OpenOptions, openStore, parseStoreAddress } from '../../src/storage/open-store.ts'
 import { freshStore } from './fresh-database.ts'
 import type { Lifetime } from './service.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -14,8 +14,8 @@ export async function emptyStore(lifetime: Lifetime): Promise<string> {
   return `sqlite:${join(temporaryFolder(lifetime), 'lethe.db')}`
 }
 
-export function openStoreAt(address: string): Promise<Store> {
+export function openStoreAt(address: string, options: OpenOptions = {}): Promise<Store> {
   const parsed = parseStoreAddress(address)
   assert.ok(parsed, 'the address of a store')
-  return openStore(parsed, { create: true })
+  return openStore(parsed, { create: true, ...options })
 }

@@ -24,7 +24,7 @@ export async function inStore<Result>(
   path: string,
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const store = await openSqliteStore(path)
+  const store = await openSqliteStore(path, { writesHere: true })
   try {
     return await work(store)
   } finally {

@@ -19,7 +19,8 @@ export async function startRemoteShop(
   }: { scopes?: readonly Scope[]; env?: Record<string, string> } = {},
 ): Promise<RemoteShop> {
   // The budget for erasures is the tightest, so that batches see it and lose no time.
-  const shop = await startShop(t, { scopes, env: { LETHE_LIMIT_ERASURE: '500000/hour', ...serviceEnv } })
+  const budgets = { LETHE_LIMIT_ERASURE: '500000/hour', ...serviceEnv }
+  const shop = await startShop(t, { scopes, env: budgets, writesHere: true })
   const cli = commandLine(t)
   const env = { LETHE_URL: shop.url, LETHE_API_KEY: shop.key }
   return {

@@ -47,8 +47,15 @@ export interface TestService {
   stop(): Promise<void>
 }
 
-/** Starts a service. Its budgets are out of the way unless `env` sets them. */
-export async function startTestService(t: Lifetime, env: Record<string, string> = {}): Promise<TestService> {
+/**
+ * Starts a service. Its budgets are out of the way unless `env` sets them. Where it is only the other side of what is tested, it needs
+ * no thread to write.
+ */
+export async function startTestService(
+  t: Lifetime,
+  env: Record<string, string> = {},
+  { writesHere = false } = {},
+): Promise<TestService> {
   const lifetime = inReverse(t)
   const config = readConfig({
     LETHE_PORT: '0',
@@ -62,7 +69,8 @@ export async function startTestService(t: Lifetime, env: Record<string, string> 
     ...env,
   })
   let shift = 0
-  const services = { ...(await openServices(config, { create: true })), clock: () => Date.now() + shift }
+  const opened = await openServices(config, { create: true, writesHere })
+  const services = { ...opened, clock: () => Date.now() + shift }
   const logged: string[] = []
   const write = (lines: string) => {
     logged.push(...lines.trimEnd().split('\n'))

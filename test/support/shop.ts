@@ -20,9 +20,13 @@ export function subjectPath(subjectId: string, trackerId = 'shop'): string {
 
 export async function startShop(
   lifetime: Lifetime,
-  { env, scopes }: { env?: Record<string, string>; scopes: readonly Scope[] },
+  {
+    env,
+    scopes,
+    writesHere = false,
+  }: { env?: Record<string, string>; scopes: readonly Scope[]; writesHere?: boolean },
 ): Promise<Shop> {
-  const service = await startTestService(lifetime, env)
+  const service = await startTestService(lifetime, env, { writesHere })
   const organisationId = await service.createOrganisation()
   await service.createTracker(organisationId, 'shop')
   const { key, keyString } = await service.createKey(organisationId, scopes)

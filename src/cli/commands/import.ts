@@ -22,7 +22,7 @@ const progressEveryMs = 250
 
 export function addImportCommand(
   program: Command,
-  { terminal, config, withSecrets, fail, summarise }: CommandKit,
+  { terminal, config, withSecretsAndThread, fail, summarise }: CommandKit,
 ): void {
   program
     .command('import')
@@ -33,7 +33,7 @@ export function addImportCommand(
     .option('--dry-run', 'read and check everything, and store nothing')
     .option('--json', 'print the summary as one JSON object')
     .action((files: string[], options: ImportFlags) =>
-      withSecrets(async (services) => {
+      withSecretsAndThread(async (services) => {
         const { tracker, strict = false, dryRun = false } = options
         if (tracker !== undefined && (await services.trackers.find(tracker)) === null) {
           throw new LetheError('not_found', `There is no tracker "${tracker}".`)

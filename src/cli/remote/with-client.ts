@@ -43,6 +43,8 @@ export async function withClient<Result>(
   try {
     return await work(new LetheClient({ url, apiKey, runtime }))
   } catch (error) {
+    if (error instanceof ApiError)
+      throw new LetheError(error.code, whatToDo(error, url), [], { cause: error })
     throw error instanceof ClientError || error instanceof JournalError
       ? new Error(whatToDo(error, url), { cause: error })
       : error

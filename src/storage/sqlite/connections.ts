@@ -2,13 +2,13 @@ import type { DatabaseSync } from 'node:sqlite'
 
 type CommandsOf<Commands> = { [Name in keyof Commands]: (...args: never[]) => unknown }
 
-/** Has commands done, each one transaction, by the thread that writes. */
+/** Has commands done, each one transaction, by the connection that writes. */
 export interface CommandRunner<out Commands extends CommandsOf<Commands>> {
   run<Name extends keyof Commands>(
     name: Name,
     ...args: Parameters<Commands[Name]>
   ): Promise<ReturnType<Commands[Name]>>
-  /** As `run`; what is in `moved` as well as in the arguments is not copied to the thread, and no longer here afterwards. */
+  /** As `run`; what is in `moved` as well as in the arguments is not copied to the thread, where there is one, and may not be used afterwards. */
   runMoving<Name extends keyof Commands>(
     moved: readonly ArrayBuffer[],
     name: Name,

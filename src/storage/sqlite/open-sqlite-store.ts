@@ -29,12 +29,21 @@ import { subjectStore } from './subject.ts'
 import { tombstoneStore } from './tombstone.ts'
 import { trackerStore } from './tracker.ts'
 import { transferStore } from './transfer.ts'
+import { writeHere } from './write-here.ts'
+import { writeInThread } from './write-in-thread.ts'
 import { Writer } from './writer.ts'
 
-/** Opens the embedded store in a file, created or upgraded as needed. Reads happen here, writes in a thread of their own. */
+interface SqliteOptions {
+  /** Whether this process keeps all others from it. */
+  isHeld?: boolean
+  /** As in `OpenOptions`. */
+  writesHere?: boolean
+}
+
+/** Opens the embedded store in a file, created or upgraded as needed. Reads happen here, writes in a thread of their own unless told otherwise. */
 export async function openSqliteStore(
   path: string,
-  { isHeld = false }: { /** Whether this process keeps all others from it. */ isHeld?: boolean } = {},
+  { isHeld = false, writesHere = false }: SqliteOptions = {},
 ): Promise<Store> {
   const letGo = isHeld ? () => {} : orSayWhy(path, () => hold(path))
   try {
@@ -45,7 +54,7 @@ export async function openSqliteStore(
     throw error
   }
   const reader = openReader(path)
-  const writer = new Writer(path)
+  const writer = new Writer(path, writesHere ? writeHere : writeInThread)
   const connections: Connections<Commands> = { path, reader, writer }
   const anything = reader.prepare('SELECT 1 FROM organisations LIMIT 1')
   return {

@@ -45,7 +45,7 @@ async function onDraft<Result>(
   draft: string,
   work: (restored: Store, inPlace: StoreInPlace) => Promise<Result>,
 ): Promise<Result> {
-  const restored = await openSqliteStore(draft)
+  const restored = await openSqliteStore(draft, { writesHere: true })
   try {
     const inPlace = await openInPlace(path)
     try {
@@ -61,7 +61,7 @@ async function onDraft<Result>(
 async function openInPlace(path: string): Promise<StoreInPlace> {
   if (!existsSync(path)) return 'none'
   try {
-    return await openSqliteStore(path, { isHeld: true })
+    return await openSqliteStore(path, { isHeld: true, writesHere: true })
   } catch (error) {
     if (error instanceof ForeignStore) throw error
     // One that is whole, and only cannot be opened as things are, may know of erasures that the backup does not.

@@ -75,7 +75,8 @@ export class LogTruncation {
     const heldMs = now - this.#heldSince
     const isTooLong = heldMs >= (this.#options.timeoutMs ?? timeoutMs)
     // Whoever writes batch after batch lets go of it for no more than a moment.
-    this.#timer = setTimeout(() => this.#try(), isTooLong ? seldomMs : oftenMs).unref()
+    this.#timer = setTimeout(() => this.#try(), isTooLong ? seldomMs : oftenMs)
+    if (isTooLong) this.#timer.unref()
     if (isTooLong) this.#note(heldMs)
   }
 

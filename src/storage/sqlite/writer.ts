@@ -1,31 +1,45 @@
-import { Worker } from 'node:worker_threads'
 import { tooBusy } from '../../domain/errors.ts'
 import type { Commands } from './commands.ts'
 import type { CommandRunner } from './connections.ts'
-import type { Call, Reply, Report } from './writer-messages.ts'
+import type { Call, Message, Reply, Report } from './writer-messages.ts'
 
 interface Waiting {
   resolve(result: unknown): void
   reject(error: Error): void
 }
 
+/** Where calls are answered: a thread, or the one that asks. */
+export interface Answering {
+  /** What is in `moved` as well as in the message is not copied to a thread, and may not be used afterwards. */
+  post(message: Message, moved: readonly ArrayBuffer[]): void
+}
+
+/** Begins to answer calls for the store at `path`. Whatever ends it, `on.end` is told. */
+export type StartAnswering = (
+  path: string,
+  on: { message(message: Reply[] | Report): void; end(cause: Error): void },
+) => Answering
+
 /** How many writes may wait for the thread: those before a request take a second or two, unless one of them is very large. */
 export const mostWaiting = 1_000
 
-/** Hands writes to the writer thread, which starts with the first one at the latest. Should the thread die, the next write starts another. */
+/** Has writes done by what `start` starts, with the first one at the latest. Should that end by itself, the next write starts another. */
 export class Writer implements CommandRunner<Commands> {
   readonly #path: string
+  readonly #start: StartAnswering
   readonly #waiting = new Map<number, Waiting>()
   readonly #calls: Call[] = []
-  #worker: Worker | null = null
+  #answering: Answering | null = null
   #lastId = 0
-  #isClosed = false
+  #closing: Promise<void> | null = null
+  #onEnd = () => {}
   #logHeldSince: number | null = null
   #hasDiskFailed = false
   #trial: Promise<void> | null = null
 
-  constructor(path: string) {
+  constructor(path: string, start: StartAnswering) {
     this.#path = path
+    this.#start = start
   }
 
   /** What is asked for at one moment goes to the thread as one message, which costs both sides little more than each of them would. */
@@ -50,7 +64,7 @@ export class Writer implements CommandRunner<Commands> {
   }
 
   #await<Name extends keyof Commands>(send: (id: number) => void): Promise<ReturnType<Commands[Name]>> {
-    if (this.#isClosed) return Promise.reject(new Error('The store is closed.'))
+    if (this.#closing) return Promise.reject(new Error('The store is closed.'))
     if (this.#waiting.size >= mostWaiting) return Promise.reject(tooBusy())
     const { promise, resolve, reject } = Promise.withResolvers<ReturnType<Commands[Name]>>()
     const id = ++this.#lastId
@@ -64,10 +78,10 @@ export class Writer implements CommandRunner<Commands> {
     if (calls.length > 0) this.#post(calls)
   }
 
-  #post(calls: readonly Call[], moved: readonly ArrayBuffer[] = []): void {
-    const worker = this.#worker ?? this.#start()
+  #post(calls: Call[], moved: readonly ArrayBuffer[] = []): void {
     try {
-      worker.postMessage(calls, moved)
+      this.#answering ??= this.#startAnswering()
+      this.#answering.post(calls, moved)
     } catch (error) {
       // What cannot be copied to another thread never got there, so no reply will come. It takes no other with it.
       const [call, ...others] = calls
@@ -92,15 +106,34 @@ export class Writer implements CommandRunner<Commands> {
     return this.#logHeldSince === null ? 0 : performance.now() - this.#logHeldSince
   }
 
-  /** Lets every write that was handed over finish, then ends the thread. Later writes are refused. */
-  async close(): Promise<void> {
-    this.#isClosed = true
+  /** Lets every write that was handed over finish, then ends what does them. Later writes are refused. */
+  close(): Promise<void> {
+    this.#closing ??= this.#endAnswering()
+    return this.#closing
+  }
+
+  #startAnswering(): Answering {
+    return this.#start(this.#path, {
+      message: (message) => {
+        if (Array.isArray(message)) for (const reply of message) this.#settle(reply)
+        else this.#note(message)
+      },
+      end: (cause) => {
+        this.#answering = null
+        this.#logHeldSince = null
+        for (const waiting of this.#waiting.values()) waiting.reject(cause)
+        this.#waiting.clear()
+        this.#onEnd()
+      },
+    })
+  }
+
+  async #endAnswering(): Promise<void> {
     this.#postCalls()
-    const worker = this.#worker
-    if (!worker) return
+    if (!this.#answering) return
     const { promise, resolve } = Promise.withResolvers<void>()
-    worker.once('exit', () => resolve())
-    worker.postMessage('close')
+    this.#onEnd = resolve
+    this.#answering.post('close', [])
     await promise
   }
 
@@ -114,29 +147,5 @@ export class Writer implements CommandRunner<Commands> {
   #note(report: Report): void {
     if ('hasDiskFailed' in report) this.#hasDiskFailed = true
     else this.#logHeldSince = report.logHeldMs === null ? null : performance.now() - report.logHeldMs
-  }
-
-  #start(): Worker {
-    const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), {
-      workerData: this.#path,
-      // The rows of a batch outlive the young generation anyway; a large one would only let memory grow.
-      resourceLimits: { maxYoungGenerationSizeMb: 12 },
-    })
-    let cause = new Error('The writer thread ended.')
-    worker.on('message', (message: Reply[] | Report) => {
-      if (Array.isArray(message)) for (const reply of message) this.#settle(reply)
-      else this.#note(message)
-    })
-    worker.on('error', (error) => {
-      cause = error instanceof Error ? error : cause
-    })
-    worker.on('exit', () => {
-      this.#worker = null
-      this.#logHeldSince = null
-      for (const waiting of this.#waiting.values()) waiting.reject(cause)
-      this.#waiting.clear()
-    })
-    this.#worker = worker
-    return worker
   }
 }

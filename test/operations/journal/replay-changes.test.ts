@@ -33,7 +33,7 @@ async function* told(...lines: JournalLine[]): AsyncGenerator<JournalLine> {
 for (const [engine, address] of Object.entries(engines)) {
   describe(`a replay on ${engine}`, () => {
     async function open(t: TestContext) {
-      const store = await openStoreAt(await address(t))
+      const store = await openStoreAt(await address(t), { writesHere: true })
       t.after(() => store.close())
       await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
       await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })

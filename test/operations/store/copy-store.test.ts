@@ -28,7 +28,7 @@ const targets: Record<string, (t: TestContext) => Promise<string>> = {
 }
 
 async function openAt(t: TestContext, address: string): Promise<Place> {
-  const store = await openStoreAt(address)
+  const store = await openStoreAt(address, { writesHere: true })
   t.after(() => store.close())
   return { address, store }
 }

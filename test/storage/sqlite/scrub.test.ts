@@ -9,6 +9,7 @@ import type { ApiKey } from '../../../src/domain/api-key.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { scrubInPieces } from '../../../src/storage/sqlite/scrub.ts'
+import { writeInThread } from '../../../src/storage/sqlite/write-in-thread.ts'
 import { Writer } from '../../../src/storage/sqlite/writer.ts'
 import { always, at, eventRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
@@ -213,7 +214,7 @@ describe('a scrub beside another process that reads old pages', () => {
   it('that does not end gives up, says why, and can be repeated', async (t) => {
     const { store, path } = await openUsedShop(t)
     const reader = beginReading(path)
-    const writer = new Writer(path)
+    const writer = new Writer(path, writeInThread)
     t.after(() => writer.close())
     const scope = { deletions: 1, pages: 10 }
     const scrub = () => scrubInPieces(path, writer, scope, now, { readersTimeoutMs: 100 })

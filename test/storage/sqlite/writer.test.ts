@@ -1,39 +1,90 @@
 import assert from 'node:assert/strict'
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, it, type TestContext } from 'node:test'
 import { tooBusy } from '../../../src/domain/errors.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { writeHere } from '../../../src/storage/sqlite/write-here.ts'
+import { writeInThread } from '../../../src/storage/sqlite/write-in-thread.ts'
 import { mostWaiting, Writer } from '../../../src/storage/sqlite/writer.ts'
+import { fillStore, shop } from '../../support/filled-store.ts'
 import { eventRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { testKeys } from '../../support/test-keyring.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 
 const acme = { id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 } as const
 
+/** Tells how many threads were started since. */
+function countThreads(t: TestContext): () => number {
+  let threads = 0
+  const count = () => {
+    threads++
+  }
+  process.on('worker', count)
+  t.after(() => process.off('worker', count))
+  return () => threads
+}
+
 describe('the writer', () => {
   it('starts its thread when asked to get ready or with the first write, not for reads', async (t) => {
-    let threads = 0
-    const count = () => {
-      threads++
-    }
-    process.on('worker', count)
-    t.after(() => process.off('worker', count))
+    const threads = countThreads(t)
     const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'))
     t.after(() => store.close())
     await store.organisations.list()
     await store.ping()
-    assert.equal(threads, 0)
+    assert.equal(threads(), 0)
     await store.prepareToWrite?.()
-    assert.equal(threads, 1)
+    assert.equal(threads(), 1)
     assert.equal(await store.organisations.create(acme), true)
-    assert.equal(threads, 1)
+    assert.equal(threads(), 1)
+  })
+
+  it('needs no thread where it writes in the one that asks', async (t) => {
+    const threads = countThreads(t)
+    const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'), { writesHere: true })
+    assert.equal(await store.organisations.create(acme), true)
+    assert.equal(await store.organisations.create(acme), false)
+    await store.close()
+    await assert.rejects(store.organisations.create(acme), /closed/)
+    assert.equal(threads(), 0)
+  })
+
+  it('lets the event loop turn between two writes in the thread that asks, for signals to be heard', async (t) => {
+    const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'), { writesHere: true })
+    t.after(() => store.close())
+    let turns = 0
+    const turn = () => {
+      turns++
+      turning = setImmediate(turn)
+    }
+    let turning = setImmediate(turn)
+    for (let write = 0; write < 10; write++) await store.organisations.create(acme)
+    clearImmediate(turning)
+    assert.ok(turns >= 9, `${turns} turns`)
+  })
+
+  it('is answered in the thread that asks when whoever reads has let go of the log', async (t) => {
+    const path = join(temporaryFolder(t), 'lethe.db')
+    await fillStore(path, [eventRow({ subjectId: 'anna', eventId: 'e' })])
+    const store = await openSqliteStore(path, { writesHere: true })
+    const reader = new DatabaseSync(path)
+    reader.exec('BEGIN; SELECT * FROM subjects')
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    const before = timers()
+    const erased = eraseIn(store, shop, 'anna')
+    await new Promise(setImmediate)
+    assert.equal(timers(), before + 1, 'nothing else keeps the process')
+    reader.close()
+    assert.deepEqual(await erased, { sessions: 1, events: 1 })
+    assert.equal(statSync(`${path}-wal`).size, 0)
+    await store.close()
   })
 
   it('starts a new thread for the next write when the last one died', async (t) => {
     const folder = join(temporaryFolder(t), 'data')
     writeFileSync(folder, 'a file where the folder should be')
-    const writer = new Writer(join(folder, 'lethe.db'))
+    const writer = new Writer(join(folder, 'lethe.db'), writeInThread)
     const writes = [1, 2, 3].map(() => writer.run('createOrganisation', acme))
     for (const result of await Promise.allSettled(writes)) {
       assert.equal(result.status, 'rejected')
@@ -45,21 +96,23 @@ describe('the writer', () => {
     await writer.close()
   })
 
-  it('goes on after a write that failed', async (t) => {
-    const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'))
-    const tracker = { id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 }
-    const results = await Promise.allSettled([
-      // No integer column can hold it.
-      store.organisations.create({ ...acme, createdAt: 0.5 }),
-      store.organisations.create(acme),
-      store.trackers.create(tracker),
-    ])
-    assert.deepEqual(
-      results.map(({ status }) => status),
-      ['rejected', 'fulfilled', 'fulfilled'],
-    )
-    await store.close()
-  })
+  for (const writesHere of [false, true]) {
+    it(`goes on after a write that failed in ${writesHere ? 'the' : 'a'} thread`, async (t) => {
+      const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'), { writesHere })
+      const tracker = { id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 }
+      const results = await Promise.allSettled([
+        // No integer column can hold it.
+        store.organisations.create({ ...acme, createdAt: 0.5 }),
+        store.organisations.create(acme),
+        store.trackers.create(tracker),
+      ])
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['rejected', 'fulfilled', 'fulfilled'],
+      )
+      await store.close()
+    })
+  }
 
   it('rejects what cannot be handed to its thread, and goes on', async (t) => {
     const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'))
@@ -83,15 +136,18 @@ describe('the writer', () => {
   it('has written what it was given before it was told to close', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     await (await openSqliteStore(path)).close()
-    const writer = new Writer(path)
-    const [created] = await Promise.all([writer.run('createOrganisation', acme), writer.close()])
-    assert.equal(created, true)
+    for (const start of [writeInThread, writeHere]) {
+      const writer = new Writer(path, start)
+      const organisation = { ...acme, id: start.name }
+      const [created] = await Promise.all([writer.run('createOrganisation', organisation), writer.close()])
+      assert.equal(created, true)
+    }
   })
 
   it('refuses immediately what would have to wait behind a thousand others, and takes more when they are done', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     await (await openSqliteStore(path)).close()
-    const writer = new Writer(path)
+    const writer = new Writer(path, writeInThread)
     const writes = Array.from({ length: mostWaiting + 1 }, () => writer.run('createOrganisation', acme))
     await assert.rejects(Promise.all(writes), { message: tooBusy().message })
     const results = await Promise.allSettled(writes)

@@ -1,0 +1,92 @@
+import { commands } from './commands.ts'
+import { isDiskFailure, openWriter } from './connection.ts'
+import { LogTruncation } from './write-ahead-log.ts'
+import type { Call, Erasing, Message, Reply, Report } from './writer-messages.ts'
+
+interface HandlerOptions {
+  /** Told the replies to calls, and what else is to be known. */
+  post(message: Reply[] | Report): void
+  /** Told when the connection is closed. */
+  onClosed(): void
+}
+
+/** Hands back what does the work of a writer, on a connection of its own: the messages that are there at one moment, one after the other. */
+export function messageHandler(
+  path: string,
+  { post, onClosed }: HandlerOptions,
+): (messages: readonly Message[]) => void {
+  const db = openWriter(path)
+  const run = commands(db)
+  const log = new LogTruncation(db, { onHeld: (logHeldMs) => post({ logHeldMs }) })
+
+  /**
+   * Erasures that waited together share a transaction and the emptying of the log, which cost far more than a small one itself. The log
+   * is emptied also when nothing was there any more: an erasure that was cut off after its commit has left its pages in it.
+   */
+  function eraseTogether(calls: readonly Erasing[]): void {
+    const outcomes = run.eraseSubjects(calls.flatMap(({ args: [erasures] }) => erasures))
+    const hasErased = outcomes.some((outcome) => outcome !== null && !(outcome instanceof Error))
+    if (outcomes.some(isDiskFailure)) post({ hasDiskFailed: true })
+    function answerAll(error?: unknown): void {
+      post(
+        calls.map(({ id, args }) =>
+          error === undefined ? { id, result: outcomes.splice(0, args[0].length) } : failed(id, error),
+        ),
+      )
+    }
+    if (hasErased) log.request(answerAll)
+    else answerAll()
+  }
+
+  /** Whoever has deleted something for good hears of it when the log is empty too, as of an erasure. */
+  function answerCall(call: Call): void {
+    const reply = answer(call)
+    if (!hasDeleted(call, reply)) post([reply])
+    else log.request((error) => post([error === undefined ? reply : failed(call.id, error)]))
+  }
+
+  function answer({ id, name, args }: Call): Reply {
+    try {
+      // The caller's types tie the arguments to the name; across the messages TypeScript cannot follow.
+      const command: (...args: never[]) => unknown = run[name]
+      return { id, result: command(...(args as never[])) }
+    } catch (error) {
+      // A backup may be written to another disk.
+      if (name !== 'backup' && isDiskFailure(error)) post({ hasDiskFailed: true })
+      return failed(id, error)
+    }
+  }
+
+  function close(): void {
+    log.end(() => {
+      db.close()
+      onClosed()
+    })
+  }
+
+  return (messages) => {
+    const calls = messages.flat()
+    const erasing = calls.filter(isErasing)
+    if (erasing.length > 0) eraseTogether(erasing)
+    for (const call of calls) {
+      if (call === 'close') close()
+      else if (!isErasing(call)) answerCall(call)
+    }
+  }
+}
+
+function isErasing(call: Call | 'close'): call is Erasing {
+  return call !== 'close' && call.name === 'eraseSubjects'
+}
+
+/** The last step of a removal empties the log for all of them. */
+function hasDeleted({ name }: Call, { result }: Reply): boolean {
+  if (name === 'deleteOrganisation') return result === true
+  if (typeof result !== 'object' || result === null) return false
+  if (name === 'removeRefused') return 'events' in result && result.events !== 0
+  return name === 'removeTracker' && 'isDone' in result && result.isDone === true
+}
+
+function failed(id: number, error: unknown): Reply {
+  return { id, error: error instanceof Error ? error : new Error(String(error)) }
+}

@@ -1,0 +1,33 @@
+import type { webcrypto } from 'node:crypto'
+
+const { subtle } = globalThis.crypto
+
+/**
+ * A journal derives its digest slowly, on purpose; of the same list and salt always the same. From now on this process derives it once
+ * for each, by the same function, for tests that open their journals again and again.
+ */
+export function deriveOnce(): void {
+  const importKey = subtle.importKey.bind(subtle)
+  const deriveBits = subtle.deriveBits.bind(subtle)
+  const lists = new WeakMap<CryptoKey, string>()
+  const derived = new Map<string, Promise<ArrayBuffer>>()
+  Object.assign(subtle, {
+    async importKey(
+      format: 'raw',
+      data: Uint8Array<ArrayBuffer>,
+      name: string,
+      ...rest: [boolean, webcrypto.KeyUsage[]]
+    ) {
+      const key = await importKey(format, data, name, ...rest)
+      lists.set(key, Buffer.from(data).toString('hex'))
+      return key
+    },
+    deriveBits(parameters: webcrypto.Pbkdf2Params & { salt: Uint8Array }, key: CryptoKey, length: number) {
+      const salt = Buffer.from(parameters.salt).toString('hex')
+      const input = JSON.stringify([{ ...parameters, salt }, lists.get(key), length])
+      const bits = derived.get(input) ?? deriveBits(parameters, key, length)
+      derived.set(input, bits)
+      return bits
+    },
+  })
+}
