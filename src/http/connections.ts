@@ -30,8 +30,8 @@ const mostWaiting = 32
 export const maxUnreadBytes = 64 * 1024 * 1024
 /** How often a client that takes its answer slowly is looked at: one that has taken nothing since the last time is cut off. */
 const unreadTimeoutMs = 30_000
-/** File handles that are not for clients: the store, its thread, the limiter, the log. */
-const reservedHandles = 64
+/** File handles that are not for clients: the store, its thread, the limiter, the log, the sockets that listen. */
+const reservedHandles = 128
 
 /** How many of the connections that are wished for the system lets this process have. */
 export function connectionsWithin(wished: number, limits = systemLimits()): number {
