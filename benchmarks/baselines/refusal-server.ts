@@ -33,7 +33,8 @@ const server = createServer((request, response) => {
   const context = new RequestContext(id, chosen, request, response, match, batch)
   response.on('close', () => logRequest(context))
   return andThen(limiter.take(budget, addressOf(request)), (state) => {
-    const facts = { requestId: id, now: Date.now(), budget: state, hasCredential: false }
+    const counted = [{ budget, state }]
+    const facts = { requestId: id, now: Date.now(), budget: state, counted, hasCredential: false }
     const { status, headers, body } = failure(noKey, facts)
     const text = JSON.stringify(body)
     headers.push('Content-Length', text.length)

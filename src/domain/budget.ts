@@ -30,6 +30,12 @@ export interface BudgetState {
   isStandIn: boolean
 }
 
+/** A budget in which a request was counted, and its state since. */
+export interface CountedBudget {
+  budget: Budget
+  state: BudgetState
+}
+
 /** Whoever asks a limiter, and how much longer it waits for one that does not answer: over all it asks for, not each time anew. */
 export interface WaitBudget {
   waitMs: number

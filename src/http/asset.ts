@@ -1,3 +1,4 @@
+import { readAccepted } from './accepted-encodings.ts'
 import type { HeaderList, RequestContext, Responder } from './request-context.ts'
 
 /** Nothing but what comes from here, no inline script or style, no frame around it, no text that becomes markup. */
@@ -31,7 +32,7 @@ export function sendAsset(
   { type, plain, compressed }: Asset,
   caching: string,
 ): void {
-  const accepted = readAccepted(context.request.headers['accept-encoding'])
+  const accepted = readAccepted(context.request)
   const form = compressed.find(({ encoding }) => accepted.has(encoding))
   const headers = [
     ...safeHeaders(context),
@@ -54,11 +55,4 @@ export function safeHeaders({ id }: RequestContext): HeaderList {
     ...['Cross-Origin-Opener-Policy', 'same-origin', 'Cross-Origin-Resource-Policy', 'same-origin'],
     ...['Permissions-Policy', 'camera=(), geolocation=(), microphone=()'],
   ]
-}
-
-/** The encodings a browser can read; one with the weight 0 is one it cannot. */
-function readAccepted(header: string | string[] = ''): Set<string> {
-  const parts = String(header).split(',')
-  const weighted = parts.map((part) => part.trim().split(/\s*;\s*q=/))
-  return new Set(weighted.filter(([, weight = '1']) => Number(weight) > 0).map(([name = '']) => name))
 }

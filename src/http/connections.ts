@@ -21,14 +21,17 @@ interface Connection {
   unreadBytes: number
 }
 
-/** How many requests may wait for their answers on one connection. Hardly a client sends a second before the first is answered. */
+/**
+ * How many requests may wait for their answers on one connection before no more is read from it. Hardly a client sends a second before
+ * the first is answered.
+ */
 const mostWaiting = 32
 /** How many bytes of answers may wait for their clients, all connections together. */
 export const maxUnreadBytes = 64 * 1024 * 1024
 /** How often a client that takes its answer slowly is looked at: one that has taken nothing since the last time is cut off. */
 const unreadTimeoutMs = 30_000
-/** File handles that are not for clients: the store, its thread, the limiter, the log. */
-const reservedHandles = 64
+/** File handles that are not for clients: the store, its thread, the limiter, the log, the sockets that listen. */
+const reservedHandles = 128
 
 /** How many of the connections that are wished for the system lets this process have. */
 export function connectionsWithin(wished: number, limits = systemLimits()): number {
@@ -46,8 +49,8 @@ function systemLimits(): string {
 }
 
 /**
- * Knows every open connection and the latest request on it, and keeps what they cost within bounds: their number, the answers that wait
- * on each, and for how long and how many bytes of answers may lie unread.
+ * Knows every open connection and the latest request on it, and keeps what they cost within bounds: their number, the requests that
+ * wait on each, and for how long and how many bytes of answers may lie unread.
  */
 export class Connections {
   /** The one that has asked for nothing for longest comes first. */
@@ -67,14 +70,13 @@ export class Connections {
     })
   }
 
-  /** Notes a request. Whether it is to be answered: a connection on which too many wait is closed instead. */
+  /** Notes a request. Whether it is to be answered: not where its connection has ended. From one on which many wait no more is read. */
   begin(exchange: Exchange): boolean {
     const { socket } = exchange.request
     const connection = this.#open.get(socket)
-    if (!connection) return false
+    if (!connection || socket.destroyed) return false
     connection.waiting += 1
-    if (connection.waiting > mostWaiting) socket.destroy()
-    if (socket.destroyed) return false
+    if (connection.waiting === mostWaiting) socket.pause()
     connection.latest = exchange
     this.#open.delete(socket)
     this.#open.set(socket, connection)
@@ -105,6 +107,7 @@ export class Connections {
     const connection = this.#open.get(socket)
     if (!connection) return
     connection.waiting -= 1
+    if (connection.waiting === mostWaiting - 1) socket.resume()
     if (connection.unreadBytes === 0) return
     connection.unreadBytes -= unreadBytes
     this.#unreadBytes -= unreadBytes

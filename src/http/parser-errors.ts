@@ -38,14 +38,16 @@ export function parserErrors(deps: ParserErrorDeps) {
     const peer = socket.remoteAddress ?? ''
     const budget = await deps.limiter.take(deps.budgets.ip, addressBucketKey(peer) ?? 'unknown')
     const error = budget.granted ? new LetheError('invalid_request', message) : budgetSpent(deps.budgets.ip)
+    const now = deps.clock()
     const { status, headers, body } = failure(error, {
       requestId,
-      now: deps.clock(),
+      now,
       budget,
+      counted: [{ budget: deps.budgets.ip, state: budget }],
       hasCredential: false,
     })
     const payload = Buffer.from(JSON.stringify(body))
-    headers.push('Content-Length', payload.length, 'Connection', 'close')
+    headers.push('Content-Length', payload.length, 'Connection', 'close', 'Date', new Date(now).toUTCString())
     const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`]
     for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
     deps.logger.info({ requestId, method: null, route: null, status, keyId: null }, 'request')

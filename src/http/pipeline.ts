@@ -5,6 +5,7 @@ import { andThen, type MaybePromise, runSteps } from '../domain/maybe-promise.ts
 import type { Services } from '../domain/services.ts'
 import { authenticateKey } from '../operations/key/authenticate-key.ts'
 import { authenticateMember } from '../operations/member/authenticate-member.ts'
+import { hasBearerToken } from './bearer-token.ts'
 import type { clientAddress } from './client-address.ts'
 import { consoleBudgets } from './console/budgets.ts'
 import type { OriginPolicy } from './console/origin-policy.ts'
@@ -73,7 +74,7 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
 
   function authenticate(context: RequestContext): MaybePromise<LetheError | null> {
     const { authorization } = context.request.headers
-    if (authorization === undefined) return noKey
+    if (!hasBearerToken(authorization)) return noKey
     return andThen(findCaller(authorization, context.batch), (caller) => {
       if (caller === null) return invalidKey
       noteKeyUse(caller.key.id)
@@ -136,6 +137,7 @@ const foreignOrigin = new LetheError(
 export function spending(limiter: Pick<Limiter, 'take'>) {
   return (budget: Budget, bucketKey: string, context: RequestContext): MaybePromise<LetheError | null> =>
     andThen(limiter.take(budget, bucketKey, context), (state) => {
+      if (context.match.pipeline === 'key') context.counted.push({ budget, state })
       context.budget = state.granted ? tightest(context.budget, state) : state
       return state.granted ? null : budgetSpent(budget)
     })
@@ -152,17 +154,35 @@ function requireSoundRequest({ request, chosenId }: RequestContext): LetheError 
   if (chosenId === 'unusable') {
     return new LetheError('invalid_request', 'X-Request-Id must be 1 to 200 printable ASCII characters.')
   }
-  const { httpVersion } = request
+  const { httpVersion, rawHeaders } = request
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
     return new LetheError('invalid_request', 'This server speaks HTTP/1.1 and HTTP/1.0.')
   }
   if (request.headers.expect !== undefined && request.headers.expect.toLowerCase() !== '100-continue') {
     return new LetheError('invalid_request', 'The only expectation that can be met is 100-continue.')
   }
-  if (httpVersion === '1.1' && request.headers.host === undefined) {
+  const hosts = countOf('host', rawHeaders)
+  if (hosts > 1) return new LetheError('invalid_request', 'A request has one Host header.')
+  if (hosts === 0 && httpVersion === '1.1') {
     return new LetheError('invalid_request', 'An HTTP/1.1 request needs a Host header.')
   }
+  if (!soundHost.test(request.headers.host ?? '')) {
+    return new LetheError('invalid_request', 'The Host header is not a host with or without a port.')
+  }
   return null
+}
+
+/** A name, an IPv4 address or an IPv6 address in brackets, and a port. Empty is what HTTP wants where an address has no host. */
+const soundHost = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\da-fA-F:.]+\])(?::\d{0,5})?$/
+
+/** How often a header was sent. Node keeps only the first of those that may come once. */
+function countOf(name: string, rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const sent = rawHeaders[at]
+    if (sent?.length === name.length && sent.toLowerCase() === name) count += 1
+  }
+  return count
 }
 
 /** Visible ASCII, but for the hash: a fragment is never sent, and taking it for one would cut an id short. */

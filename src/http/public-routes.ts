@@ -1,6 +1,7 @@
 import type { ApiBudgetName, Budget, Limiter } from '../domain/budget.ts'
 import { checkReadiness } from '../operations/store/check-readiness.ts'
 import { openApiDocument } from './api/openapi/document.ts'
+import { packDocument, sendDocument } from './api/openapi/send-document.ts'
 import { referenceRoutes } from './api/reference/reference.ts'
 import { once } from './once.ts'
 import type { Route } from './request-context.ts'
@@ -14,7 +15,7 @@ export function publicRoutes(
 ): Route[] {
   // The same bytes for everybody, so that clients who do not read them cost no memory; made when somebody asks.
   const document = once(openApiDocument)
-  const bytes = once(() => Buffer.from(JSON.stringify(document())))
+  const packed = once(() => packDocument(JSON.stringify(document())))
   return [
     defineRoute({
       method: 'GET',
@@ -36,7 +37,7 @@ export function publicRoutes(
       },
     }),
     definePage('/v1/analytics/openapi.json', ({ http, context }) =>
-      http.respond.write(context, 200, bytes()),
+      sendDocument(http.respond, context, packed()),
     ),
     ...referenceRoutes(document, budgets),
   ]

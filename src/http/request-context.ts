@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Actor, Origin } from '../domain/activity.ts'
 import type { Caller } from '../domain/api-key.ts'
-import { type BudgetState, requestWaitMs, type WaitBudget } from '../domain/budget.ts'
+import { type BudgetState, type CountedBudget, requestWaitMs, type WaitBudget } from '../domain/budget.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
 import type { Passwords } from '../domain/password.ts'
 import type { Plan } from '../domain/plan.ts'
@@ -26,9 +26,13 @@ export class RequestContext implements WaitBudget {
   signedIn: SignedIn | null = null
   /** The budget its client should mind; on a 429 the one that refused. */
   budget: BudgetState | null = null
+  /** Every budget of the API that it was counted in, in turn. */
+  readonly counted: CountedBudget[] = []
   waitMs = requestWaitMs
   /** How many bytes of its answer its client is yet to take. */
   unreadBytes = 0
+  /** Whether its answer is made and is being packed. */
+  isPacking = false
   /** The methods its path takes, when its own is not among them. */
   allow: string | null = null
   /** What is left to do once its parameters have been read. */
@@ -101,7 +105,7 @@ export interface Documentation<Data = unknown> {
 
 /** A route: of the API, of the console, or a public page. It cannot be written without saying who may use it. */
 export interface Route {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
   path: string
   access: Access
   isErasure: boolean

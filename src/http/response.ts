@@ -1,7 +1,11 @@
+import type { IncomingMessage } from 'node:http'
+import { gzip } from 'node:zlib'
 import type { Logger } from 'pino'
-import type { BudgetState } from '../domain/budget.ts'
+import type { BudgetState, CountedBudget } from '../domain/budget.ts'
 import { type ErrorCode, LetheError } from '../domain/errors.ts'
 import { type Clock, formatInstant, type Instant } from '../domain/instant.ts'
+import { readAccepted } from './accepted-encodings.ts'
+import { hasBearerToken } from './bearer-token.ts'
 import type { HeaderList, RequestContext, Responder } from './request-context.ts'
 import { loggableId } from './request-log.ts'
 import type { FailureBody } from './schemas/envelope.ts'
@@ -32,25 +36,60 @@ export interface ResponderDeps {
  */
 export function responder({ clock, logger, isClosing, onUnread }: ResponderDeps): Responder {
   function write(context: RequestContext, status: number, body: string | Buffer, headers?: HeaderList): void {
-    const { id, request, response, budget } = context
-    if (response.headersSent) {
+    const { response } = context
+    if (response.headersSent || context.isPacking) {
       logger.error({ requestId: loggableId(context), status }, 'a second answer to a request was dropped')
       return
     }
-    const list = headers ?? commonHeaders(id, budget)
-    const isText = typeof body === 'string'
-    const bytes = isText ? Buffer.byteLength(body) : body.length
-    list.push('Content-Length', bytes)
-    // Node drops whatever came behind a request for another protocol, so its client must not wait for answers to that.
-    if (isClosing() || request.headers.upgrade !== undefined) list.push('Connection', 'close')
-    response.writeHead(status, list)
-    // Most answers are plain ASCII, which goes out as it stands.
+    const list = headers ?? commonHeaders(context)
+    const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+    if (typeof body === 'string' && bytes > worthPacking) pack(context, status, body, list)
+    else send(context, status, body, bytes, list)
+  }
+
+  /** Sends a long answer packed to whoever takes it so. It is packed off the event loop. */
+  function pack(context: RequestContext, status: number, body: string, headers: HeaderList): void {
+    headers.push('Vary', 'Accept-Encoding')
+    if (!readAccepted(context.request).has('gzip')) {
+      send(context, status, body, Buffer.byteLength(body), headers)
+      return
+    }
+    context.isPacking = true
+    gzip(body, (error, packed) => {
+      try {
+        if (error) throw error
+        headers.push('Content-Encoding', 'gzip')
+        send(context, status, packed, packed.length, headers)
+        countUnread(context, packed.length)
+      } catch (cause) {
+        logger.error({ requestId: loggableId(context), err: cause }, 'an answer could not be packed')
+        context.response.destroy()
+      }
+    })
+  }
+
+  function send(
+    context: RequestContext,
+    status: number,
+    body: string | Buffer,
+    bytes: number,
+    headers: HeaderList,
+  ): void {
+    const { request, response } = context
+    if (status !== 204 && status !== 304) headers.push('Content-Length', bytes)
+    if (isClosing() || isLastRequest(request)) headers.push('Connection', 'close')
+    response.writeHead(status, headers)
     if (request.method === 'HEAD') response.end()
-    else if (isText) {
+    else if (typeof body === 'string') {
+      // Most answers are plain ASCII, which goes out as it stands.
       response.end(body, bytes === body.length ? 'latin1' : 'utf8')
-      // Nearly always the system has taken all of it by now.
-      if (response.writableLength > 0) onUnread(context, bytes)
+      countUnread(context, bytes)
     } else response.end(body)
+  }
+
+  /** Nearly always the system has taken all of it by now. */
+  function countUnread(context: RequestContext, bytes: number): void {
+    if (context.response.writableLength > 0) onUnread(context, bytes)
   }
 
   function writeFailure(context: RequestContext, error: unknown): void {
@@ -59,7 +98,8 @@ export function responder({ clock, logger, isClosing, onUnread }: ResponderDeps)
       requestId: context.id,
       now: clock(),
       budget: context.budget,
-      hasCredential: request.headers.authorization !== undefined,
+      counted: context.counted,
+      hasCredential: hasBearerToken(request.headers.authorization),
       isConsole: match.pipeline === 'member' || match.pipeline === 'open',
       scope: match.kind === 'route' ? match.route.access : null,
       allow: context.allow,
@@ -88,6 +128,7 @@ export interface FailureContext {
   requestId: string
   now: Instant
   budget: BudgetState | null
+  counted: readonly CountedBudget[]
   /** Whether the client sent a credential at all. */
   hasCredential: boolean
   /** Whether it is at the console, where no key would help. */
@@ -108,14 +149,14 @@ export function failure(
   const message =
     known?.message ?? 'Something went wrong on our side. Try again; if it stays, tell us the request id.'
   const { requestId, budget, now, hasCredential, isConsole = false, scope, allow } = context
-  const headers = commonHeaders(requestId, budget)
+  const headers = commonHeaders({ ...context, id: requestId })
   if (code === 'unauthorized' && !isConsole) {
     headers.push('WWW-Authenticate', `Bearer realm="lethe"${hasCredential ? ', error="invalid_token"' : ''}`)
   }
   if (code === 'forbidden' && !isConsole) {
     headers.push('WWW-Authenticate', `Bearer error="insufficient_scope", scope="${scope}"`)
   }
-  const wait = known?.retryAfterSeconds ?? (budget && retryAfter(budget))
+  const wait = known?.retryAfterSeconds ?? (budget && secondsLeft(budget))
   if (code === 'rate_limited' && wait !== null) headers.push('Retry-After', wait)
   if (allow) headers.push('Allow', allow)
   return {
@@ -128,15 +169,24 @@ export function failure(
   }
 }
 
-/** What every answer carries: its request's id, its type, and the budget its client should mind, where one was spent and is known. */
-export function commonHeaders(requestId: string, budget: BudgetState | null): HeaderList {
+/** A request that is answered, or what never became one. */
+interface Answered {
+  id: string
+  budget: BudgetState | null
+  counted: readonly CountedBudget[]
+}
+
+/** What every answer carries: its request's id, its type, and the budgets it was counted in, where they are known. */
+export function commonHeaders({ id, budget, counted }: Answered): HeaderList {
   const headers: HeaderList = [
     'X-Request-Id',
-    requestId,
+    id,
     'Cache-Control',
     'no-store',
     'X-Content-Type-Options',
     'nosniff',
+    'Content-Security-Policy',
+    "default-src 'none'; frame-ancestors 'none'",
     'Content-Type',
     'application/json; charset=utf-8',
   ]
@@ -144,12 +194,33 @@ export function commonHeaders(requestId: string, budget: BudgetState | null): He
   headers.push('X-RateLimit-Limit', budget.limit, 'X-RateLimit-Remaining', budget.remaining)
   // Rounded up, so that whoever waits for it has waited long enough.
   headers.push('X-RateLimit-Reset', Math.ceil(budget.resetsAt / 1000))
+  let policy = ''
+  let limit = ''
+  for (const { budget, state } of counted) {
+    const separator = policy === '' ? '' : ', '
+    policy += `${separator}"${budget.name}";q=${budget.limit};w=${Math.ceil(budget.windowMs / 1000)}`
+    limit += `${separator}"${budget.name}";r=${state.remaining};t=${secondsLeft(state)}`
+  }
+  if (policy !== '') headers.push('RateLimit-Policy', policy, 'RateLimit', limit)
   return headers
 }
 
 /** The whole seconds after which a budget is full again, at least one. By the clock that counts it, which may not be ours. */
-function retryAfter({ resetsAt, countedAt }: BudgetState): number {
+function secondsLeft({ resetsAt, countedAt }: BudgetState): number {
   return Math.max(1, Math.ceil((resetsAt - countedAt) / 1000))
+}
+
+/** Answers of more bytes than this are packed. */
+const worthPacking = 1_024
+
+/**
+ * Whether nothing that comes behind a request can be trusted: Node drops it behind a request for another protocol, and chunks are not
+ * for HTTP/1.0, where somebody in between may have read another end of the body.
+ */
+function isLastRequest({ headers, httpVersionMinor }: IncomingMessage): boolean {
+  return (
+    headers.upgrade !== undefined || (httpVersionMinor === 0 && headers['transfer-encoding'] !== undefined)
+  )
 }
 
 let lastInstant: Instant = 0

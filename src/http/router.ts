@@ -1,6 +1,8 @@
 import findMyWay from 'find-my-way'
 import { publicPaths } from './public-paths.ts'
 import type { Access, PathParameters, PipelineName, Route, RouteMatch } from './request-context.ts'
+import { commonHeaders } from './response.ts'
+import { defineRoute } from './route.ts'
 
 export type Router = (method: string, url: string) => RouteMatch
 
@@ -58,8 +60,25 @@ function entryOf(path: string, routes: readonly Route[]): PathEntry {
     // `HEAD` works wherever `GET` does.
     if (route.method === 'GET') byMethod.set('HEAD', { route, pipeline })
   }
+  if (publicPaths.includes(path)) {
+    const allow = [...byMethod.keys(), 'OPTIONS'].join(', ')
+    byMethod.set('OPTIONS', { route: optionsRoute(path, allow), pipeline: 'public' })
+  }
   const isConsole = path === '/' || path.startsWith('/console')
   return { byMethod, path, allow: [...byMethod.keys()].join(', '), otherwise: isConsole ? 'open' : 'key' }
+}
+
+/** Tells anybody which methods a public path takes. */
+function optionsRoute(path: string, allow: string): Route {
+  return defineRoute({
+    method: 'OPTIONS',
+    path,
+    access: 'public',
+    response: null,
+    handle({ context, http }) {
+      http.respond.write(context, 204, '', [...commonHeaders(context), 'Allow', allow])
+    },
+  })
 }
 
 function pipelineFor(access: Access): PipelineName {

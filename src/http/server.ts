@@ -7,6 +7,7 @@ import { Connections } from './connections.ts'
 import { pageRoutes } from './console/pages.ts'
 import { consoleRoutes } from './console/routes/index.ts'
 import { signInTools } from './console/sign-in-tools.ts'
+import { Listeners } from './listeners.ts'
 import { createServer } from './node-http.ts'
 import { parserErrors } from './parser-errors.ts'
 import { type PipelineDeps, pipelines } from './pipeline.ts'
@@ -79,6 +80,7 @@ export function buildServer(deps: ServerDeps): LetheServer {
     maxHeaderSize: maxHeaderBytes,
     ...serverTimeouts,
   })
+  const listeners = new Listeners(server)
   const connections = new Connections(server, deps.maxConnections)
   const { onClientError, onConnect } = parserErrors({ ...deps, logger, clock, randomness, connections })
   server.on('request', enter)
@@ -93,24 +95,12 @@ export function buildServer(deps: ServerDeps): LetheServer {
   server.on('connect', onConnect)
 
   return {
-    async listen(host, port) {
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      server.once('error', reject)
-      server.listen({ host, port }, () => {
-        server.off('error', reject)
-        resolve()
-      })
-      await promise
-      const address = server.address()
-      return typeof address === 'object' && address !== null ? address.port : port
-    },
+    listen: (host, port) => listeners.listen(host, port),
     async close() {
       isClosing = true
-      if (!server.listening) return
-      const { promise, resolve } = Promise.withResolvers<void>()
-      server.close(() => resolve())
+      const closed = listeners.close()
       connections.endQuiet()
-      await promise
+      await closed
     },
   }
 

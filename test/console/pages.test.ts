@@ -118,13 +118,13 @@ describe('the pages', () => {
     }
   })
 
-  test('take GET and HEAD alone, with the methods named', async () => {
+  test('take GET, HEAD and OPTIONS alone, with the methods named', async () => {
     for (const path of ['/', '/console', '/console/keys']) {
       const head = await fetch(shop.url + path, { method: 'HEAD', redirect: 'manual' })
       assert.ok([200, 302].includes(head.status))
       const answer = await shop.ask(path, { method: 'POST' })
       errorOf(answer, 'invalid_request')
-      assert.equal(answer.headers.get('allow'), 'GET, HEAD')
+      assert.equal(answer.headers.get('allow'), 'GET, HEAD, OPTIONS')
     }
   })
 

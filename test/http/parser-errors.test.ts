@@ -26,6 +26,7 @@ function assertRefused(answer: Answer): void {
   assert.equal(answer.headers.get('cache-control'), 'no-store')
   assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
   assert.equal(answer.headers.get('connection'), 'close')
+  assert.ok(Math.abs(Date.parse(answer.headers.get('date') ?? '') - Date.now()) < 60_000)
 }
 
 const bearer = `Authorization: Bearer ${key}\r\n`

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { after, describe, test } from 'node:test'
-import { dataOf, errorOf, textIn } from '../support/answers.ts'
-import { askRaw, openRawConnection } from '../support/raw-http.ts'
+import { publicPaths } from '../../src/http/public-paths.ts'
+import { assertUnmetered, budgetOf, dataOf, errorOf, textIn } from '../support/answers.ts'
+import { askRaw, openRawConnection, requestText } from '../support/raw-http.ts'
 import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
@@ -14,9 +15,9 @@ const known: [path: string, allow: string[]][] = [
   [subjectPath('anna'), ['GET', 'HEAD', 'DELETE']],
   [`${subjectPath('anna')}/sessions`, ['GET', 'HEAD']],
   [`${subjectPath('anna')}/events`, ['GET', 'HEAD']],
-  ['/v1/analytics/openapi.json', ['GET', 'HEAD']],
-  ['/healthz', ['GET', 'HEAD']],
-  ['/readyz', ['GET', 'HEAD']],
+  ['/v1/analytics/openapi.json', ['GET', 'HEAD', 'OPTIONS']],
+  ['/healthz', ['GET', 'HEAD', 'OPTIONS']],
+  ['/readyz', ['GET', 'HEAD', 'OPTIONS']],
 ]
 
 describe('a path that does not exist', () => {
@@ -111,6 +112,32 @@ describe('a method that a path does not have', () => {
     dataOf(await shop.ask(subjectPath('anna'), { key: eraser, headers }))
     errorOf(await shop.ask(subjectPath('anna'), { key: eraser, headers, method: 'POST' }), 'invalid_request')
     dataOf(await shop.ask(subjectPath('anna'), { key }))
+  })
+})
+
+describe('OPTIONS', () => {
+  test('tells anybody what a public path takes, uncounted', async () => {
+    for (const path of publicPaths.filter((path) => !path.includes('*'))) {
+      const connection = await openRawConnection(url)
+      connection.send(requestText(path, { method: 'OPTIONS' }))
+      const { status, headers, body } = await connection.answer('OPTIONS')
+      assert.deepEqual([status, body], [204, null], path)
+      assert.match(headers.get('allow') ?? '', /^(GET, HEAD|POST), OPTIONS$/)
+      assert.equal(headers.get('content-length'), null)
+      assert.notEqual(headers.get('x-request-id'), null)
+      assertUnmetered({ status, headers, body })
+      // The connection is in order behind it.
+      connection.send(requestText('/healthz'))
+      dataOf(await connection.answer())
+      connection.hangUp()
+    }
+  })
+
+  test('is a method like another on any other path', async () => {
+    errorOf(await shop.ask(subjectsPath, { method: 'OPTIONS' }), 'unauthorized')
+    const answer = await shop.ask(subjectsPath, { method: 'OPTIONS', key })
+    errorOf(answer, 'invalid_request')
+    budgetOf(answer)
   })
 })
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
+import { gunzipSync } from 'node:zlib'
 import { type Answer, assertDocumented } from './documented.ts'
 
 /** A connection on which a test says whatever it likes, and reads answers off one by one. */
@@ -153,8 +154,9 @@ async function readAnswer(incoming: Incoming, method: string): Promise<Answer> {
     const colon = line.indexOf(':')
     headers.append(line.slice(0, colon), line.slice(colon + 1).trim())
   }
-  const hasBody = method !== 'HEAD' && Number(status) >= 200
-  const body = hasBody ? (await readAnswerBody(incoming, headers)).toString('utf8') : ''
+  const hasBody = method !== 'HEAD' && Number(status) >= 200 && status !== '204' && status !== '304'
+  const bytes = hasBody ? await readAnswerBody(incoming, headers) : Buffer.alloc(0)
+  const body = (headers.get('content-encoding') === 'gzip' ? gunzipSync(bytes) : bytes).toString('utf8')
   const isJson = headers.get('content-type')?.startsWith('application/json') ?? true
   return { status: Number(status), headers, body: body === '' ? null : isJson ? JSON.parse(body) : body }
 }

@@ -159,7 +159,9 @@ describe('passwords', () => {
       countedAt: 0,
       isStandIn: false,
     }
-    const { headers } = answerFailure(error, { requestId: 'r', now, budget, hasCredential: false })
+    const { headers } = answerFailure(error, {
+      ...{ requestId: 'r', now, budget, counted: [], hasCredential: false },
+    })
     assert.equal(headers[headers.indexOf('Retry-After') + 1], 3)
     await Promise.all(all)
   })

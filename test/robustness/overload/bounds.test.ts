@@ -94,7 +94,7 @@ describe('connections', () => {
   it('are no more than the system has file handles for, less what the service needs itself', () => {
     const limits = (handles: string) =>
       `Max file locks   unlimited\nMax open files            ${handles}   524288  files\n`
-    assert.equal(connectionsWithin(10_000, limits('1024')), 960)
+    assert.equal(connectionsWithin(10_000, limits('1024')), 896)
     assert.equal(connectionsWithin(10_000, limits('524288')), 10_000)
     assert.equal(connectionsWithin(10_000, limits('unlimited')), 10_000)
     assert.equal(connectionsWithin(10_000, limits('20')), 1)

@@ -13,7 +13,13 @@ export const requestIdParameter = {
   schema: { type: 'string', maxLength: 200, pattern: '^[\\x20-\\x7e]*$' },
 }
 
-export const budgetHeaders = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const
+export const budgetHeaders = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
+] as const
 
 /** Every header an answer may carry beyond HTTP's own. */
 export const headers = {
@@ -34,6 +40,20 @@ export const headers = {
   'X-RateLimit-Reset': {
     description: 'When the window resets, as a Unix timestamp in seconds.',
     schema: { type: 'integer' },
+  },
+  'RateLimit-Policy': {
+    description:
+      'Every budget that this request was counted in, as the IETF draft has it: `ip`, `key` and, on an erasure, `erasure`, with its requests (`q`) in so many seconds (`w`).',
+    schema: { type: 'string', examples: ['"ip";q=60;w=60, "key";q=120;w=60'] },
+  },
+  RateLimit: {
+    description: 'What is left of each (`r`), and the seconds until it is full again (`t`).',
+    schema: { type: 'string', examples: ['"ip";r=59;t=60, "key";r=119;t=60'] },
+  },
+  ETag: {
+    description: 'Changes with the document. Sent back in `If-None-Match`, it spares the body.',
+    required: true,
+    schema: { type: 'string' },
   },
   'Retry-After': {
     description: 'How many seconds to wait before the next try.',

@@ -2,6 +2,8 @@ import { exampleMeta } from './descriptions.ts'
 
 const requestIdHeader = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } }
 
+const documentHeaders = { ...requestIdHeader, ETag: { $ref: '#/components/headers/ETag' } }
+
 /** The operations that need no key and carry no rate-limit headers. */
 export const publicOperations = {
   '/v1/analytics/openapi.json': {
@@ -15,9 +17,10 @@ export const publicOperations = {
       responses: {
         200: {
           description: 'The OpenAPI 3.1 document of the API, itself not in the envelope.',
-          headers: requestIdHeader,
+          headers: documentHeaders,
           content: { 'application/json': { schema: { type: 'object' } } },
         },
+        304: { description: 'It is still the one that `If-None-Match` names.', headers: documentHeaders },
         400: { $ref: '#/components/responses/invalid_request' },
       },
     },

@@ -112,14 +112,15 @@ export function outlineOf(document: Json): Outline {
   }
 
   function readAnswer(status: string, response: Json): Answer {
-    const content = object(object(response.content)['application/json'])
+    // An answer may have no body.
+    const content = isObject(response.content) ? object(response.content['application/json']) : {}
     const { error } = isObject(content.example) ? content.example : {}
     return {
       status,
       code: isObject(error) ? text(error.code) : null,
       description: text(response.description),
       headers: Object.keys(object(response.headers)),
-      schema: resolve(content.schema),
+      schema: content.schema === undefined ? {} : resolve(content.schema),
       example: content.example,
     }
   }
