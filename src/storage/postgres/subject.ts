@@ -67,7 +67,7 @@ const count = statement(
 // Whoever writes to a subject has its row to itself first, so nothing is added to it while it is erased. Others do not wait for the
 // row of a subject they cannot see: how long they wait would tell that it is there.
 const lock = statement(
-  `SELECT last_seen_at FROM subjects WHERE subject_key = $1
+  `SELECT oldest_at, last_seen_at FROM subjects WHERE subject_key = $1
    AND EXISTS (SELECT 1 FROM trackers WHERE id = $2 AND organisation_id = $3 AND deleted_at IS NULL) FOR UPDATE`,
 )
 // Of a subject that is not there a row is made, and deleted with the rest: whoever is storing it just now has to end first, and whoever
@@ -159,24 +159,22 @@ export function subjectStore(connections: Connections): SubjectStore {
     erase: ({ trackerId, organisationId, since }, subjectId, mark, note): Promise<ErasedSubject | null> =>
       connections.transaction(async (run) => {
         const key = subjectKeyText(trackerId, subjectId)
-        const [found, locked] = await Promise.all([
-          run(visible, [trackerId, organisationId]),
-          run(lock, [key, trackerId, organisationId]),
-        ])
-        if (found.rowCount === 0) return null
-        if (locked.rowCount === 0) {
+        const [held] = (await run(lock, [key, trackerId, organisationId])).rows
+        if (!held) {
+          if ((await run(visible, [trackerId, organisationId])).rowCount === 0) return null
           takeTurn(run)
           if (!(await holdTrackers(run, [trackerId])).has(trackerId)) return null
           await run(claim, [key, trackerId, subjectId])
         }
         const { erasedAt, digest, commitment } = mark
         // What happened later than now, by a clock that ran ahead, stays away too. What was stored meanwhile may have.
-        const isAhead = locked.rows[0] === undefined || integer(locked.rows[0], 'last_seen_at') > erasedAt
+        const isAhead = !held || integer(held, 'last_seen_at') > erasedAt
         // What has aged out goes before the rest, and uncounted: nobody could see it any more.
+        const hasAged = !held || integer(held, 'oldest_at') < since
         const [newest, , , events, sessions, , ledger] = await Promise.all([
           isAhead ? run(newestOf, [key]) : null,
-          run(deleteAgedEvents, [key, since]),
-          run(deleteAgedSessions, [key, since]),
+          hasAged ? run(deleteAgedEvents, [key, since]) : null,
+          hasAged ? run(deleteAgedSessions, [key, since]) : null,
           run(deleteEvents, [key]),
           run(deleteSessions, [key]),
           run(deleteSubject, [key]),
