@@ -96,7 +96,7 @@ class Incoming {
       this.#wake()
     })
     // An answer that never comes fails its test instead of holding it up.
-    socket.setTimeout(8_000, () => {
+    socket.setTimeout(60_000, () => {
       this.#isTimedOut = true
       socket.destroy()
     })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { Route } from '../../../../src/http/request-context.ts'
 import { pathParameters } from '../../../../src/http/schemas/path-parameters.ts'
+import { isOptional } from '../../../../src/http/schemas/schema.ts'
 import { encode } from '../requests/encodings.ts'
 import { oddTarget } from '../requests/odd-request-line.ts'
 import { textValue } from './field-values.ts'
@@ -26,8 +27,12 @@ export function targetOf({ path, query }: Route, onlyGood: boolean): fc.Arbitrar
       weight: 1,
     },
   ]
+  const required = Object.entries(query).filter(([, schema]) => !isOptional(schema))
+  const wanted = fc.tuple(
+    ...required.map(([name, schema]) => written('query', name, schema).map((value) => `${name}=${value}`)),
+  )
   const list = fc.oneof(
-    { arbitrary: fc.constant<string[]>([]), weight: 3 },
+    { arbitrary: wanted, weight: 3 },
     { arbitrary: fc.array(fc.oneof(...pairs), { maxLength: 3 }), weight: onlyGood ? 0 : 2 },
   )
   return fc

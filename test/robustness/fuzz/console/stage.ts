@@ -8,6 +8,7 @@ import { hashToken } from '../../../../src/domain/token.ts'
 import { createKey } from '../../../../src/operations/key/create-key.ts'
 import { inviteMember } from '../../../../src/operations/member/invite-member.ts'
 import { createOrganisation } from '../../../../src/operations/organisation/create-organisation.ts'
+import { eraseSubject } from '../../../../src/operations/subject/erase-subject.ts'
 import { createTracker } from '../../../../src/operations/tracker/create-tracker.ts'
 import { addMember, note, signInToken } from '../../../support/console.ts'
 import { type Lifetime, startTestService, type TestService } from '../../../support/service.ts'
@@ -81,6 +82,8 @@ async function settle(service: TestService, id: string, prefix: string): Promise
     ),
   )
   await service.ingest([...rows, ...visit(`${prefix}bert`, { trackerId })])
+  // The ledger has an entry to ask for.
+  await eraseSubject(services, { organisationId, trackerId, since: 0 }, `${prefix}nobody`)
   return {
     ...{ organisationId, trackerId, keyId: issued.key.id, keyName, keyString: issued.keyString },
     member: await addMember(service, organisationId, `${prefix}member@${id}.example`),
