@@ -1,5 +1,6 @@
 import { Client, type ClientBase, type ClientConfig, type PoolClient, types } from 'pg'
 import type { Row, Values } from '../rows/row.ts'
+import { BatchingSocket } from './batching-socket.ts'
 import { toFailure } from './failures.ts'
 import { Readers } from './readers.ts'
 import type { Statement, Value } from './statement.ts'
@@ -42,6 +43,7 @@ function settings(url: string): ClientConfig {
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
     types: { getTypeParser },
+    stream: () => new BatchingSocket(),
   }
 }
 

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { describe, it } from 'node:test'
+import { BatchingSocket } from '../../../src/storage/postgres/batching-socket.ts'
+
+describe('a socket to PostgreSQL', () => {
+  it('sends what several statements wrote at one moment as one piece, and nothing later than that', async (t) => {
+    const server = createServer((peer) => peer.pipe(peer))
+    t.after(() => server.close())
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    assert.ok(typeof address === 'object' && address !== null)
+    const socket = new BatchingSocket()
+    t.after(() => socket.destroy())
+    socket.connect(address.port, '127.0.0.1')
+    await once(socket, 'connect')
+    let echoed = ''
+    socket.on('data', (chunk) => {
+      echoed += chunk
+    })
+    for (const round of ['a', 'b']) {
+      for (const statement of ['1', '2', '3']) {
+        socket.cork()
+        socket.write(`${round}${statement} `)
+        socket.uncork()
+      }
+      assert.equal(socket.writableLength, 9)
+      await new Promise<void>((resolve) => process.nextTick(resolve))
+      assert.equal(socket.writableCorked, 0)
+      while (!echoed.includes(`${round}3 `)) await once(socket, 'data')
+    }
+    assert.equal(echoed, 'a1 a2 a3 b1 b2 b3 ')
+  })
+})
