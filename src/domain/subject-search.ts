@@ -1,0 +1,23 @@
+import type { Instant } from './instant.ts'
+import type { SubjectSummary } from './subject.ts'
+import type { SubjectIdentifier } from './subject-identifier.ts'
+
+/** What a caller sees of all trackers of its organisation: what is older than `since` has aged out and is not there. */
+export interface OrganisationView {
+  organisationId: string
+  since: Instant
+}
+
+/** Whom somebody looks for: whoever is known by an identifier, or a subject's id in whichever tracker. */
+export type Sought = { identifier: SubjectIdentifier } | { subjectId: string }
+
+/** A page to read, behind a position. */
+export interface SearchQuery {
+  sought: Sought
+  limit: number
+  after: string | null
+}
+
+export interface FoundSubject extends SubjectSummary {
+  trackerId: string
+}
