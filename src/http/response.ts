@@ -5,6 +5,7 @@ import { type Clock, formatInstant, type Instant } from '../domain/instant.ts'
 import type { HeaderList, RequestContext, Responder } from './request-context.ts'
 import { loggableId } from './request-log.ts'
 import type { FailureBody } from './schemas/envelope.ts'
+import { ClientGone, StreamedBody } from './streamed-body.ts'
 
 /** The HTTP status of each error code. */
 export const errorStatus: Record<ErrorCode, 400 | 401 | 403 | 404 | 422 | 429 | 500> = {
@@ -72,6 +73,31 @@ export function responder({ clock, logger, isClosing, onUnread }: ResponderDeps)
     write,
     succeed(context, data) {
       write(context, 200, JSON.stringify({ data, meta: metaOf(context.id, clock()) }))
+    },
+    async stream(context, produce, headers = []) {
+      const { id, request, response, budget } = context
+      // Its headers are gone long before its end; a server that is to stop by then need not wait for the connection.
+      const begin = () =>
+        response.writeHead(200, [...commonHeaders(id, budget), ...headers, 'Connection', 'close'])
+      if (request.method === 'HEAD') {
+        begin()
+        response.end()
+        return
+      }
+      const body = new StreamedBody(response, begin)
+      try {
+        await produce(
+          (text) => body.add(text),
+          () => metaOf(id, clock()),
+        )
+        await body.end()
+      } catch (error) {
+        await body.abandon()
+        if (error instanceof ClientGone) return
+        if (!response.headersSent) throw error
+        logger.error({ requestId: loggableId(context), err: error }, 'an answer broke off')
+        response.destroy()
+      }
     },
     fail(context, error) {
       try {

@@ -21,7 +21,7 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
   if (erasure) return <Erased {...{ erasure, above }} />
   const actions = (
     <>
-      <a class="button plain" href={`/console/api${api}/export`} download="data-subject.json">
+      <a class="button plain" href={`/console/api${api}/export`} download>
         <Icon name="download" /> <span>Download an export</span>
       </a>
       <Button kind="danger" icon="trash" onClick={() => setErasing(true)}>

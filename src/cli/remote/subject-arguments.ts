@@ -10,7 +10,7 @@ export function subjectArgument(name = '<subject>'): Argument {
   return new Argument(name, 'the id of the data subject').argParser(readId)
 }
 
-function readId(text: string): string {
+export function readId(text: string): string {
   if (!isIdentifier(text)) throw new InvalidArgumentError(`An id is ${identifierRule}.`)
   return text
 }
