@@ -6,6 +6,9 @@ export type {
   Event,
   EventList,
   FieldProblem,
+  FoundSubject,
+  FoundSubjectList,
+  Identifier,
   Ledger,
   LedgerEntry,
   ListEntriesQuery,
@@ -36,7 +39,7 @@ export {
 } from './errors.ts'
 export { isIdentifier } from './identifier.ts'
 export type { Journal } from './journal.ts'
-export { type CallOptions, LetheClient, type LetheClientOptions } from './lethe-client.ts'
+export { type CallOptions, LetheClient, type LetheClientOptions, type Sought } from './lethe-client.ts'
 export type { Listing } from './listing.ts'
 export { defaultErasuresPerHour } from './pace.ts'
 export type { RetryPolicy } from './repeat.ts'
