@@ -1,4 +1,6 @@
 import type { Instant } from './instant.ts'
+import type { MaybePromise } from './maybe-promise.ts'
+import type { Page } from './page.ts'
 import type { SubjectSummary } from './subject.ts'
 import type { SubjectIdentifier } from './subject-identifier.ts'
 
@@ -20,4 +22,9 @@ export interface SearchQuery {
 
 export interface FoundSubject extends SubjectSummary {
   trackerId: string
+}
+
+export interface SearchStore {
+  /** Subjects in all trackers of an organisation, in an order that stays; a position is good for the same search alone. */
+  subjects(view: OrganisationView, query: SearchQuery): MaybePromise<Page<FoundSubject, string>>
 }

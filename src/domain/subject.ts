@@ -4,9 +4,7 @@ import type { MaybePromise } from './maybe-promise.ts'
 import type { InclusionProof } from './merkle-tree.ts'
 import type { Page } from './page.ts'
 import type { SubjectCounts } from './subject-counts.ts'
-import type { TakePart } from './subject-export.ts'
 import type { SubjectIdentifier } from './subject-identifier.ts'
-import type { FoundSubject, OrganisationView, SearchQuery } from './subject-search.ts'
 import type { TrackerView } from './tracker.ts'
 
 /** A visitor of a tracker, as lists show it. A subject without data does not exist. */
@@ -72,14 +70,6 @@ export interface SubjectStore {
   count(tracker: TrackerView, atMost: number): Promise<number | null>
   /** `null` when the tracker is not visible to the organisation or the subject holds no data. */
   read(tracker: TrackerView, subjectId: string): MaybePromise<SubjectRecord | null>
-  /**
-   * Hands over all that is stored about a subject as it is at one moment of the store, part by part, each when the one before was
-   * taken; with the last, the moment is let go of. `false`, with nothing handed over, when the tracker is not visible to the
-   * organisation or the subject holds no data. Does not block other requests.
-   */
-  export(tracker: TrackerView, subjectId: string, take: TakePart): Promise<boolean>
-  /** Subjects in all trackers of an organisation, in an order that stays; a position is good for the same search alone. */
-  search(view: OrganisationView, query: SearchQuery): MaybePromise<Page<FoundSubject, string>>
   /**
    * Deletes a subject with all its sessions, events and identifiers in one transaction, and tells what of it was still to be seen:
    * zeros when nothing was. `null`, with nothing deleted, when the tracker is not visible to the organisation. Leaves behind in the

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { BudgetState } from '../domain/budget.ts'
 import { type ErrorCode, LetheError } from '../domain/errors.ts'
 import { type Clock, formatInstant, type Instant } from '../domain/instant.ts'
+import type { Randomness } from '../domain/randomness.ts'
 import type { HeaderList, RequestContext, Responder } from './request-context.ts'
 import { loggableId } from './request-log.ts'
 import type { FailureBody } from './schemas/envelope.ts'
@@ -20,6 +21,7 @@ export const errorStatus: Record<ErrorCode, 400 | 401 | 403 | 404 | 422 | 429 | 
 
 export interface ResponderDeps {
   clock: Clock
+  randomness: Randomness
   logger: Logger
   /** Whether the server is about to stop: a client that kept its connection would keep it from that. */
   isClosing(): boolean
@@ -31,7 +33,7 @@ export interface ResponderDeps {
  * Writes every answer, straight to Node: all its headers are known by then, which is when that costs least. A request has one answer,
  * the first: another is dropped and logged, whoever makes it.
  */
-export function responder({ clock, logger, isClosing, onUnread }: ResponderDeps): Responder {
+export function responder({ clock, randomness, logger, isClosing, onUnread }: ResponderDeps): Responder {
   function write(context: RequestContext, status: number, body: string | Buffer, headers?: HeaderList): void {
     const { id, request, response, budget } = context
     if (response.headersSent) {
@@ -76,21 +78,21 @@ export function responder({ clock, logger, isClosing, onUnread }: ResponderDeps)
     },
     async stream(context, produce, headers = []) {
       const { id, request, response, budget } = context
-      // Its headers are gone long before its end; a server that is to stop by then need not wait for the connection.
-      const begin = () =>
-        response.writeHead(200, [...commonHeaders(id, budget), ...headers, 'Connection', 'close'])
+      const begin = () => response.writeHead(200, [...commonHeaders(id, budget), ...headers])
       if (request.method === 'HEAD') {
         begin()
         response.end()
         return
       }
-      const body = new StreamedBody(response, begin)
+      const body = new StreamedBody(response, randomness, begin)
       try {
         await produce(
           (text) => body.add(text),
           () => metaOf(id, clock()),
         )
         await body.end()
+        // Its headers were gone long before: a server that is about to stop since then need not wait for the connection.
+        if (isClosing()) request.socket.end()
       } catch (error) {
         await body.abandon()
         if (error instanceof ClientGone) return

@@ -1,7 +1,8 @@
-import { type Cipheriv, createCipheriv, createDecipheriv, type Decipheriv, randomBytes } from 'node:crypto'
+import { type Cipheriv, createCipheriv, createDecipheriv, type Decipheriv, hash } from 'node:crypto'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Randomness } from '../domain/randomness.ts'
 
 /** How much is kept in memory; what comes on top goes to a file. */
 const maxMemoryBytes = 2 * 1024 * 1024
@@ -12,11 +13,16 @@ const maxPieceBytes = 256 * 1024
  * that nobody has but this process, so that nothing readable of it is ever on a disk.
  */
 export class Spool {
+  readonly #randomness: Randomness
   #queue: Buffer[] = []
   #queuedBytes = 0
   #file: SpoolFile | null = null
   #isEnded = false
   #wake: () => void = () => {}
+
+  constructor(randomness: Randomness) {
+    this.#randomness = randomness
+  }
 
   /** One call at a time. */
   async add(text: string): Promise<void> {
@@ -25,7 +31,7 @@ export class Spool {
       this.#queue.push(bytes)
       this.#queuedBytes += bytes.length
     } else {
-      this.#file ??= await SpoolFile.create()
+      this.#file ??= await SpoolFile.create(this.#randomness)
       await this.#file.write(bytes)
     }
     this.#wake()
@@ -63,17 +69,17 @@ class SpoolFile {
   #written = 0
   #taken = 0
 
-  static async create(): Promise<SpoolFile> {
-    const path = join(tmpdir(), `lethe-${randomBytes(16).toString('hex')}`)
+  static async create(randomness: Randomness): Promise<SpoolFile> {
+    const path = join(tmpdir(), `lethe-spool-${randomness.uuid()}`)
     const handle = await open(path, 'wx+', 0o600)
     await unlink(path)
-    return new SpoolFile(handle)
+    return new SpoolFile(handle, hash('sha256', randomness.base62(64), 'buffer'))
   }
 
-  private constructor(handle: FileHandle) {
-    const [key, start] = [randomBytes(32), randomBytes(16)]
+  private constructor(handle: FileHandle, key: Buffer) {
     this.#handle = handle
-    // Written once and read once, both from the first byte to the last.
+    // No other file has this key. Written once and read once, both from the first byte to the last.
+    const start = Buffer.alloc(16)
     this.#cipher = createCipheriv('aes-256-ctr', key, start)
     this.#decipher = createDecipheriv('aes-256-ctr', key, start)
   }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import type { Randomness } from '../domain/randomness.ts'
 import { Spool } from './spool.ts'
 
 /** How long a client may take nothing at all. */
@@ -17,12 +18,13 @@ export class ClientGone extends Error {
 export class StreamedBody {
   readonly #response: ServerResponse
   readonly #begin: () => void
-  readonly #spool = new Spool()
+  readonly #spool: Spool
   #sending: Promise<void> | null = null
   #isGone = false
 
-  constructor(response: ServerResponse, begin: () => void) {
+  constructor(response: ServerResponse, randomness: Randomness, begin: () => void) {
     this.#response = response
+    this.#spool = new Spool(randomness)
     this.#begin = begin
     response.once('close', () => {
       this.#isGone = true

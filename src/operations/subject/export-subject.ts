@@ -2,9 +2,8 @@ import type { ActivityStore, Origin } from '../../domain/activity.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Clock } from '../../domain/instant.ts'
 import type { Randomness } from '../../domain/randomness.ts'
-import type { SubjectStore } from '../../domain/subject.ts'
 import type { SubjectCounts } from '../../domain/subject-counts.ts'
-import type { TakePart } from '../../domain/subject-export.ts'
+import type { ExportStore, TakePart } from '../../domain/subject-export.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { withoutSubject } from '../../domain/without-subject.ts'
 import { activityNote } from '../activity/activity-note.ts'
@@ -14,7 +13,7 @@ import { activityNote } from '../activity/activity-note.ts'
  * over. `not_found` when it is not there for the organisation. Whatever it throws later, the export is not complete.
  */
 export async function exportSubject(
-  deps: { subjects: SubjectStore; activity: ActivityStore; clock: Clock; randomness: Randomness },
+  deps: { exports: ExportStore; activity: ActivityStore; clock: Clock; randomness: Randomness },
   tracker: TrackerView,
   subjectId: string,
   origin: Origin,
@@ -25,7 +24,7 @@ export async function exportSubject(
   const what = { organisationId, kind: 'subject.exported', target: trackerId } as const
   let promised: SubjectCounts | null = null
   const handedOver: SubjectCounts = { sessions: 0, events: 0 }
-  const isThere = await deps.subjects.export(tracker, subjectId, async (part) => {
+  const isThere = await deps.exports.subject(tracker, subjectId, async (part) => {
     if (part.kind === 'record') {
       promised = part.record.counts
       await deps.activity.add(activityNote(deps, { ...origin, requestId }, what))

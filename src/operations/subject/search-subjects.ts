@@ -3,14 +3,19 @@ import { identifierRule, isIdentifier } from '../../domain/identifier.ts'
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts'
 import { defaultPageSize } from '../../domain/page.ts'
 import type { Problems } from '../../domain/problems.ts'
-import type { SubjectStore } from '../../domain/subject.ts'
 import {
   comparableValue,
   identifierValueRule,
   isIdentifierValue,
   type SubjectIdentifier,
 } from '../../domain/subject-identifier.ts'
-import type { FoundSubject, OrganisationView, SearchQuery, Sought } from '../../domain/subject-search.ts'
+import type {
+  FoundSubject,
+  OrganisationView,
+  SearchQuery,
+  SearchStore,
+  Sought,
+} from '../../domain/subject-search.ts'
 
 /** How a client asks for a page: by one of the first two. */
 export interface SubjectSearchOptions {
@@ -47,11 +52,11 @@ function readSought({ identifier, subjectId }: SubjectSearchOptions, problems: P
 
 /** A page of the subjects that somebody is known by, in all trackers of the organisation. Nobody found is an empty list. */
 export function searchSubjects(
-  { subjects }: { subjects: SubjectStore },
+  { search }: { search: SearchStore },
   view: OrganisationView,
   query: SearchQuery,
 ): MaybePromise<{ subjects: FoundSubject[]; nextCursor: string | null }> {
-  return andThen(subjects.search(view, query), ({ rows, next }) => ({
+  return andThen(search.subjects(view, query), ({ rows, next }) => ({
     subjects: rows,
     nextCursor: next && encodeCursor(identityOf(query.sought), 0, next),
   }))

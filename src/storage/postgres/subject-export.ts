@@ -1,5 +1,4 @@
-import type { SubjectStore } from '../../domain/subject.ts'
-import type { TakePart } from '../../domain/subject-export.ts'
+import type { ExportStore, TakePart } from '../../domain/subject-export.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { eventColumns, toExportedEvent } from '../rows/event.ts'
 import type { Row, Values } from '../rows/row.ts'
@@ -33,8 +32,11 @@ const listEvents = statement(
 )
 
 /** Exports within transactions that see one moment, on connections of their own kind. */
-export function subjectExport(connections: Connections): SubjectStore['export'] {
-  return (view, subjectId, take) => connections.atOneMoment((run) => handOver(run, view, subjectId, take))
+export function exportStore(connections: Connections): ExportStore {
+  return {
+    subject: (view, subjectId, take) =>
+      connections.atOneMoment((run) => handOver(run, view, subjectId, take)),
+  }
 }
 
 async function handOver(

@@ -1,6 +1,5 @@
-import type { SubjectStore } from '../../domain/subject.ts'
 import { lookupKey } from '../../domain/subject-identifier.ts'
-import type { FoundSubject, OrganisationView, SearchQuery } from '../../domain/subject-search.ts'
+import type { FoundSubject, OrganisationView, SearchQuery, SearchStore } from '../../domain/subject-search.ts'
 import { foundPosition, idsAt, isStillBrought } from '../found-subjects.ts'
 import { readPage } from '../page.ts'
 import type { Values } from '../rows/row.ts'
@@ -28,7 +27,7 @@ const byId = statement(
 )
 const beforeAll = '0'.repeat(32)
 
-export function subjectSearch(connections: Connections): SubjectStore['search'] {
+export function searchStore(connections: Connections): SearchStore {
   function find(view: OrganisationView, { sought, after }: SearchQuery, count: number): Promise<Values[]> {
     const { organisationId, since } = view
     if ('subjectId' in sought) {
@@ -39,7 +38,7 @@ export function subjectSearch(connections: Connections): SubjectStore['search'] 
     return connections.readValues(byIdentifier, values)
   }
 
-  return async (view, query) => {
+  async function subjects(view: OrganisationView, query: SearchQuery) {
     const page = await readPage<FoundSubject, string>(
       query,
       async (page, after, count) => {
@@ -55,4 +54,6 @@ export function subjectSearch(connections: Connections): SubjectStore['search'] 
     )
     return page ?? { rows: [], next: null }
   }
+
+  return { subjects }
 }

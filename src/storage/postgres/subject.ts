@@ -23,8 +23,6 @@ import { holdLedger } from './ledger.ts'
 import { noteDeletion } from './scrub.ts'
 import { numbered, statement } from './statement.ts'
 import { asSeen, readOne, recordAsSeen } from './subject-as-seen.ts'
-import { subjectExport } from './subject-export.ts'
-import { subjectSearch } from './subject-search.ts'
 import { leaveTombstone } from './tombstone.ts'
 import { isVisible, visible } from './tracker.ts'
 
@@ -128,8 +126,6 @@ export function subjectStore(connections: Connections): SubjectStore {
     },
     read: ({ trackerId, organisationId, since }, subjectId) =>
       readTogether({ key: subjectKeyText(trackerId, subjectId), organisationId, since }),
-    export: subjectExport(connections),
-    search: subjectSearch(connections),
     async count(view, atMost) {
       const [row] = await connections.read(count, [view.trackerId, view.since, atMost, view.organisationId])
       const counted = integer(row ?? {}, 'count')

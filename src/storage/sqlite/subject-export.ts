@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { SubjectStore } from '../../domain/subject.ts'
-import type { ExportedEvent, ExportedSession, TakePart } from '../../domain/subject-export.ts'
+import type { ExportedEvent, ExportedSession, ExportStore, TakePart } from '../../domain/subject-export.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { eventColumns, toExportedEvent } from '../rows/event.ts'
@@ -9,6 +8,7 @@ import type { Values } from '../rows/row.ts'
 import { sessionColumnsWith, toExportedSession } from '../rows/session.ts'
 import { Semaphore } from '../semaphore.ts'
 import { openReader } from './connection.ts'
+import type { Connections } from './connections.ts'
 import { subjectReading } from './subject-reading.ts'
 import { iterateValues } from './values-statement.ts'
 
@@ -21,18 +21,20 @@ const rowsPerTurn = 200
 const textPerTurn = 256 * 1024
 
 /** Exports through connections of their own, in which the store stands still while others write. */
-export function subjectExport(path: string): SubjectStore['export'] {
+export function exportStore({ path }: Connections): ExportStore {
   const semaphore = new Semaphore({ permits: mostAtOnce, maxWaiting, waitTimeoutMs })
-  return (view, subjectId, take) =>
-    semaphore.run(async () => {
-      const db = openReader(path)
-      try {
-        db.exec('BEGIN')
-        return await handOver(db, view, subjectId, take)
-      } finally {
-        db.close()
-      }
-    })
+  return {
+    subject: (view, subjectId, take) =>
+      semaphore.run(async () => {
+        const db = openReader(path)
+        try {
+          db.exec('BEGIN')
+          return await handOver(db, view, subjectId, take)
+        } finally {
+          db.close()
+        }
+      }),
+  }
 }
 
 async function handOver(

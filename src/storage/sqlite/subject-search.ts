@@ -1,13 +1,12 @@
-import type { DatabaseSync } from 'node:sqlite'
 import { andThen } from '../../domain/maybe-promise.ts'
-import type { SubjectStore } from '../../domain/subject.ts'
 import { lookupKey } from '../../domain/subject-identifier.ts'
-import type { FoundSubject, OrganisationView, SearchQuery } from '../../domain/subject-search.ts'
+import type { FoundSubject, OrganisationView, SearchQuery, SearchStore } from '../../domain/subject-search.ts'
 import { foundPosition, idsAt, isStillBrought } from '../found-subjects.ts'
 import { readPage } from '../page.ts'
 import type { Values } from '../rows/row.ts'
 import { summaryColumns } from '../rows/subject.ts'
 import { snapshot } from './connection.ts'
+import type { Connections } from './connections.ts'
 import { ageing } from './subject-ageing.ts'
 import { prepareValues } from './values-statement.ts'
 
@@ -16,7 +15,7 @@ const columns = [...summaryColumns.split(', '), 'oldest_at', 'tracker_id']
   .join(', ')
 const idsOf = idsAt(6)
 
-export function subjectSearch(reader: DatabaseSync): SubjectStore['search'] {
+export function searchStore({ reader }: Connections): SearchStore {
   const withoutAged = ageing(reader)
   const ofOrganisation = 't.organisation_id = ? AND t.deleted_at IS NULL'
   const byIdentifier = prepareValues(
@@ -39,7 +38,7 @@ export function subjectSearch(reader: DatabaseSync): SubjectStore['search'] {
     return byIdentifier.all(lookupKey(organisationId, sought.identifier), behind, organisationId, count)
   }
 
-  return (view, query) => {
+  function subjects(view: OrganisationView, query: SearchQuery) {
     const toFound = (row: Values): FoundSubject | null => {
       const { trackerId } = idsOf(row)
       const summary = withoutAged({ trackerId, since: view.since })(row)
@@ -57,4 +56,6 @@ export function subjectSearch(reader: DatabaseSync): SubjectStore['search'] {
     )
     return andThen(page, (found) => found ?? { rows: [], next: null })
   }
+
+  return { subjects }
 }

@@ -21,9 +21,7 @@ import { identifierDeletion } from './identifier.ts'
 import { ledgerWriting } from './ledger.ts'
 import { deletionNote } from './scrub.ts'
 import { ageing, oldestAt } from './subject-ageing.ts'
-import { subjectExport } from './subject-export.ts'
 import { subjectReading } from './subject-reading.ts'
-import { subjectSearch } from './subject-search.ts'
 import { tombstoneWriting } from './tombstone.ts'
 import { trackerVisibility } from './tracker.ts'
 import { prepareValues, type ValuesStatement } from './values-statement.ts'
@@ -31,7 +29,6 @@ import { prepareValues, type ValuesStatement } from './values-statement.ts'
 const columns = `${summaryColumns}, oldest_at`
 
 export function subjectStore({
-  path,
   reader,
   writer,
 }: Connections<ReturnType<typeof subjectCommands>>): SubjectStore {
@@ -42,7 +39,6 @@ export function subjectStore({
   )
   const lists = new Map<string, ValuesStatement>()
   const withoutAged = ageing(reader)
-  const search = subjectSearch(reader)
 
   function addChunk(
     page: PageBuilder<SubjectSummary, SubjectPosition>,
@@ -78,8 +74,6 @@ export function subjectStore({
       )
     },
     read: subjectReading(reader),
-    export: subjectExport(path),
-    search,
     async count(view, atMost) {
       if (!isVisible(view)) return null
       return integer(count.get(view.trackerId, view.since, atMost) ?? {}, 'count')

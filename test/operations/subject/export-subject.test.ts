@@ -65,14 +65,13 @@ describe('the export of a subject', () => {
 
   it('fails where a store hands over less than its record says', async () => {
     const tracker = await addSubject(3)
-    const { subjects } = deps()
-    const forgetful: typeof subjects = {
-      ...subjects,
-      export: (view, id, take) =>
-        subjects.export(view, id, async (part) => (part.kind === 'events' ? undefined : take(part))),
+    const { exports } = deps()
+    const forgetful: typeof exports = {
+      subject: (view, id, take) =>
+        exports.subject(view, id, async (part) => (part.kind === 'events' ? undefined : take(part))),
     }
     const broken = exportSubject(
-      { ...deps(), subjects: forgetful },
+      { ...deps(), exports: forgetful },
       tracker,
       'anna',
       commandLine,

@@ -23,7 +23,7 @@ export function subjectExportContract(fixture: Fixture): void {
     onPart: (part: ExportPart) => Promise<unknown> = async () => {},
   ): Promise<Export | null> {
     const all: Export = { record: null, sessions: [], events: [] }
-    const isThere = await fixture.store.subjects.export(view, subjectId, async (part) => {
+    const isThere = await fixture.store.exports.subject(view, subjectId, async (part) => {
       await onPart(part)
       if (part.kind === 'record') all.record = part.record
       else if (part.kind === 'sessions') all.sessions.push(...part.rows)

@@ -28,7 +28,7 @@ export function subjectSearchContract(fixture: Fixture): void {
     limit = 200,
   ): Promise<FoundSubject[]> {
     return walk<FoundSubject, string>((after) =>
-      fixture.store.subjects.search({ organisationId, since }, { sought, limit, after }),
+      fixture.store.search.subjects({ organisationId, since }, { sought, limit, after }),
     )
   }
 
