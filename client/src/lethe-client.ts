@@ -6,7 +6,6 @@ import {
   type EventList,
   type FoundSubject,
   type FoundSubjectList,
-  type Identifier,
   isConsistency,
   isEntryList,
   isErasure,
@@ -47,6 +46,7 @@ import { type Answer, exchange, type Outgoing } from './exchange.ts'
 import { pathSegment } from './identifier.ts'
 import { Listing } from './listing.ts'
 import { openStream } from './open-stream.ts'
+import { erasePerson, type PersonExport, type PersonOutcome, type Sought, type SubjectRef } from './person.ts'
 import { type AttemptState, defaultRetryPolicy, type RetryPolicy, repeat } from './repeat.ts'
 import {
   baseUrl,
@@ -93,9 +93,6 @@ interface Call<Data> extends CallOptions {
   isData(value: unknown): value is Data
   onBudget?: Outgoing['onBudget']
 }
-
-/** Whom to look for: whoever is known by an identifier, or an id, in whichever tracker. */
-export type Sought = { identifier: Identifier } | { subjectId: string }
 
 const maxPageSize = 200
 const jsonHeader = { 'content-type': 'application/json' }
@@ -186,6 +183,36 @@ export class LetheClient {
       requestId: options.requestId ?? null,
       open: () => this.#open(`${subjectPath(trackerId, subjectId)}/export`, options),
     })
+  }
+
+  /** All that is stored about a person: each of its data subjects in every tracker, with an export that is read when it is consumed. */
+  async *exportPerson(
+    sought: Sought,
+    options: CallOptions = {},
+  ): AsyncGenerator<PersonExport, void, undefined> {
+    for await (const found of this.searchSubjects(sought, {}, options)) {
+      yield { found, export: this.exportSubject(found.trackerId, found.subjectId, options) }
+    }
+  }
+
+  /**
+   * Erases all of a person's data subjects in every tracker, spread across the hour, with an outcome for each: those that are found now,
+   * or those that were found before. With a journal, hand over the latter: who is erased is not found again.
+   */
+  async *erasePerson(
+    who: Sought | readonly SubjectRef[],
+    options: BatchOptions = {},
+  ): AsyncGenerator<PersonOutcome, void, undefined> {
+    const subjects: SubjectRef[] = []
+    if (Symbol.iterator in who) subjects.push(...who)
+    else for await (const found of this.searchSubjects(who)) subjects.push(found)
+    const { url, runtime, policy } = { url: this.#url, runtime: this.#runtime, policy: this.#policy }
+    const erase = (
+      { trackerId, subjectId }: SubjectRef,
+      state: AttemptState,
+      onBudget: Outgoing['onBudget'],
+    ) => this.#eraseOnce(trackerId, subjectId, state, { onBudget })
+    yield* erasePerson(subjects, { url, runtime, policy, erase }, options)
   }
 
   /** Erases a data subject for good. Safe to repeat, and therefore repeated when no answer comes. */

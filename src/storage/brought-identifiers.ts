@@ -8,18 +8,26 @@ import type { SubjectBatch } from './ingest-batch.ts'
  * written as there.
  */
 export function broughtIdentifiers({ sessions, events }: SubjectBatch): BroughtIdentifier[] {
-  const brought = new Map<string, BroughtIdentifier>()
+  // By how they are written first: most rows of a subject say the same.
+  const written = new Map<string, BroughtIdentifier>()
   const add = (identifiers: IncomingIdentifiers, broughtAt: Instant) => {
     for (const name in identifiers) {
       const value = identifiers[name] ?? ''
-      const key = `${name}\0${comparableValue({ name, value })}`
-      const known = brought.get(key)
-      const identifier = { name, value, broughtAt }
-      if (!known || isNewer(identifier, known)) brought.set(key, identifier)
+      const key = `${name}\0${value}`
+      const known = written.get(key)
+      if (!known) written.set(key, { name, value, broughtAt })
+      else if (known.broughtAt < broughtAt) known.broughtAt = broughtAt
     }
   }
   for (const { identifiers, endedAt } of sessions) if (identifiers) add(identifiers, endedAt)
   for (const { identifiers, occurredAt } of events) if (identifiers) add(identifiers, occurredAt)
+  if (written.size < 2) return [...written.values()]
+  const brought = new Map<string, BroughtIdentifier>()
+  for (const identifier of written.values()) {
+    const key = `${identifier.name}\0${comparableValue(identifier)}`
+    const known = brought.get(key)
+    if (!known || isNewer(identifier, known)) brought.set(key, identifier)
+  }
   return [...brought.values()]
 }
 

@@ -166,6 +166,31 @@ describe('a person', () => {
     const { identifiers } = await client.readSubject('shop', 'known')
     assert.deepEqual(identifiers, [sought.identifier])
   })
+
+  it('is exported and erased as a whole, with an outcome for each of its subjects', async (t) => {
+    const other = await startShop(t, { scopes: ['analytics:view', 'analytics:delete-data'] })
+    await other.createTracker(other.organisationId, 'blog')
+    const known = (subjectId: string, trackerId: string) =>
+      visit(subjectId, { trackerId }).map((row) => ({ ...row, identifiers: { userId: 'u-7' } }))
+    await other.ingest([...known('anna', 'shop'), ...known('anna', 'blog'), ...visit('ben')])
+    const asking = clientOf(other)
+    const sought = { identifier: { name: 'userId', value: 'u-7' } }
+    const exported: string[] = []
+    for await (const { found, export: whole } of asking.exportPerson(sought)) {
+      const entries = await collect(whole)
+      exported.push(`${found.trackerId} ${entries.length}`)
+    }
+    assert.deepEqual(exported.sort(), ['blog 3', 'shop 3'])
+    const outcomes = await collect(asking.erasePerson(sought, { erasuresPerHour: 1_000_000 }))
+    assert.deepEqual(
+      outcomes.map(({ trackerId, subjectId, status }) => `${trackerId} ${subjectId} ${status}`).sort(),
+      ['blog anna erased', 'shop anna erased'],
+    )
+    const refs = outcomes.map(({ trackerId, subjectId }) => ({ trackerId, subjectId }))
+    const again = await collect(asking.erasePerson(refs, { erasuresPerHour: 1_000_000 }))
+    assert.ok(again.every((each) => each.status === 'erased' && each.erasure.alreadyErased))
+    assert.deepEqual(await collect(asking.erasePerson(sought)), [])
+  })
 })
 
 describe('ids', () => {

@@ -1,11 +1,17 @@
 import type { Identifier } from '@lethe/client'
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import {
   identifierNameRule,
   identifierValueRule,
   isIdentifierName,
   isIdentifierValue,
 } from '../../domain/subject-identifier.ts'
+
+export function byOption(description: string): Option {
+  return new Option('--by <identifier>', `${description}, such as email=ada@example.com`).argParser(
+    readIdentifier,
+  )
+}
 
 /** An identifier as somebody types it: `email=ada@example.com`. */
 export function readIdentifier(text: string): Identifier {

@@ -2,8 +2,8 @@ import { isIdentifier } from '@lethe/client'
 import { Argument, InvalidArgumentError } from 'commander'
 import { identifierRule } from '../../domain/identifier.ts'
 
-export function trackerArgument(): Argument {
-  return new Argument('<tracker>', 'the id of the tracker').argParser(readId)
+export function trackerArgument(name = '<tracker>'): Argument {
+  return new Argument(name, 'the id of the tracker').argParser(readId)
 }
 
 export function subjectArgument(name = '<subject>'): Argument {
