@@ -42,7 +42,8 @@ export function addSubjectsFind(subjects: Command, { terminal, config }: Command
 
 /** What was found, as a table: by tracker. */
 export function foundTable(found: readonly FoundSubject[], withHeadings = true): string[] {
-  const byTracker = found.toSorted((a, b) => (a.trackerId < b.trackerId ? -1 : 1))
+  const nameOf = ({ trackerId, subjectId }: FoundSubject) => `${trackerId}\0${subjectId}`
+  const byTracker = found.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
   const lines = table(
     ['TRACKER', 'SUBJECT', 'FIRST SEEN', 'LAST SEEN', 'SESSIONS', 'EVENTS'],
     byTracker.map(({ trackerId, subjectId, firstSeenAt, lastSeenAt, counts }) => [
