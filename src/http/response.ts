@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 import type { BudgetState } from '../domain/budget.ts'
 import { type ErrorCode, LetheError } from '../domain/errors.ts'
@@ -34,6 +35,9 @@ export interface ResponderDeps {
  * the first: another is dropped and logged, whoever makes it.
  */
 export function responder({ clock, randomness, logger, isClosing, onUnread }: ResponderDeps): Responder {
+  /** Node drops whatever came behind a request for another protocol, so its client must not wait for answers to that. */
+  const closesBehind = ({ headers }: IncomingMessage) => isClosing() || headers.upgrade !== undefined
+
   function write(context: RequestContext, status: number, body: string | Buffer, headers?: HeaderList): void {
     const { id, request, response, budget } = context
     if (response.headersSent) {
@@ -44,8 +48,7 @@ export function responder({ clock, randomness, logger, isClosing, onUnread }: Re
     const isText = typeof body === 'string'
     const bytes = isText ? Buffer.byteLength(body) : body.length
     list.push('Content-Length', bytes)
-    // Node drops whatever came behind a request for another protocol, so its client must not wait for answers to that.
-    if (isClosing() || request.headers.upgrade !== undefined) list.push('Connection', 'close')
+    if (closesBehind(request)) list.push('Connection', 'close')
     response.writeHead(status, list)
     // Most answers are plain ASCII, which goes out as it stands.
     if (request.method === 'HEAD') response.end()
@@ -78,7 +81,11 @@ export function responder({ clock, randomness, logger, isClosing, onUnread }: Re
     },
     async stream(context, produce, headers = []) {
       const { id, request, response, budget } = context
-      const begin = () => response.writeHead(200, [...commonHeaders(id, budget), ...headers])
+      const begin = () => {
+        const list = [...commonHeaders(id, budget), ...headers]
+        if (closesBehind(request)) list.push('Connection', 'close')
+        response.writeHead(200, list)
+      }
       if (request.method === 'HEAD') {
         begin()
         response.end()
