@@ -31,6 +31,13 @@ export interface Meta {
   timestamp: string
 }
 
+/** Something a data subject is known by outside of its tracker. */
+export interface Identifier {
+  /** What kind it is, such as `email`. */
+  name: string
+  value: string
+}
+
 /** What is stored about one data subject. */
 export interface Subject {
   trackerId: string
@@ -40,6 +47,8 @@ export interface Subject {
   /** The end of the newest activity stored. */
   lastSeenAt: string
   counts: Counts
+  /** What it is known by, by name and value. One goes with the newest data that brought it. */
+  identifiers: Identifier[]
   /** What is known of the subject as of its newest session. */
   attributes: Record<string, unknown>
 }
@@ -55,6 +64,40 @@ export interface Erasure {
   erasedAt: string
   /** The proof of this erasure, a text in the format C2SP tlog-proof, which anybody can check against the key of the organisation’s ledger. */
   receipt: string
+}
+
+/** What `searchSubjects` takes in its body. */
+export interface SearchSubjectsBody {
+  /** Whoever is known by this, in whichever tracker. Goes without `subjectId`. */
+  identifier?: {
+    /** What kind it is, such as `email`. */
+    name: string
+    /** An `email` is compared without regard to case, whatever else exactly. */
+    value: string
+  }
+  /** The data subjects with this id, in whichever tracker. Goes without `identifier`. */
+  subjectId?: string
+  /** How many to return at most. */
+  limit?: number
+  /** The `nextCursor` of the page before. Opaque, and good only for the same list, sort and filters. */
+  cursor?: string
+}
+
+/** A data subject that a search found, and its tracker. */
+export interface FoundSubject {
+  trackerId: string
+  subjectId: string
+  /** The start of the oldest session stored. */
+  firstSeenAt: string
+  /** The end of the newest activity stored. */
+  lastSeenAt: string
+  counts: Counts
+}
+
+export interface FoundSubjectList {
+  subjects: FoundSubject[]
+  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  nextCursor: string | null
 }
 
 export interface Session {
@@ -91,6 +134,25 @@ export interface EventList {
   events: Event[]
   /** Hand it back as `cursor` for the next page; `null` on the last one. */
   nextCursor: string | null
+}
+
+/** All that is stored about one data subject. */
+export interface SubjectExport {
+  trackerId: string
+  subjectId: string
+  /** The start of the oldest session stored. */
+  firstSeenAt: string
+  /** The end of the newest activity stored. */
+  lastSeenAt: string
+  counts: Counts
+  /** What it is known by, by name and value. One goes with the newest data that brought it. */
+  identifiers: Identifier[]
+  /** What is known of the subject as of its newest session. */
+  attributes: Record<string, unknown>
+  /** All of them, oldest first. */
+  sessions: Session[]
+  /** All of them, oldest first. */
+  events: Event[]
 }
 
 /** An erasure of a data subject, and the proof of it. */
@@ -257,6 +319,12 @@ export function isMeta(value: unknown): value is Meta {
     typeof value.timestamp === 'string'
 }
 
+export function isIdentifier(value: unknown): value is Identifier {
+  return isObject(value) &&
+    typeof value.name === 'string' &&
+    typeof value.value === 'string'
+}
+
 export function isSubject(value: unknown): value is Subject {
   return isObject(value) &&
     typeof value.trackerId === 'string' &&
@@ -264,6 +332,7 @@ export function isSubject(value: unknown): value is Subject {
     typeof value.firstSeenAt === 'string' &&
     typeof value.lastSeenAt === 'string' &&
     isCounts(value.counts) &&
+    Array.isArray(value.identifiers) && value.identifiers.every((item) => isIdentifier(item)) &&
     isObject(value.attributes)
 }
 
@@ -275,6 +344,31 @@ export function isErasure(value: unknown): value is Erasure {
     isCounts(value.counts) &&
     typeof value.erasedAt === 'string' &&
     typeof value.receipt === 'string'
+}
+
+export function isSearchSubjectsBody(value: unknown): value is SearchSubjectsBody {
+  return isObject(value) &&
+    (value.identifier === undefined || (isObject(value.identifier) &&
+      typeof value.identifier.name === 'string' &&
+      typeof value.identifier.value === 'string')) &&
+    (value.subjectId === undefined || (typeof value.subjectId === 'string')) &&
+    (value.limit === undefined || (typeof value.limit === 'number')) &&
+    (value.cursor === undefined || (typeof value.cursor === 'string'))
+}
+
+export function isFoundSubject(value: unknown): value is FoundSubject {
+  return isObject(value) &&
+    typeof value.trackerId === 'string' &&
+    typeof value.subjectId === 'string' &&
+    typeof value.firstSeenAt === 'string' &&
+    typeof value.lastSeenAt === 'string' &&
+    isCounts(value.counts)
+}
+
+export function isFoundSubjectList(value: unknown): value is FoundSubjectList {
+  return isObject(value) &&
+    Array.isArray(value.subjects) && value.subjects.every((item) => isFoundSubject(item)) &&
+    (typeof value.nextCursor === 'string' || value.nextCursor === null)
 }
 
 export function isSession(value: unknown): value is Session {
@@ -306,6 +400,19 @@ export function isEventList(value: unknown): value is EventList {
   return isObject(value) &&
     Array.isArray(value.events) && value.events.every((item) => isEvent(item)) &&
     (typeof value.nextCursor === 'string' || value.nextCursor === null)
+}
+
+export function isSubjectExport(value: unknown): value is SubjectExport {
+  return isObject(value) &&
+    typeof value.trackerId === 'string' &&
+    typeof value.subjectId === 'string' &&
+    typeof value.firstSeenAt === 'string' &&
+    typeof value.lastSeenAt === 'string' &&
+    isCounts(value.counts) &&
+    Array.isArray(value.identifiers) && value.identifiers.every((item) => isIdentifier(item)) &&
+    isObject(value.attributes) &&
+    Array.isArray(value.sessions) && value.sessions.every((item) => isSession(item)) &&
+    Array.isArray(value.events) && value.events.every((item) => isEvent(item))
 }
 
 export function isReceipt(value: unknown): value is Receipt {

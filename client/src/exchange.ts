@@ -6,9 +6,11 @@ import type { Runtime } from './runtime.ts'
 /** One request, ready to be sent. */
 export interface Outgoing {
   fetch: typeof fetch
-  method: 'GET' | 'DELETE'
+  method: 'GET' | 'POST' | 'DELETE'
   url: string
   headers: Record<string, string>
+  /** JSON to send along. */
+  body?: string | undefined
   /** For the whole answer, its last byte included. */
   timeoutMs: number
   signal?: AbortSignal | undefined
@@ -27,12 +29,22 @@ export interface Answer {
 export async function exchange(outgoing: Outgoing, { now }: Runtime): Promise<Answer> {
   const requestId = outgoing.headers['x-request-id'] ?? null
   const { response, text } = await receive(outgoing, requestId)
-  const { status, headers } = response
+  return readAnswer(response, text, requestId, outgoing.onBudget, now())
+}
+
+/** What an answer says. Throws what it says of a failure, or that it is none of the service's. */
+export function readAnswer(
+  { status, headers }: Response,
+  text: string,
+  requestId: string | null,
+  onBudget: Outgoing['onBudget'],
+  now: number,
+): Answer {
   const body = parse(text)
   const meta = isObject(body) && isMeta(body.meta) ? body.meta : null
-  const moment = servedAt(headers, meta?.timestamp ?? null, now())
+  const moment = servedAt(headers, meta?.timestamp ?? null, now)
   const budget = readBudget(headers, moment)
-  if (meta !== null) outgoing.onBudget?.(budget)
+  if (meta !== null) onBudget?.(budget)
   if (status === 200 && meta !== null && isObject(body)) return { data: body.data, meta, budget }
   const retryAfterMs = readRetryAfter(headers, moment)
   if (status >= 400 && isFailure(body)) throw new ApiError(status, body, retryAfterMs)
@@ -43,7 +55,7 @@ export async function exchange(outgoing: Outgoing, { now }: Runtime): Promise<An
 }
 
 async function receive(
-  { fetch, method, url, headers, timeoutMs, signal }: Outgoing,
+  { fetch, method, url, headers, body, timeoutMs, signal }: Outgoing,
   requestId: string | null,
 ): Promise<{ response: Response; text: string }> {
   signal?.throwIfAborted()
@@ -57,7 +69,8 @@ async function receive(
   }, timeoutMs)
   try {
     // A redirect could turn an erasure into a reading, and would carry the key to wherever it leads.
-    const response = await fetch(url, { method, headers, signal: stop.signal, redirect: 'manual' })
+    const sent = body === undefined ? {} : { body }
+    const response = await fetch(url, { method, headers, ...sent, signal: stop.signal, redirect: 'manual' })
     return { response, text: await response.text() }
   } catch (cause) {
     signal?.throwIfAborted()
@@ -87,7 +100,7 @@ function whatCame(status: number, headers: Headers): string {
 }
 
 /** The code of a broken connection, such as ECONNREFUSED, which runtimes put into the cause. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const causes = [isObject(error) ? error.cause : undefined, error]
   for (const each of causes) {
     if (isObject(each) && typeof each.code === 'string') return each.code

@@ -6,6 +6,9 @@ export type {
   Event,
   EventList,
   FieldProblem,
+  FoundSubject,
+  FoundSubjectList,
+  Identifier,
   Ledger,
   LedgerEntry,
   ListEntriesQuery,
@@ -39,6 +42,7 @@ export type { Journal } from './journal.ts'
 export { type CallOptions, LetheClient, type LetheClientOptions } from './lethe-client.ts'
 export type { Listing } from './listing.ts'
 export { defaultErasuresPerHour } from './pace.ts'
+export type { PersonExport, PersonOutcome, Sought, SubjectRef } from './person.ts'
 export type { RetryPolicy } from './repeat.ts'
 export { type Runtime, systemRuntime } from './runtime.ts'
 export type { ExportEntry, SubjectExport } from './subject-export.ts'

@@ -4,10 +4,13 @@ import {
   type Erasure,
   type Event,
   type EventList,
+  type FoundSubject,
+  type FoundSubjectList,
   isConsistency,
   isEntryList,
   isErasure,
   isEventList,
+  isFoundSubjectList,
   isLedger,
   isReceiptList,
   isSessionList,
@@ -42,12 +45,15 @@ import { UnexpectedAnswerError } from './errors.ts'
 import { type Answer, exchange, type Outgoing } from './exchange.ts'
 import { pathSegment } from './identifier.ts'
 import { Listing } from './listing.ts'
+import { openStream } from './open-stream.ts'
+import { erasePerson, type PersonExport, type PersonOutcome, type Sought, type SubjectRef } from './person.ts'
 import { type AttemptState, defaultRetryPolicy, type RetryPolicy, repeat } from './repeat.ts'
 import {
   baseUrl,
   ledgerPath,
   queryString,
   requestIdHeader,
+  searchPath,
   subjectPath,
   subjectsPath,
 } from './request-parts.ts'
@@ -82,11 +88,14 @@ interface Call<Data> extends CallOptions {
   method?: Outgoing['method']
   path: string
   query?: object
+  /** Sent as JSON. */
+  body?: object
   isData(value: unknown): value is Data
   onBudget?: Outgoing['onBudget']
 }
 
 const maxPageSize = 200
+const jsonHeader = { 'content-type': 'application/json' }
 
 /** A client of one Lethe service, acting with one API key. */
 export class LetheClient {
@@ -124,6 +133,27 @@ export class LetheClient {
     return (await this.#repeat({ ...options, path, isData: isSubject })).data
   }
 
+  /**
+   * The data subjects of a person, in every tracker of the organisation, by what they are known by (`email` without regard to case), or
+   * those with an id. Nobody found is an empty list.
+   */
+  searchSubjects(
+    sought: Sought,
+    { cursor, limit }: { limit?: number | undefined; cursor?: string | undefined } = {},
+    options: CallOptions = {},
+  ): Listing<FoundSubject, FoundSubjectList> {
+    const body = { ...sought, limit: limit ?? maxPageSize }
+    return this.#pages(
+      isFoundSubjectList,
+      ({ subjects }) => subjects,
+      cursor,
+      options,
+      (cursor) => ({
+        ...{ method: 'POST', path: searchPath, body: { ...body, cursor } },
+      }),
+    )
+  }
+
   /** The sessions of a data subject, newest first. */
   listSessions(
     trackerId: string,
@@ -146,14 +176,43 @@ export class LetheClient {
     return this.#list(path, isEventList, ({ events }) => events, { query, cursor, ...options })
   }
 
-  /** All that is stored about a data subject. */
+  /** All that is stored about a data subject at one moment, in one request. */
   exportSubject(trackerId: string, subjectId: string, options: CallOptions = {}): SubjectExport {
     return new SubjectExport({
       owner: { trackerId, subjectId },
-      readSubject: () => this.readSubject(trackerId, subjectId, options),
-      sessions: this.listSessions(trackerId, subjectId, {}, options),
-      events: this.listEvents(trackerId, subjectId, {}, options),
+      requestId: options.requestId ?? null,
+      open: () => this.#open(`${subjectPath(trackerId, subjectId)}/export`, options),
     })
+  }
+
+  /** All that is stored about a person: each of its data subjects in every tracker, with an export that is read when it is consumed. */
+  async *exportPerson(
+    sought: Sought,
+    options: CallOptions = {},
+  ): AsyncGenerator<PersonExport, void, undefined> {
+    for await (const found of this.searchSubjects(sought, {}, options)) {
+      yield { found, export: this.exportSubject(found.trackerId, found.subjectId, options) }
+    }
+  }
+
+  /**
+   * Erases all of a person's data subjects in every tracker, spread across the hour, with an outcome for each: those that are found now,
+   * or those that were found before. With a journal, hand over the latter: who is erased is not found again.
+   */
+  async *erasePerson(
+    who: Sought | readonly SubjectRef[],
+    options: BatchOptions = {},
+  ): AsyncGenerator<PersonOutcome, void, undefined> {
+    const subjects: SubjectRef[] = []
+    if (Symbol.iterator in who) subjects.push(...who)
+    else for await (const found of this.searchSubjects(who)) subjects.push(found)
+    const { url, runtime, policy } = { url: this.#url, runtime: this.#runtime, policy: this.#policy }
+    const erase = (
+      { trackerId, subjectId }: SubjectRef,
+      state: AttemptState,
+      onBudget: Outgoing['onBudget'],
+    ) => this.#eraseOnce(trackerId, subjectId, state, { onBudget })
+    yield* erasePerson(subjects, { url, runtime, policy, erase }, options)
   }
 
   /** Erases a data subject for good. Safe to repeat, and therefore repeated when no answer comes. */
@@ -244,10 +303,22 @@ export class LetheClient {
     itemsOf: (page: Page) => Item[],
     { query, cursor, ...options }: CallOptions & { query: object; cursor: string | undefined },
   ): Listing<Item, Page> {
+    return this.#pages(isPage, itemsOf, cursor, options, (cursor) => ({
+      ...{ path, query: { limit: maxPageSize, ...query, cursor } },
+    }))
+  }
+
+  #pages<Item, Page extends { nextCursor: string | null }>(
+    isPage: (value: unknown) => value is Page,
+    itemsOf: (page: Page) => Item[],
+    cursor: string | undefined,
+    options: CallOptions,
+    callFor: (cursor: string | undefined) => Pick<Call<Page>, 'method' | 'path' | 'query' | 'body'>,
+  ): Listing<Item, Page> {
     const runtime = this.#runtime
     const readPage = async (cursor: string | undefined) => {
-      const whole = { limit: maxPageSize, ...query, cursor }
-      const { data, meta, budget } = await this.#repeat({ ...options, path, query: whole, isData: isPage })
+      const call = { ...options, ...callFor(cursor), isData: isPage }
+      const { data, meta, budget } = await this.#repeat(call)
       return { page: data, requestId: meta.requestId, budget }
     }
     return new Listing({ readPage, itemsOf, cursor, signal: options.signal, runtime })
@@ -257,8 +328,31 @@ export class LetheClient {
     return repeat(this.#runtime, this.#policy, call.signal, (state) => this.#attempt(call, state))
   }
 
+  /** Opens an answer of any size. Repeated until it begins; once it has, whatever goes wrong ends it. */
+  #open(path: string, { requestId, timeoutMs = this.#timeoutMs, signal }: CallOptions) {
+    return repeat(this.#runtime, this.#policy, signal, ({ leftMs }) =>
+      openStream(
+        {
+          ...{ fetch: this.#fetch, method: 'GET', url: `${this.#url}${path}`, signal },
+          headers: { ...this.#headers, ...requestIdHeader(requestId) },
+          timeoutMs: Math.min(timeoutMs, leftMs),
+        },
+        this.#runtime,
+      ),
+    )
+  }
+
   async #attempt<Data>(
-    { method = 'GET', path, query = {}, isData, requestId, timeoutMs = this.#timeoutMs, ...rest }: Call<Data>,
+    {
+      method = 'GET',
+      path,
+      query = {},
+      body,
+      isData,
+      requestId,
+      timeoutMs = this.#timeoutMs,
+      ...rest
+    }: Call<Data>,
     { leftMs }: AttemptState,
   ): Promise<Answer & { data: Data }> {
     const answer = await exchange(
@@ -266,7 +360,8 @@ export class LetheClient {
         fetch: this.#fetch,
         method,
         url: `${this.#url}${path}${queryString(query)}`,
-        headers: { ...this.#headers, ...requestIdHeader(requestId) },
+        headers: { ...this.#headers, ...(body && jsonHeader), ...requestIdHeader(requestId) },
+        body: body && JSON.stringify(body),
         timeoutMs: Math.min(timeoutMs, leftMs),
         ...rest,
       },

@@ -8,6 +8,8 @@ export function subjectPath(trackerId: string, subjectId: string): string {
   return `${subjectsPath(trackerId)}/${pathSegment('subjectId', subjectId)}`
 }
 
+export const searchPath = '/v1/analytics/subjects/search'
+
 export const ledgerPath = '/v1/analytics/ledger'
 
 export function baseUrl(text: string): string {

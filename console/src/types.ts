@@ -112,6 +112,13 @@ export interface SubjectList {
   nextCursor: string | null
 }
 
+/** Something a data subject is known by outside of its tracker. */
+export interface Identifier {
+  /** What kind it is, such as `email`. */
+  name: string
+  value: string
+}
+
 /** What is stored about one data subject. */
 export interface Subject {
   trackerId: string
@@ -121,6 +128,8 @@ export interface Subject {
   /** The end of the newest activity stored. */
   lastSeenAt: string
   counts: Counts
+  /** What it is known by, by name and value. One goes with the newest data that brought it. */
+  identifiers: Identifier[]
   /** What is known of the subject as of its newest session. */
   attributes: Record<string, unknown>
 }

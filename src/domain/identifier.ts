@@ -13,11 +13,15 @@ const identifier = new RegExp(identifierPattern, 'u')
 
 /** Whether `text` can name a tracker, a subject, a session or an event. A lone surrogate is no character, so it cannot. */
 export function isIdentifier(text: unknown): text is string {
-  if (typeof text !== 'string' || text.length > 2 * maxIdentifierLength || !identifier.test(text))
-    return false
+  return isWellFormedText(text, identifier, maxIdentifierLength)
+}
+
+/** Whether `text` is text of at most so many characters that matches a pattern. */
+export function isWellFormedText(text: unknown, pattern: RegExp, maxLength: number): text is string {
+  if (typeof text !== 'string' || text.length > 2 * maxLength || !pattern.test(text)) return false
   if (!text.isWellFormed()) return false
   // No text has more characters than units, so few need counting.
-  return text.length <= maxIdentifierLength || countCharacters(text) <= maxIdentifierLength
+  return text.length <= maxLength || countCharacters(text) <= maxLength
 }
 
 /** The length people mean: an emoji is one character, however JavaScript stores it. */

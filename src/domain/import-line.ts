@@ -1,8 +1,15 @@
 import { hash } from 'node:crypto'
 import { identifierRule, isIdentifier } from './identifier.ts'
-import type { IncomingRow } from './ingest.ts'
+import type { IncomingEvent, IncomingIdentifiers, IncomingRow, IncomingSession } from './ingest.ts'
 import { type Instant, instantRule, parseInstant } from './instant.ts'
 import type { Attributes } from './subject.ts'
+import {
+  identifierNameRule,
+  identifierValueRule,
+  isIdentifierName,
+  isIdentifierValue,
+  maxIdentifiersPerLine,
+} from './subject-identifier.ts'
 
 /** How deep attributes and properties may be nested. */
 const maxDepth = 100
@@ -35,7 +42,8 @@ export function parseImportLine(
     const endedAt = instant('endedAt', fields.endedAt ?? fields.startedAt, latest)
     if (endedAt < startedAt) throw new BadLine('endedAt lies before startedAt')
     const attributes = object('attributes', fields.attributes ?? {})
-    return { type, trackerId, subjectId, sessionId, startedAt, endedAt, attributes }
+    const session: IncomingSession = { type, trackerId, subjectId, sessionId, startedAt, endedAt, attributes }
+    return withIdentifiers(session, fields.identifiers)
   }
   const name = identifier('name', fields.name)
   const occurredAt = instant('occurredAt', fields.occurredAt, latest)
@@ -44,7 +52,36 @@ export function parseImportLine(
     (fields.eventId ?? null) === null
       ? deriveEventId({ trackerId, subjectId, sessionId, name, occurredAt, properties })
       : identifier('eventId', fields.eventId)
-  return { type, trackerId, subjectId, sessionId, eventId, name, occurredAt, properties }
+  const event: IncomingEvent = {
+    type,
+    trackerId,
+    subjectId,
+    sessionId,
+    eventId,
+    name,
+    occurredAt,
+    properties,
+  }
+  return withIdentifiers(event, fields.identifiers)
+}
+
+/** What a line is wrong about is never quoted: it may be somebody's address. */
+function withIdentifiers<Row extends IncomingRow>(row: Row, value: unknown): Row {
+  if ((value ?? null) === null) return row
+  if (!isObject(value) || Array.isArray(value)) throw new BadLine('identifiers must be an object')
+  const identifiers: IncomingIdentifiers = {}
+  let count = 0
+  for (const name in value) {
+    const text = value[name]
+    if (text === null) continue
+    if (!isIdentifierName(name)) throw new BadLine(`the names in identifiers must be ${identifierNameRule}`)
+    if (!isIdentifierValue(text))
+      throw new BadLine(`the values in identifiers must be texts of ${identifierValueRule}`)
+    if (++count > maxIdentifiersPerLine)
+      throw new BadLine(`a line has at most ${maxIdentifiersPerLine} identifiers`)
+    identifiers[name] = text
+  }
+  return count === 0 ? row : { ...row, identifiers }
 }
 
 /** The id of an event that came without one: the same for the same content, in whatever order its fields stand. */

@@ -2,6 +2,9 @@ import type { Instant } from './instant.ts'
 import type { TombstoneKey } from './keyring.ts'
 import type { Attributes } from './subject.ts'
 
+/** What a row says its subject is known by: values by name. */
+export type IncomingIdentifiers = Record<string, string>
+
 /** A session as it was collected. */
 export interface IncomingSession {
   type: 'session'
@@ -11,6 +14,7 @@ export interface IncomingSession {
   startedAt: Instant
   endedAt: Instant
   attributes: Attributes
+  identifiers?: IncomingIdentifiers
 }
 
 /** An event as it was collected. */
@@ -23,6 +27,7 @@ export interface IncomingEvent {
   name: string
   occurredAt: Instant
   properties: Attributes
+  identifiers?: IncomingIdentifiers
 }
 
 export type IncomingRow = IncomingSession | IncomingEvent
@@ -51,8 +56,8 @@ export interface IngestStore {
   /**
    * Stores a batch in one transaction, in whatever order its rows come. An event of an unknown session opens it. A session's span is
    * the union of all that was said of it, its attributes are those of the row with the latest end (of equal ends, the greater JSON
-   * text). Storing a row twice changes nothing the second time; of two events with one id and instant the first stays. Rows of a
-   * tracker that is not there are left out, and told; so are rows of a subject with a tombstone, made with any of these keys, that
+   * text). Storing a row twice changes nothing the second time; of two events with one id and instant the first stays. What
+   * rows say a subject is known by is added to what it is known by, also by rows that were there before. Rows of a tracker that is not there are left out, and told; so are rows of a subject with a tombstone, made with any of these keys, that
    * happened (a session: that began) no later than it says. Beside an erasure of the subject, whichever comes first, none is left.
    */
   ingest(batch: readonly IncomingRow[], keys: readonly TombstoneKey[]): Promise<IngestResult>

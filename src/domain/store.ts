@@ -14,6 +14,8 @@ import type { SecretStore } from './secret.ts'
 import type { SessionStore } from './session.ts'
 import type { SignInStore } from './sign-in.ts'
 import type { SubjectStore } from './subject.ts'
+import type { ExportStore } from './subject-export.ts'
+import type { SearchStore } from './subject-search.ts'
 import type { TombstoneStore } from './tombstone.ts'
 import type { TrackerStore } from './tracker.ts'
 import type { TransferStore } from './transfer.ts'
@@ -24,6 +26,8 @@ export interface Store {
   trackers: TrackerStore
   apiKeys: ApiKeyStore
   subjects: SubjectStore
+  search: SearchStore
+  exports: ExportStore
   sessions: SessionStore
   events: EventStore
   ingest: IngestStore

@@ -4,6 +4,7 @@ import type { MaybePromise } from './maybe-promise.ts'
 import type { InclusionProof } from './merkle-tree.ts'
 import type { Page } from './page.ts'
 import type { SubjectCounts } from './subject-counts.ts'
+import type { SubjectIdentifier } from './subject-identifier.ts'
 import type { TrackerView } from './tracker.ts'
 
 /** A visitor of a tracker, as lists show it. A subject without data does not exist. */
@@ -16,6 +17,8 @@ export interface SubjectSummary {
 
 /** What is stored about one subject; `attributes` are those of its newest session. */
 export interface SubjectRecord extends SubjectSummary {
+  /** In the order of names, then values. One lives as long as the newest data that brought it. */
+  identifiers: SubjectIdentifier[]
   attributes: Attributes
 }
 
@@ -68,10 +71,10 @@ export interface SubjectStore {
   /** `null` when the tracker is not visible to the organisation or the subject holds no data. */
   read(tracker: TrackerView, subjectId: string): MaybePromise<SubjectRecord | null>
   /**
-   * Deletes a subject with all its sessions and events in one transaction, and tells what of it was still to be seen: zeros when
-   * nothing was. `null`, with nothing deleted, when the tracker is not visible to the organisation. Leaves behind in the same
-   * transaction, zeros or not: a tombstone, an entry of the organisation's ledger, and `note` with the counts. Does not block other
-   * requests.
+   * Deletes a subject with all its sessions, events and identifiers in one transaction, and tells what of it was still to be seen:
+   * zeros when nothing was. `null`, with nothing deleted, when the tracker is not visible to the organisation. Leaves behind in the
+   * same transaction, zeros or not: a tombstone, an entry of the organisation's ledger, and `note` with the counts. Does not block
+   * other requests.
    */
   erase(
     tracker: TrackerView,

@@ -29,21 +29,26 @@ export async function readJson(request: IncomingMessage): Promise<Record<string,
   const bytes = Buffer.concat(chunks)
   if (bytes.length === 0) return {}
   const isJson = /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')
-  const fields = isJson && isUtf8(bytes) ? parse(bytes.toString()) : null
-  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
+  const value = isJson && isUtf8(bytes) ? parse(bytes.toString()) : undefined
+  if (value === undefined) {
     throw new LetheError(
       'invalid_request',
       'The body must be a JSON object in UTF-8, sent as application/json.',
     )
   }
-  return { ...fields }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const details = [{ field: 'body', message: 'body must be a JSON object' }]
+    throw new LetheError('validation_error', 'Check body: see details.', details)
+  }
+  return { ...value }
 }
 
+/** `undefined` for what is no JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return null
+    return undefined
   }
 }
 

@@ -9,6 +9,7 @@ import type { Scope } from '../domain/scope.ts'
 import type { Services } from '../domain/services.ts'
 import type { SignedIn, SignedInBrowser } from '../domain/sign-in.ts'
 import type { ChosenRequestId } from './request-id.ts'
+import type { FailureBody } from './schemas/envelope.ts'
 import type { Fields, Schema } from './schemas/schema.ts'
 
 /** A request on its way through its pipeline, and what is learnt of it there. */
@@ -100,6 +101,8 @@ export interface Documentation<Data = unknown> {
   tag?: string
   summary: string
   description: string
+  /** What a request may bring in its body, where the operation takes one. */
+  exampleBody?: object
   example: Data
 }
 
@@ -163,6 +166,15 @@ export interface Responder {
   write(context: RequestContext, status: number, body: string | Buffer, headers?: HeaderList): void
   /** The envelope of a success. */
   succeed(context: RequestContext, data: unknown): void
+  /**
+   * An answer of any size, as fast as its client takes it. Nothing is sent before `produce` adds something; what it throws before is
+   * a failure like any other. Should it come to nothing later, the connection ends before the answer does. HEAD gets the headers.
+   */
+  stream(
+    context: RequestContext,
+    produce: (add: (text: string) => Promise<void>, meta: () => FailureBody['meta']) => Promise<void>,
+    headers?: HeaderList,
+  ): Promise<void>
   /** The envelope of a failure: the last resort, which never throws. Who cannot even be told of one sees its connection end. */
   fail(context: RequestContext, error: unknown): void
 }

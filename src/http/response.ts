@@ -4,11 +4,13 @@ import type { Logger } from 'pino'
 import type { BudgetState, CountedBudget } from '../domain/budget.ts'
 import { type ErrorCode, LetheError } from '../domain/errors.ts'
 import { type Clock, formatInstant, type Instant } from '../domain/instant.ts'
+import type { Randomness } from '../domain/randomness.ts'
 import { readAccepted } from './accepted-encodings.ts'
 import { hasBearerToken } from './bearer-token.ts'
 import type { HeaderList, RequestContext, Responder } from './request-context.ts'
 import { loggableId } from './request-log.ts'
 import type { FailureBody } from './schemas/envelope.ts'
+import { ClientGone, StreamedBody } from './streamed-body.ts'
 
 /** The HTTP status of each error code. */
 export const errorStatus: Record<ErrorCode, 400 | 401 | 403 | 404 | 422 | 429 | 500> = {
@@ -23,6 +25,7 @@ export const errorStatus: Record<ErrorCode, 400 | 401 | 403 | 404 | 422 | 429 | 
 
 export interface ResponderDeps {
   clock: Clock
+  randomness: Randomness
   logger: Logger
   /** Whether the server is about to stop: a client that kept its connection would keep it from that. */
   isClosing(): boolean
@@ -34,7 +37,9 @@ export interface ResponderDeps {
  * Writes every answer, straight to Node: all its headers are known by then, which is when that costs least. A request has one answer,
  * the first: another is dropped and logged, whoever makes it.
  */
-export function responder({ clock, logger, isClosing, onUnread }: ResponderDeps): Responder {
+export function responder({ clock, randomness, logger, isClosing, onUnread }: ResponderDeps): Responder {
+  const closesBehind = (request: IncomingMessage) => isClosing() || isLastRequest(request)
+
   function write(context: RequestContext, status: number, body: string | Buffer, headers?: HeaderList): void {
     const { response } = context
     if (response.headersSent || context.isPacking) {
@@ -77,7 +82,7 @@ export function responder({ clock, logger, isClosing, onUnread }: ResponderDeps)
   ): void {
     const { request, response } = context
     if (status !== 204 && status !== 304) headers.push('Content-Length', bytes)
-    if (isClosing() || isLastRequest(request)) headers.push('Connection', 'close')
+    if (closesBehind(request)) headers.push('Connection', 'close')
     response.writeHead(status, headers)
     if (request.method === 'HEAD') response.end()
     else if (typeof body === 'string') {
@@ -112,6 +117,35 @@ export function responder({ clock, logger, isClosing, onUnread }: ResponderDeps)
     write,
     succeed(context, data) {
       write(context, 200, JSON.stringify({ data, meta: metaOf(context.id, clock()) }))
+    },
+    async stream(context, produce, headers = []) {
+      const { id, request, response } = context
+      const begin = () => {
+        const list = [...commonHeaders(context), ...headers]
+        if (closesBehind(request)) list.push('Connection', 'close')
+        response.writeHead(200, list)
+      }
+      if (request.method === 'HEAD') {
+        begin()
+        response.end()
+        return
+      }
+      const body = new StreamedBody(response, randomness, begin)
+      try {
+        await produce(
+          (text) => body.add(text),
+          () => metaOf(id, clock()),
+        )
+        await body.end()
+        // Its headers were gone long before: a server that is about to stop since then need not wait for the connection.
+        if (isClosing()) request.socket.end()
+      } catch (error) {
+        await body.abandon()
+        if (error instanceof ClientGone) return
+        if (!response.headersSent) throw error
+        logger.error({ requestId: loggableId(context), err: error }, 'an answer broke off')
+        response.destroy()
+      }
     },
     fail(context, error) {
       try {

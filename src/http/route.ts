@@ -3,6 +3,7 @@ import { windowStart } from '../domain/plan.ts'
 import { Problems } from '../domain/problems.ts'
 import type { Services } from '../domain/services.ts'
 import type { SignedIn } from '../domain/sign-in.ts'
+import type { OrganisationView } from '../domain/subject-search.ts'
 import type { TrackerView } from '../domain/tracker.ts'
 import { parameterReader } from './parameters.ts'
 import {
@@ -120,11 +121,21 @@ export function definePage(
   })
 }
 
-/** What a caller sees of a tracker at this moment. */
-export function trackerView(
-  { services: { retentionDays, clock }, context }: { services: Services; context: RequestContext },
-  trackerId: string,
-): TrackerView {
+interface CallInfo {
+  services: Services
+  context: RequestContext
+}
+
+/** What a caller sees of its organisation's trackers at this moment. */
+export function organisationView({
+  services: { retentionDays, clock },
+  context,
+}: CallInfo): OrganisationView {
   const { organisationId, plan } = identityOf(context)
-  return { organisationId, trackerId, since: windowStart(retentionDays, plan, clock()) }
+  return { organisationId, since: windowStart(retentionDays, plan, clock()) }
+}
+
+/** What it sees of one of them. */
+export function trackerView(call: CallInfo, trackerId: string): TrackerView {
+  return { ...organisationView(call), trackerId }
 }

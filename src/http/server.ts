@@ -60,6 +60,7 @@ export function buildServer(deps: ServerDeps): LetheServer {
   const logRequest = requestLog(log, clock)
   const respond = responder({
     clock,
+    randomness,
     logger,
     isClosing: () => isClosing,
     onUnread: (context, bytes) => connections.addUnread(context, bytes),

@@ -1,5 +1,6 @@
 import type { IncomingEvent, IncomingRow, IncomingSession, IngestResult } from '../domain/ingest.ts'
 import type { Instant } from '../domain/instant.ts'
+import type { BroughtIdentifier } from '../domain/subject-identifier.ts'
 import { subjectKey } from '../domain/subject-key.ts'
 
 // What a batch means for what is stored is the same on every engine; how it gets there is each engine's own.
@@ -13,7 +14,7 @@ export interface SessionState {
   attributesAt: Instant | null
 }
 
-/** What a batch changes in a subject's own row. */
+/** What a batch changes in a subject's own row. Where it brings identifiers alone, no instants at which it was seen. */
 export interface SubjectChange {
   trackerId: string
   subjectId: string
@@ -95,11 +96,12 @@ export interface SessionLookup {
 
 /**
  * Puts the sessions that a batch changes, and hands back what the subject's row must be told; `null` when nothing is new.
- * `newEvents` are those of the batch that were not stored before.
+ * `newEvents` are those of the batch that were not stored before. Rows that were may still have brought identifiers.
  */
 export function changeSubject(
   { trackerId, subjectId, key, sessions }: SubjectBatch,
   newEvents: readonly IncomingEvent[],
+  identifiers: readonly BroughtIdentifier[],
   lookup: SessionLookup,
 ): SubjectChange | null {
   const change: SubjectChange = {
@@ -122,7 +124,8 @@ export function changeSubject(
     change.lastSeenAt = Math.max(change.lastSeenAt, merged.endedAt)
     change.oldestAt = Math.min(change.oldestAt, state.eventCount > 0 ? state.startedAt : merged.endedAt)
   }
-  return change.firstSeenAt > change.lastSeenAt ? null : change
+  for (const { broughtAt } of identifiers) change.oldestAt = Math.min(change.oldestAt, broughtAt)
+  return change.oldestAt === Number.POSITIVE_INFINITY ? null : change
 }
 
 /** What events and sessions of a batch say of each session. */

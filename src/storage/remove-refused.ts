@@ -9,6 +9,9 @@ export function refusalSql(parameter: (number: number) => string, ownRow: string
   const begunBefore = `subject_key = ${key} AND started_at <= ${until}`
   const left = (of: string, table: string) => `(SELECT ${of} FROM ${table} WHERE subject_key = ${key})`
   return {
+    // Also what was said of a session that began before and ended later: that is refused too. Rather one too many.
+    deleteIdentifiers: `DELETE FROM identifiers WHERE subject_key = ${key} AND (brought_at <= ${until}
+      OR brought_at <= (SELECT max(attributes_at) FROM sessions WHERE ${begunBefore}))`,
     deleteEvents: `DELETE FROM events WHERE subject_key = ${key} AND occurred_at <= ${until}`,
     deleteSessions: `DELETE FROM sessions WHERE ${begunBefore}
       AND NOT EXISTS (SELECT 1 FROM events WHERE ${ofSession})`,

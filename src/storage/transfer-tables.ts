@@ -67,6 +67,11 @@ export const transferTables: readonly TransferTable[] = [
     { subject_key: key, occurred_at: integer, event_id: text },
     { session_id: text, name: text, properties: text, interleaved: integer },
   ),
+  table(
+    'identifiers',
+    { subject_key: key, lookup_key: key },
+    { tracker_id: text, subject_id: text, name: text, value: text, brought_at: integer },
+  ),
   table('daily_events', { tracker_id: text, day: integer, name: text }, { count: integer }),
   table('daily_sessions', { tracker_id: text, day: integer }, { count: integer }),
   table(

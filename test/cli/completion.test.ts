@@ -57,7 +57,7 @@ function isThere(shell: string): boolean {
 const plans = ['business', 'free', 'pro', 'starter']
 const lines: [line: string, offered: string[]][] = [
   ['lethe sub', ['subjects']],
-  ['lethe subjects ', ['erase', 'export', 'list', 'show']],
+  ['lethe subjects ', ['erase', 'export', 'find', 'list', 'show']],
   ['lethe subjects e', ['erase', 'export']],
   ['lethe orgs create --plan ', plans],
   ['lethe orgs create --name x --plan p', ['pro']],

@@ -19,6 +19,7 @@ const subject = {
   firstSeenAt: '2026-11-01T00:00:00.000Z',
   lastSeenAt: '2026-11-02T00:00:00.000Z',
   counts: { sessions: 1, events: 1 },
+  identifiers: [],
   attributes: {},
 }
 const good = reply(200, success(subject))

@@ -137,18 +137,59 @@ describe('a data subject', () => {
     assert.deepEqual(withType, entries)
   })
 
-  it('whose export breaks off ends it with an error', async (t) => {
+  it('is exported as it was, though it is erased meanwhile', async (t) => {
     const other = await startShop(t, { scopes: ['analytics:view', 'analytics:delete-data'] })
     await other.ingest(sessions.flatMap((sessionId) => visit(busy, { sessionId })))
     const erasing = clientOf(other)
-    await assert.rejects(
-      async () => {
-        for await (const { type } of erasing.exportSubject('shop', busy)) {
-          if (type === 'subject') await erasing.eraseSubject('shop', busy)
-        }
-      },
-      (error) => error instanceof ApiError && error.code === 'not_found',
+    let events = 0
+    for await (const { type } of erasing.exportSubject('shop', busy)) {
+      if (type === 'subject') await erasing.eraseSubject('shop', busy)
+      if (type === 'event') events += 1
+    }
+    assert.equal(events, sessions.length)
+    await assert.rejects(collect(erasing.exportSubject('shop', busy)), { code: 'not_found' })
+  })
+})
+
+describe('a person', () => {
+  it('is found by what it is known by, and by an id, in listings', async () => {
+    const known = visit('known', { events: 2 }).map((row) => ({ ...row, identifiers: { userId: 'u-7' } }))
+    await shop.ingest(known)
+    const sought = { identifier: { name: 'userId', value: 'u-7' } }
+    const found = await collect(client.searchSubjects(sought))
+    assert.deepEqual(
+      found.map(({ trackerId, subjectId }) => [trackerId, subjectId]),
+      [['shop', 'known']],
     )
+    assert.deepEqual(await collect(client.searchSubjects({ subjectId: 'known' }, { limit: 1 })), found)
+    assert.deepEqual(await collect(client.searchSubjects({ subjectId: 'no one' })), [])
+    const { identifiers } = await client.readSubject('shop', 'known')
+    assert.deepEqual(identifiers, [sought.identifier])
+  })
+
+  it('is exported and erased as a whole, with an outcome for each of its subjects', async (t) => {
+    const other = await startShop(t, { scopes: ['analytics:view', 'analytics:delete-data'] })
+    await other.createTracker(other.organisationId, 'blog')
+    const known = (subjectId: string, trackerId: string) =>
+      visit(subjectId, { trackerId }).map((row) => ({ ...row, identifiers: { userId: 'u-7' } }))
+    await other.ingest([...known('anna', 'shop'), ...known('anna', 'blog'), ...visit('ben')])
+    const asking = clientOf(other)
+    const sought = { identifier: { name: 'userId', value: 'u-7' } }
+    const exported: string[] = []
+    for await (const { found, export: whole } of asking.exportPerson(sought)) {
+      const entries = await collect(whole)
+      exported.push(`${found.trackerId} ${entries.length}`)
+    }
+    assert.deepEqual(exported.sort(), ['blog 3', 'shop 3'])
+    const outcomes = await collect(asking.erasePerson(sought, { erasuresPerHour: 1_000_000 }))
+    assert.deepEqual(
+      outcomes.map(({ trackerId, subjectId, status }) => `${trackerId} ${subjectId} ${status}`).sort(),
+      ['blog anna erased', 'shop anna erased'],
+    )
+    const refs = outcomes.map(({ trackerId, subjectId }) => ({ trackerId, subjectId }))
+    const again = await collect(asking.erasePerson(refs, { erasuresPerHour: 1_000_000 }))
+    assert.ok(again.every((each) => each.status === 'erased' && each.erasure.alreadyErased))
+    assert.deepEqual(await collect(asking.erasePerson(sought)), [])
   })
 })
 

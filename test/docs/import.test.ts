@@ -49,7 +49,13 @@ test('the import page gives the bounds of a batch, of a line, and of what is rep
 })
 
 function samples(names: Iterable<string>): Record<string, unknown> {
-  const sample = (name: string) =>
-    name.endsWith('At') ? '2026-01-31T12:00:00Z' : /(attributes|properties)$/.test(name) ? { a: 1 } : 'x'
+  const sample = (name: string) => {
+    if (name === 'identifiers') return { email: 'x' }
+    return name.endsWith('At')
+      ? '2026-01-31T12:00:00Z'
+      : /(attributes|properties)$/.test(name)
+        ? { a: 1 }
+        : 'x'
+  }
   return Object.fromEntries([...names].filter((name) => name !== 'type').map((name) => [name, sample(name)]))
 }

@@ -113,6 +113,56 @@ describe('a line is read', () => {
   })
 })
 
+describe('what a line says its visitor is known by', () => {
+  it('is read with a session and with an event, and left out where it is null or nothing', () => {
+    const identifiers = { email: 'Ada@Example.com', userId: '42' }
+    for (const line of [session, event]) {
+      assert.deepEqual(parse({ ...line, identifiers }).identifiers, identifiers)
+      assert.deepEqual(
+        parse({ ...line, identifiers: { ...identifiers, other: null } }).identifiers,
+        identifiers,
+      )
+      for (const none of [null, {}, { email: null }]) {
+        assert.deepEqual(parse({ ...line, identifiers: none }), parse(line))
+      }
+    }
+  })
+
+  it('is no part of an event: the id it is given stays the same', () => {
+    const named = { ...eventWithoutId, identifiers: { userId: '42' } }
+    assert.equal(derivedId(JSON.stringify(named)), derivedId(JSON.stringify(eventWithoutId)))
+  })
+
+  const seventeen = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`name${i}`, 'x']))
+  const bad: [what: string, identifiers: unknown, reason: RegExp][] = [
+    ['no object', 'ada@example.com', /^identifiers must be an object$/],
+    ['a list', ['ada@example.com'], /^identifiers must be an object$/],
+    ['more than sixteen', seventeen, /^a line has at most 16 identifiers$/],
+    ...['Email', 'e-mail', '', '1st', 'ä', 'x'.repeat(33)].map((name): [string, unknown, RegExp] => [
+      `the name "${name}"`,
+      { [name]: 'x' },
+      /^the names in identifiers must be a small letter, then up to 31/,
+    ]),
+    ...[7, '', 'a\nb', '\ud800', 'x'.repeat(257), {}].map((value): [string, unknown, RegExp] => [
+      `the value ${JSON.stringify(value).slice(0, 20)}`,
+      { email: value },
+      /^the values in identifiers must be texts of 1 to 256 characters, no control characters$/,
+    ]),
+  ]
+  for (const [what, identifiers, reason] of bad) {
+    it(`makes the line bad when it is ${what}, which is not quoted`, () => {
+      const isSo = (error: unknown) => error instanceof BadLine && reason.test(error.message)
+      assert.throws(() => parse({ ...event, identifiers }), isSo)
+    })
+  }
+
+  it('may have sixteen names of 32 characters, and values of 256', () => {
+    const names = Array.from({ length: 16 }, (_, i) => `${'n'.repeat(30)}${10 + i}`)
+    const identifiers = Object.fromEntries(names.map((name) => [name, '🦦'.repeat(256)]))
+    assert.deepEqual(parse({ ...event, identifiers }).identifiers, identifiers)
+  })
+})
+
 describe('a line is bad', () => {
   const idRule = '1 to 256 characters, no control characters, not "." or ".."'
   const instantRule = 'an ISO 8601 instant with a time zone, such as 2026-01-31T12:00:00Z'

@@ -8,6 +8,7 @@ import { startSampleService } from './sample-service.ts'
 const atOnce = [
   'access-request',
   'erasure-request',
+  'one-person-many-ids',
   'prove-an-erasure',
   'erasing-a-batch',
   'keys-in-practice',

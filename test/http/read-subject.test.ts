@@ -26,6 +26,7 @@ describe('reading a subject', () => {
       firstSeenAt: formatInstant(anHourAgo),
       lastSeenAt: formatInstant(anHourAgo + 61_000),
       counts: { sessions: 2, events: 5 },
+      identifiers: [],
       attributes: { country: 'FR', os: 'Linux' },
     })
   })

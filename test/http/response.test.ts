@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
 import { pino } from 'pino'
+import { LetheError } from '../../src/domain/errors.ts'
 import { RequestBatch, RequestContext, type Responder } from '../../src/http/request-context.ts'
 import { responder } from '../../src/http/response.ts'
+
+const randomness = { uuid: () => randomUUID(), base62: (length: number) => 'x'.repeat(length) }
 
 /** What a client gets, or why it gets nothing, and what is logged, when a request is answered so. */
 async function answered(t: TestContext, respond: (answer: Responder, context: RequestContext) => void) {
   const logged: string[] = []
   const logger = pino({ base: null }, { write: (line) => logged.push(line) })
-  const answer = responder({ clock: Date.now, logger, isClosing: () => false, onUnread() {} })
+  const answer = responder({ clock: Date.now, randomness, logger, isClosing: () => false, onUnread() {} })
   const server = createServer((request, response) => {
     const match = { kind: 'nothing', pipeline: 'key', path: null, params: {} } as const
     respond(answer, new RequestContext('some id', null, request, response, match, new RequestBatch()))
@@ -59,5 +63,41 @@ describe('an answer', () => {
     })
     assert.ok(got instanceof Error)
     assert.match(logged, /a failure could not be answered/)
+  })
+})
+
+describe('a streamed answer', () => {
+  it('is what was added, in its order, however much of it had to wait', async (t) => {
+    const pieces = Array.from({ length: 40 }, (_, i) => `${String(i).repeat(150_000)}ä\n`)
+    const { got } = await answered(t, (answer, context) => {
+      const made = answer.stream(context, async (add) => {
+        for (const piece of pieces) await add(piece)
+      })
+      made.catch(assert.ifError)
+    })
+    assert.ok(!(got instanceof Error))
+    assert.equal(got.status, 200)
+    assert.ok(got.body === pieces.join(''))
+  })
+
+  it('ends the connection, and is logged, when it comes to nothing half way', async (t) => {
+    const { got, logged } = await answered(t, (answer, context) => {
+      const made = answer.stream(context, async (add) => {
+        await add('{"data":')
+        throw new Error('half way')
+      })
+      made.catch(assert.ifError)
+    })
+    assert.ok(got instanceof Error, 'the client sees that it broke off')
+    assert.match(logged, /an answer broke off.*|half way/)
+  })
+
+  it('is a failure like any other before anything was added', async (t) => {
+    const { got } = await answered(t, (answer, context) => {
+      const made = answer.stream(context, () => Promise.reject(new LetheError('not_found', 'Nobody.')))
+      made.catch((error) => answer.fail(context, error))
+    })
+    assert.ok(!(got instanceof Error))
+    assert.equal(got.status, 404)
   })
 })

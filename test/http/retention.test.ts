@@ -51,7 +51,8 @@ async function seen(shop: Shop, subjectId: string) {
     assert.deepEqual(list, { subjects: [], nextCursor: null })
     return null
   }
-  const { trackerId, attributes, ...summary } = dataOf(read)
+  const { trackerId, identifiers, attributes, ...summary } = dataOf(read)
+  assert.deepEqual(identifiers, [])
   assert.equal(trackerId, 'shop')
   assert.deepEqual(list.subjects, [summary])
   return {

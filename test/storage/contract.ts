@@ -14,6 +14,7 @@ import { deletionRaceContract } from './contract/deletion-races.ts'
 import { erasureContract } from './contract/erasure.ts'
 import { eventContract } from './contract/event.ts'
 import { Fixture } from './contract/fixture.ts'
+import { identifierContract } from './contract/identifier.ts'
 import { ingestContract } from './contract/ingest.ts'
 import { interleavingContract } from './contract/interleaving.ts'
 import { ledgerContract } from './contract/ledger.ts'
@@ -27,7 +28,9 @@ import { retentionWindowContract } from './contract/retention-window.ts'
 import { sessionContract } from './contract/session.ts'
 import { signInContract } from './contract/sign-in.ts'
 import { subjectContract } from './contract/subject.ts'
+import { subjectExportContract } from './contract/subject-export.ts'
 import { subjectListContract } from './contract/subject-list.ts'
+import { subjectSearchContract } from './contract/subject-search.ts'
 import { trackerContract } from './contract/tracker.ts'
 import { transferContract } from './contract/transfer.ts'
 
@@ -48,6 +51,9 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     ingestContract(fixture)
     subjectListContract(fixture)
     subjectContract(fixture)
+    identifierContract(fixture)
+    subjectSearchContract(fixture)
+    subjectExportContract(fixture)
     sessionContract(fixture)
     eventContract(fixture)
     pageBytesContract(fixture)

@@ -48,6 +48,7 @@ function assertHeaders(response: Json, answer: Answer, what: string): void {
   const ofHttp = [
     'content-type',
     'content-length',
+    'transfer-encoding',
     'date',
     'connection',
     'keep-alive',

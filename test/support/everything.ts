@@ -122,6 +122,7 @@ function visitsOf(trackerId: string, subjectId: string) {
       startedAt: start,
       endedAt: start + 60_000,
       attributes: odd,
+      identifiers: { email: `${subjectId}@Example.com`, userId: subjectId },
     }),
     eventRow({ ...visit, sessionId: subjectId, eventId: subjectId, occurredAt: start + 1, properties: odd }),
     eventRow({

@@ -161,13 +161,14 @@ async function readAnswer(incoming: Incoming, method: string): Promise<Answer> {
   return { status: Number(status), headers, body: body === '' ? null : isJson ? JSON.parse(body) : body }
 }
 
-/** A body of a length that was told, or, where the connection closes behind it, in pieces or up to its end. */
+/** A body of a length that was told, or in pieces, or, where the connection closes behind it, up to its end. */
 async function readAnswerBody(incoming: Incoming, headers: Headers): Promise<Buffer> {
   const length = headers.get('content-length')
   if (length !== null) return incoming.take(Number(length))
-  assert.equal(headers.get('connection'), 'close', 'an answer of unknown length')
-  if (headers.get('transfer-encoding') !== 'chunked')
+  if (headers.get('transfer-encoding') !== 'chunked') {
+    assert.equal(headers.get('connection'), 'close', 'an answer of unknown length')
     return Buffer.from(await incoming.untilClosed(), 'latin1')
+  }
   const chunks: Buffer[] = []
   for (;;) {
     const size = Number.parseInt(await incoming.takeThrough('\r\n'), 16)

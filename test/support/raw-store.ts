@@ -127,7 +127,7 @@ function toText(row: RawRow): string {
       if (value instanceof Uint8Array) return [name, Buffer.from(value).toString('hex')]
       return [
         name,
-        name === 'subject_key' || name === 'digest'
+        name === 'subject_key' || name === 'lookup_key' || name === 'digest'
           ? String(value).replaceAll('-', '')
           : value === null
             ? null

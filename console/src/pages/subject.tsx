@@ -21,7 +21,7 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
   if (erasure) return <Erased {...{ erasure, above }} />
   const actions = (
     <>
-      <a class="button plain" href={`/console/api${api}/export`} download="data-subject.json">
+      <a class="button plain" href={`/console/api${api}/export`} download>
         <Icon name="download" /> <span>Download an export</span>
       </a>
       <Button kind="danger" icon="trash" onClick={() => setErasing(true)}>
@@ -32,7 +32,7 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
   return (
     <Page title={subjectId} isCode intro="Data subject" {...{ above }} actions={record.data && actions}>
       <Loaded resource={record} lines={8}>
-        {({ firstSeenAt, lastSeenAt, counts, attributes }) => (
+        {({ firstSeenAt, lastSeenAt, counts, identifiers, attributes }) => (
           <>
             <section class="card" aria-labelledby="record">
               <header>
@@ -60,6 +60,7 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
                   </dd>
                 </div>
               </dl>
+              {identifiers.length > 0 && <Attributes of={byName(identifiers)} none="" />}
               <Attributes of={attributes} none="Nothing is known as of the newest session." />
             </section>
             <VisitList api={api} />
@@ -115,4 +116,14 @@ function Erased({ erasure, above }: { erasure: Erasure; above: { to: string; tit
       </Empty>
     </Page>
   )
+}
+
+/** What a subject is known by, a line for each name. */
+function byName(identifiers: SubjectRecord['identifiers']): Record<string, string> {
+  const lines: Record<string, string> = {}
+  for (const { name, value } of identifiers) {
+    const [key, before] = [`known by ${name}`, lines[`known by ${name}`]]
+    lines[key] = before === undefined ? value : `${before}, ${value}`
+  }
+  return lines
 }

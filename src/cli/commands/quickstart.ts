@@ -52,7 +52,7 @@ async function introduce(services: Services, url: string, publicUrl: string): Pr
   const curl = `curl -H 'Authorization: Bearer ${issued.keyString}'`
   return [
     '',
-    'The store was empty. It now has a sample organisation with one tracker, about 1,000 visitors, and this key,',
+    'The store was empty. It now has a sample organisation with two trackers, about 1,000 visitors, and this key,',
     'which may read and erase and is shown this once:',
     '',
     `  ${issued.keyString}`,

@@ -4,6 +4,7 @@ import {
   type BatchOutcome,
   type BatchProgress,
   type ClientError,
+  type Identifier,
   type LetheClient,
 } from '@lethe/client'
 import { fileJournal } from '@lethe/client/file-journal'
@@ -23,6 +24,8 @@ const tellEveryMs = 600_000
 /** What `erase` was told beside whom. */
 export interface EraseFlags {
   fromFile?: string
+  by?: Identifier
+  receipts?: string
   journal?: string
   perHour: number
   yes?: true

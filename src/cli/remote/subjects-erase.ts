@@ -6,6 +6,8 @@ import { flagOrAnswer } from '../questions.ts'
 import type { Terminal } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 import { type EraseFlags, eraseMany } from './erase-many.ts'
+import { erasePerson } from './erase-person.ts'
+import { byOption } from './identifier-argument.ts'
 import { subjectArgument, trackerArgument } from './subject-arguments.ts'
 import { describeSubject } from './subjects-show.ts'
 import { isRefusal, notConfirmed, withClient } from './with-client.ts'
@@ -14,10 +16,14 @@ export function addSubjectsErase(subjects: Command, kit: CommandKit): void {
   const { terminal, config } = kit
   subjects
     .command('erase')
-    .description('erase a data subject for good, or all that a file names, spread across the hour')
-    .addArgument(trackerArgument())
+    .description(
+      'erase a data subject for good, all of a person, or all that a file names, within the budget',
+    )
+    .addArgument(trackerArgument('[tracker]'))
     .addArgument(subjectArgument('[subject]'))
     .option('--from-file <file>', 'erase those whose ids stand in a file, one a line; - for standard input')
+    .addOption(byOption('erase all data subjects of a person, in every tracker'))
+    .option('--receipts <folder>', 'with --by: a folder for the receipts, a file each')
     .option('--journal <file>', 'where to note what was done, to go on from (default: the file + .journal)')
     .addOption(
       new Option('--per-hour <count>', 'how many to erase an hour, as long as the service does not say')
@@ -27,8 +33,17 @@ export function addSubjectsErase(subjects: Command, kit: CommandKit): void {
     .option('--yes', 'confirm it here, without a question')
     .option('--dry-run', 'ask the service what would go, and erase nothing')
     .option('--json', 'print one JSON object')
-    .action((tracker: string, subject: string | undefined, options: EraseFlags) => {
+    .action((tracker: string | undefined, subject: string | undefined, options: EraseFlags) => {
       const settings = config()
+      const { by } = options
+      if (by) {
+        if (tracker !== undefined || options.fromFile !== undefined)
+          throw new UsageError('--by finds the data subjects itself: leave out the tracker and --from-file.')
+        const work = (client: LetheClient) => erasePerson(kit, client, by, options)
+        return withClient(settings, terminal, work)
+      }
+      if (tracker === undefined || options.receipts !== undefined)
+        throw new UsageError('Name a tracker, or a person with --by, with which --receipts goes too.')
       if ((subject === undefined) === (options.fromFile === undefined)) {
         throw new UsageError('Name one data subject, or a file of them with --from-file.')
       }

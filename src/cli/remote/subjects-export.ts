@@ -1,6 +1,10 @@
+import type { Identifier } from '@lethe/client'
 import { type Command, Option } from 'commander'
 import type { CommandKit } from '../command-kit.ts'
 import { onStopSignal } from '../on-stop-signal.ts'
+import { UsageError } from '../usage-error.ts'
+import { exportPerson } from './export-person.ts'
+import { byOption } from './identifier-argument.ts'
 import { subjectArgument, trackerArgument } from './subject-arguments.ts'
 import { whenWhole, writeWhole } from './whole-file.ts'
 import { withClient } from './with-client.ts'
@@ -8,15 +12,17 @@ import { withClient } from './with-client.ts'
 interface ExportFlags {
   format: 'json' | 'ndjson'
   output?: string
+  by?: Identifier
   json?: true
 }
 
 export function addSubjectsExport(subjects: Command, { terminal, config }: CommandKit): void {
   subjects
     .command('export')
-    .description('export all that is stored about a data subject, whole or not at all')
-    .addArgument(trackerArgument())
-    .addArgument(subjectArgument())
+    .description('export all that is stored about a data subject, or about a person, whole or not at all')
+    .addArgument(trackerArgument('[tracker]'))
+    .addArgument(subjectArgument('[subject]'))
+    .addOption(byOption('export all data subjects of a person, in every tracker'))
     .addOption(
       new Option('--format <format>', 'one JSON object, or one per line')
         .choices(['json', 'ndjson'])
@@ -24,18 +30,32 @@ export function addSubjectsExport(subjects: Command, { terminal, config }: Comma
     )
     .option(
       '--output <file>',
-      'the file to write, which must not exist, or - for standard output (the default)',
+      'the file to write, which must not exist, or - for standard output (the default); with --by, a folder',
     )
     .option('--json', 'with --output: print what was written as one JSON object')
-    .action((tracker: string, subject: string, options: ExportFlags) =>
-      withClient(config(), terminal, async (client) => {
-        const { format, output, json } = options
+    .action((tracker: string | undefined, subject: string | undefined, options: ExportFlags) => {
+      const { format, output, json, by } = options
+      const settings = config()
+      if (by ? tracker !== undefined || !output || output === '-' : subject === undefined)
+        throw new UsageError(
+          'Name a tracker and a data subject, or a person with --by and a folder with --output.',
+        )
+      return withClient(settings, terminal, async (client) => {
         const stop = new AbortController()
         const stopping = onStopSignal({
           onFirst: (signal) => stop.abort(new Error(`Stopped by ${signal}; nothing was written.`)),
         })
         try {
-          const pieces = client.exportSubject(tracker, subject, { signal: stop.signal })[format]()
+          if (by && output) {
+            const { signal } = stop
+            const written = await exportPerson(client, by, { folder: output, format, signal }, terminal.tell)
+            terminal.print(
+              json ? JSON.stringify({ folder: output, subjects: written }) : inWords(written, output),
+            )
+            return
+          }
+          const { signal } = stop
+          const pieces = client.exportSubject(tracker ?? '', subject ?? '', { signal })[format]()
           if (output === undefined || output === '-') {
             await whenWhole(pieces, terminal.pour)
             return
@@ -47,8 +67,13 @@ export function addSubjectsExport(subjects: Command, { terminal, config }: Comma
         } finally {
           stopping.release()
         }
-      }),
-    )
+      })
+    })
+}
+
+function inWords(written: readonly { bytes: number }[], folder: string): string {
+  const bytes = written.reduce((sum, each) => sum + each.bytes, 0)
+  return `Wrote ${written.length} data subjects and index.json to ${folder} (${sizeInWords(bytes)}).`
 }
 
 function sizeInWords(bytes: number): string {

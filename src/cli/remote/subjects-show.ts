@@ -31,6 +31,7 @@ export function describeSubject({ subjectId, trackerId, counts, ...record }: Sub
     ['Last seen', record.lastSeenAt],
     ['Sessions', counts.sessions],
     ['Events', counts.events],
+    ...record.identifiers.map(({ name, value }): [string, string] => [`Known by ${name}`, value]),
     ...Object.entries(record.attributes),
   ]
   const [, ...lines] = table(

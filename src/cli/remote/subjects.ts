@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { CommandKit } from '../command-kit.ts'
 import { addSubjectsErase } from './subjects-erase.ts'
 import { addSubjectsExport } from './subjects-export.ts'
+import { addSubjectsFind } from './subjects-find.ts'
 import { addSubjectsList } from './subjects-list.ts'
 import { addSubjectsShow } from './subjects-show.ts'
 
@@ -9,9 +10,10 @@ import { addSubjectsShow } from './subjects-show.ts'
 export function addSubjectsCommand(program: Command, kit: CommandKit): void {
   const subjects = program
     .command('subjects')
-    .description('data subjects of a running service: list, show, export, erase')
+    .description('data subjects of a running service: list, show, find, export, erase')
   addSubjectsList(subjects, kit)
   addSubjectsShow(subjects, kit)
+  addSubjectsFind(subjects, kit)
   addSubjectsExport(subjects, kit)
   addSubjectsErase(subjects, kit)
 }

@@ -3,8 +3,11 @@ import { type FileHandle, mkdtemp, open, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
+/** Text in pieces. */
+type Text = AsyncIterable<string> | Iterable<string>
+
 /** Writes text to a file that is not there before it is whole, for its owner alone. How many bytes it has. */
-export async function writeWhole(file: string, text: AsyncIterable<string>): Promise<number> {
+export async function writeWhole(file: string, text: Text): Promise<number> {
   if (existsSync(file)) throw new Error(`${file} exists already; name a file that does not.`)
   const partial = `${file}.partial`
   await rm(partial, { force: true })
@@ -36,7 +39,7 @@ export async function whenWhole(
   }
 }
 
-async function fill(handle: FileHandle, text: AsyncIterable<string>): Promise<number> {
+async function fill(handle: FileHandle, text: Text): Promise<number> {
   for await (const piece of text) await handle.appendFile(piece)
   await handle.sync()
   return (await handle.stat()).size

@@ -8,6 +8,7 @@ import { inviteMember } from '../member/invite-member.ts'
 import type { Invited } from '../member/issue-link.ts'
 import { createOrganisation } from '../organisation/create-organisation.ts'
 import { createTracker } from '../tracker/create-tracker.ts'
+import { sampleReaders } from './sample-people.ts'
 import { sampleVisits } from './sample-visits.ts'
 
 export interface Sample {
@@ -22,7 +23,10 @@ export interface Sample {
 
 const batchSize = 2_000
 
-/** Fills an empty store with something to try Lethe on: an organisation, a tracker with about 1,000 visitors, a key and a member. */
+/**
+ * Fills an empty store with something to try Lethe on: an organisation, a shop with about 1,000 visitors, a blog that
+ * some of them read, a key and a member.
+ */
 export async function createSample(deps: Services): Promise<Sample> {
   const { id: organisationId } = await createOrganisation(deps, {
     name: 'Sample',
@@ -34,7 +38,9 @@ export async function createSample(deps: Services): Promise<Sample> {
     name: 'Sample shop',
     id: 'sample-shop',
   })
-  const rows = [...sampleVisits(trackerId, deps.clock())]
+  const blog = await createTracker(deps, { organisationId, name: 'Sample blog', id: 'sample-blog' })
+  const visits = [...sampleVisits(trackerId, deps.clock())]
+  const rows = [...visits, ...sampleReaders(blog.id, deps.clock())]
   for (let start = 0; start < rows.length; start += batchSize) {
     await deps.ingest.ingest(rows.slice(start, start + batchSize), deps.keyring.tombstoneKeys)
   }
@@ -45,7 +51,7 @@ export async function createSample(deps: Services): Promise<Sample> {
     expiresAt: null,
   })
   const invited = await inviteMember(deps, { organisationId, email: 'you@sample.example' }, commandLine)
-  return { organisationId, trackerId, subjectId: busiestRecent(rows, deps.clock()), issued, invited }
+  return { organisationId, trackerId, subjectId: busiestRecent(visits, deps.clock()), issued, invited }
 }
 
 /** The subject with the most events in the last week: a read of it shows something. */

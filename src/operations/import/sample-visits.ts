@@ -1,5 +1,7 @@
-import type { IncomingEvent, IncomingRow, IncomingSession } from '../../domain/ingest.ts'
+import type { IncomingEvent, IncomingIdentifiers, IncomingRow, IncomingSession } from '../../domain/ingest.ts'
 import type { Instant } from '../../domain/instant.ts'
+import { dice } from './dice.ts'
+import { knownBy } from './sample-people.ts'
 
 const subjectCount = 1_000
 const day = 86_400_000
@@ -40,17 +42,6 @@ const pages = [
   '/help',
 ]
 
-/** A small generator of even numbers from 0 to 1 (mulberry32): the sample is the same every time, but for its dates. */
-function dice(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 /** Visits of a shop over the last five months: most people come once or twice, a few come often, some buy. */
 export function* sampleVisits(trackerId: string, now: Instant): Generator<IncomingRow> {
   const roll = dice(20_261_115)
@@ -70,6 +61,7 @@ export function* sampleVisits(trackerId: string, now: Instant): Generator<Incomi
         { trackerId, subjectId, sessionId: `${subjectId}-${visit + 1}` },
         startedAt,
         attributes,
+        knownBy(number),
       )
       startedAt += Math.floor((0.5 + roll() * 20) * day)
     }
@@ -79,6 +71,7 @@ export function* sampleVisits(trackerId: string, now: Instant): Generator<Incomi
     owner: Pick<IncomingSession, 'trackerId' | 'subjectId' | 'sessionId'>,
     startedAt: Instant,
     attributes: Record<string, string>,
+    identifiers: IncomingIdentifiers | null,
   ): Generator<IncomingRow> {
     const events: IncomingEvent[] = []
     let occurredAt = startedAt
@@ -107,6 +100,7 @@ export function* sampleVisits(trackerId: string, now: Instant): Generator<Incomi
       startedAt,
       endedAt,
       attributes: referrer === '' ? attributes : { ...attributes, referrer },
+      ...(identifiers && { identifiers }),
     }
     yield* events
   }

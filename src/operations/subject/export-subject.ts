@@ -1,67 +1,42 @@
 import type { ActivityStore, Origin } from '../../domain/activity.ts'
 import { notFound } from '../../domain/errors.ts'
-import type { Event, EventPosition, EventStore } from '../../domain/event.ts'
 import type { Clock } from '../../domain/instant.ts'
-import type { MaybePromise } from '../../domain/maybe-promise.ts'
-import { maxPageSize, type Page } from '../../domain/page.ts'
 import type { Randomness } from '../../domain/randomness.ts'
-import type { Session, SessionPosition, SessionStore } from '../../domain/session.ts'
-import type { SubjectRecord, SubjectStore } from '../../domain/subject.ts'
+import type { SubjectCounts } from '../../domain/subject-counts.ts'
+import type { ExportStore, TakePart } from '../../domain/subject-export.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { withoutSubject } from '../../domain/without-subject.ts'
 import { activityNote } from '../activity/activity-note.ts'
-import { readSubject } from './read-subject.ts'
-
-/** All that is stored about a subject, the long parts page by page. */
-export interface SubjectExport {
-  record: SubjectRecord
-  sessions: AsyncIterable<Session[]>
-  events: AsyncIterable<Event[]>
-}
 
 /**
- * The export of a subject, which is noted in the activity. `not_found` when it is not there for the organisation; also later, while the pages are read, when it
- * is erased meanwhile: an export is complete or it is none.
+ * Hands over all that is stored about a subject, of one moment, part by part, which is noted in the activity before anything is handed
+ * over. `not_found` when it is not there for the organisation. Whatever it throws later, the export is not complete.
  */
 export async function exportSubject(
-  deps: {
-    subjects: SubjectStore
-    sessions: SessionStore
-    events: EventStore
-    activity: ActivityStore
-    clock: Clock
-    randomness: Randomness
-  },
+  deps: { exports: ExportStore; activity: ActivityStore; clock: Clock; randomness: Randomness },
   tracker: TrackerView,
   subjectId: string,
   origin: Origin,
-): Promise<SubjectExport> {
-  const limit = maxPageSize
-  const record = await readSubject(deps, tracker, subjectId)
+  take: TakePart,
+): Promise<void> {
   const requestId = origin.requestId && withoutSubject(origin.requestId, subjectId)
   const { organisationId, trackerId } = tracker
   const what = { organisationId, kind: 'subject.exported', target: trackerId } as const
-  // Before anything is handed out: what cannot be noted is not exported.
-  await deps.activity.add(activityNote(deps, { ...origin, requestId }, what))
-  return {
-    record,
-    sessions: pages<Session, SessionPosition>((after) =>
-      deps.sessions.list(tracker, subjectId, { limit, after }),
-    ),
-    events: pages<Event, EventPosition>((after) =>
-      deps.events.list(tracker, subjectId, { limit, after, sessionId: null }),
-    ),
-  }
+  let promised: SubjectCounts | null = null
+  const handedOver: SubjectCounts = { sessions: 0, events: 0 }
+  const isThere = await deps.exports.subject(tracker, subjectId, async (part) => {
+    if (part.kind === 'record') {
+      promised = part.record.counts
+      await deps.activity.add(activityNote(deps, { ...origin, requestId }, what))
+    } else handedOver[part.kind] += part.rows.length
+    await take(part)
+  })
+  if (!isThere) throw notFound('This data subject')
+  requireWhole(promised, handedOver)
 }
 
-async function* pages<Row, Position>(
-  read: (after: Position | null) => MaybePromise<Page<Row, Position> | null>,
-): AsyncGenerator<Row[]> {
-  let after: Position | null = null
-  do {
-    const page: Page<Row, Position> | null = await read(after)
-    if (page === null) throw notFound('This data subject')
-    yield page.rows
-    after = page.next
-  } while (after !== null)
+/** A store that shows another moment half way must not pass for one that shows all. */
+function requireWhole(promised: SubjectCounts | null, { sessions, events }: SubjectCounts): void {
+  if (promised?.sessions === sessions && promised.events === events) return
+  throw new Error('The export of a data subject holds other than its record says.')
 }

@@ -1,5 +1,7 @@
 import type { IncomingEvent } from '../../domain/ingest.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
+import type { BroughtIdentifier } from '../../domain/subject-identifier.ts'
+import { broughtIdentifiers } from '../brought-identifiers.ts'
 import {
   changeSubject,
   type SessionState,
@@ -36,6 +38,7 @@ export interface Addition {
   change: SubjectChange | null
   events: IncomingEvent[]
   sessions: SessionChange[]
+  identifiers: BroughtIdentifier[]
 }
 
 /** Claims the subjects of a batch, as far as nothing of them is refused because they were erased. */
@@ -94,11 +97,12 @@ function addTo(known: KnownRows, key: string, subject: SubjectBatch, stored: Sub
     return true
   })
   const sessions: SessionChange[] = []
-  const change = changeSubject(subject, events, {
+  const identifiers = broughtIdentifiers(subject)
+  const change = changeSubject(subject, events, identifiers, {
     find: (sessionId) => known.session(key, sessionId),
     put: (sessionId, stored, state) => sessions.push({ sessionId, stored, state }),
   })
-  return { subject, key, stored, trackerId: subject.trackerId, change, events, sessions }
+  return { subject, key, stored, trackerId: subject.trackerId, change, events, sessions, identifiers }
 }
 
 /** Takes back what was claimed for rows that are not to be stored after all: of each subject, all but those that are left. */

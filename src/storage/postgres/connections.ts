@@ -14,6 +14,7 @@ const readinessReaders = { usual: 1, most: 1 }
 const writerCount = 10
 const credentialWriterCount = 2
 const loaderCount = 2
+const exporterCount = 2
 
 const connectTimeoutMs = 5_000
 /** How soon a connection on which nothing comes is asked whether its other end is still there. */
@@ -22,6 +23,8 @@ const readTimeoutMs = 5_000
 /** An erasure of many millions of events takes minutes. */
 const writeTimeoutMs = 600_000
 const lockTimeoutMs = 30_000
+
+const oneMoment = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 
 /** Marks the work that only one process of a fleet does at a time. */
 const aloneLock = 1_279_611_752
@@ -76,6 +79,7 @@ export class Connections {
   readonly #writers: TransactionPool
   readonly #credentialWriters: TransactionPool
   readonly #loaders: TransactionPool
+  readonly #exporters: TransactionPool
   #underWay = 0
   #isClosed = false
   #onQuiet: (() => void) | null = null
@@ -99,6 +103,7 @@ export class Connections {
     this.#writers = new TransactionPool({ ...writing, pipeline: true, max: writerCount })
     this.#credentialWriters = new TransactionPool({ ...writing, pipeline: true, max: credentialWriterCount })
     this.#loaders = new TransactionPool({ ...writing, max: loaderCount })
+    this.#exporters = new TransactionPool({ ...writing, max: exporterCount, begin: oneMoment })
   }
 
   /** Runs one statement that only reads; again when its connection had broken, as after a restart of the server. */
@@ -141,6 +146,11 @@ export class Connections {
     return this.#whileOpen(() => this.#loaders.run(work))
   }
 
+  /** Runs `work`, which only reads, at one moment of the store, however long it takes: waits for no other work, nor keeps it waiting. */
+  atOneMoment<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
+    return this.#whileOpen(() => this.#exporters.run((_, run) => work(run)))
+  }
+
   /** Does `work` while holding a lock that only one process can have; `null` when another has it. It dies with its connection. */
   alone<Result>(work: () => Promise<Result>): Promise<Result | null> {
     return this.#whileOpen(() =>
@@ -172,7 +182,7 @@ export class Connections {
   #all(): (Readers | TransactionPool)[] {
     return [
       ...[this.#readers, this.#credentialReaders, this.#readinessReaders],
-      ...[this.#writers, this.#credentialWriters, this.#loaders],
+      ...[this.#writers, this.#credentialWriters, this.#loaders, this.#exporters],
     ]
   }
 

@@ -6,6 +6,7 @@ const distributed = [
   { table: 'subjects', by: 'subject_key', beside: 'none' },
   { table: 'sessions', by: 'subject_key', beside: 'subjects' },
   { table: 'events', by: 'subject_key', beside: 'subjects' },
+  { table: 'identifiers', by: 'subject_key', beside: 'subjects' },
   { table: 'tombstones', by: 'digest', beside: 'none' },
   { table: 'ledger_entries', by: 'organisation_id', beside: 'none' },
 ]

@@ -10,7 +10,7 @@ const holdOne = statement(
 const holdRow = statement('SELECT 1 FROM organisations WHERE id = $1 FOR NO KEY UPDATE')
 // In one order, so that two transactions do not wait for each other in a circle.
 const holdSeveral = statement(
-  'SELECT id FROM trackers WHERE id = ANY ($1) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE',
+  'SELECT id, organisation_id FROM trackers WHERE id = ANY ($1) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE',
 )
 // Finds no row. On a cluster it locks the table all the same.
 const turn = statement(`SELECT 1 FROM organisations WHERE id = '' FOR NO KEY UPDATE`)
@@ -33,8 +33,8 @@ export async function holdOrganisationRow(run: Run, id: string): Promise<boolean
   return (await run(holdRow, [id])).rowCount === 1
 }
 
-/** The same for trackers; hands back those that are there. */
-export async function holdTrackers(run: Run, ids: readonly string[]): Promise<Set<string>> {
+/** The same for trackers; hands back the organisations of those that are there, by tracker. */
+export async function holdTrackers(run: Run, ids: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await run(holdSeveral, [ids])
-  return new Set(rows.map((row) => text(row, 'id')))
+  return new Map(rows.map((row) => [text(row, 'id'), text(row, 'organisation_id')]))
 }

@@ -8,6 +8,7 @@ import type { Connections } from './connections.ts'
 import { copyRows } from './copy-rows.ts'
 import { addToDailyTotals } from './daily-total.ts'
 import { holdTrackers, takeTurn } from './hold-owner.ts'
+import { writeIdentifiers } from './identifier.ts'
 import { keepInterleaved } from './interleaving.ts'
 import { statement } from './statement.ts'
 import type { Run } from './transact.ts'
@@ -42,10 +43,11 @@ export function ingestStore(connections: Connections): IngestStore {
     ingest: (batch, keys) =>
       connections.load(async (client, run) => {
         takeTurn(run)
-        const there = await holdTrackers(run, [...new Set(batch.map(({ trackerId }) => trackerId))].sort())
-        const { accepted, ...refused } = withoutRefused(bySubject(batch), (id) => there.has(id))
+        const owners = await holdTrackers(run, [...new Set(batch.map(({ trackerId }) => trackerId))].sort())
+        const { accepted, ...refused } = withoutRefused(bySubject(batch), (id) => owners.has(id))
         const { additions, ofErased } = await claimLiving(run, accepted, keys, connections.isDistributed)
         await writeAdditions(client, run, additions)
+        await writeIdentifiers(client, run, additions, owners)
         for (const addition of additions) await keepInterleaved(run, toGrowth(addition))
         await addToDailyTotals(run, toDailyChanges(additions))
         return {

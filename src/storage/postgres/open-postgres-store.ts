@@ -22,6 +22,8 @@ import { sessionStore } from './session.ts'
 import { signInStore } from './sign-in.ts'
 import { statement } from './statement.ts'
 import { subjectStore } from './subject.ts'
+import { exportStore } from './subject-export.ts'
+import { searchStore } from './subject-search.ts'
 import { tombstoneStore } from './tombstone.ts'
 import { trackerStore } from './tracker.ts'
 import { transferStore } from './transfer.ts'
@@ -37,6 +39,8 @@ export async function openPostgresStore(url: string): Promise<Store> {
     trackers: trackerStore(connections),
     apiKeys: apiKeyStore(connections),
     subjects: subjectStore(connections),
+    search: searchStore(connections),
+    exports: exportStore(connections),
     sessions: sessionStore(connections),
     events: eventStore(connections),
     ingest: ingestStore(connections),

@@ -15,6 +15,7 @@ import type { Run } from './transact.ts'
 const guarded = statement('SELECT DISTINCT tracker_id FROM tombstones ORDER BY tracker_id', 'any')
 const lock = statement('SELECT first_seen_at FROM subjects WHERE subject_key = $1 FOR UPDATE')
 const sql = refusalSql((number) => `$${number}`, 'subject_key = $1')
+const deleteIdentifiers = statement(sql.deleteIdentifiers)
 const deleteEvents = statement(sql.deleteEvents)
 const deleteSessions = statement(sql.deleteSessions)
 const shortenSessions = statement(sql.shortenSessions)
@@ -90,7 +91,8 @@ async function appendEntries(
 async function removeOne(run: Run, key: string, until: Instant) {
   const [row] = (await run(lock, [key])).rows
   if (!row || integer(row, 'first_seen_at') > until) return { subjects: 0, sessions: 0, events: 0 }
-  const [events, sessions, , subjects] = await Promise.all([
+  const [, events, sessions, , subjects] = await Promise.all([
+    run(deleteIdentifiers, [key, until]),
     run(deleteEvents, [key, until]),
     run(deleteSessions, [key, until]),
     run(shortenSessions, [key, until]),

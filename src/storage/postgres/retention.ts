@@ -29,6 +29,8 @@ const deleteSessions = statement(
   `DELETE FROM sessions ${ofSubjects} AND started_at < $2 AND ended_at < $2 RETURNING subject_key`,
   'any',
 )
+const deleteAgedIdentifiers = statement(`DELETE FROM identifiers ${ofSubjects} AND brought_at < $2`, 'any')
+const deleteIdentifiers = statement(`DELETE FROM identifiers ${ofSubjects}`, 'any')
 const deleteSubjects = statement(`DELETE FROM subjects ${ofSubjects}`, 'any')
 // Only what reaches over the edge of the window is left of what began before it.
 const recountSessions = statement(
@@ -46,7 +48,8 @@ const whatIsLeft = statement(
      least((SELECT min(CASE WHEN $3 THEN ended_at ELSE started_at END) FROM sessions x
             WHERE x.subject_key = s.subject_key AND x.started_at < $2),
            (SELECT min(started_at) FROM sessions x WHERE x.subject_key = s.subject_key AND x.started_at >= $2),
-           (SELECT min(occurred_at) FROM events e WHERE e.subject_key = s.subject_key)) AS oldest
+           (SELECT min(occurred_at) FROM events e WHERE e.subject_key = s.subject_key),
+           (SELECT min(brought_at) FROM identifiers i WHERE i.subject_key = s.subject_key)) AS oldest
    FROM subjects s ${ofSubjects}`,
   'any',
 )
@@ -162,7 +165,12 @@ async function settle(
   isWhole: boolean,
   swept: ReadonlyMap<string, SubjectCounts>,
 ): Promise<number> {
-  const { rows } = await run(whatIsLeft, [subjects.map(({ key }) => key), since, isWhole])
+  const keys = subjects.map(({ key }) => key)
+  const [aged, { rows }] = await Promise.all([
+    run(deleteAgedIdentifiers, [keys, since]),
+    run(whatIsLeft, [keys, since, isWhole]),
+  ])
+  if (aged.rowCount) noteDeletion(run)
   const left = new Map(rows.map((row) => [text(row, 'subject_key'), row]))
   const gone: string[] = []
   const kept: SubjectState[] = []
@@ -181,6 +189,9 @@ async function settle(
     }
   }
   await updateSubjects(run, kept)
-  if (gone.length > 0) await run(deleteSubjects, [gone])
+  if (gone.length > 0) {
+    run(deleteIdentifiers, [gone])
+    await run(deleteSubjects, [gone])
+  }
   return gone.length
 }

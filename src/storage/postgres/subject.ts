@@ -18,41 +18,17 @@ import { subjectRange } from '../subject-range.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
 import { holdTrackers, takeTurn } from './hold-owner.ts'
+import { deleteIdentifiers } from './identifier.ts'
 import { subjectKeyText } from './key-text.ts'
 import { holdLedger } from './ledger.ts'
 import { noteDeletion } from './scrub.ts'
 import { numbered, statement } from './statement.ts'
+import { asSeen, readOne, recordAsSeen } from './subject-as-seen.ts'
 import { leaveTombstone } from './tombstone.ts'
 import { isVisible, visible } from './tracker.ts'
 
-/**
- * A subject `s` as it is to be seen since an instant: as if what has aged out were swept already. One statement sees one
- * moment, and looks at sessions and events only where something has aged out that waits for the sweeper. In the order of
- * `summaryColumns`. `key` is the subject's: for one subject the parameter, which tells a cluster the shard, as no column does.
- */
-const asSeen = (since: string, key: string) => `s.subject_id,
-  CASE WHEN s.oldest_at >= ${since} OR s.last_seen_at < ${since} THEN s.first_seen_at
-    ELSE (SELECT min(x.started_at) FROM sessions x WHERE x.subject_key = ${key} AND x.ended_at >= ${since})
-  END AS first_seen_at,
-  s.last_seen_at,
-  CASE WHEN s.oldest_at >= ${since} OR s.last_seen_at < ${since} THEN s.session_count
-    ELSE s.session_count - (SELECT count(*) FROM sessions x
-                            WHERE x.subject_key = ${key} AND x.started_at < ${since} AND x.ended_at < ${since})
-  END AS session_count,
-  CASE WHEN s.oldest_at >= ${since} OR s.last_seen_at < ${since} THEN s.event_count
-    ELSE s.event_count - (SELECT count(*) FROM events e WHERE e.subject_key = ${key} AND e.occurred_at < ${since})
-  END AS event_count`
-
-const attributesAsSeen = (since: string, key: string) =>
-  `(SELECT x.attributes FROM sessions x WHERE x.subject_key = ${key} AND x.ended_at >= ${since}
-    ORDER BY x.started_at DESC, x.session_id DESC LIMIT 1)`
-
-const read = statement(
-  `SELECT ${asSeen('$1', '$2')}, ${attributesAsSeen('$1', '$2')} FROM subjects s JOIN trackers t ON t.id = s.tracker_id
-   WHERE s.subject_key = $2 AND s.last_seen_at >= $1 AND t.organisation_id = $3 AND t.deleted_at IS NULL`,
-)
 const readSeveral = statement(
-  `SELECT ${asSeen('asked.since', 's.subject_key')}, ${attributesAsSeen('asked.since', 's.subject_key')}, asked.number
+  `SELECT ${recordAsSeen('asked.since', 's.subject_key')}, asked.number
    FROM unnest($1::bigint[], $2::uuid[], $3::text[]) WITH ORDINALITY AS asked (since, subject_key, organisation_id, number)
    JOIN subjects s USING (subject_key) JOIN trackers t ON t.id = s.tracker_id
    WHERE s.last_seen_at >= asked.since AND t.organisation_id = asked.organisation_id AND t.deleted_at IS NULL`,
@@ -102,8 +78,8 @@ export function subjectStore(connections: Connections): SubjectStore {
   async function readAll(sought: readonly Sought[]): Promise<(SubjectRecord | null)[]> {
     const [first] = sought
     if (first && sought.length === 1) {
-      const [row] = await connections.readValues(read, [first.since, first.key, first.organisationId])
-      return [row ? toRecord(toSummary(row), row[5]) : null]
+      const [row] = await connections.readValues(readOne, [first.since, first.key, first.organisationId])
+      return [row ? toRecord(toSummary(row), row[5], row[6]) : null]
     }
     const found = sought.map((): SubjectRecord | null => null)
     const rows = await connections.readValues(readSeveral, [
@@ -111,7 +87,7 @@ export function subjectStore(connections: Connections): SubjectStore {
       sought.map(({ key }) => key),
       sought.map(({ organisationId }) => organisationId),
     ])
-    for (const row of rows) found[asInteger(row[6], 'number') - 1] = toRecord(toSummary(row), row[5])
+    for (const row of rows) found[asInteger(row[7], 'number') - 1] = toRecord(toSummary(row), row[5], row[6])
     return found
   }
 
@@ -171,12 +147,13 @@ export function subjectStore(connections: Connections): SubjectStore {
         const isAhead = !held || integer(held, 'last_seen_at') > erasedAt
         // What has aged out goes before the rest, and uncounted: nobody could see it any more.
         const hasAged = !held || integer(held, 'oldest_at') < since
-        const [newest, , , events, sessions, , ledger] = await Promise.all([
+        const [newest, , , events, sessions, , , ledger] = await Promise.all([
           isAhead ? run(newestOf, [key]) : null,
           hasAged ? run(deleteAgedEvents, [key, since]) : null,
           hasAged ? run(deleteAgedSessions, [key, since]) : null,
           run(deleteEvents, [key]),
           run(deleteSessions, [key]),
+          run(deleteIdentifiers, [key]),
           run(deleteSubject, [key]),
           holdLedger(run, organisationId),
         ])

@@ -6,11 +6,13 @@ import type { Statement, Value } from './statement.ts'
 /** Runs a statement within a transaction. */
 export type Run = (statement: Statement, values?: readonly Value[]) => Promise<QueryResult<Row>>
 
+/** How a transaction begins: as every other, or as one that sees a single moment from its first statement to its last. */
+export type Begin = 'BEGIN' | 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
+
 type Work<Result> = (client: PoolClient, run: Run) => Promise<Result>
 
 /** How long a server may be silent about the beginning and the end of a transaction, which take no time. */
 const silenceMs = 5_000
-const begin = { text: 'BEGIN', query_timeout: silenceMs }
 const rollBack = { text: 'ROLLBACK', query_timeout: silenceMs }
 
 const maxConflicts = 10
@@ -21,12 +23,16 @@ const maxStale = 20
  * Runs `work` in a transaction, rolled back when it throws. Tries again what another transaction was in the way of, and what met a
  * connection that was broken before it began, as after a restart of the server.
  */
-export async function transact<Result>(pool: Pool, work: Work<Result>): Promise<Result> {
+export async function transact<Result>(
+  pool: Pool,
+  work: Work<Result>,
+  begin: Begin = 'BEGIN',
+): Promise<Result> {
   let [conflicts, stale] = [0, 0]
   for (;;) {
     const attempt = { hasBegun: false }
     try {
-      return await attemptOnce(pool, attempt, work)
+      return await attemptOnce(pool, attempt, work, begin)
     } catch (error) {
       const isConflicting = isConflict(error) && ++conflicts < maxConflicts
       const isStale = isConnectionLost(error) && !attempt.hasBegun && ++stale < maxStale
@@ -39,6 +45,7 @@ async function attemptOnce<Result>(
   pool: Pool,
   attempt: { hasBegun: boolean },
   work: Work<Result>,
+  begin: Begin,
 ): Promise<Result> {
   const client = await pool.connect()
   // The statement that is under way hears of a broken connection; without a listener it would end the process.
@@ -46,7 +53,8 @@ async function attemptOnce<Result>(
   client.on('error', ignore)
   let isSound = false
   try {
-    const begun = client.query(begin).then(() => {
+    const first = { text: begin, query_timeout: silenceMs }
+    const begun = client.query(first).then(() => {
       attempt.hasBegun = true
     })
     // Where statements can be sent behind each other, the first need not wait; should this one fail, all behind it do.

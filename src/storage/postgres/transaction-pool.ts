@@ -1,6 +1,6 @@
 import { Pool, type PoolClient, type PoolConfig } from 'pg'
-import { Semaphore } from './semaphore.ts'
-import { type Run, transact } from './transact.ts'
+import { Semaphore } from '../semaphore.ts'
+import { type Begin, type Run, transact } from './transact.ts'
 
 /** How many transactions may wait for a connection of a pool. */
 export const maxWaitingWrites = 1_000
@@ -15,8 +15,10 @@ const idleTimeoutMs = 60_000
 export class TransactionPool {
   readonly #pool: Pool
   readonly #semaphore: Semaphore
+  readonly #begin: Begin
 
-  constructor(config: PoolConfig & { max: number }) {
+  constructor({ begin = 'BEGIN', ...config }: PoolConfig & { max: number; begin?: Begin }) {
+    this.#begin = begin
     this.#pool = new Pool({ ...config, idleTimeoutMillis: idleTimeoutMs })
     // A connection that breaks while nobody uses it: the pool replaces it. Without a listener it would end the process.
     this.#pool.on('error', () => {})
@@ -25,7 +27,7 @@ export class TransactionPool {
 
   /** Runs `work` in a transaction, rolled back when it throws. */
   run<Result>(work: (client: PoolClient, run: Run) => Promise<Result>): Promise<Result> {
-    return this.#semaphore.run(() => transact(this.#pool, work))
+    return this.#semaphore.run(() => transact(this.#pool, work, this.#begin))
   }
 
   use(): { open: number; busy: number; waiting: number } {

@@ -1,5 +1,6 @@
 import type { Event, EventPosition } from '../../domain/event.ts'
 import type { Attributes } from '../../domain/subject.ts'
+import type { ExportedEvent } from '../../domain/subject-export.ts'
 import { asInteger, asJson, asText, type Values } from './row.ts'
 
 /** What an event is made of; `toEvent` takes their values in this order. */
@@ -17,6 +18,17 @@ export function toEvent([eventId, sessionId, name, occurredAt, properties]: Valu
     name: asText(name, 'name'),
     occurredAt: asInteger(occurredAt, 'occurred_at'),
     properties: asJson<Attributes>(properties, 'properties'),
+  }
+}
+
+/** The same on its way out: what was collected stays the text that it is. */
+export function toExportedEvent([eventId, sessionId, name, occurredAt, properties]: Values): ExportedEvent {
+  return {
+    eventId: asText(eventId, 'event_id'),
+    sessionId: asText(sessionId, 'session_id'),
+    name: asText(name, 'name'),
+    occurredAt: asInteger(occurredAt, 'occurred_at'),
+    properties: asText(properties, 'properties'),
   }
 }
 

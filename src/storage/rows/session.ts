@@ -1,5 +1,6 @@
 import type { Session, SessionPosition } from '../../domain/session.ts'
 import type { Attributes } from '../../domain/subject.ts'
+import type { ExportedSession } from '../../domain/subject-export.ts'
 import { asInteger, asJson, asText, type Values } from './row.ts'
 
 /** What a session is made of; `toSession` takes their values in this order. */
@@ -17,6 +18,23 @@ export function toSession([sessionId, startedAt, endedAt, events, attributes]: V
     endedAt: asInteger(endedAt, 'ended_at'),
     counts: { events: asInteger(events, 'event_count') },
     attributes: asJson<Attributes>(attributes, 'attributes'),
+  }
+}
+
+/** The same on its way out: what was collected stays the text that it is. */
+export function toExportedSession([
+  sessionId,
+  startedAt,
+  endedAt,
+  events,
+  attributes,
+]: Values): ExportedSession {
+  return {
+    sessionId: asText(sessionId, 'session_id'),
+    startedAt: asInteger(startedAt, 'started_at'),
+    endedAt: asInteger(endedAt, 'ended_at'),
+    counts: { events: asInteger(events, 'event_count') },
+    attributes: asText(attributes, 'attributes'),
   }
 }
 

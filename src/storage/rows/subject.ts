@@ -1,4 +1,5 @@
 import type { Attributes, SubjectPosition, SubjectRecord, SubjectSummary } from '../../domain/subject.ts'
+import { toIdentifiers } from './identifier.ts'
 import { asInteger, asJson, asText, type Values } from './row.ts'
 
 /** What a summary is made of; `toSummary` takes their values in this order. */
@@ -13,13 +14,14 @@ export function toSummary([subjectId, firstSeenAt, lastSeenAt, sessions, events]
   }
 }
 
-export function toRecord(summary: SubjectSummary, attributes: unknown): SubjectRecord {
+export function toRecord(summary: SubjectSummary, attributes: unknown, identifiers: unknown): SubjectRecord {
   const { subjectId, firstSeenAt, lastSeenAt, counts } = summary
   return {
     subjectId,
     firstSeenAt,
     lastSeenAt,
     counts,
+    identifiers: toIdentifiers(identifiers),
     attributes: asJson<Attributes>(attributes, 'attributes'),
   }
 }

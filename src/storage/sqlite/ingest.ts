@@ -1,6 +1,7 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { IngestResult, IngestStore, RefusedLines } from '../../domain/ingest.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
+import { broughtIdentifiers } from '../brought-identifiers.ts'
 import { DailyChanges } from '../daily-changes.ts'
 import {
   bySubject,
@@ -18,6 +19,7 @@ import { integer, integerOrNull, text } from '../rows/row.ts'
 import { transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { dailyTotalWriting } from './daily-total.ts'
+import { identifierWriting } from './identifier.ts'
 import { interleavingWriting } from './interleaving.ts'
 import { packRows, unpackRows } from './packed-rows.ts'
 import { tombstoneLookup } from './tombstone.ts'
@@ -39,9 +41,10 @@ export function ingestCommands(db: DatabaseSync) {
     `INSERT INTO events (subject_key, occurred_at, event_id, session_id, name, properties)
      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   )
-  const isThere = db.prepare('SELECT 1 FROM trackers WHERE id = ? AND deleted_at IS NULL')
+  const lookUpOwners = ownerLookup(db)
   const sessions = sessionWriting(db)
   const putSubject = subjectWriting(db)
+  const putIdentifiers = identifierWriting(db)
   const writeTotals = dailyTotalWriting(db)
   const keepInterleaved = interleavingWriting(db)
   const lookUpTombstones = tombstoneLookup(db)
@@ -50,8 +53,12 @@ export function ingestCommands(db: DatabaseSync) {
      ON CONFLICT (reason) DO UPDATE SET lines = known.lines + excluded.lines`,
   )
 
-  /** Stores a subject's sessions and events, and hands back what its row must be told; `null` when nothing is new. */
-  function ingestSubject(subject: SubjectBatch, totals: DailyChanges): SubjectChange | null {
+  /** Stores a subject's sessions, events and identifiers, and hands back what its row must be told; `null` when nothing is new. */
+  function ingestSubject(
+    subject: SubjectBatch,
+    organisationId: string,
+    totals: DailyChanges,
+  ): SubjectChange | null {
     const { key, trackerId } = subject
     const newEvents = subject.events.filter(({ occurredAt, eventId, sessionId, name, properties }) => {
       const text = JSON.stringify(properties)
@@ -65,7 +72,9 @@ export function ingestCommands(db: DatabaseSync) {
         totals.addSession(trackerId, state.startedAt, stored?.startedAt ?? null)
       },
     }
-    return changeSubject(subject, newEvents, lookup)
+    const identifiers = broughtIdentifiers(subject)
+    putIdentifiers(organisationId, subject, identifiers)
+    return changeSubject(subject, newEvents, identifiers, lookup)
   }
 
   return {
@@ -73,7 +82,9 @@ export function ingestCommands(db: DatabaseSync) {
       transaction(db, () => {
         const added = { subjects: 0, sessions: 0, events: 0 }
         const totals = new DailyChanges()
-        const { accepted, ...refused } = withoutRefused(bySubject(unpackRows(batch)), presence(isThere))
+        const ownerOf = lookUpOwners()
+        const isThere = (trackerId: string) => ownerOf(trackerId) !== null
+        const { accepted, ...refused } = withoutRefused(bySubject(unpackRows(batch)), isThere)
         const refusedUntil = lookUpTombstones(keys)
         const { living, ofErased } = withoutErased(accepted, ({ trackerId, subjectId }) =>
           refusedUntil(trackerId, subjectId),
@@ -81,7 +92,7 @@ export function ingestCommands(db: DatabaseSync) {
         // Nothing else is kept of a subject meanwhile: what outlives a batch's many small objects is dear to collect.
         const changes: { change: SubjectChange; subject: SubjectBatch }[] = []
         for (const subject of living) {
-          const change = ingestSubject(subject, totals)
+          const change = ingestSubject(subject, ownerOf(subject.trackerId) ?? '', totals)
           if (change) changes.push({ change, subject })
         }
         for (const { change, subject } of changes.sort(bySubjectId)) {
@@ -103,13 +114,19 @@ export function ingestCommands(db: DatabaseSync) {
   }
 }
 
-/** Looks each tracker up once; to be used within a transaction. */
-function presence(isThere: StatementSync): (trackerId: string) => boolean {
-  const known = new Map<string, boolean>()
-  return (trackerId) => {
-    const found = known.get(trackerId) ?? isThere.get(trackerId) !== undefined
-    known.set(trackerId, found)
-    return found
+/** Looks up whose each tracker is, once in a transaction; `null` for one that is not there. */
+function ownerLookup(db: DatabaseSync): () => (trackerId: string) => string | null {
+  const find = db.prepare('SELECT organisation_id FROM trackers WHERE id = ? AND deleted_at IS NULL')
+  return () => {
+    const known = new Map<string, string | null>()
+    return (trackerId) => {
+      const cached = known.get(trackerId)
+      if (cached !== undefined) return cached
+      const row = find.get(trackerId)
+      const owner = row ? text(row, 'organisation_id') : null
+      known.set(trackerId, owner)
+      return owner
+    }
   }
 }
 

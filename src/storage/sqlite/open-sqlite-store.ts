@@ -26,6 +26,8 @@ import { secretStore } from './secret.ts'
 import { sessionStore } from './session.ts'
 import { signInStore } from './sign-in.ts'
 import { subjectStore } from './subject.ts'
+import { exportStore } from './subject-export.ts'
+import { searchStore } from './subject-search.ts'
 import { tombstoneStore } from './tombstone.ts'
 import { trackerStore } from './tracker.ts'
 import { transferStore } from './transfer.ts'
@@ -62,6 +64,8 @@ export async function openSqliteStore(
     trackers: trackerStore(connections),
     apiKeys: apiKeyStore(connections),
     subjects: subjectStore(connections),
+    search: searchStore(connections),
+    exports: exportStore(connections),
     sessions: sessionStore(connections),
     events: eventStore(connections),
     ingest: ingestStore(connections),

@@ -87,6 +87,7 @@ function refusal(db: DatabaseSync) {
     'SELECT subject_key, first_seen_at FROM subjects WHERE tracker_id = ? AND subject_id = ?',
   )
   const sql = refusalSql((number) => `?${number}`, 'tracker_id = ?2 AND subject_id = ?3')
+  const deleteIdentifiers = db.prepare(sql.deleteIdentifiers)
   const deleteEvents = db.prepare(sql.deleteEvents)
   const deleteSessions = db.prepare(sql.deleteSessions)
   const shortenSessions = db.prepare(sql.shortenSessions)
@@ -103,6 +104,7 @@ function refusal(db: DatabaseSync) {
         const row = until === null ? undefined : find.get(trackerId, subjectId)
         if (until === null || !row || integer(row, 'first_seen_at') > until) continue
         const key = blob(row, 'subject_key')
+        deleteIdentifiers.run(key, until)
         removed.events += Number(deleteEvents.run(key, until).changes)
         removed.sessions += Number(deleteSessions.run(key, until).changes)
         shortenSessions.run(key, until)

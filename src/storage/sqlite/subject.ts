@@ -12,35 +12,28 @@ import type {
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { type PageBuilder, readPage } from '../page.ts'
-import { asInteger, integer, type Values } from '../rows/row.ts'
-import { subjectPosition, summaryColumns, toRecord, toSummary } from '../rows/subject.ts'
+import { integer, type Values } from '../rows/row.ts'
+import { subjectPosition, summaryColumns, toSummary } from '../rows/subject.ts'
 import { subjectRange } from '../subject-range.ts'
 import { activityNotes } from './activity.ts'
 import { snapshot, transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
+import { identifierDeletion } from './identifier.ts'
 import { type AppendedLedgers, ledgerAppending } from './ledger.ts'
 import { deletionNote } from './scrub.ts'
+import { ageing, oldestAt } from './subject-ageing.ts'
+import { subjectReading } from './subject-reading.ts'
 import { tombstoneWriting } from './tombstone.ts'
 import { trackerVisibility } from './tracker.ts'
 import { prepareValues, type ValuesStatement } from './values-statement.ts'
 
 const columns = `${summaryColumns}, oldest_at`
-const attributesOf = ([, , , , , , attributes]: Values) => attributes
-const oldestAt = ([, , , , , oldest]: Values) => asInteger(oldest, 'oldest_at')
 
 export function subjectStore({
   reader,
   writer,
 }: Connections<ReturnType<typeof subjectCommands>>): SubjectStore {
   const isVisible = trackerVisibility(reader)
-  const read = prepareValues(
-    reader,
-    `SELECT ${columns}, (SELECT attributes FROM sessions
-                         WHERE sessions.subject_key = subjects.subject_key AND ended_at >= ?1
-                         ORDER BY started_at DESC, session_id DESC LIMIT 1) AS attributes
-     FROM subjects WHERE tracker_id = ?2 AND subject_id = ?3 AND last_seen_at >= ?1
-     AND EXISTS (SELECT 1 FROM trackers WHERE id = tracker_id AND organisation_id = ?4 AND deleted_at IS NULL)`,
-  )
   const count = reader.prepare(
     `SELECT count(*) AS count FROM
        (SELECT 1 FROM subjects WHERE tracker_id = ? AND last_seen_at >= ? LIMIT ?)`,
@@ -81,18 +74,7 @@ export function subjectStore({
         subjectPosition,
       )
     },
-    read(view, subjectId) {
-      const find = () => read.get(view.since, view.trackerId, subjectId, view.organisationId)
-      const row = find()
-      if (!row) return null
-      return oldestAt(row) >= view.since
-        ? toRecord(toSummary(row), attributesOf(row))
-        : snapshot(reader, () => {
-            const row = find()
-            const seen = row && withoutAged(view)(row)
-            return seen && toRecord(seen, attributesOf(row))
-          })
-    },
+    read: subjectReading(reader),
     async count(view, atMost) {
       if (!isVisible(view)) return null
       return integer(count.get(view.trackerId, view.since, atMost) ?? {}, 'count')
@@ -103,37 +85,6 @@ export function subjectStore({
       return outcome
     },
   }
-}
-
-/**
- * Sees subjects of which something has aged out as if it were swept already: `null` when all of it has. To be used within a
- * snapshot.
- */
-function ageing(db: DatabaseSync) {
-  const agedEvents = db.prepare(
-    'SELECT count(*) AS count FROM events WHERE subject_key = ? AND occurred_at < ?',
-  )
-  const agedSessions = db.prepare(
-    'SELECT count(*) AS count FROM sessions WHERE subject_key = ?1 AND started_at < ?2 AND ended_at < ?2',
-  )
-  const firstSeen = db.prepare(
-    'SELECT started_at FROM sessions WHERE subject_key = ? AND ended_at >= ? ORDER BY started_at LIMIT 1',
-  )
-  return ({ trackerId, since }: TrackerView) =>
-    (row: Values): SubjectSummary | null => {
-      const stored = toSummary(row)
-      if (stored.lastSeenAt < since) return null
-      if (oldestAt(row) >= since) return stored
-      const key = subjectKey(trackerId, stored.subjectId)
-      return {
-        ...stored,
-        firstSeenAt: integer(firstSeen.get(key, since) ?? {}, 'started_at'),
-        counts: {
-          sessions: stored.counts.sessions - Number(agedSessions.get(key, since)?.count),
-          events: stored.counts.events - Number(agedEvents.get(key, since)?.count),
-        },
-      }
-    }
 }
 
 export interface SubjectErasure {
@@ -152,6 +103,7 @@ export function subjectCommands(db: DatabaseSync) {
   const deleteEvents = db.prepare('DELETE FROM events WHERE subject_key = ?')
   const deleteAgedSessions = db.prepare('DELETE FROM sessions WHERE subject_key = ? AND ended_at < ?')
   const deleteSessions = db.prepare('DELETE FROM sessions WHERE subject_key = ?')
+  const identifiers = identifierDeletion(db)
   const deleteSubject = db.prepare('DELETE FROM subjects WHERE tracker_id = ? AND subject_id = ?')
   const lastSeen = db.prepare('SELECT last_seen_at FROM subjects WHERE tracker_id = ? AND subject_id = ?')
   const newestOf = db.prepare(
@@ -178,6 +130,7 @@ export function subjectCommands(db: DatabaseSync) {
     deleteAgedSessions.run(key, view.since)
     const events = Number(deleteEvents.run(key).changes)
     const sessions = Number(deleteSessions.run(key).changes)
+    identifiers.deleteAll(key)
     if (deleteSubject.run(trackerId, subjectId).changes !== 0) noteDeletion()
     const counts = { sessions, events }
     const alreadyErased = sessions === 0 && events === 0

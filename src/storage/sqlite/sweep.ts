@@ -3,6 +3,7 @@ import type { Instant } from '../../domain/instant.ts'
 import type { SweepStep, SweptCounts } from '../../domain/retention.ts'
 import { blob, integer, type Row, text } from '../rows/row.ts'
 import { transaction } from './connection.ts'
+import { identifierDeletion } from './identifier.ts'
 import { retentionWindowQueries } from './retention-window.ts'
 import { deletionNote } from './scrub.ts'
 
@@ -46,6 +47,7 @@ export function trackerSweep(
   )
   const deleteSubject = db.prepare('DELETE FROM subjects WHERE tracker_id = ? AND subject_id = ?')
   const noteDeletion = deletionNote(db)
+  const identifiers = identifierDeletion(db)
   const events = agedEvents(db)
   const sessions = agedSessions(db)
 
@@ -54,6 +56,7 @@ export function trackerSweep(
     if (subject.lastSeenAt < since && sessionCount + eventCount <= room) {
       events.deleteAll(key)
       sessions.deleteAll(key)
+      identifiers.deleteAll(key)
       deleteSubject.run(trackerId, subjectId)
       return { subjects: 1, sessions: sessionCount, events: eventCount }
     }
@@ -61,9 +64,12 @@ export function trackerSweep(
     const sweptSessions = sweptEvents < room ? sessions.sweep(subject, since, room - sweptEvents) : 0
     const firstSeenAt = sessions.firstStart(key)
     if (firstSeenAt === null) {
+      identifiers.deleteAll(key)
       deleteSubject.run(trackerId, subjectId)
     } else {
-      const oldestAt = sessions.earliestEnd(key, events.first(key))
+      if (identifiers.deleteAged(key, since)) noteDeletion()
+      const bound = Math.min(events.first(key), identifiers.first(key))
+      const oldestAt = sessions.earliestEnd(key, bound)
       const left = [sessionCount - sweptSessions, eventCount - sweptEvents] as const
       updateSubject.run(...left, firstSeenAt, oldestAt, trackerId, subjectId)
     }

@@ -26,3 +26,15 @@ export function prepareValues(db: DatabaseSync, sql: string): ValuesStatement {
 function areValues(rows: unknown): rows is Values[] {
   return Array.isArray(rows) && (rows.length === 0 || Array.isArray(rows[0]))
 }
+
+/** Runs a statement whose rows are handed over one by one, as each is asked for. */
+export function* iterateValues(
+  db: DatabaseSync,
+  sql: string,
+  bound: SQLInputValue[],
+): Generator<Values, undefined> {
+  const statement = db.prepare(sql)
+  statement.setReturnArrays(true)
+  const rows: Iterable<unknown> = statement.iterate(...bound)
+  for (const row of rows) if (Array.isArray(row)) yield row
+}

@@ -68,12 +68,16 @@ describe('the sample visits', () => {
 })
 
 describe('the sample', () => {
-  it('has a key that works and a subject worth a look', async () => {
+  it('has a key that works, a subject worth a look, and a person on two trackers', async () => {
     const { organisationId, trackerId, subjectId, issued } = await createSample(deps())
     const caller = await authenticateKey(deps(), issued.keyString)
     assert.equal(caller?.key.organisationId, organisationId)
     assert.deepEqual(caller?.key.scopes, ['analytics:view', 'analytics:delete-data'])
     const record = await deps().subjects.read({ organisationId, trackerId, since: always }, subjectId)
+    const ada = { identifier: { name: 'email', value: 'ada@example.com' } }
+    const view = { organisationId, since: always }
+    const { rows: found } = await deps().search.subjects(view, { sought: ada, limit: 9, after: null })
+    assert.deepEqual(found.map((each) => each.trackerId).sort(), ['sample-blog', trackerId, trackerId])
     assert.ok(record && record.counts.events > 3 && record.lastSeenAt > noon - 7 * day)
   })
 })

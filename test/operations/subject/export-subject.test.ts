@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { commandLine } from '../../../src/domain/activity.ts'
+import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { eraseSubject } from '../../../src/operations/subject/erase-subject.ts'
 import { exportSubject } from '../../../src/operations/subject/export-subject.ts'
 import { eventRow } from '../../support/rows.ts'
@@ -19,43 +20,63 @@ async function addSubject(events: number) {
   return tracker
 }
 
-async function gather<Row>(pages: AsyncIterable<Row[]>): Promise<Row[][]> {
-  const all: Row[][] = []
-  for await (const page of pages) all.push(page)
-  return all
+/** What is handed over, as how many rows each part has. */
+async function gather(tracker: TrackerView, subjectId: string): Promise<string[]> {
+  const parts: string[] = []
+  await exportSubject(deps(), tracker, subjectId, commandLine, async (part) => {
+    parts.push(part.kind === 'record' ? 'record' : `${part.rows.length} ${part.kind}`)
+  })
+  return parts
 }
 
-describe('the copy of a subject', () => {
-  it('has its record, and all its sessions and events page by page', async () => {
-    const { record, sessions, events } = await exportSubject(
-      deps(),
-      await addSubject(450),
+async function exportsNoted({ organisationId }: TrackerView): Promise<number> {
+  const page = await deps().activity.list(organisationId, { limit: 99, after: null, requestId: null })
+  return page.rows.filter(({ kind }) => kind === 'subject.exported').length
+}
+
+describe('the export of a subject', () => {
+  it('has its record, and all its sessions and events part by part, and is noted', async () => {
+    const tracker = await addSubject(450)
+    const before = await exportsNoted(tracker)
+    assert.deepEqual(await gather(tracker, 'anna'), [
+      ...['record', '1 sessions', '200 events', '200 events', '50 events'],
+    ])
+    assert.equal(await exportsNoted(tracker), before + 1)
+  })
+
+  it('is not found where the subject is not, and then not noted', async () => {
+    const tracker = await addSubject(1)
+    const before = await exportsNoted(tracker)
+    await failure('not_found', gather(tracker, 'nobody'))
+    await failure('not_found', gather({ ...tracker, organisationId: 'another' }, 'anna'))
+    assert.equal(await exportsNoted(tracker), before)
+  })
+
+  it('is complete though the subject is erased meanwhile', async () => {
+    const tracker = await addSubject(450)
+    let events = 0
+    await exportSubject(deps(), tracker, 'anna', commandLine, async (part) => {
+      if (part.kind === 'sessions') await eraseSubject(deps(), tracker, 'anna')
+      if (part.kind === 'events') events += part.rows.length
+    })
+    assert.equal(events, 450)
+    await failure('not_found', gather(tracker, 'anna'))
+  })
+
+  it('fails where a store hands over less than its record says', async () => {
+    const tracker = await addSubject(3)
+    const { exports } = deps()
+    const forgetful: typeof exports = {
+      subject: (view, id, take) =>
+        exports.subject(view, id, async (part) => (part.kind === 'events' ? undefined : take(part))),
+    }
+    const broken = exportSubject(
+      { ...deps(), exports: forgetful },
+      tracker,
       'anna',
       commandLine,
+      async () => {},
     )
-    assert.deepEqual(record.counts, { sessions: 1, events: 450 })
-    assert.equal((await gather(sessions)).flat().length, 1)
-    assert.deepEqual(
-      (await gather(events)).map((page) => page.length),
-      [200, 200, 50],
-    )
-  })
-
-  it('is not found where the subject is not', async () => {
-    const tracker = await addSubject(1)
-    await failure('not_found', exportSubject(deps(), tracker, 'nobody', commandLine))
-    await failure(
-      'not_found',
-      exportSubject(deps(), { ...tracker, organisationId: 'another' }, 'anna', commandLine),
-    )
-  })
-
-  it('breaks off when the subject is erased meanwhile: it is complete or it is none', async () => {
-    const tracker = await addSubject(450)
-    const { events } = await exportSubject(deps(), tracker, 'anna', commandLine)
-    const pages = events[Symbol.asyncIterator]()
-    assert.equal((await pages.next()).value?.length, 200)
-    await eraseSubject(deps(), tracker, 'anna')
-    await failure('not_found', pages.next())
+    await assert.rejects(broken, /other than its record says/)
   })
 })

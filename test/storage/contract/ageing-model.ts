@@ -10,6 +10,7 @@ import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
 import { byCodePoints, type Fixture, type WholeSubject } from './fixture.ts'
+import { someIdentifiers } from './ingest.ts'
 import { TrackerModel } from './tracker-model.ts'
 
 /** All instants are multiples of this, so that many coincide, and the days before and after 1970 have several each. */
@@ -110,7 +111,8 @@ class Walk {
     if (random.integer(3) === 0) {
       const startedAt = moment - random.integer(6) * tick
       const attributes = { country: random.pick(['AT', 'DE', 'FR']) }
-      return sessionRow({ trackerId, subjectId, sessionId, startedAt, endedAt: moment, attributes })
+      const said = { startedAt, endedAt: moment, attributes, ...someIdentifiers(random) }
+      return sessionRow({ trackerId, subjectId, sessionId, ...said })
     }
     const number = random.integer(3)
     const content = { name: random.pick(eventNames), properties: { number } }
@@ -121,6 +123,7 @@ class Walk {
       eventId: `e${number}`,
       occurredAt: moment,
       ...content,
+      ...someIdentifiers(random),
     })
   }
 
@@ -215,7 +218,7 @@ class Walk {
 function listOf(all: readonly WholeSubject[], query: SubjectQuery) {
   const { sort, subjectIdPrefix, lastSeenAfter, lastSeenBefore } = query
   const rows = all
-    .map(({ record: { attributes: _, ...summary } }) => summary)
+    .map(({ record: { attributes: _, identifiers: __, ...summary } }) => summary)
     .filter(
       ({ subjectId, lastSeenAt }) =>
         subjectId.startsWith(subjectIdPrefix ?? '') &&

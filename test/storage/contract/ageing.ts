@@ -54,6 +54,7 @@ export function ageingContract(fixture: Fixture): void {
         firstSeenAt: since - 3 * day,
         lastSeenAt: since + 3 * day,
         counts: { sessions: 2, events: 3 },
+        identifiers: [],
         attributes: { visit: 'young' },
       })
       assert.deepEqual(

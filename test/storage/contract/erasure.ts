@@ -142,6 +142,7 @@ export function erasureContract(fixture: Fixture): void {
         firstSeenAt: later,
         lastSeenAt: later,
         counts: { sessions: 1, events: 1 },
+        identifiers: [],
         attributes: {},
       })
     })

@@ -10,6 +10,7 @@ import type {
   SubjectRecord,
   SubjectSummary,
 } from '../../../src/domain/subject.ts'
+import type { SubjectIdentifier } from '../../../src/domain/subject-identifier.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { always } from '../../support/rows.ts'
 import { keeping, rememberWindows } from '../../support/windows.ts'
@@ -124,6 +125,12 @@ export async function walk<Row, Position>(
     after = page.next
   }
   throw new Error('The list has no end.')
+}
+
+/** Whether two identifiers are the same, however they are written. */
+export function isSameIdentifier(a: SubjectIdentifier, b: SubjectIdentifier): boolean {
+  if (a.name !== b.name) return false
+  return a.name === 'email' ? a.value.toLowerCase() === b.value.toLowerCase() : a.value === b.value
 }
 
 /** Orders texts by code points, as every engine must; JavaScript's own order goes by UTF-16 units. */

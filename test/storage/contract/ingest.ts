@@ -5,7 +5,7 @@ import type { Attributes } from '../../../src/domain/subject.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
 import { testKeys } from '../../support/test-keyring.ts'
-import { byCodePoints, type Fixture, type WholeSubject } from './fixture.ts'
+import { byCodePoints, type Fixture, isSameIdentifier, type WholeSubject } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
 const minute = 60_000
@@ -307,16 +307,28 @@ function visits(random: SeededRandom): IncomingRow[] {
     const endedAt = start + (30 + random.integer(4)) * minute
     const attributes = { country: random.pick(['DE', 'FR', 'AT']), visit: random.integer(3) }
     const sessionId = `s${random.integer(6)}`
-    rows.push(sessionRow({ subjectId: random.pick(subjectIds), sessionId, startedAt, endedAt, attributes }))
+    const subjectId = random.pick(subjectIds)
+    const said = { startedAt, endedAt, attributes, ...someIdentifiers(random) }
+    rows.push(sessionRow({ subjectId, sessionId, ...said }))
   }
   for (let i = 0; i < 140; i++) {
     // One event has one content: its id says all of it but the instant.
     const number = random.integer(40)
-    const fields = { name: `n${number % 3}`, sessionId: `s${number % 8}`, properties: { number } }
+    const content = { name: `n${number % 3}`, sessionId: `s${number % 8}`, properties: { number } }
+    const fields = { ...content, ...someIdentifiers(random) }
     const subjectId = random.pick(subjectIds)
     rows.push(eventRow({ subjectId, eventId: `e${number}`, occurredAt: moment(), ...fields }))
   }
   return rows
+}
+
+/** What a row may say its subject is known by. */
+export function someIdentifiers(random: SeededRandom): Pick<IncomingRow, 'identifiers'> {
+  if (random.integer(3) > 0) return {}
+  const email = random.pick(['ada@example.com', 'Ada@Example.com', 'ADA@EXAMPLE.COM', 'ådå@example.com'])
+  return {
+    identifiers: random.pick([{ email }, { userId: '42' }, { email, userId: random.pick(['a', 'A']) }]),
+  }
 }
 
 /** What the rows say, put together without a store: slowly and plainly. */
@@ -345,6 +357,7 @@ function model(rows: readonly IncomingRow[]): WholeSubject[] {
       firstSeenAt: Math.min(...sessions.map((session) => session.startedAt)),
       lastSeenAt: Math.max(...sessions.map((session) => session.endedAt)),
       counts: { sessions: sessions.length, events: events.length },
+      identifiers: modelIdentifiers(own),
       attributes: sessions[0]?.attributes ?? {},
     }
     return { record, sessions, events }
@@ -368,6 +381,20 @@ function modelSession(sessionId: string, own: readonly IncomingRow[], events: nu
     counts: { events },
     attributes: newest?.attributes ?? {},
   }
+}
+
+/** Of each identifier, as the newest row wrote it. */
+function modelIdentifiers(own: readonly IncomingRow[]) {
+  const brought = own.flatMap((row) =>
+    Object.entries(row.identifiers ?? {}).map(([name, value]) => ({
+      ...{ name, value, at: row.type === 'session' ? row.endedAt : row.occurredAt },
+    })),
+  )
+  brought.sort((a, b) => b.at - a.at || byCodePoints(b.value, a.value))
+  return brought
+    .filter((each, i) => brought.findIndex((other) => isSameIdentifier(each, other)) === i)
+    .map(({ name, value }) => ({ name, value }))
+    .sort((a, b) => byCodePoints(a.name, b.name) || byCodePoints(a.value, b.value))
 }
 
 function isSameEvent(a: { eventId: string; occurredAt: number }, b: { eventId: string; occurredAt: number }) {

@@ -32,6 +32,7 @@ export function subjectContract(fixture: Fixture): void {
         firstSeenAt: start,
         lastSeenAt: start + 9,
         counts: { sessions: 1, events: 2 },
+        identifiers: [],
         attributes,
       })
     })

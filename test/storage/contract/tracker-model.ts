@@ -3,15 +3,18 @@ import type { IncomingEvent, IncomingRow, IncomingSession, IngestResult } from '
 import type { Instant } from '../../../src/domain/instant.ts'
 import type { SweptCounts } from '../../../src/domain/retention.ts'
 import type { SubjectCounts } from '../../../src/domain/subject-counts.ts'
-import { byCodePoints, type WholeSubject } from './fixture.ts'
+import { type BroughtIdentifier, inOrder } from '../../../src/domain/subject-identifier.ts'
+import { byCodePoints, isSameIdentifier, type WholeSubject } from './fixture.ts'
 
 type ModelSession = Omit<IncomingSession, 'type' | 'trackerId'> & { attributesAt: Instant | null }
 type ModelEvent = Omit<IncomingEvent, 'type' | 'trackerId'>
+type ModelIdentifier = BroughtIdentifier & { subjectId: string }
 
-/** What one tracker should hold, kept in two lists without a store: slowly and plainly. */
+/** What one tracker should hold, kept in lists without a store: slowly and plainly. */
 export class TrackerModel {
   #sessions: ModelSession[] = []
   #events: ModelEvent[] = []
+  #identifiers: ModelIdentifier[] = []
   /** Until when what is said of an erased subject is refused. */
   readonly #refusedUntil = new Map<string, Instant>()
   readonly #totals = new Map<number, { sessions: number; events: Map<string, number> }>()
@@ -22,6 +25,7 @@ export class TrackerModel {
     for (const row of living) {
       if (row.type === 'event') this.#addEvent(row)
       else this.#say({ ...row, attributesAt: row.endedAt })
+      this.#addIdentifiers(row)
     }
     const ofErased = batch.length - living.length
     return { ...difference(this.#size(), before), ...(ofErased > 0 && { ofErased }) }
@@ -55,6 +59,11 @@ export class TrackerModel {
         firstSeenAt: Math.min(...sessions.map(({ startedAt }) => startedAt)),
         lastSeenAt: Math.max(...sessions.map(({ endedAt }) => endedAt)),
         counts: { sessions: sessions.length, events: events.length },
+        identifiers: inOrder(
+          this.#identifiers
+            .filter((each) => each.subjectId === subjectId && each.broughtAt >= since)
+            .map(({ name, value }) => ({ name, value })),
+        ),
         attributes: sessions[0]?.attributes ?? {},
       }
       return { record, sessions, events }
@@ -73,6 +82,7 @@ export class TrackerModel {
     const visible = this.view(since).find(({ record }) => record.subjectId === subjectId)
     this.#sessions = this.#sessions.filter((session) => session.subjectId !== subjectId)
     this.#events = this.#events.filter((event) => event.subjectId !== subjectId)
+    this.#identifiers = this.#identifiers.filter((each) => each.subjectId !== subjectId)
     return visible?.record.counts ?? { sessions: 0, events: 0 }
   }
 
@@ -80,6 +90,7 @@ export class TrackerModel {
     const before = this.#size()
     this.#sessions = this.#sessions.filter(({ endedAt }) => endedAt >= since)
     this.#events = this.#events.filter(({ occurredAt }) => occurredAt >= since)
+    this.#identifiers = this.#identifiers.filter(({ broughtAt }) => broughtAt >= since)
     return difference(before, this.#size())
   }
 
@@ -101,6 +112,11 @@ export class TrackerModel {
     )
     this.#events = this.#events.filter(({ subjectId, occurredAt, eventId }) =>
       events.has(`${subjectId}\n${occurredAt}\n${eventId}`),
+    )
+    this.#identifiers = this.#identifiers.filter((each) =>
+      held
+        .find(({ record }) => record.subjectId === each.subjectId)
+        ?.record.identifiers.some((other) => isSameIdentifier(each, other)),
     )
     return difference(before, this.#size())
   }
@@ -128,6 +144,21 @@ export class TrackerModel {
     events.set(name, (events.get(name) ?? 0) + 1)
     const span = { startedAt: occurredAt, endedAt: occurredAt }
     this.#say({ subjectId, sessionId, ...span, attributes: {}, attributesAt: null })
+  }
+
+  #addIdentifiers(row: IncomingRow): void {
+    const { subjectId } = row
+    const broughtAt = row.type === 'session' ? row.endedAt : row.occurredAt
+    for (const [name, value] of Object.entries(row.identifiers ?? {})) {
+      const fresh = { subjectId, name, value, broughtAt }
+      const index = this.#identifiers.findIndex(
+        (each) => each.subjectId === subjectId && isSameIdentifier(each, fresh),
+      )
+      const known = this.#identifiers[index]
+      if (known === undefined) this.#identifiers.push(fresh)
+      else if ((broughtAt - known.broughtAt || byCodePoints(value, known.value)) > 0)
+        this.#identifiers[index] = fresh
+    }
   }
 
   /** Takes in what a row says of its session. */

@@ -212,7 +212,7 @@ describe('the files after erasures', () => {
     assert.equal(logSize(path), 0)
 
     const texts = new Set(erased.flatMap((subject) => subject.texts))
-    assert.equal(texts.size, 60 * 21)
+    assert.equal(texts.size, 60 * 24)
     const [database, ...others] = filesOf(path)
     assert.ok(database)
     for (const { name, bytes } of others) {

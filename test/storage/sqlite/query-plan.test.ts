@@ -64,6 +64,8 @@ async function everyStatement(t: TestContext): Promise<{ path: string; statement
   await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
   await store.ingest.ingest([sessionRow({ subjectId: 'anna', sessionId: 's' })], testKeys)
   for (const query of subjectQueries()) assert.ok(await store.subjects.list(tracker, query))
+  const sought = [{ identifier: { name: 'email', value: 'a' } }, { subjectId: 'a' }]
+  for (const each of sought) await store.search.subjects(tracker, { sought: each, limit: 9, after: null })
   for (const table of store.transfer.tables) {
     const kinds = { text: 'a', integer: 1, key: '00' }
     const key = table.columns.slice(0, table.keyLength).map(({ kind }) => kinds[kind])

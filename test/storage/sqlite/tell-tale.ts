@@ -11,7 +11,7 @@ export interface TellTale {
   rows: IncomingRow[]
 }
 
-const tale = /(subject|session|country|event|property):\d{4}:\d\d!/g
+const tale = /(subject|session|country|event|property|email):\d{4}:\d\d!/g
 
 export function tellTale(number: number, start: Instant = at('2026-11-01T10:00:00.000Z')): TellTale {
   const mark = (kind: string, i = 0) =>
@@ -31,6 +31,7 @@ export function tellTale(number: number, start: Instant = at('2026-11-01T10:00:0
         sessionId: mark('session', visit),
         eventId: mark('event', visit * 4 + i),
         occurredAt: start + ((number * 53 + i * 211 + visit * 97) % 1_000),
+        identifiers: { email: mark('email', visit), userId: mark('email', 9) },
         properties: { url: mark('property', visit * 4 + i).padEnd(40 + ((number * i) % 160), '.') },
       }),
     ),

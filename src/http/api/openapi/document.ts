@@ -4,7 +4,7 @@ import type { Route } from '../../request-context.ts'
 import { errorStatus } from '../../response.ts'
 import { Failure, success } from '../../schemas/envelope.ts'
 import { pathParameters } from '../../schemas/path-parameters.ts'
-import { isOptional, type Schema } from '../../schemas/schema.ts'
+import { isOptional, object, type Schema } from '../../schemas/schema.ts'
 import { apiRoutes } from '../routes/index.ts'
 import { hoistComponents } from './components.ts'
 import { budgetHeaders, errorExamples, exampleMeta, headers, requestIdParameter } from './descriptions.ts'
@@ -76,6 +76,7 @@ function operation(route: Route): Json {
     security: [{ apiKey: [scope] }],
     'x-required-scope': scope,
     parameters: parameters(route),
+    ...(route.takesBody && { requestBody: requestBody(route) }),
     responses: {
       200: {
         description: 'Done.',
@@ -91,6 +92,19 @@ function operation(route: Route): Json {
         errorCodes.map((code) => [errorStatus[code], { $ref: `#/components/responses/${code}` }]),
       ),
     },
+  }
+}
+
+function requestBody({ body, documentation }: Route): Json {
+  const name = documentation?.operationId ?? ''
+  const schema = object(body, {
+    title: `${name.charAt(0).toUpperCase()}${name.slice(1)}Body`,
+    description: `What \`${name}\` takes in its body.`,
+    additionalProperties: false,
+  })
+  return {
+    required: true,
+    content: { 'application/json': { schema, example: documentation?.exampleBody } },
   }
 }
 

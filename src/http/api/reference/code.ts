@@ -21,7 +21,7 @@ function kindOf(part: string): string {
 
 /** The command that sends an operation's request, with values that the document's examples have. */
 export function curl(
-  { method, path, scope, parameters }: Operation,
+  { method, path, scope, parameters, exampleBody }: Operation,
   values: ReadonlyMap<string, string>,
 ): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values.get(name) ?? name)
@@ -32,6 +32,7 @@ export function curl(
   return [
     method === 'GET' ? 'curl' : `curl -X ${method}`,
     ...(scope === null ? [] : ['-H "Authorization: Bearer $LETHE_API_KEY"']),
+    ...(exampleBody === undefined ? [] : [`--json '${JSON.stringify(exampleBody)}'`]),
     address,
   ].join(' \\\n  ')
 }

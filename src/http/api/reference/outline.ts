@@ -28,6 +28,8 @@ export interface Operation {
   /** The scope it needs; `null` where it needs no key. */
   scope: string | null
   parameters: Parameter[]
+  /** A body to send; `undefined` where none is taken. */
+  exampleBody: unknown
   answers: Answer[]
 }
 
@@ -94,11 +96,31 @@ export function outlineOf(document: Json): Outline {
       summary: text(operation.summary),
       description: text(operation.description),
       scope: typeof operation['x-required-scope'] === 'string' ? operation['x-required-scope'] : null,
-      parameters: list(operation.parameters).map((parameter) => readParameter(resolve(parameter))),
+      parameters: [
+        ...list(operation.parameters).map((parameter) => readParameter(resolve(parameter))),
+        ...readBody(operation),
+      ],
+      exampleBody: bodyOf(operation).example,
       answers: Object.entries(object(operation.responses)).map(([status, response]) =>
         readAnswer(status, resolve(response)),
       ),
     }
+  }
+
+  function bodyOf({ requestBody }: Json): Json {
+    return isObject(requestBody) ? object(object(requestBody.content)['application/json']) : {}
+  }
+
+  /** The fields of the body of a request, as parameters. */
+  function readBody(operation: Json): Parameter[] {
+    const { schema } = bodyOf(operation)
+    const { properties, required } = isObject(schema) ? resolve(schema) : {}
+    return Object.entries(isObject(properties) ? properties : {}).map(([name, value]) =>
+      readParameter({
+        ...{ name, in: 'body', required: Array.isArray(required) && required.includes(name) },
+        ...{ description: object(value).description, schema: value },
+      }),
+    )
   }
 
   function readParameter({ name, in: place, required, description, schema }: Json): Parameter {

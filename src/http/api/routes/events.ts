@@ -7,6 +7,14 @@ import { eventListParameters } from '../schemas/parameters.ts'
 import { EventList } from '../schemas/resources.ts'
 import { subjectPath } from './subjects.ts'
 
+export const exampleEvent = {
+  eventId: 'e-51d0',
+  sessionId: 's-9f3c',
+  name: 'pageview',
+  occurredAt: '2026-11-14T21:03:55.004Z',
+  properties: { url: 'https://shop.example/checkout' },
+}
+
 export const listEventsRoute = defineRoute({
   method: 'GET',
   path: `${subjectPath}/events`,
@@ -18,15 +26,7 @@ export const listEventsRoute = defineRoute({
     summary: "List a data subject's events",
     description: 'Newest first; all of them, or those of one session.',
     example: {
-      events: [
-        {
-          eventId: 'e-51d0',
-          sessionId: 's-9f3c',
-          name: 'pageview',
-          occurredAt: '2026-11-14T21:03:55.004Z',
-          properties: { url: 'https://shop.example/checkout' },
-        },
-      ],
+      events: [exampleEvent],
       nextCursor: null,
     },
   },

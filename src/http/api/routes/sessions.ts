@@ -7,6 +7,14 @@ import { sessionListParameters } from '../schemas/parameters.ts'
 import { SessionList } from '../schemas/resources.ts'
 import { subjectPath } from './subjects.ts'
 
+export const exampleSession = {
+  sessionId: 's-9f3c',
+  startedAt: '2026-11-14T20:58:31.700Z',
+  endedAt: '2026-11-14T21:03:55.004Z',
+  counts: { events: 6 },
+  attributes: { country: 'DE', browser: 'Firefox', os: 'Linux' },
+}
+
 export const listSessionsRoute = defineRoute({
   method: 'GET',
   path: `${subjectPath}/sessions`,
@@ -18,15 +26,7 @@ export const listSessionsRoute = defineRoute({
     summary: "List a data subject's sessions",
     description: 'Newest first.',
     example: {
-      sessions: [
-        {
-          sessionId: 's-9f3c',
-          startedAt: '2026-11-14T20:58:31.700Z',
-          endedAt: '2026-11-14T21:03:55.004Z',
-          counts: { events: 6 },
-          attributes: { country: 'DE', browser: 'Firefox', os: 'Linux' },
-        },
-      ],
+      sessions: [exampleSession],
       nextCursor: null,
     },
   },

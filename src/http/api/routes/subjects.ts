@@ -1,14 +1,22 @@
 import { formatInstant } from '../../../domain/instant.ts'
 import { andThen } from '../../../domain/maybe-promise.ts'
 import type { SubjectRecord, SubjectSummary } from '../../../domain/subject.ts'
+import type { FoundSubject } from '../../../domain/subject-search.ts'
 import { type Erasure as ErasureOutcome, eraseSubject } from '../../../operations/subject/erase-subject.ts'
 import { listSubjects, planSubjectList } from '../../../operations/subject/list-subjects.ts'
 import { readSubject } from '../../../operations/subject/read-subject.ts'
+import { planSubjectSearch, searchSubjects } from '../../../operations/subject/search-subjects.ts'
 import { originOf } from '../../request-context.ts'
-import { defineRoute, trackerView } from '../../route.ts'
+import { defineRoute, organisationView, trackerView } from '../../route.ts'
 import { exampleReceipt } from '../schemas/example-receipt.ts'
-import { subjectListParameters } from '../schemas/parameters.ts'
-import { Erasure, Subject, SubjectList, type SubjectSummaryBody } from '../schemas/resources.ts'
+import { subjectListParameters, subjectSearchBody } from '../schemas/parameters.ts'
+import {
+  Erasure,
+  FoundSubjectList,
+  Subject,
+  SubjectList,
+  type SubjectSummaryBody,
+} from '../schemas/resources.ts'
 
 const listPath = '/v1/analytics/trackers/{trackerId}/subjects'
 export const subjectPath = `${listPath}/{subjectId}`
@@ -18,6 +26,16 @@ const exampleSummary = {
   firstSeenAt: '2026-06-02T08:14:09.120Z',
   lastSeenAt: '2026-11-14T21:03:55.004Z',
   counts: { sessions: 3, events: 17 },
+}
+
+export const exampleSubject = {
+  trackerId: 'shop',
+  ...exampleSummary,
+  identifiers: [
+    { name: 'email', value: 'ada@example.com' },
+    { name: 'userId', value: '42' },
+  ],
+  attributes: { country: 'DE', browser: 'Firefox', os: 'Linux' },
 }
 
 export const listSubjectsRoute = defineRoute({
@@ -53,12 +71,8 @@ export const readSubjectRoute = defineRoute({
     operationId: 'readSubject',
     summary: 'Read what is stored about a data subject',
     description:
-      'The complete copy is this record with all its sessions and events. A subject whose data has aged out or was erased is not found.',
-    example: {
-      trackerId: 'shop',
-      ...exampleSummary,
-      attributes: { country: 'DE', browser: 'Firefox', os: 'Linux' },
-    },
+      'The complete copy, this record with all its sessions and events, is its export. A subject whose data has aged out or was erased is not found.',
+    example: exampleSubject,
   },
   handle(call) {
     const { trackerId, subjectId } = call.path
@@ -66,6 +80,34 @@ export const readSubjectRoute = defineRoute({
       presentRecord(trackerId, record),
     )
   },
+})
+
+export const searchSubjectsRoute = defineRoute({
+  method: 'POST',
+  path: '/v1/analytics/subjects/search',
+  access: 'analytics:view',
+  body: subjectSearchBody,
+  response: FoundSubjectList,
+  documentation: {
+    operationId: 'searchSubjects',
+    summary: 'Find the data subjects of a person',
+    description:
+      'Finds whoever is known by an identifier, such as an e-mail address, or has an id, in every tracker of the organisation. It is a POST so that no address stands in a URL. Nobody found is an empty list. It costs the same however many subjects there are. The order says nothing, but stays: a walk through all pages meets each of them once.',
+    exampleBody: { identifier: { name: 'email', value: 'ada@example.com' } },
+    example: {
+      subjects: [
+        { trackerId: 'shop', ...exampleSummary },
+        { trackerId: 'blog', ...exampleSummary, subjectId: '5f0c2d' },
+      ],
+      nextCursor: null,
+    },
+  },
+  plan: ({ body }, problems) => planSubjectSearch(body, problems),
+  handle: (call) =>
+    andThen(searchSubjects(call.services, organisationView(call), call.plan), ({ subjects, nextCursor }) => ({
+      subjects: subjects.map(presentFound),
+      nextCursor,
+    })),
 })
 
 export const eraseSubjectRoute = defineRoute({
@@ -97,7 +139,12 @@ export const eraseSubjectRoute = defineRoute({
 })
 
 export function presentRecord(trackerId: string, record: SubjectRecord) {
-  return { trackerId, ...presentSummary(record), attributes: record.attributes }
+  const { identifiers, attributes } = record
+  return { trackerId, ...presentSummary(record), identifiers, attributes }
+}
+
+export function presentFound({ trackerId, ...summary }: FoundSubject) {
+  return { trackerId, ...presentSummary(summary) }
 }
 
 export function presentErasure({ alreadyErased, counts, erasedAt, receipt }: ErasureOutcome) {

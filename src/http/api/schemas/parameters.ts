@@ -2,8 +2,15 @@ import { maxIdentifierLength } from '../../../domain/identifier.ts'
 import { instantRule } from '../../../domain/instant.ts'
 import { defaultPageSize, maxPageSize } from '../../../domain/page.ts'
 import { subjectSorts } from '../../../domain/subject.ts'
+import {
+  identifierNamePattern,
+  identifierNameRule,
+  identifierValuePattern,
+  identifierValueRule,
+  maxIdentifierValueLength,
+} from '../../../domain/subject-identifier.ts'
 import { identifier } from '../../schemas/path-parameters.ts'
-import { integer, oneOf, optional, text } from '../../schemas/schema.ts'
+import { integer, object, oneOf, optional, text } from '../../schemas/schema.ts'
 
 const cursor = text({
   minLength: 1,
@@ -53,6 +60,36 @@ export const subjectListParameters = {
       description: 'Only subjects last seen before this instant. Goes with a `lastSeenAt` sort.',
     }),
   ),
+}
+
+/** What the body of a search may hold. */
+export const subjectSearchBody = {
+  identifier: optional(
+    object(
+      {
+        name: text({ pattern: identifierNamePattern, description: 'What kind it is, such as `email`.' }),
+        value: text({
+          minLength: 1,
+          maxLength: maxIdentifierValueLength,
+          pattern: identifierValuePattern,
+          description: 'An `email` is compared without regard to case, whatever else exactly.',
+        }),
+      },
+      {
+        additionalProperties: false,
+        description: 'Whoever is known by this, in whichever tracker. Goes without `subjectId`.',
+        'x-rule': `an object with a name (${identifierNameRule}) and a value (${identifierValueRule})`,
+      },
+    ),
+  ),
+  subjectId: optional(
+    text({
+      ...identifier,
+      description: 'The data subjects with this id, in whichever tracker. Goes without `identifier`.',
+    }),
+  ),
+  limit: optional(limit),
+  cursor: optional(cursor),
 }
 
 const pageParameters = { limit: optional(limit), cursor: optional(cursor) }

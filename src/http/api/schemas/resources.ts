@@ -33,16 +33,36 @@ export const SubjectSummary = object(summaryFields, {
   description: 'A data subject as lists show it.',
 })
 
-export const Subject = object(
-  {
-    trackerId: text(),
-    ...summaryFields,
-    attributes: freeForm('What is known of the subject as of its newest session.'),
-  },
-  { title: 'Subject', description: 'What is stored about one data subject.' },
+export const Identifier = object(
+  { name: text({ description: 'What kind it is, such as `email`.' }), value: text() },
+  { title: 'Identifier', description: 'Something a data subject is known by outside of its tracker.' },
 )
 
+const subjectFields = {
+  trackerId: text(),
+  ...summaryFields,
+  identifiers: list(Identifier, {
+    description: 'What it is known by, by name and value. One goes with the newest data that brought it.',
+  }),
+  attributes: freeForm('What is known of the subject as of its newest session.'),
+}
+
+export const Subject = object(subjectFields, {
+  title: 'Subject',
+  description: 'What is stored about one data subject.',
+})
+
 export const SubjectList = object({ subjects: list(SubjectSummary), nextCursor }, { title: 'SubjectList' })
+
+export const FoundSubject = object(
+  { trackerId: text(), ...summaryFields },
+  { title: 'FoundSubject', description: 'A data subject that a search found, and its tracker.' },
+)
+
+export const FoundSubjectList = object(
+  { subjects: list(FoundSubject), nextCursor },
+  { title: 'FoundSubjectList' },
+)
 
 export const Session = object(
   {
@@ -69,6 +89,15 @@ export const Event = object(
 )
 
 export const EventList = object({ events: list(Event), nextCursor }, { title: 'EventList' })
+
+export const SubjectExport = object(
+  {
+    ...subjectFields,
+    sessions: list(Session, { description: 'All of them, oldest first.' }),
+    events: list(Event, { description: 'All of them, oldest first.' }),
+  },
+  { title: 'SubjectExport', description: 'All that is stored about one data subject.' },
+)
 
 const receipt = text({
   description:

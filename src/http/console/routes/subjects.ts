@@ -1,3 +1,4 @@
+import { exportFileName } from '../../../domain/export-file-name.ts'
 import { Problems } from '../../../domain/problems.ts'
 import { eraseSubject } from '../../../operations/subject/erase-subject.ts'
 import { exportSubject } from '../../../operations/subject/export-subject.ts'
@@ -13,11 +14,11 @@ import {
   sessionListParameters,
   subjectListParameters,
 } from '../../api/schemas/parameters.ts'
+import { exportWriter } from '../../api/write-export.ts'
 import { originOf } from '../../request-context.ts'
 import { defineRoute, trackerView } from '../../route.ts'
 import { Erasure, EventList, SessionList, Subject, SubjectList } from '../resources.ts'
 import { typed } from '../schemas.ts'
-import { sendExport } from '../send-export.ts'
 
 const listPath = '/console/api/trackers/{trackerId}/subjects'
 const subjectPath = `${listPath}/{subjectId}` as const
@@ -85,8 +86,19 @@ export const subjectRoutes = [
     async handle(call) {
       const { trackerId, subjectId } = call.path
       const view = trackerView(call, trackerId)
-      const subject = await exportSubject(call.services, view, subjectId, originOf(call.context))
-      await sendExport(call.context, trackerId, subject)
+      const { services, context, http } = call
+      if (context.request.method === 'HEAD') await readSubject(services, view, subjectId)
+      const name = exportFileName(trackerId, subjectId)
+      const headers = ['Content-Disposition', `attachment; filename="${name}"`]
+      await http.respond.stream(
+        context,
+        async (add) => {
+          const writer = exportWriter(trackerId, add)
+          await exportSubject(services, view, subjectId, originOf(context), writer.take)
+          await writer.end('\n')
+        },
+        headers,
+      )
     },
   }),
   defineRoute({

@@ -34,7 +34,8 @@ export function summary({ subjectId, firstSeenAt, lastSeenAt, counts }: SubjectS
 }
 
 export function expectedRecord(trackerId: string, { record }: WholeSubject) {
-  return { trackerId, ...summary(record), attributes: record.attributes }
+  const { identifiers, attributes } = record
+  return { trackerId, ...summary(record), identifiers, attributes }
 }
 
 export function expectedSession({ startedAt, endedAt, ...rest }: Session) {

@@ -72,6 +72,22 @@ export class ModelClient {
     else assert.deepEqual(dataOf(answer), expectedRecord(tracker.id, whole))
   }
 
+  /** All of it in one answer, which is the lists the other way round. */
+  async export(caller: Caller, tracker: ModelTracker, subjectId: string): Promise<void> {
+    const { string, refusal } = this.#callAs(caller, 'analytics:view', tracker)
+    const answer = await this.#wire.ask(`${subjectPath(subjectId, tracker.id)}/export`, string)
+    const whole = this.#model.subject(tracker, subjectId)
+    if (refusal !== null || whole === null) {
+      errorOf(answer, refusal ?? 'not_found')
+      return
+    }
+    assert.deepEqual(dataOf(answer), {
+      ...expectedRecord(tracker.id, whole),
+      sessions: whole.sessions.map(expectedSession).reverse(),
+      events: whole.events.map(expectedEvent).reverse(),
+    })
+  }
+
   async erase(caller: Caller, tracker: ModelTracker, subjectId: string): Promise<void> {
     const { string, refusal } = this.#callAs(caller, 'analytics:delete-data', tracker)
     const answer = await this.#wire.ask(subjectPath(subjectId, tracker.id), string, 'DELETE')

@@ -93,6 +93,7 @@ export class Play {
         await this.#client.list(caller, tracker, 2, { ...everything, sort })
       for (const subjectId of subjectIds) {
         await this.#client.read(caller, tracker, subjectId)
+        await this.#client.export(caller, tracker, subjectId)
         await this.#client.sessions(caller, tracker, subjectId, 200)
         await this.#client.events(caller, tracker, subjectId, null, 200)
       }
@@ -200,12 +201,14 @@ function lineOf({ kind, subject, session, ago, lasted, number, hasId }: RowStep,
   const owner = { subjectId: among(subjectIds, subject), sessionId: `s${session}` }
   if (kind === 'session') {
     const attributes = { country: among(['AT', 'DE', 'FR'], number) }
+    const identifiers = { userId: `u${number}` }
     return JSON.stringify({
       type: kind,
       ...owner,
       startedAt: iso(moment - lasted * tickMs),
       endedAt: iso(moment),
       attributes,
+      identifiers,
     })
   }
   const name = among(['pageview', 'purchase', '__proto__'], number)
@@ -216,5 +219,8 @@ function lineOf({ kind, subject, session, ago, lasted, number, hasId }: RowStep,
     name,
     occurredAt: iso(moment),
     properties: { number },
+    ...(number % 2 === 0 && {
+      identifiers: { email: among(['ada@example.com', 'ADA@example.com'], subject) },
+    }),
   })
 }

@@ -66,7 +66,7 @@ export function generatedRequest(known: Known): fc.Arbitrary<GeneratedRequest> {
 
 /** Requests for one operation. Made once: fast-check takes longer to make an arbitrary of texts than a request takes. */
 export function requestFor(operation: Operation, known: Known): fc.Arbitrary<GeneratedRequest> {
-  return fc.record<GeneratedRequest>({
+  const request = fc.record<GeneratedRequest>({
     operation: fc.constant(operation.name),
     method: fc.constant(operation.method),
     target: target(operation, known),
@@ -75,6 +75,33 @@ export function requestFor(operation: Operation, known: Known): fc.Arbitrary<Gen
     body: fc.constant(''),
     version: fc.constant('1.1'),
     oddity: fc.constant(null),
+  })
+  return operation.method === 'POST' ? request.chain(withBody) : request
+}
+
+/** The same with a body: one that fits a search, mostly, or one that does not. */
+function withBody(request: GeneratedRequest): fc.Arbitrary<GeneratedRequest> {
+  const value = fc.constantFrom('ada@example.com', 'a', '', '\u0000', 'x'.repeat(257))
+  const identifier = fc.record({ name: fc.constantFrom('email', 'userId', 'E-mail'), value })
+  const fields = fc.record(
+    {
+      identifier: fc.oneof({ arbitrary: identifier, weight: 5 }, { arbitrary: fc.jsonValue(), weight: 1 }),
+      subjectId: fc.constantFrom('anna', '..', 7),
+      limit: fc.constantFrom(1, 200, 0, '1'),
+      cursor: fc.constantFrom('abc', null),
+    },
+    { requiredKeys: [] },
+  )
+  const ofOne = fc.constantFrom('{"subjectId":"anna"}', '{"identifier":{"name":"email","value":"a@b"}}')
+  const bodies = fc.oneof(
+    ofOne,
+    fields.map((each) => JSON.stringify(each)),
+    fc.constantFrom('[]', '{"a', '7'),
+  )
+  return bodies.map((text) => {
+    const body = Buffer.from(text).toString('latin1')
+    const length: [string, string] = ['Content-Length', String(body.length)]
+    return { ...request, headers: [...request.headers, ['Content-Type', 'application/json'], length], body }
   })
 }
 

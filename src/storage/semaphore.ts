@@ -1,4 +1,4 @@
-import { tooBusy } from '../../domain/errors.ts'
+import { tooBusy } from '../domain/errors.ts'
 
 interface Bounds {
   /** How many works run at a time. */

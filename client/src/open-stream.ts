@@ -1,0 +1,83 @@
+import { ConnectionError, TimeoutError } from './errors.ts'
+import { type Outgoing, readAnswer, reasonOf } from './exchange.ts'
+import type { Runtime } from './runtime.ts'
+
+/**
+ * Sends a request once whose answer may be of any size, and hands back its text in pieces, as they come. Throws what the service
+ * answered instead, or why nothing usable came. Each piece has as long as a whole answer has elsewhere.
+ */
+export async function openStream(outgoing: Outgoing, { now }: Runtime): Promise<AsyncGenerator<string>> {
+  const { fetch, method, url, headers, timeoutMs, signal, onBudget } = outgoing
+  const requestId = headers['x-request-id'] ?? null
+  const patience = new Patience(timeoutMs, signal, requestId)
+  const response = await patience.wait(() =>
+    fetch(url, { method, headers, signal: patience.signal, redirect: 'manual' }),
+  )
+  const { body } = response
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
+  if (response.status !== 200 || body === null || !isJson) {
+    const text = await patience.wait(() => response.text())
+    readAnswer(response, text, requestId, onBudget, now())
+    throw new ConnectionError('it is empty', requestId)
+  }
+  return pieces(body, patience)
+}
+
+async function* pieces(body: ReadableStream<Uint8Array>, patience: Patience): AsyncGenerator<string> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  try {
+    for (;;) {
+      const { done, value } = await patience.wait(() => reader.read())
+      if (done) return
+      yield decoder.decode(value, { stream: true })
+    }
+  } finally {
+    // Whoever stops early leaves the rest unread.
+    await reader.cancel().catch(() => {})
+    patience.end()
+  }
+}
+
+/** Waits for one thing after the other of one request, for each no longer than it may take, and not beyond the caller's signal. */
+class Patience {
+  readonly #timeoutMs: number
+  readonly #callers: AbortSignal | undefined
+  readonly #requestId: string | null
+  readonly #stop = new AbortController()
+  readonly #onAbort = () => this.#stop.abort()
+
+  constructor(timeoutMs: number, signal: AbortSignal | undefined, requestId: string | null) {
+    signal?.throwIfAborted()
+    signal?.addEventListener('abort', this.#onAbort, { once: true })
+    this.#timeoutMs = timeoutMs
+    this.#callers = signal
+    this.#requestId = requestId
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal
+  }
+
+  async wait<Result>(work: () => Promise<Result>): Promise<Result> {
+    let isTooLate = false
+    const timer = setTimeout(() => {
+      isTooLate = true
+      this.#stop.abort()
+    }, this.#timeoutMs)
+    try {
+      return await work()
+    } catch (cause) {
+      this.end()
+      this.#callers?.throwIfAborted()
+      if (isTooLate) throw new TimeoutError(`Nothing came within ${this.#timeoutMs} ms.`, this.#requestId)
+      throw new ConnectionError(reasonOf(cause), this.#requestId, cause)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  end(): void {
+    this.#callers?.removeEventListener('abort', this.#onAbort)
+  }
+}

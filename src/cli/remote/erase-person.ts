@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FoundSubject, Identifier, LetheClient, SubjectRef } from '@lethe/client'
+import { fileJournal } from '@lethe/client/file-journal'
+import { exportFileName } from '../../domain/export-file-name.ts'
+import type { CommandKit } from '../command-kit.ts'
+import { legible } from '../legible.ts'
+import { onStopSignal } from '../on-stop-signal.ts'
+import { flagOrAnswer } from '../questions.ts'
+import type { EraseFlags } from './erase-many.ts'
+import { foundTable } from './subjects-find.ts'
+import { writeWhole } from './whole-file.ts'
+import { notConfirmed } from './with-client.ts'
+
+/**
+ * Erases all data subjects of a person: shows who was found, asks, and erases one after the other within the budget. With a journal,
+ * whom it is about lies in a file beside it until all of them are gone: who is erased is not found again.
+ */
+export async function erasePerson(
+  { terminal, fail, summarise }: CommandKit,
+  client: LetheClient,
+  identifier: Identifier,
+  { journal, perHour, yes, dryRun, json, receipts }: EraseFlags,
+): Promise<void> {
+  const listFile = journal === undefined ? null : `${journal}.subjects`
+  const isResumed = listFile !== null && existsSync(listFile)
+  const found = isResumed ? await readList(listFile) : await find(client, identifier)
+  if (isResumed) terminal.tell(`Going on with the ${found.length} subjects in ${listFile}.`)
+  else for (const line of foundTable(found)) terminal.tell(line)
+  if (dryRun || found.length === 0) {
+    terminal.tell(found.length === 0 ? 'Nobody was found; nothing was erased.' : 'Nothing was erased.')
+    if (json) summarise({ subjects: found, erasures: [], dryRun: dryRun ?? false })
+    return
+  }
+  if (!yes) {
+    const count = String(found.length)
+    const question = `They cannot be brought back. Type how many will go, ${count}, to erase them: `
+    if ((await flagOrAnswer(terminal, undefined, '--yes', question)).trim() !== count) throw notConfirmed()
+  }
+  if (listFile && !isResumed) await writeWhole(listFile, [JSON.stringify(found)])
+  const stop = new AbortController()
+  const stopping = onStopSignal({
+    onFirst: (signal) => stop.abort(new Error(`Stopped by ${signal} before the end; run it again to go on.`)),
+  })
+  const erasures: object[] = []
+  let failures = 0
+  try {
+    const options = {
+      ...{ erasuresPerHour: perHour, signal: stop.signal },
+      journal: journal === undefined ? undefined : fileJournal(journal),
+    }
+    for await (const outcome of client.erasePerson(found, options)) {
+      const { trackerId, subjectId } = outcome
+      const name = `${legible(trackerId)} ${legible(subjectId)}`
+      if (outcome.status === 'failed') {
+        failures += 1
+        terminal.tell(`${name}: ${outcome.error.message}`)
+        continue
+      }
+      const { counts, receipt } = outcome.erasure
+      erasures.push(outcome.erasure)
+      if (receipts !== undefined) await keepReceipt(receipts, outcome, receipt)
+      if (!json) terminal.print(`Erased ${name}: ${counts.sessions} sessions and ${counts.events} events.`)
+    }
+  } finally {
+    stopping.release()
+    if (json) summarise({ subjects: found, erasures, dryRun: false })
+  }
+  if (failures > 0) fail()
+  else if (listFile) await rm(listFile, { force: true })
+}
+
+async function find(client: LetheClient, identifier: Identifier): Promise<FoundSubject[]> {
+  const found: FoundSubject[] = []
+  for await (const subject of client.searchSubjects({ identifier })) found.push(subject)
+  return found
+}
+
+/** What this very command wrote. */
+async function readList(file: string): Promise<FoundSubject[]> {
+  return JSON.parse(await readFile(file, 'utf8'))
+}
+
+async function keepReceipt(
+  folder: string,
+  { trackerId, subjectId }: SubjectRef,
+  text: string,
+): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const name = exportFileName(trackerId, subjectId).replace(/json$/, 'receipt.txt')
+  await writeWhole(join(folder, name), [text])
+}

@@ -1,0 +1,59 @@
+import type { FoundSubject, Identifier } from '@lethe/client'
+import { Argument, type Command, Option } from 'commander'
+import type { CommandKit } from '../command-kit.ts'
+import { legible } from '../legible.ts'
+import { table } from '../table.ts'
+import { UsageError } from '../usage-error.ts'
+import { readIdentifier } from './identifier-argument.ts'
+import { readId } from './subject-arguments.ts'
+import { withClient } from './with-client.ts'
+
+interface FindFlags {
+  subject?: string
+  json?: true
+}
+
+export function addSubjectsFind(subjects: Command, { terminal, config }: CommandKit): void {
+  subjects
+    .command('find')
+    .description('find the data subjects of a person in all trackers, by what they are known by or by an id')
+    .addArgument(
+      new Argument('[identifier]', 'what they are known by, such as email=ada@example.com').argParser(
+        readIdentifier,
+      ),
+    )
+    .addOption(new Option('--subject <id>', 'those with this id instead').argParser(readId))
+    .option('--json', 'print one JSON object per line')
+    .action((identifier: Identifier | undefined, { subject, json }: FindFlags) => {
+      const settings = config()
+      const sought = identifier ? { identifier } : subject !== undefined ? { subjectId: subject } : null
+      if (sought === null || (identifier && subject !== undefined))
+        throw new UsageError('Say whom to find: name=value, or an id with --subject.')
+      return withClient(settings, terminal, async (client) => {
+        let isFirst = true
+        for await (const { subjects } of client.searchSubjects(sought).pages()) {
+          const lines = json ? subjects.map((each) => JSON.stringify(each)) : foundTable(subjects, isFirst)
+          for (const line of lines) terminal.print(line)
+          isFirst = false
+        }
+      })
+    })
+}
+
+/** What was found, as a table: by tracker. */
+export function foundTable(found: readonly FoundSubject[], withHeadings = true): string[] {
+  const nameOf = ({ trackerId, subjectId }: FoundSubject) => `${trackerId}\0${subjectId}`
+  const byTracker = found.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+  const lines = table(
+    ['TRACKER', 'SUBJECT', 'FIRST SEEN', 'LAST SEEN', 'SESSIONS', 'EVENTS'],
+    byTracker.map(({ trackerId, subjectId, firstSeenAt, lastSeenAt, counts }) => [
+      legible(trackerId),
+      legible(subjectId),
+      firstSeenAt,
+      lastSeenAt,
+      String(counts.sessions),
+      String(counts.events),
+    ]),
+  )
+  return withHeadings ? lines : lines.slice(1)
+}

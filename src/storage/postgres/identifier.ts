@@ -1,0 +1,48 @@
+import type { PoolClient } from 'pg'
+import { lookupKey } from '../../domain/subject-identifier.ts'
+import { broughtAgain } from '../brought-identifiers.ts'
+import type { Addition } from './claim-subjects.ts'
+import { copyRows } from './copy-rows.ts'
+import { keyText } from './key-text.ts'
+import { statement } from './statement.ts'
+import type { Run } from './transact.ts'
+
+const columns = ['subject_key', 'lookup_key', 'tracker_id', 'subject_id', 'name', 'value', 'brought_at']
+
+const put = statement(
+  `INSERT INTO identifiers (${columns.join(', ')})
+   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])
+   ${broughtAgain}`,
+  'any',
+)
+
+export const deleteIdentifiers = statement('DELETE FROM identifiers WHERE subject_key = $1')
+
+/** What the subject with `key` is known by since an instant, as JSON. */
+export const identifiersAsSeen = (since: string, key: string) =>
+  `(SELECT coalesce(json_agg(json_build_array(i.name, i.value))::text, '[]') FROM identifiers i
+    WHERE i.subject_key = ${key} AND i.brought_at >= ${since})`
+
+/** Keeps what the rows of a batch say their subjects are known by. These are claimed: nobody else writes to them meanwhile. */
+export async function writeIdentifiers(
+  client: PoolClient,
+  run: Run,
+  additions: readonly Addition[],
+  owners: ReadonlyMap<string, string>,
+): Promise<void> {
+  const isNew = ({ stored }: Addition) => stored === null
+  const rowsOf = ({ key, subject: { trackerId, subjectId }, identifiers }: Addition) => {
+    const owner = owners.get(trackerId) ?? ''
+    return identifiers.map(({ name, value, broughtAt }) => {
+      const lookup = keyText(lookupKey(owner, { name, value }))
+      return [key, lookup, trackerId, subjectId, name, value, broughtAt]
+    })
+  }
+  await copyRows(client, 'identifiers', columns, additions.filter(isNew).flatMap(rowsOf))
+  const known = additions.filter((addition) => !isNew(addition)).flatMap(rowsOf)
+  if (known.length === 0) return
+  await run(
+    put,
+    columns.map((_, column) => known.map((row) => row[column] ?? null)),
+  )
+}

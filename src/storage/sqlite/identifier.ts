@@ -1,0 +1,40 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Instant } from '../../domain/instant.ts'
+import { type BroughtIdentifier, lookupKey } from '../../domain/subject-identifier.ts'
+import { broughtAgain } from '../brought-identifiers.ts'
+import type { SubjectBatch } from '../ingest-batch.ts'
+
+/** What the subject with `key` is known by since an instant, as JSON. */
+export const identifiersAsSeen = (since: string, key: string) =>
+  `(SELECT json_group_array(json_array(name, value)) FROM identifiers
+    WHERE identifiers.subject_key = ${key} AND brought_at >= ${since})`
+
+/** Keeps what the rows of a batch say their subject is known by, within a transaction. */
+export function identifierWriting(
+  db: DatabaseSync,
+): (organisationId: string, subject: SubjectBatch, identifiers: readonly BroughtIdentifier[]) => void {
+  const put = db.prepare(
+    `INSERT INTO identifiers (subject_key, lookup_key, tracker_id, subject_id, name, value, brought_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?) ${broughtAgain}`,
+  )
+  return (organisationId, { key, trackerId, subjectId }, identifiers) => {
+    for (const identifier of identifiers) {
+      const { name, value, broughtAt } = identifier
+      put.run(key, lookupKey(organisationId, identifier), trackerId, subjectId, name, value, broughtAt)
+    }
+  }
+}
+
+/** Deletes identifiers of a subject, within a transaction. */
+export function identifierDeletion(db: DatabaseSync) {
+  const first = db.prepare('SELECT min(brought_at) AS brought_at FROM identifiers WHERE subject_key = ?')
+  const all = db.prepare('DELETE FROM identifiers WHERE subject_key = ?')
+  const aged = db.prepare('DELETE FROM identifiers WHERE subject_key = ? AND brought_at < ?')
+  return {
+    deleteAll: (key: Uint8Array) => all.run(key),
+    /** Tells whether there were any. */
+    deleteAged: (key: Uint8Array, since: Instant): boolean => aged.run(key, since).changes > 0,
+    /** The instant of the identifier that ages out first; without end when there is none. */
+    first: (key: Uint8Array): Instant => Number(first.get(key)?.brought_at ?? Number.POSITIVE_INFINITY),
+  }
+}

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { comparableValue, inOrder, lookupKey } from '../../src/domain/subject-identifier.ts'
+
+const key = (organisationId: string, name: string, value: string) =>
+  Buffer.from(lookupKey(organisationId, { name, value })).toString('hex')
+
+describe('the lookup key of an identifier', () => {
+  it('is always the same: stores hold it', () => {
+    assert.equal(key('acme', 'email', 'ada@example.com'), 'c152347b610ead32f3f9a803c56e5270')
+  })
+
+  it('is the same for an address in whatever case, and for nothing else', () => {
+    assert.equal(key('acme', 'email', 'ÅDA@Example.COM'), key('acme', 'email', 'åda@example.com'))
+    const keys = [
+      key('acme', 'email', 'a'),
+      key('acme', 'userId', 'a'),
+      key('acme', 'userId', 'A'),
+      key('acm', 'eemail', 'a'),
+      key('other', 'email', 'a'),
+    ]
+    assert.equal(new Set(keys).size, keys.length)
+  })
+
+  it('does not take two addresses for one because a letter can be written with two', () => {
+    const comparable = (value: string) => comparableValue({ name: 'email', value })
+    assert.notEqual(comparable('straße@example.com'), comparable('strasse@example.com'))
+  })
+})
+
+describe('identifiers', () => {
+  it('are shown by name, then by value', () => {
+    const shown = inOrder([
+      { name: 'userId', value: '2' },
+      { name: 'email', value: 'b' },
+      { name: 'userId', value: '10' },
+      { name: 'email', value: 'a' },
+    ])
+    assert.deepEqual(
+      shown.map(({ name, value }) => `${name} ${value}`),
+      ['email a', 'email b', 'userId 10', 'userId 2'],
+    )
+  })
+})

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { after, describe, test } from 'node:test'
+import { dataOf, errorOf, listIn } from '../support/answers.ts'
+import { startShop, subjectPath, visit } from '../support/shop.ts'
+
+const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
+const { key, url } = shop
+const identifiers = { email: 'ada@example.com' }
+await shop.ingest([
+  ...visit('anna', { sessionId: 's1', events: 450 }).map((row) => ({ ...row, identifiers })),
+  ...visit('anna', { sessionId: 's2', events: 3, startedAt: Date.now() - 60_000 }),
+])
+const large = 'busy'
+await shop.ingest(
+  visit(large, { events: 20_000, startedAt: Date.now() - 25 * 3_600_000 }).map((row) =>
+    row.type === 'event' ? { ...row, properties: { text: 'x'.repeat(500) } } : row,
+  ),
+)
+
+async function all(path: string, list: string): Promise<unknown[]> {
+  const items: unknown[] = []
+  for (let cursor = ''; ; ) {
+    const data = dataOf(await shop.ask(`${path}?limit=200${cursor && `&cursor=${cursor}`}`, { key }))
+    items.push(...listIn(data, list))
+    if (data.nextCursor === null) return items
+    cursor = String(data.nextCursor)
+  }
+}
+
+describe('the export of a subject', () => {
+  test('is its record, with all its sessions and events, oldest first, in the envelope', async () => {
+    const path = subjectPath('anna')
+    const { sessions, events, ...record } = dataOf(await shop.ask(`${path}/export`, { key }))
+    assert.deepEqual(record, dataOf(await shop.ask(path, { key })))
+    assert.deepEqual(sessions, (await all(`${path}/sessions`, 'sessions')).reverse())
+    assert.deepEqual(events, (await all(`${path}/events`, 'events')).reverse())
+  })
+
+  test('takes one request of the budgets, and tells what is left', async () => {
+    const answer = await shop.ask(`${subjectPath('anna')}/export`, { key })
+    assert.ok(Number(answer.headers.get('x-ratelimit-remaining')) > 0)
+    assert.equal(answer.headers.get('cache-control'), 'no-store')
+    assert.equal(answer.headers.get('content-length'), null)
+  })
+
+  test('is in the activity, with the key that asked for it', async () => {
+    const { rows } = await shop.services.activity.list(shop.organisationId, {
+      ...{ limit: 9, after: null, requestId: null },
+    })
+    const exported = rows.filter(({ kind }) => kind === 'subject.exported')
+    assert.ok(exported.length > 0)
+    for (const { actor, target } of exported) {
+      assert.deepEqual([actor.kind, target], ['key', 'shop'])
+    }
+  })
+
+  test('is not found where the subject is not', async () => {
+    errorOf(await shop.ask(`${subjectPath('nobody')}/export`, { key }), 'not_found')
+    errorOf(await shop.ask(`${subjectPath('anna', 'nothing')}/export`, { key }), 'not_found')
+    const answer = await shop.ask(`${subjectPath('nobody')}/export`, { method: 'HEAD', key })
+    assert.equal(answer.status, 404)
+  })
+
+  test('answers HEAD with its headers, and hands nothing over', async () => {
+    const noted = async () =>
+      (await shop.services.activity.list(shop.organisationId, { limit: 99, after: null, requestId: null }))
+        .rows.length
+    const before = await noted()
+    const answer = await shop.ask(`${subjectPath('anna')}/export`, { method: 'HEAD', key })
+    assert.equal(answer.status, 200)
+    assert.equal(answer.body, null)
+    assert.equal(await noted(), before)
+  })
+})
+
+describe('the export of a large subject', () => {
+  const exportPath = `${subjectPath(large)}/export`
+
+  test('keeps nobody waiting while its client takes its time, and is of the moment it began', async () => {
+    const response = await fetch(url + exportPath, { headers: { authorization: `Bearer ${key}` } })
+    const reader = response.body?.getReader()
+    assert.ok(reader)
+    const first = await reader.read()
+    const chunks: Uint8Array[] = first.value ? [first.value] : []
+    dataOf(await shop.ask(subjectPath('anna'), { key }))
+    // The log can be emptied although hardly anything has been read: what was not taken lies in a spool.
+    dataOf(await shop.ask(subjectPath(large), { method: 'DELETE', key }))
+    errorOf(await shop.ask(exportPath, { key }), 'not_found')
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) chunks.push(piece.value)
+    const body: unknown = JSON.parse(Buffer.concat(chunks).toString())
+    assert.ok(typeof body === 'object' && body !== null && 'data' in body)
+    assert.equal(listIn(body.data, 'events').length, 20_000)
+    assert.deepEqual(
+      readdirSync(tmpdir()).filter((name) => name.startsWith('lethe-spool-')),
+      [],
+    )
+  })
+
+  test('is let go of when its client leaves in the middle', async () => {
+    await shop.ingest(visit('again', { events: 20_000, startedAt: Date.now() - 25 * 3_600_000 }))
+    const headers = { authorization: `Bearer ${key}` }
+    const hasty = await fetch(`${url}${subjectPath('again')}/export`, { headers })
+    await hasty.body?.cancel()
+    dataOf(await shop.ask(subjectPath('again'), { method: 'DELETE', key }))
+    assert.ok(!shop.logged.some((line) => line.includes('broke off')))
+  })
+})

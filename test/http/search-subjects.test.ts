@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { dataOf, errorOf, listIn, problemFields, textIn } from '../support/answers.ts'
+import { anHourAgo, startShop, visit } from '../support/shop.ts'
+
+const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
+const blog = await shop.createTracker(shop.organisationId, 'blog')
+const rival = await shop.createOrganisation()
+const foreign = await shop.createTracker(rival)
+const rivalKey = (await shop.createKey(rival)).keyString
+const path = '/v1/analytics/subjects/search'
+const ada = { identifier: { name: 'email', value: 'ada@example.com' } }
+
+/** A visit of somebody who is known by something. */
+function known(subjectId: string, identifiers: Record<string, string>, trackerId = 'shop') {
+  return visit(subjectId, { trackerId, events: 2 }).map((row) => ({ ...row, identifiers }))
+}
+
+await shop.ingest([
+  ...known('anna', { email: 'Ada@Example.com', userId: '42' }),
+  ...known('a/b?c=%20 🦦', { email: 'ada@example.com' }),
+  ...known('anna', { email: 'ADA@EXAMPLE.COM' }, blog),
+  ...known('ben', { email: 'ben@example.com', userId: 'Ab' }),
+  ...known('anna', { email: 'ada@example.com' }, foreign),
+])
+
+const send = (body: string, headers: Record<string, string> = { 'content-type': 'application/json' }) =>
+  shop.ask(path, { method: 'POST', key: shop.key, headers, body })
+const search = (body: object) => send(JSON.stringify(body))
+
+async function found(body: object): Promise<string[]> {
+  const subjects = listIn(dataOf(await search(body)), 'subjects')
+  return subjects.map((each) => `${textIn(each, 'trackerId')} ${textIn(each, 'subjectId')}`).sort()
+}
+
+describe('a search', () => {
+  test('finds a person’s subjects in every tracker, by an address in whatever case', async () => {
+    const all = ['blog anna', 'shop a/b?c=%20 🦦', 'shop anna']
+    assert.deepEqual(await found(ada), all)
+    assert.deepEqual(await found({ identifier: { name: 'email', value: 'aDA@example.COM' } }), all)
+    const { subjects } = dataOf(await search({ identifier: { name: 'userId', value: '42' } }))
+    const at = new Date(anHourAgo).toISOString()
+    assert.deepEqual(subjects, [
+      {
+        ...{ trackerId: 'shop', subjectId: 'anna', firstSeenAt: at },
+        ...{ lastSeenAt: new Date(anHourAgo + 1_000).toISOString(), counts: { sessions: 1, events: 2 } },
+      },
+    ])
+  })
+
+  test('finds an id in every tracker', async () => {
+    assert.deepEqual(await found({ subjectId: 'anna' }), ['blog anna', 'shop anna'])
+    assert.deepEqual(await found({ subjectId: 'a/b?c=%20 🦦' }), ['shop a/b?c=%20 🦦'])
+  })
+
+  test('finds nobody where nobody is, which is an empty list', async () => {
+    const none = { subjects: [], nextCursor: null }
+    for (const body of [
+      { identifier: { name: 'email', value: 'nobody@example.com' } },
+      { identifier: { name: 'userId', value: 'ab' } },
+      { identifier: { name: 'unheardOf', value: 'ada@example.com' } },
+      { subjectId: 'Anna' },
+    ]) {
+      assert.deepEqual(dataOf(await search(body)), none)
+    }
+  })
+
+  test('finds nobody of another organisation', async () => {
+    const body = JSON.stringify(ada)
+    const headers = { 'content-type': 'application/json' }
+    const theirs = await shop.ask(path, { method: 'POST', key: rivalKey, headers, body })
+    const subjects = listIn(dataOf(theirs), 'subjects')
+    assert.deepEqual(
+      subjects.map((each) => textIn(each, 'trackerId')),
+      [foreign],
+    )
+  })
+
+  test('is walked through page by page', async () => {
+    const ids: string[] = []
+    let cursor: unknown
+    do {
+      const data = dataOf(await search({ ...ada, limit: 1, ...(cursor ? { cursor } : {}) }))
+      ids.push(...listIn(data, 'subjects').map((each) => textIn(each, 'trackerId')))
+      cursor = data.nextCursor
+    } while (cursor !== null)
+    assert.deepEqual(ids.sort(), ['blog', 'shop', 'shop'])
+  })
+
+  test('has cursors that are good for nothing else', async () => {
+    const { nextCursor } = dataOf(await search({ ...ada, limit: 1 }))
+    const cursor = String(nextCursor)
+    const others = [{ identifier: { name: 'email', value: 'ben@example.com' } }, { subjectId: 'anna' }]
+    for (const other of others)
+      assert.deepEqual(problemFields(await search({ ...other, cursor })), ['cursor'])
+    assert.deepEqual(problemFields(await search({ ...ada, cursor: `${cursor}x` })), ['cursor'])
+    dataOf(await search({ identifier: { name: 'email', value: 'ADA@example.com' }, cursor }))
+    const byId = String(dataOf(await search({ subjectId: 'anna', limit: 1 })).nextCursor)
+    assert.deepEqual(problemFields(await search({ ...ada, cursor: byId })), ['cursor'])
+  })
+
+  test('shows what is known of a subject when it is read', async () => {
+    const answer = await shop.ask('/v1/analytics/trackers/shop/subjects/anna', { key: shop.key })
+    assert.deepEqual(dataOf(answer).identifiers, [
+      { name: 'email', value: 'Ada@Example.com' },
+      { name: 'userId', value: '42' },
+    ])
+  })
+})
+
+describe('a body', () => {
+  test('that does not fit is a 422 with all its problems', async () => {
+    const value = 'x'.repeat(257)
+    const cases: [object, string[]][] = [
+      [{}, ['identifier']],
+      [{ ...ada, subjectId: 'anna' }, ['subjectId']],
+      [{ identifier: 'email' }, ['identifier']],
+      [{ identifier: { name: 'email' } }, ['identifier']],
+      [{ identifier: { name: 'email', value: 7 } }, ['identifier']],
+      [{ identifier: { name: 'e-mail', value: 'a' } }, ['identifier']],
+      [{ identifier: { name: 'email', value: '' } }, ['identifier']],
+      [{ identifier: { name: 'email', value } }, ['identifier']],
+      [{ identifier: { name: 'email', value: 'a\nb' } }, ['identifier']],
+      [{ identifier: { name: 'email', value: '\ud800' } }, ['identifier']],
+      [{ identifier: { name: 'email', value: 'a', more: 1 } }, ['identifier']],
+      [{ subjectId: '\ud800' }, ['subjectId']],
+      [{ subjectId: '..' }, ['subjectId']],
+      [{ ...ada, limit: 0, cursor: 7, what: 'ever' }, ['limit', 'cursor', 'what']],
+      [{ ...ada, limit: '5' }, ['limit']],
+      [[], ['body']],
+    ]
+    for (const [body, fields] of cases) {
+      const answer = await search(body)
+      assert.deepEqual(problemFields(answer), fields, JSON.stringify(body))
+    }
+    assert.deepEqual(problemFields(await send('7')), ['body'])
+  })
+
+  test('of another type, in broken UTF-8 or broken JSON is a 400', async () => {
+    errorOf(await send(JSON.stringify(ada), { 'content-type': 'text/plain' }), 'invalid_request')
+    errorOf(await send('{"identifier":'), 'invalid_request')
+    const bytes = Buffer.concat([Buffer.from('{"subjectId":"'), Buffer.from([0xff]), Buffer.from('"}')])
+    const response = await fetch(shop.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${shop.key}`, 'content-type': 'application/json' },
+      body: bytes,
+    })
+    assert.equal(response.status, 400)
+  })
+
+  test('does not come with a query, nor in one', async () => {
+    const answer = await shop.ask(`${path}?limit=1`, {
+      ...{ method: 'POST', key: shop.key, headers: { 'content-type': 'application/json' } },
+      body: JSON.stringify(ada),
+    })
+    assert.deepEqual(problemFields(answer), ['limit'])
+    errorOf(await shop.ask(path, { key: shop.key }), 'invalid_request')
+  })
+
+  test('is in no line of the log', () => {
+    assert.ok(shop.logged.length > 0)
+    for (const line of shop.logged) assert.doesNotMatch(line, /ada@example|ben@example/i)
+  })
+})

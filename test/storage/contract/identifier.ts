@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { SubjectIdentifier } from '../../../src/domain/subject-identifier.ts'
+import type { TrackerView } from '../../../src/domain/tracker.ts'
+import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import { eraseIn, testKeys, testMark } from '../../support/test-keyring.ts'
+import { stepBefore } from '../../support/windows.ts'
+import type { Fixture } from './fixture.ts'
+
+const start = at('2026-11-01T10:00:00.000Z')
+const subjectId = 'anna'
+
+export function identifierContract(fixture: Fixture): void {
+  const ingest = (rows: Parameters<typeof fixture.store.ingest.ingest>[0]) =>
+    fixture.store.ingest.ingest(rows, testKeys)
+
+  async function identifiersOf(view: TrackerView): Promise<SubjectIdentifier[] | undefined> {
+    return (await fixture.store.subjects.read(view, subjectId))?.identifiers
+  }
+
+  describe('what a subject is known by', () => {
+    it('is all that its sessions and events say, each once, by name and value', async () => {
+      const tracker = await fixture.createTracker()
+      const of = { trackerId: tracker.trackerId, subjectId }
+      await ingest([
+        sessionRow({ ...of, sessionId: 's', identifiers: { userId: '42', email: 'ada@example.com' } }),
+        eventRow({ ...of, eventId: 'e1', identifiers: { userId: '42' } }),
+        eventRow({ ...of, eventId: 'e2', identifiers: { email: 'ada@work.example' } }),
+      ])
+      assert.deepEqual(await identifiersOf(tracker), [
+        { name: 'email', value: 'ada@example.com' },
+        { name: 'email', value: 'ada@work.example' },
+        { name: 'userId', value: '42' },
+      ])
+    })
+
+    it('is nothing where nothing was said', async () => {
+      const tracker = await fixture.createTracker()
+      await ingest([eventRow({ trackerId: tracker.trackerId, subjectId, eventId: 'e' })])
+      assert.deepEqual(await identifiersOf(tracker), [])
+    })
+
+    it('has an address once, however its case, as the newest row wrote it; everything else exactly', async () => {
+      const tracker = await fixture.createTracker()
+      const of = { trackerId: tracker.trackerId, subjectId }
+      const written = ['Ada@Example.com', 'ADA@example.com', 'ada@example.com']
+      for (const [i, email] of written.entries()) {
+        const identifiers = { email, userId: email }
+        await ingest([eventRow({ ...of, eventId: `e${i}`, occurredAt: start - i, identifiers })])
+      }
+      assert.deepEqual(await identifiersOf(tracker), [
+        { name: 'email', value: 'Ada@Example.com' },
+        { name: 'userId', value: 'ADA@example.com' },
+        { name: 'userId', value: 'Ada@Example.com' },
+        { name: 'userId', value: 'ada@example.com' },
+      ])
+    })
+
+    it('grows with a row that was there before and now says more, which adds no row', async () => {
+      const tracker = await fixture.createTracker()
+      const event = eventRow({ trackerId: tracker.trackerId, subjectId, eventId: 'e' })
+      await ingest([event])
+      const before = await fixture.store.subjects.read(tracker, subjectId)
+      const added = await ingest([{ ...event, identifiers: { userId: '42' } }])
+      assert.deepEqual(added, { subjects: 0, sessions: 0, events: 0 })
+      const identifiers = [{ name: 'userId', value: '42' }]
+      assert.deepEqual(await fixture.store.subjects.read(tracker, subjectId), { ...before, identifiers })
+    })
+
+    it('goes with its subject', async () => {
+      const tracker = await fixture.createTracker()
+      const of = { trackerId: tracker.trackerId, subjectId }
+      await ingest([eventRow({ ...of, eventId: 'e', identifiers: { userId: '42' } })])
+      assert.deepEqual(await eraseIn(fixture.store, tracker, subjectId), { sessions: 1, events: 1 })
+      await ingest([eventRow({ ...of, eventId: 'later', occurredAt: start + 1 })])
+      assert.deepEqual(await identifiersOf(tracker), [])
+    })
+
+    it('is not what a row says that is refused', async () => {
+      const tracker = await fixture.createTracker()
+      const of = { trackerId: tracker.trackerId, subjectId }
+      await fixture.store.subjects.erase(tracker, subjectId, testMark(tracker, subjectId, start))
+      await ingest([
+        eventRow({ ...of, eventId: 'old', occurredAt: start, identifiers: { userId: '1' } }),
+        eventRow({ ...of, eventId: 'new', occurredAt: start + 1, identifiers: { userId: '2' } }),
+      ])
+      assert.deepEqual(await identifiersOf(tracker), [{ name: 'userId', value: '2' }])
+    })
+
+    it('ages out with the newest row that brought it, swept or not', async () => {
+      const tracker = await fixture.createTracker()
+      const of = { trackerId: tracker.trackerId, subjectId, sessionId: 's' }
+      const lasting = { occurredAt: start + 10, identifiers: { email: 'ada@example.com' } }
+      await ingest([
+        eventRow({ ...of, eventId: 'e1', identifiers: { userId: '42', email: 'ADA@example.com' } }),
+        eventRow({ ...of, eventId: 'e2', ...lasting }),
+      ])
+      const left = [{ name: 'email', value: 'ada@example.com' }]
+      assert.deepEqual(await identifiersOf({ ...tracker, since: start + 1 }), left)
+      await fixture.store.retention.sweep(tracker.trackerId, stepBefore(start + 1, 100))
+      assert.deepEqual(await identifiersOf(tracker), left)
+    })
+
+    it('ages out with what was said of a session, though others say that it went on', async () => {
+      const tracker = await fixture.createTracker()
+      const session = sessionRow({ trackerId: tracker.trackerId, subjectId, sessionId: 's' })
+      await ingest([{ ...session, endedAt: start + 10 }])
+      await ingest([{ ...session, identifiers: { userId: '42' } }])
+      assert.deepEqual(await identifiersOf({ ...tracker, since: start + 1 }), [])
+      const swept = await fixture.store.retention.sweep(tracker.trackerId, stepBefore(start + 1, 100))
+      assert.deepEqual(swept, { subjects: 0, sessions: 0, events: 0, isDone: true })
+      assert.deepEqual(await identifiersOf(tracker), [])
+      assert.equal((await fixture.store.maintenance.scrubState()).isDue, true)
+    })
+
+    it('loses what a tombstone refuses that came from elsewhere', async () => {
+      const tracker = await fixture.createTracker()
+      const { trackerId } = tracker
+      const mark = testMark(tracker, subjectId, start + 5)
+      await fixture.store.subjects.erase(tracker, subjectId, mark)
+      await restoreRows(tracker)
+      await fixture.store.replay.removeRefused(trackerId, [subjectId], testKeys)
+      assert.deepEqual(await identifiersOf(tracker), [{ name: 'userId', value: 'after' }])
+    })
+  })
+
+  /** Stores rows past the tombstone, as a backup does: without a key nobody knows of it. */
+  async function restoreRows({ trackerId }: TrackerView): Promise<void> {
+    const of = { trackerId, subjectId }
+    const session = { sessionId: 'over', startedAt: start, endedAt: start + 20 }
+    const rows = [
+      eventRow({ ...of, eventId: 'e1', occurredAt: start + 5, identifiers: { userId: 'before' } }),
+      sessionRow({ ...of, ...session, identifiers: { userId: 'of the session' } }),
+      eventRow({ ...of, eventId: 'e2', occurredAt: start + 30, identifiers: { userId: 'after' } }),
+    ]
+    await fixture.store.ingest.ingest(rows, [])
+  }
+}

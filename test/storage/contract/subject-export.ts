@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Attributes, SubjectRecord } from '../../../src/domain/subject.ts'
+import type { ExportedEvent, ExportedSession, ExportPart } from '../../../src/domain/subject-export.ts'
+import type { TrackerView } from '../../../src/domain/tracker.ts'
+import { at, eventRow, sessionRow } from '../../support/rows.ts'
+import { eraseIn, testKeys } from '../../support/test-keyring.ts'
+import type { Fixture } from './fixture.ts'
+
+const start = at('2026-11-01T10:00:00.000Z')
+const subjectId = 'anna'
+
+interface Export {
+  record: SubjectRecord | null
+  sessions: ExportedSession[]
+  events: ExportedEvent[]
+}
+
+export function subjectExportContract(fixture: Fixture): void {
+  /** Everything that is handed over; `onPart` is called with each part before it is taken. */
+  async function exportOf(
+    view: TrackerView,
+    onPart: (part: ExportPart) => Promise<unknown> = async () => {},
+  ): Promise<Export | null> {
+    const all: Export = { record: null, sessions: [], events: [] }
+    const isThere = await fixture.store.exports.subject(view, subjectId, async (part) => {
+      await onPart(part)
+      if (part.kind === 'record') all.record = part.record
+      else if (part.kind === 'sessions') all.sessions.push(...part.rows)
+      else all.events.push(...part.rows)
+    })
+    return isThere ? all : null
+  }
+
+  async function addMany(count: number, properties: Attributes = {}): Promise<TrackerView> {
+    const tracker = await fixture.createTracker()
+    const { trackerId } = tracker
+    const events = Array.from({ length: count }, (_, i) => {
+      const event = { trackerId, subjectId, sessionId: `s${i % 7}`, eventId: `e${i}`, occurredAt: start + i }
+      return eventRow({ ...event, properties })
+    })
+    await fixture.store.ingest.ingest(events, testKeys)
+    return tracker
+  }
+
+  describe('an export of a subject', () => {
+    it('is its record and all its sessions and events, oldest first, as lists show them', async () => {
+      const tracker = await addMany(1_300, { url: 'https://shop.example/ä' })
+      const { trackerId } = tracker
+      const attributes = { country: 'DE' }
+      const session = sessionRow({ trackerId, subjectId, sessionId: 's3', startedAt: start - 9, attributes })
+      const identifiers = { email: 'ada@example.com' }
+      await fixture.store.ingest.ingest([{ ...session, identifiers }], testKeys)
+      const found = await exportOf(tracker)
+      assert.deepEqual(found?.record, await fixture.store.subjects.read(tracker, subjectId))
+      const sessions = (await fixture.listSessions(tracker, subjectId)).reverse()
+      assert.deepEqual(
+        found?.sessions.map((each) => ({ ...each, attributes: JSON.parse(each.attributes) })),
+        sessions,
+      )
+      const events = (await fixture.listEvents(tracker, subjectId)).reverse()
+      assert.deepEqual(
+        found?.events.map((each) => ({ ...each, properties: JSON.parse(each.properties) })),
+        events,
+      )
+    })
+
+    it('is of one moment, whatever is stored or erased meanwhile', async () => {
+      const tracker = await addMany(1_300)
+      const { trackerId } = tracker
+      const before = await fixture.store.subjects.read(tracker, subjectId)
+      let parts = 0
+      const found = await exportOf(tracker, async () => {
+        parts += 1
+        if (parts === 1) {
+          const late = eventRow({ trackerId, subjectId, eventId: 'late', occurredAt: start + 1_000 })
+          await fixture.store.ingest.ingest([late], testKeys)
+        }
+        if (parts === 3) await eraseIn(fixture.store, tracker, subjectId)
+      })
+      assert.ok(parts > 3, `${parts} parts`)
+      assert.deepEqual(found?.record, before)
+      assert.equal(found?.events.length, 1_300)
+      assert.equal(await exportOf(tracker), null)
+    })
+
+    it('has nothing that has aged out', async () => {
+      const tracker = await addMany(20)
+      const view = { ...tracker, since: start + 15 }
+      const found = await exportOf(view)
+      assert.deepEqual(found?.record, await fixture.store.subjects.read(view, subjectId))
+      assert.deepEqual(
+        found?.events.map(({ eventId }) => eventId),
+        ['e15', 'e16', 'e17', 'e18', 'e19'],
+      )
+      const shown = (await fixture.listSessions(view, subjectId)).reverse()
+      assert.deepEqual(
+        found?.sessions.map(({ sessionId, counts }) => [sessionId, counts]),
+        shown.map(({ sessionId, counts }) => [sessionId, counts]),
+      )
+      assert.equal(await exportOf({ ...tracker, since: start + 20 }), null)
+    })
+
+    it('comes in parts of no more than a few mebibytes, however large the rows are', async () => {
+      const tracker = await addMany(12, { text: 'x'.repeat(700_000) })
+      const sizes: number[] = []
+      await exportOf(tracker, async (part) => {
+        if (part.kind === 'events')
+          sizes.push(part.rows.reduce((sum, { properties }) => sum + properties.length, 0))
+      })
+      assert.ok(Math.max(...sizes) < 3_000_000, String(sizes))
+    })
+
+    it('is nothing where the tracker cannot be seen, or the subject holds no data', async () => {
+      const tracker = await addMany(1)
+      assert.equal(await exportOf({ ...tracker, organisationId: 'another' }), null)
+      await eraseIn(fixture.store, tracker, subjectId)
+      assert.equal(await exportOf(tracker), null)
+    })
+
+    it('ends when a part is not taken, with what that says', async () => {
+      const tracker = await addMany(10)
+      const refusal = new Error('enough')
+      await assert.rejects(
+        exportOf(tracker, () => Promise.reject(refusal)),
+        refusal,
+      )
+      assert.equal((await exportOf(tracker))?.events.length, 10)
+    })
+  })
+}
