@@ -52,7 +52,7 @@ export async function startService(config: Config, services: Services, log: Log)
     addressOf: clientAddress(config.trustedProxies),
     originPolicy: originPolicy(config.publicUrl, config.trustedProxies),
     passwords: passwordQueue(randomness),
-    maxConnections: connectionsWithin(config.maxConnections),
+    ...connectionsWithin(config.maxConnections),
     noteKeyUse: use.note,
     log,
     ...(metrics && { onAnswered: metrics.onAnswered }),

@@ -30,13 +30,23 @@ const mostWaiting = 32
 export const maxUnreadBytes = 64 * 1024 * 1024
 /** How often a client that takes its answer slowly is looked at: one that has taken nothing since the last time is cut off. */
 const unreadTimeoutMs = 30_000
-/** File handles that are not for clients: the store, its thread, the limiter, the log, the sockets that listen. */
-const reservedHandles = 128
+/** File handles that are not for clients: the store, its thread, the limiter, the log. */
+const reservedHandles = 64
+/** How many sockets listen, where there are handles enough. */
+const mostListeners = 64
 
-/** How many of the connections that are wished for the system lets this process have. */
-export function connectionsWithin(wished: number, limits = systemLimits()): number {
+/** How many of the connections that are wished for the system lets this process have, and how many sockets to listen for them. */
+export function connectionsWithin(
+  wished: number,
+  limits = systemLimits(),
+): { maxConnections: number; listeners: number } {
   const [, handles] = /^Max open files\s+(\d+)/m.exec(limits) ?? []
-  return handles === undefined ? wished : Math.min(wished, Math.max(1, Number(handles) - reservedHandles))
+  if (handles === undefined) return { maxConnections: wished, listeners: mostListeners }
+  const listeners = Math.min(mostListeners, Math.ceil(Number(handles) / 32))
+  return {
+    maxConnections: Math.min(wished, Math.max(1, Number(handles) - reservedHandles - listeners)),
+    listeners,
+  }
 }
 
 /** What the system lets this process have, as Linux tells it; elsewhere nothing is known. */

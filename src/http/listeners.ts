@@ -1,20 +1,21 @@
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net'
 
-/**
- * How many sockets listen on the port. With each turn of its loop libuv accepts one connection from each of them, and a turn takes as
- * long as all connections that have something to say: on one socket a thousand that come at a time wait for a thousand turns.
- */
-const sockets = 64
 /** How many connections may wait on each, as far as the system allows. */
 const backlog = 4_096
 
-/** Lets a server, with others that hand their connections to it, listen on one port. */
+/**
+ * Lets a server, with others that hand their connections to it, listen on one port. With each turn of its loop libuv accepts one
+ * connection from each socket that listens, and a turn takes as long as all connections that have something to say: on one socket a
+ * thousand that come at a time wait for a thousand turns.
+ */
 export class Listeners {
   readonly #server: Server
+  readonly #count: number
   readonly #others: Server[] = []
 
-  constructor(server: Server) {
+  constructor(server: Server, count: number) {
     this.#server = server
+    this.#count = count
   }
 
   /** Resolves with the port. Rejects when somebody else has it: of sockets that share a port the system would ask only whose they are. */
@@ -27,7 +28,7 @@ export class Listeners {
       await listenOn(this.#server, { ...free, backlog })
       return free.port
     }
-    while (this.#others.length < sockets - 1) {
+    while (this.#others.length < this.#count - 1) {
       const other = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) =>
         this.#server.emit('connection', socket),
       )

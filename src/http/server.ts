@@ -24,6 +24,8 @@ export interface ServerDeps extends Omit<PipelineDeps, 'http' | 'limiter'> {
   log: ServerLog
   /** Beyond so many connections, one on which nothing is done gives way to the next. */
   maxConnections: number
+  /** How many sockets listen on the port. */
+  listeners: number
   /** Told of every request that is over: the pattern of its path, its method, its status (0 when its client left without an answer). */
   onAnswered?(route: string | null, method: string | null, status: number, durationMs: number): void
 }
@@ -81,7 +83,7 @@ export function buildServer(deps: ServerDeps): LetheServer {
     maxHeaderSize: maxHeaderBytes,
     ...serverTimeouts,
   })
-  const listeners = new Listeners(server)
+  const listeners = new Listeners(server, deps.listeners)
   const connections = new Connections(server, deps.maxConnections)
   const { onClientError, onConnect } = parserErrors({ ...deps, logger, clock, randomness, connections })
   server.on('request', enter)

@@ -141,9 +141,7 @@ export async function createCluster(folder: string): Promise<string> {
   writeFileSync(passwordFile, hashed(password))
   if (user) for (const path of [folder, passwordFile]) chownSync(path, user.uid, user.gid)
   const access = ['--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256']
-  // Else the password's hash is most of what a connection costs, and there are thousands.
-  const hashing = '--set=scram_iterations=1'
-  const initdb = ['--no-locale', '--encoding=UTF8', '--no-sync', hashing, ...access, join(folder, 'data')]
+  const initdb = ['--no-locale', '--encoding=UTF8', '--no-sync', ...access, join(folder, 'data')]
   await preparePostgres(folder)
   await execute(postgresProgram('initdb', folder), initdb, { ...user, cwd: folder })
   return password

@@ -16,7 +16,7 @@ export function addServeCommand(program: Command, { config }: CommandKit): void 
         create: true,
         onCreated: (store) => log.logger.warn({ store }, 'made a new, empty store'),
         onSecretMade: (file) =>
-          log.logger.warn(
+          log.logger.info(
             { file },
             'made a new secret: keep a copy of this file, apart from backups of the store',
           ),

@@ -94,11 +94,15 @@ describe('connections', () => {
   it('are no more than the system has file handles for, less what the service needs itself', () => {
     const limits = (handles: string) =>
       `Max file locks   unlimited\nMax open files            ${handles}   524288  files\n`
-    assert.equal(connectionsWithin(10_000, limits('1024')), 896)
-    assert.equal(connectionsWithin(10_000, limits('524288')), 10_000)
-    assert.equal(connectionsWithin(10_000, limits('unlimited')), 10_000)
-    assert.equal(connectionsWithin(10_000, limits('20')), 1)
-    assert.equal(connectionsWithin(10_000, ''), 10_000)
+    const within = (text: string) => {
+      const { maxConnections, listeners } = connectionsWithin(10_000, text)
+      return [maxConnections, listeners]
+    }
+    assert.deepEqual(within(limits('1024')), [928, 32])
+    assert.deepEqual(within(limits('524288')), [10_000, 64])
+    assert.deepEqual(within(limits('unlimited')), [10_000, 64])
+    assert.deepEqual(within(limits('20')), [1, 1])
+    assert.deepEqual(within(''), [10_000, 64])
   })
 
   const needsShell = process.platform === 'linux' ? false : 'only Linux tells how many handles there are'
