@@ -173,7 +173,7 @@ describe('lethe copy --verify-only', () => {
     assert.equal(JSON.parse(stdout).isSame, false)
     assert.match(
       stderr,
-      /^error: The two stores differ: subjects, sessions, events, tombstones, ledger_entries\. Stop .* empty/,
+      /^error: The two stores differ: subjects, sessions, events, identifiers, tombstones, ledger_entries\. Stop .* empty/,
     )
     assertRefused(await cli.run(copy), 1, /differ in tombstones\. Nothing was changed/)
   })

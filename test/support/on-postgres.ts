@@ -5,7 +5,7 @@ import { describe } from 'node:test'
 /** This one, and what is about the limiter, the parser of HTTP or pages, whatever the store. */
 const elsewhere = [
   'on-postgres.test.ts',
-  ...['budget-headers.test.ts', 'client-addresses.test.ts', 'shared-limiter.test.ts'],
+  ...['client-addresses.test.ts', 'shared-limiter.test.ts'],
   ...['parser-errors.test.ts', 'reference.test.ts', 'response.test.ts'],
 ]
 

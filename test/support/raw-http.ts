@@ -156,7 +156,8 @@ async function readAnswer(incoming: Incoming, method: string): Promise<Answer> {
   }
   const hasBody = method !== 'HEAD' && Number(status) >= 200 && status !== '204' && status !== '304'
   const bytes = hasBody ? await readAnswerBody(incoming, headers) : Buffer.alloc(0)
-  const body = (headers.get('content-encoding') === 'gzip' ? gunzipSync(bytes) : bytes).toString('utf8')
+  const isPacked = headers.get('content-encoding') === 'gzip' && bytes.length > 0
+  const body = (isPacked ? gunzipSync(bytes) : bytes).toString('utf8')
   const isJson = headers.get('content-type')?.startsWith('application/json') ?? true
   return { status: Number(status), headers, body: body === '' ? null : isJson ? JSON.parse(body) : body }
 }
