@@ -9,38 +9,38 @@ import type { Runtime } from './runtime.ts'
 export async function openStream(outgoing: Outgoing, { now }: Runtime): Promise<AsyncGenerator<string>> {
   const { fetch, method, url, headers, timeoutMs, signal, onBudget } = outgoing
   const requestId = headers['x-request-id'] ?? null
-  const patience = new Patience(timeoutMs, signal, requestId)
-  const response = await patience.wait(() =>
-    fetch(url, { method, headers, signal: patience.signal, redirect: 'manual' }),
+  const deadline = new Deadline(timeoutMs, signal, requestId)
+  const response = await deadline.wait(() =>
+    fetch(url, { method, headers, signal: deadline.signal, redirect: 'manual' }),
   )
   const { body } = response
   const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
   if (response.status !== 200 || body === null || !isJson) {
-    const text = await patience.wait(() => response.text())
+    const text = await deadline.wait(() => response.text())
     readAnswer(response, text, requestId, onBudget, now())
     throw new ConnectionError('it is empty', requestId)
   }
-  return pieces(body, patience)
+  return pieces(body, deadline)
 }
 
-async function* pieces(body: ReadableStream<Uint8Array>, patience: Patience): AsyncGenerator<string> {
+async function* pieces(body: ReadableStream<Uint8Array>, deadline: Deadline): AsyncGenerator<string> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   try {
     for (;;) {
-      const { done, value } = await patience.wait(() => reader.read())
+      const { done, value } = await deadline.wait(() => reader.read())
       if (done) return
       yield decoder.decode(value, { stream: true })
     }
   } finally {
     // Whoever stops early leaves the rest unread.
     await reader.cancel().catch(() => {})
-    patience.end()
+    deadline.end()
   }
 }
 
 /** Waits for one thing after the other of one request, for each no longer than it may take, and not beyond the caller's signal. */
-class Patience {
+class Deadline {
   readonly #timeoutMs: number
   readonly #callers: AbortSignal | undefined
   readonly #requestId: string | null

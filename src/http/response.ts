@@ -48,15 +48,21 @@ export function responder({ clock, randomness, logger, isClosing, onUnread }: Re
     }
     const list = headers ?? commonHeaders(context)
     const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-    if (typeof body === 'string' && bytes > worthPacking) pack(context, status, body, list)
+    if (typeof body === 'string' && bytes > worthPacking) pack(context, status, body, bytes, list)
     else send(context, status, body, bytes, list)
   }
 
   /** Sends a long answer packed to whoever takes it so. It is packed off the event loop. */
-  function pack(context: RequestContext, status: number, body: string, headers: HeaderList): void {
+  function pack(
+    context: RequestContext,
+    status: number,
+    body: string,
+    bytes: number,
+    headers: HeaderList,
+  ): void {
     headers.push('Vary', 'Accept-Encoding')
     if (!readAccepted(context.request).has('gzip')) {
-      send(context, status, body, Buffer.byteLength(body), headers)
+      send(context, status, body, bytes, headers)
       return
     }
     context.isPacking = true

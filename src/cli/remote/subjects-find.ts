@@ -6,6 +6,7 @@ import { table } from '../table.ts'
 import { UsageError } from '../usage-error.ts'
 import { readIdentifier } from './identifier-argument.ts'
 import { readId } from './subject-arguments.ts'
+import { summaryCells, summaryHeadings } from './summary-table.ts'
 import { withClient } from './with-client.ts'
 
 interface FindFlags {
@@ -45,15 +46,8 @@ export function foundTable(found: readonly FoundSubject[], withHeadings = true):
   const nameOf = ({ trackerId, subjectId }: FoundSubject) => `${trackerId}\0${subjectId}`
   const byTracker = found.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
   const lines = table(
-    ['TRACKER', 'SUBJECT', 'FIRST SEEN', 'LAST SEEN', 'SESSIONS', 'EVENTS'],
-    byTracker.map(({ trackerId, subjectId, firstSeenAt, lastSeenAt, counts }) => [
-      legible(trackerId),
-      legible(subjectId),
-      firstSeenAt,
-      lastSeenAt,
-      String(counts.sessions),
-      String(counts.events),
-    ]),
+    ['TRACKER', ...summaryHeadings],
+    byTracker.map((subject) => [legible(subject.trackerId), ...summaryCells(subject)]),
   )
   return withHeadings ? lines : lines.slice(1)
 }

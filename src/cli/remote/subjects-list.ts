@@ -4,10 +4,10 @@ import { instantRule, parseInstant } from '../../domain/instant.ts'
 import { maxPageSize } from '../../domain/page.ts'
 import { subjectSorts } from '../../domain/subject.ts'
 import type { CommandKit } from '../command-kit.ts'
-import { legible } from '../legible.ts'
 import { readLimit } from '../option-values.ts'
 import { table } from '../table.ts'
 import { trackerArgument } from './subject-arguments.ts'
+import { summaryCells, summaryHeadings } from './summary-table.ts'
 import { withClient } from './with-client.ts'
 
 interface ListFlags {
@@ -59,16 +59,7 @@ export function addSubjectsList(subjects: Command, { terminal, config }: Command
 
 /** A table page by page, so that a list of any length needs no memory. */
 function rows(subjects: readonly SubjectSummary[], withHeadings: boolean): string[] {
-  const lines = table(
-    ['SUBJECT', 'FIRST SEEN', 'LAST SEEN', 'SESSIONS', 'EVENTS'],
-    subjects.map(({ subjectId, firstSeenAt, lastSeenAt, counts }) => [
-      legible(subjectId),
-      firstSeenAt,
-      lastSeenAt,
-      String(counts.sessions),
-      String(counts.events),
-    ]),
-  )
+  const lines = table(summaryHeadings, subjects.map(summaryCells))
   return withHeadings ? lines : lines.slice(1)
 }
 
