@@ -55,8 +55,9 @@ export function parserErrors(deps: ParserErrorDeps) {
     if (socket.writable) socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), payload]))
   }
 
-  function onClientError(error: Error & { code?: string }, socket: Duplex): void {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+  function onClientError(error: Error & { code?: string }, socket: Duplex & { bytesRead?: number }): void {
+    // Browsers open connections ahead of need: on one that asked for nothing an answer would be taken for that to its first request.
+    if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
       socket.destroy()
       return
     }

@@ -63,6 +63,13 @@ describe('what the HTTP parser refuses', () => {
     })
   }
 
+  test('is a request that takes too long to arrive; a connection on which none has begun is closed without a word', async () => {
+    const [slow, silent] = [await openRawConnection(url), await openRawConnection(url)]
+    slow.send('GET ')
+    assertRefused(await slow.answer())
+    assert.equal(await silent.rest(), '')
+  })
+
   test('counts against its address, and is refused when that is exhausted', async (t) => {
     const metered = await startShop(t, {
       env: { LETHE_LIMIT_IP: `${broken.length + 1}/minute` },

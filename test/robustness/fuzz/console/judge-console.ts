@@ -15,6 +15,7 @@ export function judgeConsole(request: ConsoleRequest, mean: (text: string) => st
   assertAnswer(request.method, request.target, answer)
   assertSafe(answer)
   if (answer.status >= 400) assertRefusal(request, answer)
+  else if (answer.status === 204) assertMethodsTold(request, answer)
   else if (answer.headers.get('content-type')?.startsWith('application/json')) assertData(request, answer)
   else assertPage(answer)
   if (request.oddity === null && request.target.length < 12_000) judgeRoute(request, mean, answer)
@@ -22,7 +23,7 @@ export function judgeConsole(request: ConsoleRequest, mean: (text: string) => st
 
 /** What holds for every answer, to whatever was sent. */
 function assertSafe({ status, headers, body }: Answer): void {
-  assert.ok([200, 302, 400, 401, 403, 404, 422, 429].includes(status), `the status ${status}`)
+  assert.ok([200, 204, 302, 400, 401, 403, 404, 422, 429].includes(status), `the status ${status}`)
   assert.equal(headers.get('x-content-type-options'), 'nosniff')
   for (const [name] of headers) assert.doesNotMatch(name, /^access-control-|^x-powered-by$|^server$/)
   assert.ok(!JSON.stringify([body, [...headers]]).includes(secret), 'the answer holds what is another’s')
@@ -36,6 +37,13 @@ function assertRefusal({ method }: ConsoleRequest, answer: Answer): void {
   const code = errorCodes.find((each) => each === told)
   assert.ok(code, `the code ${told}`)
   errorOf(answer, code)
+}
+
+function assertMethodsTold({ method }: ConsoleRequest, { headers, body }: Answer): void {
+  assert.equal(method, 'OPTIONS')
+  assert.match(headers.get('allow') ?? '', /^[A-Z, ]*OPTIONS$/)
+  assert.equal(headers.get('set-cookie'), null)
+  assert.equal(body, null)
 }
 
 const signInCookie =
