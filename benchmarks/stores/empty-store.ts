@@ -47,5 +47,7 @@ export async function emptyStore(
     expiresAt: null,
   })
   await services.close()
-  return { folder, path, env, key: keyString }
+  // Copies of the file are as much under its secret as it is.
+  const secret = address === undefined ? { LETHE_SECRET_FILE: join(folder, 'lethe.secret') } : {}
+  return { folder, path, env: { ...env, ...secret }, key: keyString }
 }
