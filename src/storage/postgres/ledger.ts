@@ -57,7 +57,7 @@ export async function holdLedger(run: Run, organisationId: string): Promise<Held
 }
 
 /** A ledger that nobody else appends to before the transaction has ended. */
-interface HeldLedger {
+export interface HeldLedger {
   tree: GrowingTree
   /** Tells the index of the entry. */
   append(record: string): number

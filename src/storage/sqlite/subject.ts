@@ -1,9 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ActivityNote } from '../../domain/activity.ts'
 import { formatRecord } from '../../domain/receipt.ts'
 import type {
   ErasedSubject,
-  ErasureMark,
   SubjectPosition,
   SubjectQuery,
   SubjectStore,
@@ -14,6 +12,7 @@ import type { TrackerView } from '../../domain/tracker.ts'
 import { type PageBuilder, readPage } from '../page.ts'
 import { integer, type Values } from '../rows/row.ts'
 import { subjectPosition, summaryColumns, toSummary } from '../rows/subject.ts'
+import type { SubjectErasure } from '../subject-erasure.ts'
 import { subjectRange } from '../subject-range.ts'
 import { activityNotes } from './activity.ts'
 import { snapshot, transaction } from './connection.ts'
@@ -85,13 +84,6 @@ export function subjectStore({
       return outcome
     },
   }
-}
-
-export interface SubjectErasure {
-  view: TrackerView
-  subjectId: string
-  mark: ErasureMark
-  note?: ActivityNote | undefined
 }
 
 /** What was deleted, `null` where the tracker cannot be seen, or why it was not done. */

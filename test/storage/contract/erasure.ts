@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
-import { eraseIn, testKeys } from '../../support/test-keyring.ts'
+import { eraseIn, testKeyring, testKeys, testMark } from '../../support/test-keyring.ts'
 import { everySubject, type Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -118,6 +118,63 @@ export function erasureContract(fixture: Fixture): void {
       const erased = (await Promise.all(work)).reduce((sum, events) => sum + events, 0)
       const left = (await fixture.store.subjects.read(tracker, 'anna'))?.counts.events ?? 0
       assert.equal(erased + left, 3 + 20)
+    })
+
+    it('does to each what was asked when many are asked for at one moment', async () => {
+      const tracker = { ...(await fixture.createTracker()), since: start - 3_600_000 }
+      const sibling = { ...(await fixture.createTracker(tracker.organisationId)), since: tracker.since }
+      const other = await fixture.createTracker()
+      const hidden = { ...tracker, organisationId: other.organisationId }
+      const { trackerId } = tracker
+      const event = (subjectId: string, eventId: string, occurredAt = start) =>
+        eventRow({ trackerId, subjectId, eventId, occurredAt })
+      for (const subjectId of ['anna', 'ben', 'cleo', 'stays']) await addSubject(tracker, subjectId)
+      for (const each of [sibling, other]) await addSubject(each, 'anna')
+      const large = Array.from({ length: 1_001 }, (_, number) => event('large', `e${number}`))
+      const unusual = [
+        event('aged', 'old', tracker.since - 1),
+        event('aged', 'new'),
+        event('ahead', 'e', later),
+      ]
+      await fixture.store.ingest.ingest([...large, ...unusual], testKeys)
+      const whole = { sessions: 2, events: 3 }
+      const asked: [view: TrackerView, subjectId: string, counts: typeof whole | null][] = [
+        [tracker, 'ben', whole],
+        [sibling, 'anna', whole],
+        [hidden, 'cleo', null],
+        [tracker, 'large', { sessions: 1, events: 1_001 }],
+        [tracker, 'nobody', nothing],
+        [tracker, 'aged', { sessions: 1, events: 1 }],
+        [other, 'anna', whole],
+        [tracker, 'ahead', { sessions: 1, events: 1 }],
+        [tracker, 'cleo', whole],
+      ]
+      const erase = (view: TrackerView, subjectId: string) =>
+        fixture.store.subjects.erase(view, subjectId, testMark(view, subjectId, later - 1))
+      const [twice, ...erased] = await Promise.all([
+        Promise.all(['anna', 'anna'].map((subjectId) => erase(tracker, subjectId))),
+        ...asked.map(([view, subjectId]) => erase(view, subjectId)),
+      ])
+      assert.deepEqual(
+        erased.map((one) => one?.counts ?? null),
+        asked.map(([, , counts]) => counts),
+      )
+      assert.deepEqual(twice.map((one) => one?.counts.events).toSorted(), [0, 3])
+      assert.deepEqual(await fixture.listSubjectIds(tracker), ['stays'])
+      assert.equal((await fixture.store.ledger.edge(tracker.organisationId))?.size, 9)
+      assert.equal((await fixture.store.ledger.edge(other.organisationId))?.size, 1)
+      for (const [index, one] of erased.entries()) {
+        const [view, subjectId] = asked[index] ?? assert.fail()
+        const digests = testKeyring.tombstoneDigests(view.trackerId, subjectId)
+        const found = await fixture.store.tombstones.find(view, digests, { limit: 9, before: null })
+        const until = subjectId === 'ahead' ? later : later - 1
+        const expected = one ? [[one.proof.index, until]] : []
+        assert.deepEqual(
+          found.map(({ ledgerIndex, refusedUntil }) => [ledgerIndex, refusedUntil]),
+          expected,
+        )
+        assert.equal(one?.refusedUntil ?? until, until)
+      }
     })
 
     it('lets the subject begin anew, with nothing of before', async () => {

@@ -4,9 +4,11 @@ import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
 import { revokeKey } from '../../../src/operations/key/revoke-key.ts'
 import { rotateKey } from '../../../src/operations/key/rotate-key.ts'
+import { eraseSubject } from '../../../src/operations/subject/erase-subject.ts'
 import { dataOf } from '../../support/answers.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
+import { always } from '../../support/rows.ts'
 import { type Shop, startShop, subjectPath, visit } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
 
@@ -71,6 +73,19 @@ describe('a service on PostgreSQL', () => {
     })
     for (const erasure of erasures) dataOf(await erasure)
     assert.equal((await read('ben')).status, 404)
+  })
+
+  it('erases others that were asked for at the same moment while one waits', async () => {
+    const others = Array.from({ length: 8 }, (_, number) => `other-${number}`)
+    await shop.ingest(['late', ...others].flatMap((subject) => visit(subject)))
+    const view = { organisationId: shop.organisationId, trackerId: 'shop', since: always }
+    const eraseNow = (subject: string) => eraseSubject(shop.services, view, subject)
+    let late: ReturnType<typeof eraseNow> | undefined
+    await whileLocked(`SELECT FROM subjects WHERE subject_id = 'late' FOR UPDATE`, async () => {
+      late = eraseNow('late')
+      for (const { counts } of await Promise.all(others.map(eraseNow))) assert.notEqual(counts.events, 0)
+    })
+    assert.notEqual((await late)?.counts.events, 0)
   })
 
   it('rotates and revokes keys while every connection for writes is held up', async () => {

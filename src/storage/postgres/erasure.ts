@@ -1,0 +1,190 @@
+import { batcher } from '../../domain/batcher.ts'
+import { formatRecord } from '../../domain/receipt.ts'
+import type { ErasedSubject, SubjectStore } from '../../domain/subject.ts'
+import type { SubjectCounts } from '../../domain/subject-counts.ts'
+import { integer, integerOrNull, text } from '../rows/row.ts'
+import type { SubjectErasure } from '../subject-erasure.ts'
+import { leaveNote } from './activity.ts'
+import type { Connections } from './connections.ts'
+import { isConnectionLost } from './failures.ts'
+import { holdTrackers, takeTurn } from './hold-owner.ts'
+import { deleteIdentifiers, deleteIdentifiersOfAll } from './identifier.ts'
+import { subjectKeyText } from './key-text.ts'
+import { type HeldLedger, holdLedger } from './ledger.ts'
+import { deleteSubjects } from './lock-subjects.ts'
+import { noteDeletion } from './scrub.ts'
+import { statement } from './statement.ts'
+import { leaveTombstone } from './tombstone.ts'
+import { visible } from './tracker.ts'
+import type { Run } from './transact.ts'
+
+// Whoever writes to a subject has its row to itself first, so nothing is added to it while it is erased. Others do not wait for the
+// row of a subject they cannot see: how long they wait would tell that it is there.
+const lock = statement(
+  `SELECT oldest_at, last_seen_at FROM subjects WHERE subject_key = $1
+   AND EXISTS (SELECT 1 FROM trackers WHERE id = $2 AND organisation_id = $3 AND deleted_at IS NULL) FOR UPDATE`,
+)
+// Of a subject that is not there a row is made, and deleted with the rest: whoever is storing it just now has to end first, and whoever
+// comes later finds the tombstone.
+const claim = statement(
+  `INSERT INTO subjects (subject_key, tracker_id, subject_id, first_seen_at, last_seen_at, oldest_at, session_count, event_count)
+   VALUES ($1, $2, $3, 0, 0, 0, 0, 0) ON CONFLICT (subject_key) DO UPDATE SET oldest_at = subjects.oldest_at`,
+)
+const newestOf = statement(
+  `SELECT greatest((SELECT max(started_at) FROM sessions WHERE subject_key = $1),
+     (SELECT max(occurred_at) FROM events WHERE subject_key = $1)) AS newest`,
+)
+const deleteAgedEvents = statement('DELETE FROM events WHERE subject_key = $1 AND occurred_at < $2')
+const deleteEvents = statement('DELETE FROM events WHERE subject_key = $1')
+const deleteAgedSessions = statement('DELETE FROM sessions WHERE subject_key = $1 AND ended_at < $2')
+const deleteSessions = statement('DELETE FROM sessions WHERE subject_key = $1')
+const deleteSubject = statement('DELETE FROM subjects WHERE subject_key = $1')
+
+// What is as it mostly is: there, of usual size, nothing of it aged out or ahead of the clock, and nobody writing to it.
+const lockUsual = statement(
+  `SELECT s.subject_key, s.session_count, s.event_count
+   FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[]) AS asked (subject_key, tracker_id, since, erased_at)
+   JOIN subjects s USING (subject_key)
+   WHERE s.oldest_at >= asked.since AND s.last_seen_at <= asked.erased_at AND s.event_count <= $5 AND EXISTS (
+     SELECT 1 FROM trackers t WHERE t.id = asked.tracker_id AND t.organisation_id = $6 AND t.deleted_at IS NULL)
+   FOR UPDATE OF s SKIP LOCKED`,
+  'never',
+)
+const deleteEventsOfAll = statement('DELETE FROM events WHERE subject_key = ANY ($1)', 'never')
+const deleteSessionsOfAll = statement('DELETE FROM sessions WHERE subject_key = ANY ($1)', 'never')
+
+const mostTogether = 16
+/** A subject with more goes alone, so that nobody has to wait for it. */
+const mostEvents = 1_000
+
+interface KeyedErasure extends SubjectErasure {
+  key: string
+}
+
+/**
+ * Erasures of an organisation wait for each other from their entry in its ledger to their commit. So those that are asked for at one
+ * moment share a transaction. What is not as usual has one of its own.
+ */
+export function subjectErasure(connections: Connections): SubjectStore['erase'] {
+  // On a cluster each subject is on a shard of its own.
+  const erase = batcher(
+    connections.isDistributed ? 1 : mostTogether,
+    async (erasures: readonly KeyedErasure[]) => {
+      const outcomes = new Map<KeyedErasure, Promise<ErasedSubject | null>>()
+      for (const those of Map.groupBy(erasures, ({ view }) => view.organisationId).values()) {
+        const together = those.length > 1 ? eraseUsual(those) : Promise.resolve(new Map())
+        for (const erasure of those) {
+          outcomes.set(
+            erasure,
+            together.then((erased) => erased.get(erasure) ?? eraseAlone(erasure)),
+          )
+        }
+      }
+      return erasures.map((erasure) => ({ outcome: outcomes.get(erasure) ?? eraseAlone(erasure) }))
+    },
+  )
+
+  /** Those of one organisation that are as usual, in one transaction, which is tried once: what is not in its result is not done. */
+  async function eraseUsual(erasures: readonly KeyedErasure[]): Promise<Map<KeyedErasure, ErasedSubject>> {
+    // Of two erasures of one subject the second finds nothing.
+    const byKey = new Map(erasures.map((erasure) => [erasure.key, erasure]))
+    const asked = [...byKey.values()]
+    const [first] = asked
+    if (!first) return new Map()
+    const { organisationId } = first.view
+    const columns = [
+      asked.map(({ key }) => key),
+      asked.map(({ view }) => view.trackerId),
+      asked.map(({ view }) => view.since),
+      asked.map(({ mark }) => mark.erasedAt),
+    ]
+    try {
+      return await connections.transaction(async (run) => {
+        const { rows } = await run(lockUsual, [...columns, mostEvents, organisationId])
+        if (rows.length === 0) return new Map()
+        const keys = rows.map((row) => text(row, 'subject_key'))
+        const [events, sessions, , , ledger] = await Promise.all([
+          run(deleteEventsOfAll, [keys]),
+          run(deleteSessionsOfAll, [keys]),
+          run(deleteIdentifiersOfAll, [keys]),
+          deleteSubjects(run, keys),
+          holdLedger(run, organisationId),
+        ])
+        noteDeletion(run)
+        const deleted = { sessions: 0, events: 0 }
+        const left = rows.flatMap((row) => {
+          const erasure = byKey.get(text(row, 'subject_key'))
+          if (!erasure) return []
+          const counts = { sessions: integer(row, 'session_count'), events: integer(row, 'event_count') }
+          deleted.sessions += counts.sessions
+          deleted.events += counts.events
+          return { erasure, ...leaveBehind(run, ledger, erasure, counts, erasure.mark.erasedAt) }
+        })
+        if (deleted.events !== events.rowCount || deleted.sessions !== sessions.rowCount) {
+          throw new Error('Subjects held other rows than were counted.')
+        }
+        return new Map(left.map(({ erasure, prove }) => [erasure, prove()]))
+      })
+    } catch (error) {
+      // Whether a commit was done cannot be told when its answer is lost; all else was rolled back, and one may have failed the others.
+      if (isConnectionLost(error)) throw error
+      return new Map()
+    }
+  }
+
+  function eraseAlone(erasure: KeyedErasure): Promise<ErasedSubject | null> {
+    const { key, view, subjectId, mark } = erasure
+    const { trackerId, organisationId, since } = view
+    return connections.transaction(async (run) => {
+      const [held] = (await run(lock, [key, trackerId, organisationId])).rows
+      if (!held) {
+        if ((await run(visible, [trackerId, organisationId])).rowCount === 0) return null
+        takeTurn(run)
+        if (!(await holdTrackers(run, [trackerId])).has(trackerId)) return null
+        await run(claim, [key, trackerId, subjectId])
+      }
+      const { erasedAt } = mark
+      // What happened later than now, by a clock that ran ahead, stays away too. What was stored meanwhile may have.
+      const isAhead = !held || integer(held, 'last_seen_at') > erasedAt
+      // What has aged out goes before the rest, and uncounted: nobody could see it any more.
+      const hasAged = !held || integer(held, 'oldest_at') < since
+      const [newest, , , events, sessions, , , ledger] = await Promise.all([
+        isAhead ? run(newestOf, [key]) : null,
+        hasAged ? run(deleteAgedEvents, [key, since]) : null,
+        hasAged ? run(deleteAgedSessions, [key, since]) : null,
+        run(deleteEvents, [key]),
+        run(deleteSessions, [key]),
+        run(deleteIdentifiers, [key]),
+        run(deleteSubject, [key]),
+        holdLedger(run, organisationId),
+      ])
+      noteDeletion(run)
+      const counts = { sessions: sessions.rowCount ?? 0, events: events.rowCount ?? 0 }
+      const newestAt = newest?.rows[0] ? integerOrNull(newest.rows[0], 'newest') : null
+      return leaveBehind(run, ledger, erasure, counts, Math.max(erasedAt, newestAt ?? erasedAt)).prove()
+    })
+  }
+
+  return async (view, subjectId, mark, note) => {
+    const key = subjectKeyText(view.trackerId, subjectId)
+    return (await erase({ key, view, subjectId, mark, note })).outcome
+  }
+}
+
+/** Leaves behind what an erasure must, sent together with the commit; tells of it once the ledger has all entries of the transaction. */
+function leaveBehind(
+  run: Run,
+  ledger: HeldLedger,
+  { view, mark, note }: SubjectErasure,
+  counts: SubjectCounts,
+  refusedUntil: number,
+): { prove(): ErasedSubject } {
+  const { trackerId, organisationId } = view
+  const { erasedAt, digest, commitment } = mark
+  const alreadyErased = counts.sessions === 0 && counts.events === 0
+  const record = formatRecord({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
+  const ledgerIndex = ledger.append(record)
+  leaveTombstone(run, { organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex })
+  leaveNote(run, note, { counts, ledgerIndex })
+  return { prove: () => ({ counts, record, proof: ledger.tree.prove(ledgerIndex), refusedUntil }) }
+}
