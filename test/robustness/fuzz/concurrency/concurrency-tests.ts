@@ -8,7 +8,7 @@ import { inReverse } from '../../../support/in-reverse.ts'
 import { always } from '../../../support/rows.ts'
 import { seededRandom } from '../../../support/seeded-random.ts'
 import { eraseIn } from '../../../support/test-keyring.ts'
-import { organisationId, setStage, subjects, type WorkOrder } from './stage.ts'
+import { beginChapters, organisationId, setStage, type WorkOrder } from './stage.ts'
 import { assertExplainable, type Deed } from './subject-history.ts'
 
 const workerPath = fileURLToPath(new URL('worker.ts', import.meta.url))
@@ -29,15 +29,15 @@ export async function concurrencyTests({ processes, rounds, steps, lanes }: Conc
   await setStage(store)
 
   /** The history of all processes, and what is left at its end. */
-  async function work(seed: number): Promise<Deed[]> {
+  async function work(seed: number, chapters: string[][]): Promise<Deed[]> {
     const workers = Array.from({ length: processes }, (_, i) =>
-      start({ address, seed: seed + i, name: `${seed}-${i}`, steps, lanes }),
+      start({ address, seed: seed + i, chapters, name: `${seed}-${i}`, steps, lanes }),
     )
     await Promise.all(workers.map((worker) => once(worker, 'message')))
     const histories = workers.map(history)
     for (const worker of workers) worker.send('go')
     const deeds = (await Promise.all(histories)).flat()
-    for (const subject of subjects) {
+    for (const subject of chapters.flat()) {
       const told = await eraseIn(store, { organisationId, trackerId: subject, since: always }, 'anna')
       deeds.push({
         kind: 'erase',
@@ -78,8 +78,12 @@ export async function concurrencyTests({ processes, rounds, steps, lanes }: Conc
       const { seed } = seededRandom()
       for (let round = 0; round < rounds; round++) {
         t.diagnostic(`LETHE_TEST_SEED=${seed + round}`)
-        const deeds = await work(seed + round)
-        for (const subject of subjects) assertExplainable(deeds.filter((deed) => deed.subject === subject))
+        const deeds = await work(seed + round, await beginChapters(store, round, steps))
+        for (const those of Map.groupBy(deeds, ({ subject }) => subject).values()) assertExplainable(those)
+        const imports = deeds.filter((deed) => deed.kind === 'import')
+        const refused = imports.filter(({ told }) => told.ofErased !== undefined).length
+        t.diagnostic(`${imports.length} imports, ${refused} of them refused`)
+        assert.ok(refused > 0 && refused < imports.length)
       }
     })
   })

@@ -9,6 +9,8 @@ export interface WorkOrder {
   /** Of the store. */
   address: string
   seed: number
+  /** The trackers of a single subject each that it works on, those of each chapter together. */
+  chapters: string[][]
   /** Marks what it imports, so that no two processes import the same. */
   name: string
   /** So many, in each of so many lanes that do not wait for each other. */
@@ -17,8 +19,8 @@ export interface WorkOrder {
 }
 
 export const organisationId = 'acme'
-/** Trackers of a single subject each, so that a sweep tells what it took from that one. */
-export const subjects = ['first', 'second', 'third']
+/** How many steps of a lane make a chapter. */
+export const chapterSteps = 15
 /** Where the window begins. */
 export const edge: Instant = Date.parse('2026-11-15T12:00:00.000Z')
 /** Who is in the crowd all the time. */
@@ -27,10 +29,21 @@ export const keepers = Array.from({ length: 40 }, (_, number) => `keeper-${Strin
 export async function setStage({ organisations, trackers, ingest, retention }: Store): Promise<void> {
   await organisations.create({ id: organisationId, name: 'Acme', plan: 'free', createdAt: 1 })
   await rememberWindows({ retention }, keeping(1))
-  for (const id of [...subjects, 'crowd'])
-    await trackers.create({ id, organisationId, name: id, createdAt: 1 })
+  await trackers.create({ id: 'crowd', organisationId, name: 'crowd', createdAt: 1 })
   await ingest.ingest(
     keepers.flatMap((keeper, i) => visit(keeper, { trackerId: 'crowd', startedAt: edge + i * 250 })),
     testKeys,
   )
+}
+
+/**
+ * Makes trackers of a single subject each, so that a sweep tells what it took from that one. With every chapter others begin: what was
+ * erased refuses more and more of what comes.
+ */
+export async function beginChapters({ trackers }: Store, round: number, steps: number): Promise<string[][]> {
+  const chapters = Array.from({ length: Math.ceil(steps / chapterSteps) }, (_, chapter) =>
+    ['first', 'second', 'third'].map((name) => `${round}-${chapter}-${name}`),
+  )
+  for (const id of chapters.flat()) await trackers.create({ id, organisationId, name: id, createdAt: 1 })
+  return chapters
 }

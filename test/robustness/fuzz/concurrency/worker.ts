@@ -7,12 +7,12 @@ import { seededRandom } from '../../../support/seeded-random.ts'
 import { visit } from '../../../support/shop.ts'
 import { eraseIn, testKeys } from '../../../support/test-keyring.ts'
 import { stepBefore } from '../../../support/windows.ts'
-import { edge, keepers, organisationId, subjects, type WorkOrder } from './stage.ts'
+import { chapterSteps, edge, keepers, organisationId, type WorkOrder } from './stage.ts'
 import type { Deed } from './subject-history.ts'
 import { assertKeepersListed } from './walk-crowd.ts'
 
 /** A process at work on a store that others work on. Tells what it did to single subjects, and fails when a list was wrong. */
-const { address, seed, name, steps, lanes }: WorkOrder = JSON.parse(process.argv[2] ?? '')
+const { address, seed, chapters, name, steps, lanes }: WorkOrder = JSON.parse(process.argv[2] ?? '')
 const random = seededRandom(seed)
 const store = await openStoreAt(address)
 const deeds: Deed[] = []
@@ -22,16 +22,21 @@ process.send?.('ready')
 await new Promise((resolve) => process.once('message', resolve))
 await Promise.all(
   Array.from({ length: lanes }, async () => {
-    for (let step = 0; step < steps; step++)
-      await (random.integer(5) < 4 ? touchSubject(store) : touchCrowd(store))
+    for (let step = 0; step < steps; step++) {
+      const trackers = chapters[Math.floor(step / chapterSteps)] ?? assert.fail('a chapter is missing')
+      await (random.integer(5) < 4 ? touchSubject(store, trackers) : touchCrowd(store))
+    }
   }),
 )
 await store.close()
 process.send?.(deeds)
 process.disconnect?.()
 
-async function touchSubject({ ingest, subjects: port, retention }: Store): Promise<void> {
-  const subject = random.pick(subjects)
+async function touchSubject(
+  { ingest, subjects: port, retention }: Store,
+  trackers: readonly string[],
+): Promise<void> {
+  const subject = random.pick(trackers)
   const sees = random.pick(['all', 'fresh'] as const)
   const view = { organisationId, trackerId: subject, since: sees === 'all' ? always : edge }
   const kind = random.pick(['import', 'import', 'import', 'erase', 'read', 'read', 'sweep'] as const)
@@ -39,7 +44,8 @@ async function touchSubject({ ingest, subjects: port, retention }: Store): Promi
   const done = () => ({ subject, startedAt, endedAt: machineTime() })
   if (kind === 'import') {
     const [age, events] = [random.pick(['fresh', 'old'] as const), 1 + random.integer(9)]
-    const at = (age === 'fresh' ? edge : edge - 100_000) + random.integer(1_000)
+    // Mostly later than what was erased so far, so that it is stored.
+    const at = (age === 'fresh' ? edge : edge - 100_000) + 20 * count + random.integer(1_000)
     const told = await ingest.ingest(newVisit(subject, at, events), testKeys)
     deeds.push({ kind, age, at, events, told, ...done() })
   } else if (kind === 'erase') {

@@ -32,6 +32,10 @@ export function judge(request: GeneratedRequest, answer: Answer): void {
 export function assertAnswer(method: string, target: string, answer: Answer): void {
   assert.notEqual(answer.status, 500)
   assert.ok(answer.headers.get('x-request-id'), 'an answer without X-Request-Id')
+  if (answer.status === 204) {
+    assertMethodsTold(method, answer)
+    return
+  }
   const path = pathOf(target)
   if (answer.status < 400 && page.test(path)) return
   assertDocumented(method, path, answer)
@@ -40,6 +44,14 @@ export function assertAnswer(method: string, target: string, answer: Answer): vo
     assert.ok(textIn(error, 'code') && textIn(error, 'message'))
     assert.equal(textIn(meta, 'requestId'), answer.headers.get('x-request-id'))
   }
+}
+
+/** Whoever asks a public path for its methods is told them, and nothing else. */
+function assertMethodsTold(method: string, { headers, body }: Answer): void {
+  assert.equal(method, 'OPTIONS')
+  assert.match(headers.get('allow') ?? '', /^[A-Z, ]*OPTIONS$/)
+  assert.equal(headers.get('set-cookie'), null)
+  assert.equal(body, null)
 }
 
 function judgeOperation(operation: Operation, { target, key }: GeneratedRequest, answer: Answer): void {
