@@ -10,12 +10,14 @@ export const secretBytes = 32
 /** A key with which tombstones are made, one for each secret. */
 export type TombstoneKey = Uint8Array
 
+export const digestBytes = 16
+
 /**
  * What tombstones keep of a subject: nobody without the key can tell whose it is. The first 16 bytes of HMAC-SHA-256 over tracker id,
  * NUL and subject id.
  */
 export function tombstoneDigest(key: TombstoneKey, trackerId: string, subjectId: string): Buffer {
-  return createHmac('sha256', key).update(`${trackerId}\0${subjectId}`).digest().subarray(0, 16)
+  return createHmac('sha256', key).update(`${trackerId}\0${subjectId}`).digest().subarray(0, digestBytes)
 }
 
 /** What the ledger keeps of a subject: nobody without the nonce can tell whose it is. */

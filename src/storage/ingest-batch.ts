@@ -29,6 +29,8 @@ export interface SubjectChange {
 
 /** A subject's rows of one batch. */
 export interface SubjectBatch {
+  /** Which of the batch's subjects it is, from 0, by their first rows. */
+  number: number
   key: Buffer
   trackerId: string
   subjectId: string
@@ -36,16 +38,20 @@ export interface SubjectBatch {
   events: IncomingEvent[]
 }
 
+/** Tells subjects of a batch apart. */
+export const nameOf = ({ trackerId, subjectId }: { trackerId: string; subjectId: string }) =>
+  `${trackerId}\0${subjectId}`
+
 /** The batch by subject, in the order of their keys, so that writing walks through the tables once. */
 export function bySubject(batch: readonly IncomingRow[]): SubjectBatch[] {
   const subjects = new Map<string, SubjectBatch>()
   for (const row of batch) {
-    const name = `${row.trackerId}\0${row.subjectId}`
+    const name = nameOf(row)
     let subject = subjects.get(name)
     if (!subject) {
       const { trackerId, subjectId } = row
       const key = Buffer.from(subjectKey(trackerId, subjectId))
-      subject = { key, trackerId, subjectId, sessions: [], events: [] }
+      subject = { number: subjects.size, key, trackerId, subjectId, sessions: [], events: [] }
       subjects.set(name, subject)
     }
     if (row.type === 'session') subject.sessions.push(row)

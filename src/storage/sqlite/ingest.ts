@@ -22,14 +22,17 @@ import { dailyTotalWriting } from './daily-total.ts'
 import { identifierWriting } from './identifier.ts'
 import { interleavingWriting } from './interleaving.ts'
 import { packRows, unpackRows } from './packed-rows.ts'
-import { tombstoneLookup } from './tombstone.ts'
+import { type BatchDigests, digestMaking, digestsMade, tombstoneLookup } from './tombstone.ts'
 
 export function ingestStore({ reader, writer }: Connections<ReturnType<typeof ingestCommands>>): IngestStore {
   const refusedLines = reader.prepare('SELECT reason, lines FROM refused_lines')
+  const makeDigests = digestMaking(reader)
   return {
     async ingest(batch, keys) {
       const pieces = packRows(batch)
-      return writer.runMoving(pieces, 'ingest', pieces, keys)
+      const made = makeDigests(batch, keys)
+      const moved = made ? [...pieces, made.digests] : pieces
+      return writer.runMoving(moved, 'ingest', pieces, keys, made)
     },
     countRefused: (lines) => writer.run('countRefused', lines),
     refusedLines: async () => toRefusedLines(refusedLines.all()),
@@ -78,17 +81,18 @@ export function ingestCommands(db: DatabaseSync) {
   }
 
   return {
-    ingest: (batch: readonly ArrayBuffer[], keys: readonly TombstoneKey[]): IngestResult =>
+    ingest: (
+      batch: readonly ArrayBuffer[],
+      keys: readonly TombstoneKey[],
+      made: BatchDigests | null,
+    ): IngestResult =>
       transaction(db, () => {
         const added = { subjects: 0, sessions: 0, events: 0 }
         const totals = new DailyChanges()
         const ownerOf = lookUpOwners()
         const isThere = (trackerId: string) => ownerOf(trackerId) !== null
         const { accepted, ...refused } = withoutRefused(bySubject(unpackRows(batch)), isThere)
-        const refusedUntil = lookUpTombstones(keys)
-        const { living, ofErased } = withoutErased(accepted, ({ trackerId, subjectId }) =>
-          refusedUntil(trackerId, subjectId),
-        )
+        const { living, ofErased } = withoutErased(accepted, lookUpTombstones(digestsMade(keys, made)))
         // Nothing else is kept of a subject meanwhile: what outlives a batch's many small objects is dear to collect.
         const changes: { change: SubjectChange; subject: SubjectBatch }[] = []
         for (const subject of living) {

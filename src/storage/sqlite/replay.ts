@@ -11,7 +11,7 @@ import { transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { ledgerAppending } from './ledger.ts'
 import { deletionNote } from './scrub.ts'
-import { tombstoneLookup, tombstoneWriting } from './tombstone.ts'
+import { digestsOf, tombstoneLookup, tombstoneWriting } from './tombstone.ts'
 
 export function replayStore({ reader, writer }: Connections<ReturnType<typeof replayCommands>>): ReplayStore {
   const nextGuarded = reader.prepare(
@@ -98,9 +98,9 @@ function refusal(db: DatabaseSync) {
   return (trackerId: string, subjectIds: readonly string[], keys: readonly TombstoneKey[]): SweptCounts =>
     transaction(db, () => {
       const removed = { subjects: 0, sessions: 0, events: 0 }
-      const refusedUntil = lookUp(keys)
+      const refusedUntil = lookUp((subject) => digestsOf(keys, subject))
       for (const subjectId of subjectIds) {
-        const until = refusedUntil(trackerId, subjectId)
+        const until = refusedUntil({ trackerId, subjectId })
         const row = until === null ? undefined : find.get(trackerId, subjectId)
         if (until === null || !row || integer(row, 'first_seen_at') > until) continue
         const key = blob(row, 'subject_key')

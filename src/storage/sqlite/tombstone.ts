@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { IncomingRow } from '../../domain/ingest.ts'
 import type { Instant } from '../../domain/instant.ts'
-import { type TombstoneKey, tombstoneDigest } from '../../domain/keyring.ts'
+import { digestBytes, type TombstoneKey, tombstoneDigest } from '../../domain/keyring.ts'
 import type { Tombstone, TombstoneStore } from '../../domain/tombstone.ts'
+import { nameOf, type SubjectBatch } from '../ingest-batch.ts'
 import { blob, integer, type Row, text } from '../rows/row.ts'
 import { beyondLedger, newest } from '../rows/tombstone.ts'
 import { transaction } from './connection.ts'
@@ -62,23 +64,87 @@ export function tombstoneWriting(db: DatabaseSync): (tombstone: Tombstone) => vo
   }
 }
 
+/** What the tombstones of a batch's subjects are looked up by. */
+export interface BatchDigests {
+  /** Those of the subjects of these trackers are there. */
+  trackerIds: readonly string[]
+  /** By the numbers of the subjects in the batch, one for each key. */
+  digests: ArrayBuffer
+}
+
+/**
+ * Makes what the tombstones of a batch's subjects will be looked up by, while the writer is busy with the batch before: it takes as long
+ * as a look-up. `null` where no tracker has any, which costs nothing.
+ */
+export function digestMaking(
+  db: DatabaseSync,
+): (batch: readonly IncomingRow[], keys: readonly TombstoneKey[]) => BatchDigests | null {
+  const any = db.prepare(anyOf)
+  return (batch, keys) => {
+    const named = new Set(batch.map(({ trackerId }) => trackerId))
+    const guarded = new Set([...named].filter((trackerId) => any.get(trackerId) !== undefined))
+    if (guarded.size === 0) return null
+    const subjects = new Map(batch.map((row) => [nameOf(row), row]))
+    const digests = Buffer.alloc(subjects.size * keys.length * digestBytes)
+    let at = 0
+    for (const { trackerId, subjectId } of subjects.values()) {
+      for (const key of keys) {
+        if (guarded.has(trackerId)) tombstoneDigest(key, trackerId, subjectId).copy(digests, at)
+        at += digestBytes
+      }
+    }
+    return { trackerIds: [...guarded], digests: digests.buffer }
+  }
+}
+
+/** What was made, for those who look up; for the subjects of other trackers it is made now. */
+export function digestsMade(
+  keys: readonly TombstoneKey[],
+  made: BatchDigests | null,
+): (subject: SubjectBatch) => readonly Uint8Array[] {
+  if (made === null) return (subject) => digestsOf(keys, subject)
+  const isMade = new Set(made.trackerIds)
+  const bytes = Buffer.from(made.digests)
+  return (subject) => {
+    if (!isMade.has(subject.trackerId)) return digestsOf(keys, subject)
+    return keys.map((_, index) => {
+      const at = (subject.number * keys.length + index) * digestBytes
+      return bytes.subarray(at, at + digestBytes)
+    })
+  }
+}
+
+/** A subject, as far as its tombstones go. */
+interface Named {
+  trackerId: string
+  subjectId: string
+}
+
+/** What a subject's tombstones have, one for each key they may have been made with. */
+export function digestsOf(keys: readonly TombstoneKey[], { trackerId, subjectId }: Named): Buffer[] {
+  return keys.map((key) => tombstoneDigest(key, trackerId, subjectId))
+}
+
 /** Tells until when what is said of a subject is refused; `null` where nothing is. To be used within a transaction. */
 export function tombstoneLookup(
   db: DatabaseSync,
-): (keys: readonly TombstoneKey[]) => (trackerId: string, subjectId: string) => Instant | null {
+): <Subject extends Named>(
+  digests: (subject: Subject) => readonly Uint8Array[],
+) => (subject: Subject) => Instant | null {
   const any = db.prepare(anyOf)
   const all = db.prepare(ofSubject)
-  return (keys) => {
+  return (digests) => {
     // Most trackers have none, and then a subject costs nothing.
     const guarded = new Map<string, boolean>()
-    return (trackerId, subjectId) => {
+    return (subject) => {
+      const { trackerId } = subject
       let isGuarded = guarded.get(trackerId)
       if (isGuarded === undefined) {
         isGuarded = any.get(trackerId) !== undefined
         guarded.set(trackerId, isGuarded)
       }
       if (!isGuarded) return null
-      return latest(keys.flatMap((key) => all.all(trackerId, tombstoneDigest(key, trackerId, subjectId))))
+      return latest(digests(subject).flatMap((digest) => all.all(trackerId, digest)))
     }
   }
 }
