@@ -52,15 +52,18 @@ async function attemptOnce<Result>(
   const ignore = () => {}
   client.on('error', ignore)
   let isSound = false
+  const sent: Promise<unknown>[] = []
   try {
     const first = { text: begin, query_timeout: silenceMs }
     const begun = client.query(first).then(() => {
       attempt.hasBegun = true
     })
-    // Where statements can be sent behind each other, the first need not wait; should this one fail, all behind it do.
-    const sent: Promise<unknown>[] = []
+    // Where statements can be sent behind each other, none need wait; should this one fail, all behind it do.
+    let last: Promise<unknown> = begun
     const run: Run = ({ name, text }, values = []) => {
-      const asked = client.query<Row>({ name, text, values: [...values] })
+      const ask = () => client.query<Row>({ name, text, values: [...values] })
+      const asked = client.pipeline ? ask() : last.then(ask, ask)
+      last = asked
       const answered = Promise.all([asked, begun]).then(([result]) => result)
       answered.catch(() => {})
       sent.push(answered)
@@ -70,10 +73,13 @@ async function attemptOnce<Result>(
     else await begun
     const result = await work(client, run)
     // The last statements may still be under way; the commit is sent behind them, and counts only with all of them.
+    if (!client.pipeline) await Promise.all(sent)
     await Promise.all([...sent, client.query('COMMIT')])
     isSound = true
     return result
   } catch (error) {
+    // Nothing may be sent behind the end of the transaction.
+    await Promise.allSettled(sent)
     if (!isConnectionLost(error)) isSound = await didRollBack(client)
     throw error
   } finally {

@@ -28,6 +28,35 @@ describe('connections to PostgreSQL', () => {
     })
   }
 
+  it('send one statement behind the other where they load, and none behind a transaction that failed', async (t) => {
+    const lifetime = inReverse(t)
+    const connections = new Connections(await freshDatabase(lifetime), false)
+    lifetime.after(() => connections.close())
+    const warnings: Error[] = []
+    const listen = (warning: Error) => warnings.push(warning)
+    process.on('warning', listen)
+    lifetime.after(() => void process.off('warning', listen))
+    const wait = statement('SELECT pg_sleep(0.05)')
+    await connections.transaction((run) => run(statement('CREATE TABLE numbers (number int)')))
+    const add = statement('INSERT INTO numbers VALUES ($1)')
+    const added = async () => connections.read(statement('SELECT number FROM numbers'), [])
+    await connections.load(async (_, run) => {
+      run(wait)
+      run(add, [7])
+    })
+    assert.deepEqual(await added(), [{ number: 7 }])
+    const failed = connections.load(async (_, run) => {
+      run(wait)
+      run(add, [8])
+      throw new Error('no more')
+    })
+    await assert.rejects(failed, /no more/)
+    // Behind everything that this connection was asked for.
+    await Promise.all([1, 2].map(() => connections.load((_, run) => run(wait))))
+    assert.deepEqual(await added(), [{ number: 7 }])
+    assert.deepEqual(warnings, [])
+  })
+
   it('refuse immediately what would have to wait behind thousands of others', async (t) => {
     const lifetime = inReverse(t)
     const connections = new Connections(await freshDatabase(lifetime), false)
