@@ -10,6 +10,8 @@ export interface Sizes {
   start: StartSize
   mixed: MixedSize
   postgres: PostgresSize
+  find: FindSize
+  export: ExportSize
 }
 
 export type PartName = keyof Sizes
@@ -89,6 +91,24 @@ export interface PostgresSize {
   lines: number
 }
 
+export interface FindSize {
+  stores: string[]
+  subjects: number[]
+  rounds: number
+  /** One behind the other, in each round. */
+  searches: number
+  /** Of the import with identifiers and the one without. */
+  lines: number
+}
+
+export interface ExportSize {
+  stores: string[]
+  events: number
+  otherSubjects: number
+  rounds: number
+  quietSeconds: number
+}
+
 const routes = [
   ...['node:http', 'baseline read', 'read', 'baseline page of 50', 'page of 50', 'page of 200', 'erase'],
   ...['baseline 401', '401', '404', '429 by address', '429 by key'],
@@ -140,6 +160,20 @@ const full: Sizes = {
     seconds: 5,
     connections: 64,
     lines: 1_000_000,
+  },
+  find: {
+    stores: ['SQLite', 'PostgreSQL'],
+    subjects: [1_000, 1_000_000],
+    rounds: 5,
+    searches: 500,
+    lines: 1_000_000,
+  },
+  export: {
+    stores: ['SQLite', 'PostgreSQL'],
+    events: 1_000_000,
+    otherSubjects: 20_000,
+    rounds: 3,
+    quietSeconds: 5,
   },
 }
 
@@ -210,6 +244,14 @@ const toy: Sizes = {
     seconds: 0.1,
     connections: 8,
     lines: 500,
+  },
+  find: { stores: ['SQLite', 'PostgreSQL'], subjects: [50, 200], rounds: 1, searches: 5, lines: 500 },
+  export: {
+    stores: ['SQLite', 'PostgreSQL'],
+    events: 2_000,
+    otherSubjects: 50,
+    rounds: 1,
+    quietSeconds: 0.1,
   },
 }
 

@@ -24,6 +24,14 @@ export function listBarely(sql: Client, order: string): Promise<unknown> {
   return sql.query({ name: order, text, values: [tracker] })
 }
 
+/** Reads all sessions and events of a subject, oldest first, and keeps none. */
+export async function readAllBarely(sql: Client, subjectId: string): Promise<void> {
+  const values = [subjectKeyText(tracker, subjectId)]
+  await sql.query({ text: 'SELECT * FROM sessions WHERE subject_key = $1 ORDER BY started_at', values })
+  const text = 'SELECT * FROM events WHERE subject_key = $1 ORDER BY occurred_at, event_id'
+  await sql.query({ text, values, rowMode: 'array' })
+}
+
 /** Deletes the rows of a subject, in one transaction. */
 export async function deleteBarely(sql: Client, subjectId: string): Promise<void> {
   const values = [subjectKeyText(tracker, subjectId)]

@@ -43,6 +43,25 @@ export class PlainDeletes {
   }
 }
 
+/** How long it takes to read all sessions and events of a subject, oldest first, of which none is kept. */
+export function readAllPlainly(path: string, subjectId: string, events: number): number {
+  const db = openWriter(path)
+  const key = subjectKey(tracker, subjectId)
+  const from = performance.now()
+  let found = 0
+  for (const _ of db
+    .prepare('SELECT * FROM sessions WHERE subject_key = ? ORDER BY started_at')
+    .iterate(key)) {
+    // Reading it is all there is to do.
+  }
+  const all = db.prepare('SELECT * FROM events WHERE subject_key = ? ORDER BY occurred_at, event_id')
+  for (const _ of all.iterate(key)) found += 1
+  const tookMs = performance.now() - from
+  db.close()
+  if (found !== events) throw new Error(`${found} events were there, not ${events}`)
+  return tookMs
+}
+
 /** Rows per second of batched inserts that look at nothing and count nothing; making the rows is not timed. */
 export function insertPlainly(path: string, lines: number, order: LineOrder): number {
   const db = openWriter(path)

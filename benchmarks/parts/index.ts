@@ -1,6 +1,8 @@
 import type { Part } from '../bench.ts'
 import type { PartName, Sizes } from '../sizes.ts'
 import { measureErase } from './erase.ts'
+import { measureExport } from './export.ts'
+import { measureFind } from './find.ts'
 import { measureGrowth } from './growth.ts'
 import { measureHttp } from './http.ts'
 import { measureImport } from './import.ts'
@@ -19,6 +21,8 @@ export const parts: { [Name in PartName]: Part<Sizes[Name]> } = {
   mixed: measureMixed,
   growth: measureGrowth,
   postgres: measurePostgres,
+  find: measureFind,
+  export: measureExport,
 }
 
 export function isPart(name: string): name is PartName {

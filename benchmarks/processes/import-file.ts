@@ -9,17 +9,28 @@ import { lethe, root } from './root.ts'
 import { residentMegabytes } from './usage.ts'
 
 /** Writes so many lines of visits. */
-export async function writeFile(path: string, lines: number, order: LineOrder): Promise<void> {
+export async function writeFile(
+  path: string,
+  lines: number,
+  order: LineOrder,
+  { areIdentified = false } = {},
+): Promise<void> {
   const file = createWriteStream(path)
   let text = ''
   for (const row of visits(lines, order)) {
-    text += `${asLine(row)}\n`
+    text += `${asLine(areIdentified && row.type === 'session' ? identified(row) : row)}\n`
     if (text.length < 1_000_000) continue
     if (!file.write(text)) await once(file, 'drain')
     text = ''
   }
   file.end(text)
   await once(file, 'finish')
+}
+
+/** Every session’s line says who it was. */
+function identified(row: IncomingRow): IncomingRow {
+  const userId = row.subjectId.replace('visitor-', '')
+  return { ...row, identifiers: { email: `${userId}@shop.example`, userId } }
 }
 
 /** A row as it stands in a file. */

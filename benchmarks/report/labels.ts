@@ -22,6 +22,8 @@ export const labels: Record<string, Label> = {
   sweptMs: { heading: 'sweep, ms', digits: 1 },
   tookMs: { heading: 'over HTTP, ms', digits: 2 },
   eraseMs: { heading: 'erasure over HTTP, ms', digits: 2, spread: true },
+  searchMs: { heading: 'search over HTTP, ms', digits: 2, spread: true },
+  firstMs: { heading: 'first byte, ms', digits: 0 },
   startMs: { heading: 'ms', digits: 0, spread: true },
   seconds: { heading: 'seconds', digits: 1 },
   ratio: { heading: 'ratio', digits: 2, spread: true },
@@ -32,6 +34,7 @@ export const labels: Record<string, Label> = {
   cpuMicros: { heading: 'CPU, µs', digits: 1 },
   bareCpuMicros: { heading: 'bare Fastify CPU, µs', digits: 1 },
   cpuRatio: { heading: 'ratio of CPU', digits: 2, spread: true },
+  idleMegabytes: { heading: 'MB before', digits: 1 },
   megabytes: { heading: 'MB', digits: 1 },
 }
 

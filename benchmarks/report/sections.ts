@@ -132,6 +132,20 @@ The import brings visits that age out within seconds, so that the sweep has some
     text: 'The store on PostgreSQL beside the bare SQL, on one server: what Lethe and HTTP add to it.',
     charts: () => [],
   },
+  {
+    part: 'find',
+    title: 'Finding a person',
+    text: `A search by an identifier over HTTP, among few subjects and among many, each with two identifiers. A ratio compares with
+the fewest in the same round. Then \`lethe import\` of the same lines with and without identifiers.`,
+    charts: () => [],
+  },
+  {
+    part: 'export',
+    title: 'The whole copy',
+    text: `All of one large subject in one request, read to its end, beside reading the same rows with plain SQL in a process of their
+own; the most memory the service had before and after; and what 200 reads a second of other subjects feel of it.`,
+    charts: () => [],
+  },
 ]
 
 function ratios(title: string, { rows }: Group): BarChart {

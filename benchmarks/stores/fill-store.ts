@@ -12,18 +12,25 @@ export const daysBack = 170
 const eventsPerSession = 4
 const dayMs = 86_400_000
 
-/** Fills a store with subjects of `eventsEach` events. */
+/** What a subject is known by, no two by the same. */
+export function identifiersOf(subject: number): Record<string, string> {
+  return { email: `visitor-${subject}@shop.example`, userId: `${subject}` }
+}
+
+/** Fills a store with subjects of `eventsEach` events, which bring identifiers where the subjects have any. */
 export async function fillStore(
   env: Record<string, string>,
   subjects: number,
   eventsEach: number,
+  identifiers?: typeof identifiersOf,
 ): Promise<void> {
   const services = await openServices(readConfig(env))
   let batch: IncomingRow[] = []
   // The store takes one batch while the next is made.
   let storing: Promise<unknown> = Promise.resolve()
   for (const subject of inOrderOfKeys(subjects)) {
-    for (let event = 0; event < eventsEach; event++) batch.push(eventOf(subject, event))
+    const brought = identifiers && { identifiers: identifiers(subject) }
+    for (let event = 0; event < eventsEach; event++) batch.push({ ...eventOf(subject, event), ...brought })
     if (batch.length < batchSize) continue
     await storing
     storing = services.ingest.ingest(batch, services.keyring.tombstoneKeys)

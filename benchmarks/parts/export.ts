@@ -1,0 +1,94 @@
+// The whole copy of a large subject over HTTP, beside reading the same rows with plain SQL; its memory, and what others feel of it.
+import { Client } from 'pg'
+import { readConfig } from '../../src/config.ts'
+import { openServices } from '../../src/services.ts'
+import { startPostgres } from '../../test/support/postgres.ts'
+import { readAllBarely } from '../baselines/bare-postgres.ts'
+import { readAllPlainly } from '../baselines/plain-sqlite.ts'
+import type { Bench } from '../bench.ts'
+import { readsMeanwhile } from '../load/reads-meanwhile.ts'
+import { type RunningProcess, startLethe } from '../processes/start-process.ts'
+import { residentMegabytes } from '../processes/usage.ts'
+import { Figures } from '../report/figures.ts'
+import type { Group } from '../report/results.ts'
+import type { ExportSize } from '../sizes.ts'
+import { type BenchStore, emptyStore, subjectsPath } from '../stores/empty-store.ts'
+import { addSubject, fillStore } from '../stores/fill-store.ts'
+import { createDatabase } from '../stores/postgres-database.ts'
+
+const subjectId = 'visitor-of-many'
+const eventsEach = 10
+
+export async function measureExport(bench: Bench<ExportSize>): Promise<Group[]> {
+  const groups: Group[] = []
+  for (const store of bench.size.stores) groups.push(...(await measureOn(bench, store)))
+  return groups
+}
+
+async function measureOn(bench: Bench<ExportSize>, name: string): Promise<Group[]> {
+  const { size, lifetime, tell } = bench
+  const postgres = name === 'SQLite' ? null : await startPostgres({})
+  if (postgres) lifetime.after(() => postgres.remove())
+  const address = postgres ? await createDatabase(postgres.url, 'bench') : undefined
+  const store = await emptyStore(lifetime, address === undefined ? {} : { address })
+  tell(`${name}: a subject of ${size.events} events among ${size.otherSubjects}`)
+  await fillStore(store.env, size.otherSubjects, eventsEach)
+  const services = await openServices(readConfig(store.env))
+  await addSubject(services, subjectId, size.events)
+  await services.close()
+  const [exports, reads] = [new Figures(), new Figures()]
+  const reading = { key: store.key, subjects: size.otherSubjects, quietSeconds: size.quietSeconds }
+  for (let round = 0; round < size.rounds; round++) {
+    tell(`${name}, round ${round + 1} of ${size.rounds}`)
+    const bareMs = address
+      ? await readWithClient(address)
+      : readAllPlainly(store.path, subjectId, size.events)
+    const server = await startLethe(lifetime, store.env)
+    const warm = residentMegabytes(server.pid, 'VmHWM')
+    const alone = await exportWhole(server, store, size.events)
+    const megabytes = residentMegabytes(server.pid, 'VmHWM')
+    await readsMeanwhile(
+      { server, ...reading },
+      'during the export',
+      () => exportWhole(server, store, size.events),
+      reads,
+    )
+    await server.stop()
+    exports.add('plain SQL', { tookMs: bareMs, ratio: 1 })
+    exports.add('export', { ...alone, ratio: bareMs / alone.tookMs, idleMegabytes: warm, megabytes })
+  }
+  const events = size.events.toLocaleString('en')
+  return [
+    { name: `export on ${name}`, rows: exports.rows(), notes: [`A subject of ${events} events.`] },
+    { name: `reads meanwhile on ${name}`, rows: reads.rows(), notes: ['200 reads a second.'] },
+  ]
+}
+
+async function readWithClient(address: string): Promise<number> {
+  const sql = new Client(address)
+  await sql.connect()
+  const from = performance.now()
+  await readAllBarely(sql, subjectId)
+  const tookMs = performance.now() - from
+  await sql.end()
+  return tookMs
+}
+
+/** Takes the whole copy and throws it away; fails when it is not whole. */
+async function exportWhole(server: RunningProcess, { key }: BenchStore, events: number) {
+  const from = performance.now()
+  const response = await fetch(`${server.url}${subjectsPath}/${subjectId}/export`, {
+    headers: { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' },
+  })
+  let [bytes, found, end] = [0, 0, '']
+  let firstMs = Number.NaN
+  for await (const chunk of response.body ?? []) {
+    if (bytes === 0) firstMs = performance.now() - from
+    const text = end + Buffer.from(chunk).toString('latin1')
+    found += text.split('"eventId":').length - 1 - (end.split('"eventId":').length - 1)
+    end = text.slice(-'"eventId":'.length + 1)
+    bytes += chunk.length
+  }
+  if (found !== events || !end.endsWith('}}')) throw new Error(`an export had ${found} events`)
+  return { tookMs: performance.now() - from, firstMs, bodyBytes: bytes }
+}
