@@ -44,9 +44,13 @@ async function measureOn(bench: Bench<ExportSize>, name: string): Promise<Group[
       ? await readWithClient(address)
       : readAllPlainly(store.path, subjectId, size.events)
     const server = await startLethe(lifetime, store.env)
-    const warm = residentMegabytes(server.pid, 'VmHWM')
+    const idleMegabytes = residentMegabytes(server.pid, 'RssAnon')
+    let megabytes = idleMegabytes
+    const watch = setInterval(() => {
+      megabytes = Math.max(megabytes ?? 0, residentMegabytes(server.pid, 'RssAnon') ?? 0)
+    }, 50)
     const alone = await exportWhole(server, store, size.events)
-    const megabytes = residentMegabytes(server.pid, 'VmHWM')
+    clearInterval(watch)
     await readsMeanwhile(
       { server, ...reading },
       'during the export',
@@ -55,7 +59,7 @@ async function measureOn(bench: Bench<ExportSize>, name: string): Promise<Group[
     )
     await server.stop()
     exports.add('plain SQL', { tookMs: bareMs, ratio: 1 })
-    exports.add('export', { ...alone, ratio: bareMs / alone.tookMs, idleMegabytes: warm, megabytes })
+    exports.add('export', { ...alone, ratio: bareMs / alone.tookMs, idleMegabytes, megabytes })
   }
   const events = size.events.toLocaleString('en')
   return [

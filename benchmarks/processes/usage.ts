@@ -12,8 +12,8 @@ export function cpuMicroseconds(pid: number): number | null {
   return stat === '' ? null : ticks * microsecondsPerTick
 }
 
-/** The memory a process has now (`VmRSS`), or had at its most (`VmHWM`); `null` where nobody can tell. */
-export function residentMegabytes(pid: number, which: 'VmRSS' | 'VmHWM'): number | null {
+/** The memory a process has now (`VmRSS`), without files that it reads (`RssAnon`), or had at its most (`VmHWM`); `null` where nobody can tell. */
+export function residentMegabytes(pid: number, which: 'VmRSS' | 'RssAnon' | 'VmHWM'): number | null {
   const kilobytes = new RegExp(`${which}:\\s+(\\d+) kB`).exec(readProc(pid, 'status'))?.[1]
   return kilobytes === undefined ? null : Number(kilobytes) / 1_000
 }

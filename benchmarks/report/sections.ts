@@ -143,7 +143,7 @@ the fewest in the same round. Then \`lethe import\` of the same lines with and w
     part: 'export',
     title: 'The whole copy',
     text: `All of one large subject in one request, read to its end, beside reading the same rows with plain SQL in a process of their
-own; the most memory the service had before and after; and what 200 reads a second of other subjects feel of it.`,
+own; the memory of the service before it and at its most, without the files that it reads; and what 200 reads a second of other subjects feel of it.`,
     charts: () => [],
   },
 ]

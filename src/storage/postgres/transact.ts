@@ -52,7 +52,8 @@ async function attemptOnce<Result>(
   const ignore = () => {}
   client.on('error', ignore)
   let isSound = false
-  const sent: Promise<unknown>[] = []
+  /** What is under way, and what has failed; not what was answered, which may be large. */
+  const sent = new Set<Promise<unknown>>()
   try {
     const first = { text: begin, query_timeout: silenceMs }
     const begun = client.query(first).then(() => {
@@ -65,8 +66,11 @@ async function attemptOnce<Result>(
       const asked = client.pipeline ? ask() : last.then(ask, ask)
       last = asked
       const answered = Promise.all([asked, begun]).then(([result]) => result)
-      answered.catch(() => {})
-      sent.push(answered)
+      sent.add(answered)
+      answered.then(
+        () => sent.delete(answered),
+        () => {},
+      )
       return answered
     }
     if (client.pipeline) begun.catch(() => {})

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { tooBusy } from '../../../src/domain/errors.ts'
 import { Connections } from '../../../src/storage/postgres/connections.ts'
 import { maxWaitingReads } from '../../../src/storage/postgres/readers.ts'
@@ -7,6 +9,9 @@ import { statement } from '../../../src/storage/postgres/statement.ts'
 import { maxWaitingWrites } from '../../../src/storage/postgres/transaction-pool.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
 
 const planning = statement('SHOW plan_cache_mode')
 
@@ -55,6 +60,23 @@ describe('connections to PostgreSQL', () => {
     await Promise.all([1, 2].map(() => connections.load((_, run) => run(wait))))
     assert.deepEqual(await added(), [{ number: 7 }])
     assert.deepEqual(warnings, [])
+  })
+
+  it('keep nothing of what a long transaction was answered', async (t) => {
+    const lifetime = inReverse(t)
+    const connections = new Connections(await freshDatabase(lifetime), false)
+    lifetime.after(() => connections.close())
+    const large = statement(`SELECT repeat('x', 1000000) AS text`)
+    const heapMb = () => {
+      collectGarbage()
+      return process.memoryUsage().heapUsed / 1_000_000
+    }
+    const before = heapMb()
+    const grown = await connections.atOneMoment(async (run) => {
+      for (let count = 0; count < 100; count++) await run(large)
+      return heapMb() - before
+    })
+    assert.ok(grown < 20, `${grown} MB`)
   })
 
   it('refuse immediately what would have to wait behind thousands of others', async (t) => {
