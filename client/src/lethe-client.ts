@@ -145,7 +145,7 @@ export class LetheClient {
   }
 
   /**
-   * Erases all of a person's data subjects in every tracker, spread across the hour, with an outcome for each: those that are found now,
+   * Erases all of a person's data subjects in every tracker, within the budget, with an outcome for each: those that are found now,
    * or those that were found before. With a journal, hand over the latter: who is erased is not found again.
    */
   async *erasePerson(
@@ -172,7 +172,7 @@ export class LetheClient {
     )
   }
 
-  /** Erases many data subjects, spread across the hour, with an outcome for each. */
+  /** Erases many data subjects, within the budget, with an outcome for each. */
   eraseSubjects(
     trackerId: string,
     subjectIds: Iterable<string>,
