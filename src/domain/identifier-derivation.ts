@@ -1,4 +1,5 @@
 import type { Instant } from './instant.ts'
+import type { Page } from './page.ts'
 import type { Attributes } from './subject.ts'
 import type { BroughtIdentifier } from './subject-identifier.ts'
 import type { TrackerView } from './tracker.ts'
@@ -40,8 +41,8 @@ export interface DerivedCounts {
 }
 
 export interface DerivationStore {
-  /** The next rows of a subject, each in the order in which they are stored; none when there are no more. */
-  rows(tracker: TrackerView, query: SourceQuery): Promise<SourceRow[]>
+  /** The next rows of a subject, in the order in which they are stored. The last page may be empty. */
+  rows(tracker: TrackerView, query: SourceQuery): Promise<Page<SourceRow, SourceRow>>
   /** Those of some identifiers that a subject is not known by yet, or by older data alone, and how many of each there are. */
   missing(
     tracker: TrackerView,

@@ -1,4 +1,5 @@
 import type { DerivationStore, DerivedIdentifier, SourceRow } from '../domain/identifier-derivation.ts'
+import { maxPageBytes, type Page } from '../domain/page.ts'
 import { type BroughtIdentifier, isBroughtLater } from '../domain/subject-identifier.ts'
 import { asInteger, asJson, asText, type Values } from './rows/row.ts'
 
@@ -10,7 +11,16 @@ export function fieldInJson(field: string): string {
   return `${JSON.stringify(field)}:`
 }
 
-export function toSourceRow([id, at, facts]: Values): SourceRow {
+/** A page of rows, which is the last one unless there were as many, or as large ones, as fit. */
+export function sourcePage(values: readonly Values[]): Page<SourceRow, SourceRow> {
+  let bytes = 0
+  for (const [, , facts] of values) if (typeof facts === 'string') bytes += Buffer.byteLength(facts)
+  const rows = values.map(toSourceRow)
+  const isLast = rows.length < sourceRowsPerPage && bytes < maxPageBytes
+  return { rows, next: isLast ? null : (rows.at(-1) ?? null) }
+}
+
+function toSourceRow([id, at, facts]: Values): SourceRow {
   return {
     id: asText(id, 'id'),
     at: asInteger(at, 'at'),

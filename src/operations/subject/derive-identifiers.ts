@@ -3,6 +3,7 @@ import { notFound } from '../../domain/errors.ts'
 import type { DerivationStore, DerivedIdentifier, SourceRow } from '../../domain/identifier-derivation.ts'
 import type { Clock } from '../../domain/instant.ts'
 import type { OrganisationStore } from '../../domain/organisation.ts'
+import type { Page } from '../../domain/page.ts'
 import { type RetentionDays, windowStart } from '../../domain/plan.ts'
 import type { SubjectPosition, SubjectStore } from '../../domain/subject.ts'
 import type { TrackerStore, TrackerView } from '../../domain/tracker.ts'
@@ -80,9 +81,14 @@ export async function deriveIdentifiers(
         // A store may answer immediately: signals and progress must get their turn in between.
         await nextTurn()
         signal?.throwIfAborted()
-        const rows: SourceRow[] = await derivation.rows(tracker, { subjectId, kind, fields, after })
-        for (const row of rows) found.add(kind, row)
-        after = rows.at(-1) ?? null
+        const page: Page<SourceRow, SourceRow> = await derivation.rows(tracker, {
+          subjectId,
+          kind,
+          fields,
+          after,
+        })
+        for (const row of page.rows) found.add(kind, row)
+        after = page.next
         if (after === null) break
         if (found.size >= mostAtOnce) await keep(found.take())
       }

@@ -4,8 +4,8 @@ import {
   fieldInJson,
   missingOf,
   type StoredIdentifier,
+  sourcePage,
   sourceRowsPerPage,
-  toSourceRow,
 } from '../derived-identifiers.ts'
 import { integer, type Row, text } from '../rows/row.ts'
 import type { Connections } from './connections.ts'
@@ -64,7 +64,7 @@ export function derivationStore(connections: Connections): DerivationStore {
       const key = subjectKeyText(trackerId, subjectId)
       const values: Value[] = [key, since, fields.map(fieldInJson), after?.id ?? '', sourceRowsPerPage]
       if (kind === 'event') values.push(after?.at ?? Number.MIN_SAFE_INTEGER)
-      return (await connections.readValues(list[kind], values)).map(toSourceRow)
+      return sourcePage(await connections.readValues(list[kind], values))
     },
     async missing(tracker, derived) {
       const rows = derived.map((identifier) => toRow(tracker, identifier))

@@ -3,7 +3,7 @@ import type {
   DerivationStore,
   DerivedCounts,
   DerivedIdentifier,
-  SourceRow,
+  SourceKind,
 } from '../../domain/identifier-derivation.ts'
 import { maxPageBytes } from '../../domain/page.ts'
 import { lookupKey } from '../../domain/subject-identifier.ts'
@@ -13,24 +13,39 @@ import {
   fieldInJson,
   missingOf,
   type StoredIdentifier,
+  sourcePage,
   sourceRowsPerPage,
-  toSourceRow,
 } from '../derived-identifiers.ts'
-import { integer, text } from '../rows/row.ts'
+import { integer, text, type Values } from '../rows/row.ts'
 import { transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { identifierWriting } from './identifier.ts'
 import { trackerVisibility } from './tracker.ts'
-import { iterateValues } from './values-statement.ts'
+import { preparedIteration } from './values-statement.ts'
 
-const mayHold = (facts: string) =>
-  `EXISTS (SELECT 1 FROM json_each(?3) AS field WHERE instr(${facts}, field.value) > 0)`
-const list = {
-  session: `SELECT session_id, coalesce(attributes_at, 0), iif(attributes_at >= ?2 AND ${mayHold('attributes')}, attributes, NULL)
+// What the fields look like comes behind the other parameters.
+const listSql = {
+  session: (mayHold: string) => `SELECT session_id, coalesce(attributes_at, 0),
+      iif(attributes_at >= ?2 AND ${mayHold}, attributes, NULL)
     FROM sessions WHERE subject_key = ?1 AND session_id > ?4 ORDER BY session_id LIMIT ?5`,
-  event: `SELECT event_id, occurred_at, iif(${mayHold('properties')}, properties, NULL) FROM events
-    WHERE subject_key = ?1 AND occurred_at >= ?2 AND (occurred_at, event_id) > (?6, ?4)
+  event: (mayHold: string) => `SELECT event_id, occurred_at, iif(${mayHold}, properties, NULL) FROM events
+    WHERE subject_key = ?1 AND occurred_at >= ?2 AND (occurred_at, event_id) > (?3, ?4)
     ORDER BY occurred_at, event_id LIMIT ?5`,
+}
+type Iteration = ReturnType<typeof preparedIteration>
+
+const facts = { session: 'attributes', event: 'properties' }
+
+/** Reads rows of a kind in which one of so many fields may be. */
+function listing(db: DatabaseSync): (kind: SourceKind, fieldCount: number) => Iteration {
+  const prepared = new Map<string, Iteration>()
+  return (kind, fieldCount) => {
+    const fields = Array.from({ length: fieldCount }, (_, i) => `instr(${facts[kind]}, ?${6 + i}) > 0`)
+    const sql = listSql[kind](`(${fields.join(' OR ')})`)
+    const known = prepared.get(sql) ?? preparedIteration(db, sql)
+    prepared.set(sql, known)
+    return known
+  }
 }
 
 export function derivationStore({
@@ -38,20 +53,20 @@ export function derivationStore({
   writer,
 }: Connections<ReturnType<typeof derivationCommands>>): DerivationStore {
   const find = identifierLookup(reader)
+  const list = listing(reader)
   return {
     async rows({ trackerId, since }, { subjectId, kind, fields, after }) {
       const key = subjectKey(trackerId, subjectId)
-      const sought = JSON.stringify(fields.map(fieldInJson))
-      const bound = [key, since, sought, after?.id ?? '', sourceRowsPerPage]
-      if (kind === 'event') bound.push(after?.at ?? Number.MIN_SAFE_INTEGER)
-      const rows: SourceRow[] = []
-      let bytes = 0
-      for (const values of iterateValues(reader, list[kind], bound)) {
-        rows.push(toSourceRow(values))
-        bytes += String(values[2]).length
-        if (bytes >= maxPageBytes) break
+      const behind = [after?.at ?? Number.MIN_SAFE_INTEGER, after?.id ?? '']
+      const bound = [key, since, ...behind, sourceRowsPerPage, ...fields.map(fieldInJson)]
+      const rows: Values[] = []
+      let length = 0
+      for (const row of list(kind, fields.length)(bound)) {
+        rows.push(row)
+        length += String(row[2]).length
+        if (length >= maxPageBytes) break
       }
-      return rows
+      return sourcePage(rows)
     },
     missing: async (tracker, derived) => missingOf(derived, find(tracker)),
     add: (tracker, derived) => writer.run('addDerived', tracker, derived),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { DerivedIdentifier, SourceQuery, SourceRow } from '../../../src/domain/identifier-derivation.ts'
+import type { Page } from '../../../src/domain/page.ts'
 import type { SubjectIdentifier } from '../../../src/domain/subject-identifier.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
@@ -25,11 +26,13 @@ export function identifierDerivationContract(fixture: Fixture): void {
     query: Pick<SourceQuery, 'kind' | 'fields'>,
   ): Promise<SourceRow[]> {
     const all: SourceRow[] = []
-    for (;;) {
-      const after = all.at(-1) ?? null
-      const rows = await fixture.store.derivation.rows(view, { subjectId, ...query, after })
-      if (rows.length === 0) return all
-      all.push(...rows)
+    for (let after: SourceRow | null = null; ; ) {
+      const page: Page<SourceRow, SourceRow> = await fixture.store.derivation.rows(view, {
+        ...{ subjectId, ...query, after },
+      })
+      all.push(...page.rows)
+      after = page.next
+      if (after === null) return all
     }
   }
 
@@ -111,7 +114,8 @@ export function identifierDerivationContract(fixture: Fixture): void {
       assert.equal(new Set(sessions.map(({ id }) => id)).size, many.length + 1)
       const query = { subjectId, kind: 'event', fields: ['text'], after: null } as const
       const page = await fixture.store.derivation.rows(tracker, query)
-      assert.ok(page.filter(({ facts }) => facts !== null).length < large.length, 'a page has an end')
+      assert.ok(page.next !== null)
+      assert.ok(page.rows.filter(({ facts }) => facts !== null).length < large.length, 'a page has an end')
     })
   })
 
