@@ -56,7 +56,7 @@ export async function planBatch(
 }
 
 /**
- * Erases one data subject after the other, spread across the window of the budget. What concerns one alone becomes an outcome; what
+ * Erases one data subject after the other, as fast as the budget allows. What concerns one alone becomes an outcome; what
  * would stop them all (the key, the tracker, the journal, a service that never answers) is thrown. Either way the journal knows.
  */
 export async function* eraseBatch(

@@ -39,13 +39,14 @@ export {
 } from './errors.ts'
 export { isIdentifier } from './identifier.ts'
 export type { Journal } from './journal.ts'
-export { type CallOptions, LetheClient, type LetheClientOptions } from './lethe-client.ts'
+export { LetheClient } from './lethe-client.ts'
 export type { Listing } from './listing.ts'
 export { defaultErasuresPerHour } from './pace.ts'
 export type { PersonExport, PersonOutcome, Sought, SubjectRef } from './person.ts'
 export type { RetryPolicy } from './repeat.ts'
 export { type Runtime, systemRuntime } from './runtime.ts'
 export type { ExportEntry, SubjectExport } from './subject-export.ts'
+export type { CallOptions, LetheClientOptions } from './transport.ts'
 export { VerificationError, type VerificationFailure } from './verification-error.ts'
 export {
   type CheckpointOptions,

@@ -20,12 +20,13 @@ interface Window {
 }
 
 /**
- * Spreads erasures evenly over the windows of the budget that runs out first, so that none is ever refused, and no faster than the
- * budget for erasures allows: as assumed until it shows itself. Each counts as spent when it goes, answered or not.
+ * Lets erasures go as long as the budget that runs out first has something left, and then waits until it is full again, so that none is
+ * ever refused. Each counts as spent when it goes, answered or not. While nobody says what is left, they go evenly, by what was seen or
+ * is assumed.
  */
 export class Pace {
   readonly #runtime: Runtime
-  readonly #assumedIntervalMs: number
+  readonly #assumed: { limit: number; windowMs: number }
   /** How long the windows of each budget are, as far as was seen. An answer does not name its budget; its limit must do. */
   readonly #windowMs = new Map<number, number>()
   #window: Window | null = null
@@ -34,7 +35,7 @@ export class Pace {
   constructor(runtime: Runtime, erasuresPerHour: number) {
     if (!(erasuresPerHour > 0)) throw new TypeError('erasuresPerHour must be more than 0.')
     this.#runtime = runtime
-    this.#assumedIntervalMs = hourMs / erasuresPerHour
+    this.#assumed = { limit: erasuresPerHour, windowMs: hourMs }
   }
 
   /** When the next request may go; `null` when it may go immediately, as far as anybody knows. */
@@ -76,27 +77,30 @@ export class Pace {
     this.#plan({ limit, remaining, resetsAt: this.#runtime.now() + resetsInMs })
   }
 
-  /** How long so many more requests will take, as far as anybody can tell. */
+  /** How long so many more requests will take, as far as anybody can tell, apart from the time that each needs. */
   estimateMs(count: number): number {
     if (count === 0) return 0
-    if (this.#nextAt === null) return count * this.#intervalMs
     const now = this.#runtime.now()
-    const waitMs = Math.max(0, this.#nextAt - now)
-    if (this.#window === null) return waitMs + (count - 1) * this.#intervalMs
-    const { remaining, resetsAt } = this.#window
-    const left = Math.max(0, remaining)
-    const inWindowMs = Math.max(0, resetsAt - now)
-    const evenlyMs = Math.max(inWindowMs / (left + 1), this.#intervalMs)
-    const inWindow = Math.min(count, left + 1, Math.ceil(inWindowMs / evenlyMs))
-    return inWindow * evenlyMs + (count - inWindow) * this.#intervalMs
+    const waitMs = Math.max(0, (this.#nextAt ?? now) - now)
+    const { limit, windowMs } = this.#slowest
+    if (this.#window === null && this.#nextAt !== null) return waitMs + (count - 1) * this.#intervalMs
+    const left = this.#window ? Math.max(0, this.#window.remaining) : limit
+    if (count <= left) return waitMs
+    const resetsInMs = this.#window ? Math.max(0, this.#window.resetsAt - now) : windowMs
+    return resetsInMs + Math.floor((count - left - 1) / limit) * windowMs
   }
 
-  /** How far apart erasures are that use up their budget: as it says once it has shown itself, as assumed before. */
+  /** The budget for erasures: as it says once it has shown itself, as assumed before. */
+  get #slowest(): { limit: number; windowMs: number } {
+    const long = Array.from(this.#windowMs, ([limit, windowMs]) => ({ limit, windowMs }))
+      .filter(({ windowMs }) => windowMs > shortWindowMs)
+      .sort((a, b) => b.windowMs / b.limit - a.windowMs / a.limit)
+    return long[0] ?? this.#assumed
+  }
+
+  /** How far apart erasures are while nobody says what is left. */
   get #intervalMs(): number {
-    const long = Array.from(this.#windowMs).filter(([, windowMs]) => windowMs > shortWindowMs)
-    if (long.length === 0) return this.#assumedIntervalMs
-    const slowestMs = Math.max(...long.map(([limit, windowMs]) => windowMs / limit))
-    return this.#window === null ? Math.max(this.#assumedIntervalMs, slowestMs) : slowestMs
+    return Math.max(...[this.#slowest, this.#assumed].map(({ limit, windowMs }) => windowMs / limit))
   }
 
   #lengthOf(limit: number): number {
@@ -104,10 +108,8 @@ export class Pace {
   }
 
   #plan(window: Window): void {
-    const now = this.#runtime.now()
     this.#window = window
-    const evenlyMs = (window.resetsAt - now) / (Math.max(0, window.remaining) + 1)
-    this.#nextAt = now + Math.max(evenlyMs, this.#intervalMs)
+    this.#nextAt = window.remaining > 0 ? null : window.resetsAt
   }
 }
 

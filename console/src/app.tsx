@@ -5,6 +5,7 @@ import { JoinPage } from './pages/join.tsx'
 import { KeysPage } from './pages/keys.tsx'
 import { MembersPage } from './pages/members.tsx'
 import { NotFoundPage } from './pages/not-found.tsx'
+import { SearchPage } from './pages/search.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
 import { SubjectPage } from './pages/subject.tsx'
 import { SubjectsPage } from './pages/subjects.tsx'
@@ -37,6 +38,12 @@ export function App() {
 function Members({ path }: { path: string }) {
   const [isSignedOut, setSignedOut] = useState(false)
   const session = useResource<SignedIn>('/session')
+  // Kept here and nowhere else: an address does not belong into the browser's history.
+  const [search, setSearch] = useState({ text: '', number: 0 })
+  function find(text: string): void {
+    setSearch(({ number }) => ({ text, number: number + 1 }))
+    navigate('/console/search')
+  }
   useEffect(() => {
     whenSignedOut(() => setSignedOut(true))
   }, [])
@@ -50,7 +57,9 @@ function Members({ path }: { path: string }) {
   if (session.data && !isSignedOut) {
     return (
       <SessionProvider value={session.data}>
-        <Shell path={path}>{pageAt(path)}</Shell>
+        <Shell path={path} onFind={find}>
+          {path === '/console/search' ? <SearchPage key={search.number} text={search.text} /> : pageAt(path)}
+        </Shell>
       </SessionProvider>
     )
   }

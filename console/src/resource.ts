@@ -11,31 +11,39 @@ export interface Resource<Data> {
 
 /** Fetches a path of the server's, anew whenever the path changes; `null` for nothing yet. */
 export function useResource<Data>(path: string | null): Resource<Data> {
-  const [state, setState] = useState<{ path: string | null; data: Data | null; error: ApiError | null }>({
-    path: null,
+  return useFetched(path, read<Data>)
+}
+
+/** Fetches what a text stands for, anew whenever the text changes; `null` for nothing yet. */
+export function useFetched<Data>(
+  what: string | null,
+  fetchIt: (what: string, signal: AbortSignal) => Promise<Data>,
+): Resource<Data> {
+  const [state, setState] = useState<{ what: string | null; data: Data | null; error: ApiError | null }>({
+    what: null,
     data: null,
     error: null,
   })
   const [attempt, setAttempt] = useState(0)
-  const [isLoading, setLoading] = useState(path !== null)
-  // A new attempt fetches the same path again.
+  const [isLoading, setLoading] = useState(what !== null)
+  // A new attempt fetches the same again.
   useEffect(() => {
-    if (path === null) return
+    if (what === null) return
     const leaving = new AbortController()
     setLoading(true)
-    read<Data>(path, leaving.signal)
-      .then((data) => setState({ path, data, error: null }))
+    fetchIt(what, leaving.signal)
+      .then((data) => setState({ what, data, error: null }))
       .catch((error: unknown) => {
         if (leaving.signal.aborted) return
-        setState({ path, data: null, error: error instanceof ApiError ? error : unexpected(error) })
+        setState({ what, data: null, error: error instanceof ApiError ? error : unexpected(error) })
       })
       .finally(() => {
         if (!leaving.signal.aborted) setLoading(false)
       })
     return () => leaving.abort()
-  }, [path, attempt])
+  }, [what, attempt])
   const reload = useCallback(() => setAttempt((count) => count + 1), [])
-  return { data: state.data, error: state.error, isLoading: isLoading || state.path !== path, reload }
+  return { data: state.data, error: state.error, isLoading: isLoading || state.what !== what, reload }
 }
 
 export function unexpected(error: unknown): ApiError {

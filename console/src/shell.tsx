@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { AccountMenu } from './account-menu.tsx'
+import { FindPerson } from './find-person.tsx'
 import { Icon, type IconName, Logo } from './parts/icon.tsx'
 import { Link } from './router.tsx'
 import { useSession } from './session.tsx'
@@ -11,8 +12,15 @@ const places: { to: string; title: string; icon: IconName }[] = [
   { to: '/console/members', title: 'Members', icon: 'members' },
 ]
 
+interface ShellProps {
+  path: string
+  /** Told whom somebody looks for. */
+  onFind(text: string): void
+  children: ComponentChildren
+}
+
 /** What is around every page for members: on wide screens at the side, on small ones above and below. */
-export function Shell({ path, children }: { path: string; children: ComponentChildren }) {
+export function Shell({ path, onFind, children }: ShellProps) {
   const { organisation } = useSession()
   return (
     <div class="shell">
@@ -27,6 +35,7 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
             <small>{organisation.name}</small>
           </span>
         </Link>
+        <FindPerson onFind={onFind} />
         <nav aria-label="Console" class="places">
           {places.map(({ to, title, icon }) => (
             <Link key={to} to={to} isCurrent={path === to || path.startsWith(`${to}/`)}>

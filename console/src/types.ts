@@ -96,6 +96,23 @@ export interface Counts {
   events: number
 }
 
+/** A data subject that a search found, and its tracker. */
+export interface FoundSubject {
+  trackerId: string
+  subjectId: string
+  /** The start of the oldest session stored. */
+  firstSeenAt: string
+  /** The end of the newest activity stored. */
+  lastSeenAt: string
+  counts: Counts
+}
+
+export interface FoundSubjectList {
+  subjects: FoundSubject[]
+  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  nextCursor: string | null
+}
+
 /** A data subject as lists show it. */
 export interface SubjectSummary {
   subjectId: string

@@ -14,6 +14,7 @@ const loaders: Record<string, () => Promise<AddCommand>> = {
   members: async () => (await import('./commands/members.ts')).addMembersCommand,
   activity: async () => (await import('./commands/activity.ts')).addActivityCommand,
   import: async () => (await import('./commands/import.ts')).addImportCommand,
+  identifiers: async () => (await import('./commands/identifiers.ts')).addIdentifiersCommand,
   subjects: async () => (await import('./remote/subjects.ts')).addSubjectsCommand,
   receipts: async () => (await import('./remote/receipts.ts')).addReceiptsCommand,
   ledger: async () => (await import('./commands/ledger.ts')).addLedgerCommand,

@@ -10,11 +10,11 @@ export interface ProgressView {
   facts: string[]
 }
 
-/** How far work that goes through many lines or rows has come. */
+/** How far work that goes through many lines, rows or subjects has come. */
 export interface ProgressState {
   /** What is being done now, where it is one thing after the other. */
   step?: string
-  unit: 'lines' | 'rows'
+  unit: 'lines' | 'rows' | 'subjects'
   /** How many of them are done. */
   count: number
   /** How much of it that is, from 0 to 1; `null` where nobody knows, as of a pipe. */

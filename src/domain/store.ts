@@ -3,6 +3,7 @@ import type { ApiKeyStore } from './api-key.ts'
 import type { DailyTotalStore } from './daily-total.ts'
 import type { DeletionStore } from './deletion.ts'
 import type { EventStore } from './event.ts'
+import type { DerivationStore } from './identifier-derivation.ts'
 import type { IngestStore } from './ingest.ts'
 import type { LedgerStore } from './ledger.ts'
 import type { MaintenanceStore } from './maintenance.ts'
@@ -31,6 +32,7 @@ export interface Store {
   sessions: SessionStore
   events: EventStore
   ingest: IngestStore
+  derivation: DerivationStore
   dailyTotals: DailyTotalStore
   retention: RetentionStore
   deletions: DeletionStore

@@ -45,6 +45,16 @@ export function lookupKey(organisationId: string, identifier: SubjectIdentifier)
   return hash('sha256', text, 'buffer').subarray(0, 16)
 }
 
+/** Which of two ways to bring an identifier counts: the newer; of the same instant, the one written with the greater bytes. */
+export function isBroughtLater(
+  a: Pick<BroughtIdentifier, 'value' | 'broughtAt'>,
+  b: Pick<BroughtIdentifier, 'value' | 'broughtAt'>,
+): boolean {
+  if (a.broughtAt !== b.broughtAt) return a.broughtAt > b.broughtAt
+  // As engines compare text, so that no order matters.
+  return a.value !== b.value && Buffer.compare(Buffer.from(a.value), Buffer.from(b.value)) > 0
+}
+
 /** Identifiers in the order in which they are shown. */
 export function inOrder(identifiers: SubjectIdentifier[]): SubjectIdentifier[] {
   return identifiers.sort((a, b) => compare(a.name, b.name) || compare(a.value, b.value))

@@ -5,12 +5,12 @@ import type { BudgetState, CountedBudget } from '../domain/budget.ts'
 import { type ErrorCode, LetheError } from '../domain/errors.ts'
 import { type Clock, formatInstant, type Instant } from '../domain/instant.ts'
 import type { Randomness } from '../domain/randomness.ts'
-import { readAccepted } from './accepted-encodings.ts'
+import { preferredOf, readAccepted } from './accepted-encodings.ts'
 import { hasBearerToken } from './bearer-token.ts'
 import type { HeaderList, RequestContext, Responder } from './request-context.ts'
 import { loggableId } from './request-log.ts'
 import type { FailureBody } from './schemas/envelope.ts'
-import { ClientGone, StreamedBody } from './streamed-body.ts'
+import { ClientGone, StreamedBody, streamEncodings } from './streamed-body.ts'
 
 /** The HTTP status of each error code. */
 export const errorStatus: Record<ErrorCode, 400 | 401 | 403 | 404 | 422 | 429 | 500> = {
@@ -126,8 +126,10 @@ export function responder({ clock, randomness, logger, isClosing, onUnread }: Re
     },
     async stream(context, produce, headers = []) {
       const { id, request, response } = context
+      const encoding = preferredOf(request, streamEncodings)
       const begin = () => {
-        const list = [...commonHeaders(context), ...headers]
+        const list = [...commonHeaders(context), ...headers, 'Vary', 'Accept-Encoding']
+        if (encoding !== null) list.push('Content-Encoding', encoding)
         if (closesBehind(request)) list.push('Connection', 'close')
         response.writeHead(200, list)
       }
@@ -136,7 +138,7 @@ export function responder({ clock, randomness, logger, isClosing, onUnread }: Re
         response.end()
         return
       }
-      const body = new StreamedBody(response, randomness, begin)
+      const body = new StreamedBody(response, { randomness, begin, encoding })
       try {
         await produce(
           (text) => body.add(text),

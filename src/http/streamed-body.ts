@@ -1,10 +1,24 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream'
+import { createGzip, createZstdCompress } from 'node:zlib'
 import type { Randomness } from '../domain/randomness.ts'
 import { Spool } from './spool.ts'
 
 /** How long a client may take nothing at all. */
-const stallMs = 30_000
+const longestStallMs = 30_000
+
+/** How a streamed answer can be packed, what is best first. */
+export const streamEncodings = ['zstd', 'gzip'] as const
+
+export interface StreamOptions {
+  randomness: Randomness
+  /** Sends the headers, before the first byte. */
+  begin(): void
+  /** How it is packed; `null` for not at all. */
+  encoding: (typeof streamEncodings)[number] | null
+  stallMs?: number
+}
 
 /** The client has left, or takes nothing any more. */
 export class ClientGone extends Error {
@@ -17,15 +31,15 @@ export class ClientGone extends Error {
  */
 export class StreamedBody {
   readonly #response: ServerResponse
-  readonly #begin: () => void
+  readonly #options: StreamOptions
   readonly #spool: Spool
   #sending: Promise<void> | null = null
   #isGone = false
 
-  constructor(response: ServerResponse, randomness: Randomness, begin: () => void) {
+  constructor(response: ServerResponse, options: StreamOptions) {
     this.#response = response
-    this.#spool = new Spool(randomness)
-    this.#begin = begin
+    this.#options = options
+    this.#spool = new Spool(options.randomness)
     response.once('close', () => {
       this.#isGone = true
       this.#spool.end()
@@ -36,7 +50,7 @@ export class StreamedBody {
   async add(text: string): Promise<void> {
     if (this.#isGone) throw new ClientGone()
     if (this.#sending === null) {
-      this.#begin()
+      this.#options.begin()
       this.#sending = this.#send()
       // Whoever waits for the end hears of it.
       this.#sending.catch(() => {})
@@ -62,16 +76,26 @@ export class StreamedBody {
   }
 
   async #send(): Promise<void> {
-    for await (const piece of this.#spool.pieces()) {
+    for await (const piece of this.#packed()) {
+      // What breaks off goes without the end that its encoding has.
       if (this.#isGone) return
       if (!this.#response.write(piece)) await this.#drained()
     }
   }
 
+  /** What lies in the spool, packed as it is taken: whoever fills it does not wait for that. */
+  #packed(): AsyncIterable<Buffer> {
+    const { encoding } = this.#options
+    if (encoding === null) return this.#spool.pieces()
+    const packing = encoding === 'zstd' ? createZstdCompress() : createGzip()
+    // Whoever reads the packed pieces hears of it.
+    return pipeline(this.#spool.pieces(), packing, () => {})
+  }
+
   async #drained(): Promise<void> {
     const response = this.#response
     const stop = new AbortController()
-    const timer = setTimeout(() => response.destroy(), stallMs)
+    const timer = setTimeout(() => response.destroy(), this.#options.stallMs ?? longestStallMs)
     const { signal } = stop
     const gone = once(response, 'close', { signal })
     try {

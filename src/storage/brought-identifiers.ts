@@ -1,6 +1,6 @@
 import type { IncomingIdentifiers } from '../domain/ingest.ts'
 import type { Instant } from '../domain/instant.ts'
-import { type BroughtIdentifier, comparableValue } from '../domain/subject-identifier.ts'
+import { type BroughtIdentifier, comparableValue, isBroughtLater } from '../domain/subject-identifier.ts'
 import type { SubjectBatch } from './ingest-batch.ts'
 
 /**
@@ -26,15 +26,9 @@ export function broughtIdentifiers({ sessions, events }: SubjectBatch): BroughtI
   for (const identifier of written.values()) {
     const key = `${identifier.name}\0${comparableValue(identifier)}`
     const known = brought.get(key)
-    if (!known || isNewer(identifier, known)) brought.set(key, identifier)
+    if (!known || isBroughtLater(identifier, known)) brought.set(key, identifier)
   }
   return [...brought.values()]
-}
-
-/** Of the same instant, the one written with the greater bytes, as engines compare them, so that no order matters. */
-function isNewer(a: BroughtIdentifier, b: BroughtIdentifier): boolean {
-  if (a.broughtAt !== b.broughtAt) return a.broughtAt > b.broughtAt
-  return a.value !== b.value && Buffer.compare(Buffer.from(a.value), Buffer.from(b.value)) > 0
 }
 
 /** How an identifier that is there already is brought again, in SQL: the same on every engine. */

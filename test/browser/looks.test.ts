@@ -38,6 +38,7 @@ describe('every page of the console', { skip: noBrowser }, async () => {
       '/trackers/shop/subjects/anna',
       '/activity',
       '/members',
+      '/search',
       '/nothing',
     ]) {
       await assertAccessible(await open(`/console${path}`), path)

@@ -178,6 +178,7 @@ describe('a store whose secret was lost', () => {
       ['members', 'create', '--org', 'acme', '--email', 'ada@example.com'],
       ['activity', '--org', 'acme'],
       ['status'],
+      ['identifiers', 'derive', '--tracker', 'shop', '--attribute', 'email'],
       ['sweep'],
       ['scrub'],
       ['migrate'],

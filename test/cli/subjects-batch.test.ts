@@ -58,7 +58,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
       answers: ['3'],
     })
     assert.deepEqual([code, stdout], [0, 'Erased 3 of 3 subjects: 3 sessions and 6 events.\n'])
-    assert.equal(stderr, `3 subjects, about 3 min at 60 an hour, noted in ${journal}.\n`)
+    assert.equal(stderr, `3 subjects, no more than 60 an hour, noted in ${journal}.\n`)
     assert.deepEqual(asked, ['They cannot be brought back. Type how many will go, 3, to erase them: '])
     assert.equal(doneIn(journal).length, 3)
   })
@@ -66,7 +66,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
   it('tells of many how many hours they take', async (t) => {
     const { subjects, file } = await withList(t, 0)
     for (const [count, words] of [
-      [400, 'about 6 h 40 min at 60 an hour'],
+      [400, 'about 6 h at 60 an hour'],
       [5_000, 'about 3 d 11 h at 60 an hour'],
     ] as const) {
       writeFileSync(file, Array.from({ length: count }, (_, number) => `v${number}`).join('\n'))
@@ -132,7 +132,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     const { subjects, file } = await withList(t, 100)
     const many = ['erase', 'shop', '--from-file', file, '--dry-run', '--per-hour']
     const { stderr } = await subjects([...many, '600'])
-    assert.match(stderr, /^100 subjects, about 10 min at 600 an hour, noted in /)
+    assert.match(stderr, /^100 subjects, no more than 600 an hour, noted in /)
     for (const count of ['0', '-1', 'fast']) {
       assertRefused(
         await subjects([...many.slice(0, -1), `--per-hour=${count}`]),
@@ -156,7 +156,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     const args = ['subjects', 'erase', 'shop', '--from-file', '-', '--json', '--yes']
     const first = await cli.runProgram(args, { input: 'visitor-0\n', env })
     assert.partialDeepStrictEqual(onlyJson(first), { subjects: 1, erased: 1 })
-    assert.match(first.stderr, /^1 subjects, about 1 min at 60 an hour, without a journal\.\n$/)
+    assert.match(first.stderr, /^1 subject, no more than 60 an hour, without a journal\.\n$/)
     const second = await cli.runProgram([...args, '--journal', journal], { input: 'visitor-1', env })
     assert.partialDeepStrictEqual(onlyJson(second), { subjects: 1, erased: 1 })
     assert.equal(doneIn(`${file}.journal`).length, 1)
@@ -214,7 +214,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     const { stdout } = await subjects(['erase', 'shop', '--from-file', file, '--yes'])
     assert.equal(
       stdout,
-      'Erased 1 of 2 subjects: 1 sessions and 2 events. 1 held no data: erased before, aged out, or never seen.\n',
+      'Erased 1 of 2 subjects: 1 session and 2 events. 1 held no data: erased before, aged out, or never seen.\n',
     )
   })
 
@@ -261,7 +261,7 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
 
 describe('a batch that is interrupted', { concurrency: true }, () => {
   it('by a signal tells what it did, and goes on when it is run again', async (t) => {
-    const { cli, env, file, journal } = await withList(t, 20, { LETHE_LIMIT_ERASURE: '10/minute' })
+    const { cli, env, file, journal } = await withList(t, 20, { LETHE_LIMIT_ERASURE: '1/minute' })
     const args = ['subjects', 'erase', 'shop', '--from-file', file, '--yes', '--json']
     const program = cli.startProgram(args, env)
     await untilDone(journal, 1)
@@ -271,7 +271,7 @@ describe('a batch that is interrupted', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(JSON.parse(stdout), { subjects: 20, erased: 1, left: 19, failed: 0 })
     assert.match(stderr, /error: Stopped by SIGINT before the end; run it again to go on\.\n$/)
     const plan = await cli.run([...args, '--dry-run'], { env })
-    assert.match(plan.stderr, /^1 of 20 were done before; 19 subjects, about 19 min/)
+    assert.match(plan.stderr, /^1 of 20 were done before; 19 subjects, no more than 60 an hour/)
   })
 
   it('twice by SIGKILL erases every one of 200 once, meets no refusal, and completes its journal', async (t) => {

@@ -99,7 +99,7 @@ describe('lethe subjects erase --by', { concurrency: true }, () => {
     assert.equal(code, 0)
     assert.match(stderr, /^TRACKER(.*\n)+/)
     assert.deepEqual(asked, ['They cannot be brought back. Type how many will go, 3, to erase them: '])
-    assert.equal(stdout.match(/^Erased (shop|blog) .*: 1 sessions and 2 events\.$/gm)?.length, 3)
+    assert.equal(stdout.match(/^Erased (shop|blog) .*: 1 session and 2 events\.$/gm)?.length, 3)
     const key = (await cli.run(['receipts', 'key'], { env: shop.env })).stdout.trim().split('\n')
     const receipts = readdirSync(folder)
     assert.equal(receipts.length, 3)

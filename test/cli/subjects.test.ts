@@ -221,7 +221,7 @@ describe('lethe subjects erase', { concurrency: true }, () => {
   it('shows what will go, wants the id typed, and tells what went', async (t) => {
     const { subjects } = await withVisitors(t)
     const { code, stdout, stderr, asked } = await subjects(['erase', 'shop', 'anna'], { answers: ['anna'] })
-    assert.deepEqual([code, stdout], [0, 'Erased anna: 1 sessions and 3 events.\n'])
+    assert.deepEqual([code, stdout], [0, 'Erased anna: 1 session and 3 events.\n'])
     assert.match(stderr, /^Subject {5}anna\n(.*\n)*Events {6}3\n/)
     assert.deepEqual(asked, ['It cannot be undone. Type the id of the data subject to erase it: '])
     assertRefused(await subjects(['show', 'shop', 'anna']), 1, /does not exist/)

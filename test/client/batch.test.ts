@@ -51,7 +51,14 @@ function erasure(subjectId: string, headers: Record<string, string> = {}): strin
 }
 
 describe('a batch of erasures', { concurrency: true }, () => {
-  it('spreads 200 across the hours that the default budgets make of them, and meets no refusal', async (t) => {
+  it('erases a few without a pause', async (t) => {
+    const { client, ids, exchanges, time } = await withVisitors(t, 10)
+    await collect(client.eraseSubjects('shop', ids))
+    assert.deepEqual(exchanges, allErased(10))
+    assert.deepEqual(time.waits, [])
+  })
+
+  it('takes the hours for 200 that the default budgets make of them, and meets no refusal', async (t) => {
     const { client, ids, exchanges, time } = await withVisitors(t, 200)
     const outcomes = await collect(client.eraseSubjects('shop', ids))
     assert.deepEqual(exchanges, allErased(200))
@@ -63,10 +70,9 @@ describe('a batch of erasures', { concurrency: true }, () => {
       assert.ok(outcome.status === 'erased')
       assert.deepEqual(outcome.erasure.counts, { sessions: 1, events: 2 })
     }
-    assert.equal(time.waits.length, 199)
-    assert.ok(
-      time.waits.every((ms) => ms > 0.9 * minute && ms < 1.1 * minute),
-      String(time.waits),
+    assert.deepEqual(
+      time.waits.map((ms) => Math.round(ms / minute)),
+      [60, 60, 60],
     )
   })
 
@@ -83,15 +89,15 @@ describe('a batch of erasures', { concurrency: true }, () => {
     })
   }
 
-  it('keeps to the hour also while the budget of the address hides that for erasures', async (t) => {
-    const { client, ids, exchanges, time, ask, key } = await withVisitors(t, 5)
+  it('meets no refusal while the budget of the address hides that for erasures', async (t) => {
+    const { client, ids, exchanges, time, ask, key } = await withVisitors(t, 70)
     for (let i = 0; i < 20; i++) await ask('/v1/analytics/trackers/shop/subjects', { key })
     await collect(client.eraseSubjects('shop', ids))
-    assert.deepEqual(exchanges, allErased(5))
-    assert.ok(
-      time.waits.every((ms) => ms > 0.99 * minute),
-      String(time.waits),
-    )
+    assert.deepEqual(exchanges, allErased(70))
+    const [first = 0, second = 0, ...others] = time.waits
+    assert.ok(first > 0.9 * minute && first < 1.1 * minute, 'for the address')
+    assert.ok(second > 58 * minute && second < 60 * minute, 'for erasures')
+    assert.deepEqual(others, [])
   })
 
   it('makes do with what others have left of the budget', async (t) => {
@@ -101,7 +107,7 @@ describe('a batch of erasures', { concurrency: true }, () => {
     }
     await collect(client.eraseSubjects('shop', ids))
     assert.deepEqual(exchanges, allErased(20))
-    assert.ok(sum(time.waits) > 60 * minute, 'the fifth is the last of its hour')
+    assert.ok(sum(time.waits) > 59 * minute, 'the fifth is the last of its hour')
   })
 
   it('waits and goes on when another client takes the last erasure of the hour', async (t) => {
@@ -149,7 +155,7 @@ describe('a batch of erasures', { concurrency: true }, () => {
     assert.equal(Math.round((time.waits[2] ?? 0) / 100), 10)
   })
 
-  it('goes no faster than it was told to before the headers went away', async (t) => {
+  it('goes no faster than the budget that it has seen once the headers went away', async (t) => {
     const slow = {
       'X-RateLimit-Limit': '6',
       'X-RateLimit-Remaining': '5',
@@ -160,7 +166,7 @@ describe('a batch of erasures', { concurrency: true }, () => {
     await collect(new LetheClient({ url, apiKey: 'x', runtime: time }).eraseSubjects('shop', ['a', 'b', 'c']))
     assert.deepEqual(
       time.waits.map((ms) => Math.round(ms / minute)),
-      [10, 10],
+      [10],
     )
   })
 
@@ -232,7 +238,7 @@ describe('the progress of a batch', { concurrency: true }, () => {
     assert.deepEqual(plan, {
       ...{ total: 400, done: 0, erased: 0, alreadyErased: 0, unknown: 0, resumed: 0, failed: 0 },
       counts: { sessions: 0, events: 0 },
-      leftMs: 400 * minute,
+      leftMs: 6 * 60 * minute,
     })
     assert.deepEqual(exchanges, [])
   })

@@ -29,6 +29,8 @@ test('no line of the log holds a cookie, a token, a password, an address, a subj
     ['/trackers/shop/subjects/subject-marker/sessions'],
     ['/trackers/shop/subjects/subject-marker/export'],
     ['/trackers/shop/subjects?subjectIdPrefix=subject-marker'],
+    ['/subjects/search', { identifier: { name: 'email', value: 'marked@acme.example' } }],
+    ['/subjects/search', { subjectId: 'subject-marker', identifier: 'marked' }],
     ['/trackers/shop/subjects/subject-marker/erase', { subjectId: 'subject-marker' }],
     ['/members', { email: 'marked-too@acme.example' }],
     ['/activity?requestId=request-marker'],

@@ -10,7 +10,7 @@ await shop.ingest([
   ...visit('anna', { sessionId: 's1', events: 3, attributes: { country: 'DE' } }),
   ...visit('anna', { sessionId: 's2', events: 450 }),
   ...visit('a/b?c=%20 🦦', { events: 2 }),
-  ...visit('ben', { events: 1 }),
+  ...visit('ben', { events: 1, identifiers: { email: 'Ben@example.com' } }),
 ])
 const base = '/trackers/shop/subjects'
 
@@ -35,6 +35,24 @@ describe('data subjects in the console', () => {
     assert.deepEqual(problemFields(await client.ask(`${base}?limit=201&what=ever`)), ['limit', 'what'])
     errorOf(await client.ask(`${base}/nobody`), 'not_found')
     errorOf(await client.ask('/trackers/nothing/subjects'), 'not_found')
+  })
+
+  test('are found by what they are known by and by their id, as the API finds them', async () => {
+    for (const body of [
+      { identifier: { name: 'email', value: 'ben@example.com' } },
+      { identifier: { name: 'userId', value: 'nobody' } },
+      { subjectId: 'ben', limit: 1 },
+    ]) {
+      const here = await client.ask('/subjects/search', { method: 'POST', body })
+      const there = await shop.ask('/v1/analytics/subjects/search', {
+        ...{ method: 'POST', key: shop.key, body: JSON.stringify(body) },
+        headers: { 'content-type': 'application/json' },
+      })
+      assert.deepEqual(dataOf(here), dataOf(there))
+    }
+    const both = { subjectId: 'ben', identifier: { name: 'email', value: '' }, what: 'ever' }
+    const refused = await client.ask('/subjects/search', { method: 'POST', body: both })
+    assert.deepEqual(problemFields(refused), ['identifier', 'what'])
   })
 
   test('are counted with their tracker', async () => {

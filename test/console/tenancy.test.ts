@@ -6,7 +6,7 @@ import { addMember, openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
-await shop.ingest(visit('anna'))
+await shop.ingest(visit('anna', { identifiers: { email: 'anna@example.com' } }))
 const theirs = await addMember(shop, shop.organisationId)
 await addMember(shop, shop.organisationId)
 const strangers = await shop.createOrganisation()
@@ -47,6 +47,13 @@ describe('what belongs to another organisation', () => {
       ['/trackers', 'trackers'],
     ] as const) {
       assert.deepEqual(listIn(dataOf(await stranger.ask(path)), field), [])
+    }
+    for (const body of [
+      { subjectId: 'anna' },
+      { identifier: { name: 'email', value: 'anna@example.com' } },
+    ]) {
+      const found = await stranger.ask('/subjects/search', { method: 'POST', body })
+      assert.deepEqual(listIn(dataOf(found), 'subjects'), [])
     }
     assert.equal(listIn(dataOf(await stranger.ask('/members')), 'members').length, 2)
     const text = JSON.stringify((await stranger.ask('/activity?limit=200')).body)

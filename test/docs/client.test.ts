@@ -26,8 +26,8 @@ test('the client page lists every option of the client and of a call, and no oth
   assert.deepEqual(
     tableRows(section(page, 'Options')).map(([option]) => code(option)),
     [
-      ...fieldsOf('client/src/lethe-client.ts', 'LetheClientOptions'),
-      ...fieldsOf('client/src/lethe-client.ts', 'CallOptions'),
+      ...fieldsOf('client/src/transport.ts', 'LetheClientOptions'),
+      ...fieldsOf('client/src/transport.ts', 'CallOptions'),
     ],
   )
   const [retry = ''] = tableRows(section(page, 'Options'))

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { after, describe, test } from 'node:test'
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { dataOf, errorOf, listIn } from '../support/answers.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 
@@ -29,6 +32,18 @@ async function all(path: string, list: string): Promise<unknown[]> {
   }
 }
 
+/** An answer as it comes over the wire. */
+async function packed(path: string, accepted: string | null, method = 'GET') {
+  const headers = {
+    authorization: `Bearer ${key}`,
+    ...(accepted !== null && { 'accept-encoding': accepted }),
+  }
+  const asked = request(url + path, { method, headers }).end()
+  const [response]: IncomingMessage[] = await once(asked, 'response')
+  assert.ok(response)
+  return { headers: response.headers, bytes: Buffer.concat(await response.toArray()) }
+}
+
 describe('the export of a subject', () => {
   test('is its record, with all its sessions and events, oldest first, in the envelope', async () => {
     const path = subjectPath('anna')
@@ -43,6 +58,33 @@ describe('the export of a subject', () => {
     assert.ok(Number(answer.headers.get('x-ratelimit-remaining')) > 0)
     assert.equal(answer.headers.get('cache-control'), 'no-store')
     assert.equal(answer.headers.get('content-length'), null)
+  })
+
+  test('is packed with what its client likes best, of zstd and gzip alike with zstd', async () => {
+    const path = `${subjectPath('anna')}/export`
+    const plain = await packed(path, null)
+    const { data } = JSON.parse(plain.bytes.toString())
+    for (const [accepted, encoding] of [
+      ['gzip', 'gzip'],
+      ['zstd', 'zstd'],
+      ['gzip, deflate, br, zstd', 'zstd'],
+      ['zstd;q=0.5, gzip;q=0.8', 'gzip'],
+      ['zstd;q=0, gzip', 'gzip'],
+      ['br', null],
+      ['', null],
+      ['gzip;q=0', null],
+    ] as const) {
+      const { headers, bytes } = await packed(path, accepted)
+      assert.deepEqual(
+        [headers.vary, headers['content-encoding']],
+        ['Accept-Encoding', encoding ?? undefined],
+      )
+      if (encoding !== null) assert.ok(bytes.length < plain.bytes.length / 5, `${bytes.length} bytes`)
+      const text = encoding === 'zstd' ? zstdDecompressSync(bytes) : encoding ? gunzipSync(bytes) : bytes
+      assert.deepEqual(JSON.parse(text.toString()).data, data, accepted)
+    }
+    const head = await packed(path, 'zstd', 'HEAD')
+    assert.deepEqual([head.headers['content-encoding'], head.bytes.length], ['zstd', 0])
   })
 
   test('is in the activity, with the key that asked for it', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
@@ -11,7 +11,11 @@ import { responder } from '../../src/http/response.ts'
 const randomness = { uuid: () => randomUUID(), base62: (length: number) => 'x'.repeat(length) }
 
 /** What a client gets, or why it gets nothing, and what is logged, when a request is answered so. */
-async function answered(t: TestContext, respond: (answer: Responder, context: RequestContext) => void) {
+async function answered(
+  t: TestContext,
+  respond: (answer: Responder, context: RequestContext) => void,
+  encoding = 'gzip',
+) {
   const logged: string[] = []
   const logger = pino({ base: null }, { write: (line) => logged.push(line) })
   const answer = responder({ clock: Date.now, randomness, logger, isClosing: () => false, onUnread() {} })
@@ -26,7 +30,8 @@ async function answered(t: TestContext, respond: (answer: Responder, context: Re
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
-  const got = await fetch(`http://127.0.0.1:${address.port}`).then(
+  const headers = { 'accept-encoding': encoding }
+  const got = await fetch(`http://127.0.0.1:${address.port}`, { headers }).then(
     async (response) => ({ status: response.status, body: await response.text() }),
     (error: Error) => error,
   )
@@ -67,30 +72,36 @@ describe('an answer', () => {
 })
 
 describe('a streamed answer', () => {
-  it('is what was added, in its order, however much of it had to wait', async (t) => {
-    const pieces = Array.from({ length: 40 }, (_, i) => `${String(i).repeat(150_000)}ä\n`)
-    const { got } = await answered(t, (answer, context) => {
-      const made = answer.stream(context, async (add) => {
-        for (const piece of pieces) await add(piece)
-      })
-      made.catch(assert.ifError)
+  for (const encoding of ['identity', 'gzip', 'zstd']) {
+    it(`is what was added, in its order, however much of it had to wait (${encoding})`, async (t) => {
+      const pieces = Array.from({ length: 40 }, (_, i) => `${String(i).repeat(150_000)}ä\n`)
+      const stream = (answer: Responder, context: RequestContext) => {
+        const made = answer.stream(context, async (add) => {
+          for (const piece of pieces) await add(piece)
+        })
+        made.catch(assert.ifError)
+      }
+      const { got } = await answered(t, stream, encoding)
+      assert.ok(!(got instanceof Error))
+      assert.equal(got.status, 200)
+      assert.ok(got.body === pieces.join(''))
     })
-    assert.ok(!(got instanceof Error))
-    assert.equal(got.status, 200)
-    assert.ok(got.body === pieces.join(''))
-  })
 
-  it('ends the connection, and is logged, when it comes to nothing half way', async (t) => {
-    const { got, logged } = await answered(t, (answer, context) => {
-      const made = answer.stream(context, async (add) => {
-        await add('{"data":')
-        throw new Error('half way')
-      })
-      made.catch(assert.ifError)
+    it(`ends the connection, and is logged, when it comes to nothing half way (${encoding})`, async (t) => {
+      for (const before of ['{"data":', randomBytes(3_000_000).toString('base64')]) {
+        const stream = (answer: Responder, context: RequestContext) => {
+          const made = answer.stream(context, async (add) => {
+            await add(before)
+            throw new Error('half way')
+          })
+          made.catch(assert.ifError)
+        }
+        const { got, logged } = await answered(t, stream, encoding)
+        assert.ok(got instanceof Error, 'the client sees that it broke off')
+        assert.match(logged, /an answer broke off.*|half way/)
+      }
     })
-    assert.ok(got instanceof Error, 'the client sees that it broke off')
-    assert.match(logged, /an answer broke off.*|half way/)
-  })
+  }
 
   it('is a failure like any other before anything was added', async (t) => {
     const { got } = await answered(t, (answer, context) => {

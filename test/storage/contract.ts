@@ -15,6 +15,7 @@ import { erasureContract } from './contract/erasure.ts'
 import { eventContract } from './contract/event.ts'
 import { Fixture } from './contract/fixture.ts'
 import { identifierContract } from './contract/identifier.ts'
+import { identifierDerivationContract } from './contract/identifier-derivation.ts'
 import { ingestContract } from './contract/ingest.ts'
 import { interleavingContract } from './contract/interleaving.ts'
 import { ledgerContract } from './contract/ledger.ts'
@@ -52,6 +53,7 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     subjectListContract(fixture)
     subjectContract(fixture)
     identifierContract(fixture)
+    identifierDerivationContract(fixture)
     subjectSearchContract(fixture)
     subjectExportContract(fixture)
     sessionContract(fixture)

@@ -10,13 +10,17 @@ export const shop = { organisationId: 'acme', trackerId: 'shop', since: always }
 
 /** Makes a store with these rows of the tracker `shop`, which belongs to `acme`, on the plan free. */
 export function fillStore(path: string, rows: readonly IncomingRow[]): Promise<void> {
-  return inStore(path, async ({ organisations, trackers, ingest, retention }) => {
-    await organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-    await trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
-    // Whatever window a test configures is longer, so that nothing waits for a day.
-    await rememberWindows({ retention }, keeping(1))
-    await ingest.ingest(rows, testKeys)
-  })
+  return inStore(path, (store) => fill(store, rows))
+}
+
+/** The same in a store that is open. */
+export async function fill(store: Store, rows: readonly IncomingRow[]): Promise<void> {
+  const { organisations, trackers, ingest, retention } = store
+  await organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+  await trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  // Whatever window a test configures is longer, so that nothing waits for a day.
+  await rememberWindows({ retention }, keeping(1))
+  await ingest.ingest(rows, testKeys)
 }
 
 /** Opens a store for as long as `work` takes, past whatever else uses it. */

@@ -43,12 +43,20 @@ interface Visit {
   /** How many events, one a second from the start on. */
   events?: number
   attributes?: Record<string, unknown>
+  identifiers?: Record<string, string>
 }
 
 /** A session of a subject with its events, as rows to ingest. */
 export function visit(
   subjectId: string,
-  { trackerId = 'shop', sessionId = 's1', startedAt = anHourAgo, events = 1, attributes = {} }: Visit = {},
+  {
+    trackerId = 'shop',
+    sessionId = 's1',
+    startedAt = anHourAgo,
+    events = 1,
+    attributes = {},
+    identifiers,
+  }: Visit = {},
 ): IncomingRow[] {
   const owner = { trackerId, subjectId, sessionId }
   const happened = Array.from({ length: events }, (_, number) => ({
@@ -60,5 +68,6 @@ export function visit(
     properties: { number },
   }))
   const endedAt = happened.at(-1)?.occurredAt ?? startedAt
-  return [{ type: 'session', ...owner, startedAt, endedAt, attributes }, ...happened]
+  const session = { type: 'session' as const, ...owner, startedAt, endedAt, attributes }
+  return [{ ...session, ...(identifiers && { identifiers }) }, ...happened]
 }

@@ -9,6 +9,7 @@ import {
 } from '@lethe/client'
 import { fileJournal } from '@lethe/client/file-journal'
 import type { CommandKit } from '../command-kit.ts'
+import { counted, countsInWords } from '../counted.ts'
 import { legible } from '../legible.ts'
 import { onStopSignal } from '../on-stop-signal.ts'
 import { duration, grouped, Progress, type ProgressView } from '../progress.ts'
@@ -112,10 +113,11 @@ function planInWords(
   journal: string | null,
 ): string {
   const noted = journal === null ? 'without a journal' : `noted in ${journal}`
-  if (done === total) return `All ${grouped(total)} subjects were done before.`
+  if (done === total) return `All ${counted(total, 'subject')} were done before.`
   const earlier = done === 0 ? '' : `${grouped(done)} of ${grouped(total)} were done before; `
-  const pace = `${roughly(leftMs)} at ${grouped(perHour)} an hour`
-  return `${earlier}${grouped(total - done)} subjects, about ${pace}, ${noted}.`
+  const most = `${grouped(perHour)} an hour`
+  const pace = leftMs === 0 ? `no more than ${most}` : `about ${roughly(leftMs)} at ${most}`
+  return `${earlier}${counted(total - done, 'subject')}, ${pace}, ${noted}.`
 }
 
 function batchProgress({ done, failed, total, leftMs }: BatchProgress): ProgressView {
@@ -136,7 +138,7 @@ function summaryInWords({
   counts,
 }: BatchProgress): string {
   const parts = [
-    `Erased ${grouped(erased)} of ${grouped(total)} subjects: ${grouped(counts.sessions)} sessions and ${grouped(counts.events)} events.`,
+    `Erased ${grouped(erased)} of ${counted(total, 'subject')}: ${countsInWords(counts)}.`,
     alreadyErased > 0 && `${grouped(alreadyErased)} held no data: erased before, aged out, or never seen.`,
     unknown > 0 &&
       `${grouped(unknown)} hold none now; what was deleted of them is not known, as an answer was lost.`,
@@ -171,5 +173,6 @@ function roughly(ms: number): string {
   if (minutes < 1) return `${Math.ceil(ms / 1_000)} s`
   if (minutes < 60) return `${minutes} min`
   const [days, hours] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24]
-  return days > 0 ? `${days} d ${hours} h` : `${hours} h ${minutes % 60} min`
+  if (days > 0) return `${days} d ${hours} h`
+  return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
 }

@@ -5,6 +5,7 @@ import type { FoundSubject, Identifier, LetheClient, SubjectRef } from '@lethe/c
 import { fileJournal } from '@lethe/client/file-journal'
 import { exportFileName } from '../../domain/export-file-name.ts'
 import type { CommandKit } from '../command-kit.ts'
+import { counted, countsInWords } from '../counted.ts'
 import { legible } from '../legible.ts'
 import { onStopSignal } from '../on-stop-signal.ts'
 import { flagOrAnswer } from '../questions.ts'
@@ -26,7 +27,7 @@ export async function erasePerson(
   const listFile = journal === undefined ? null : `${journal}.subjects`
   const isResumed = listFile !== null && existsSync(listFile)
   const found = isResumed ? await readList(listFile) : await find(client, identifier)
-  if (isResumed) terminal.tell(`Going on with the ${found.length} subjects in ${listFile}.`)
+  if (isResumed) terminal.tell(`Going on with the ${counted(found.length, 'subject')} in ${listFile}.`)
   else for (const line of foundTable(found)) terminal.tell(line)
   if (dryRun || found.length === 0) {
     terminal.tell(found.length === 0 ? 'Nobody was found; nothing was erased.' : 'Nothing was erased.')
@@ -61,7 +62,7 @@ export async function erasePerson(
       const { counts, receipt } = outcome.erasure
       erasures.push(outcome.erasure)
       if (receipts !== undefined) await keepReceipt(receipts, outcome, receipt)
-      if (!json) terminal.print(`Erased ${name}: ${counts.sessions} sessions and ${counts.events} events.`)
+      if (!json) terminal.print(`Erased ${name}: ${countsInWords(counts)}.`)
     }
   } finally {
     stopping.release()

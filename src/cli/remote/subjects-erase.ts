@@ -1,6 +1,7 @@
 import { defaultErasuresPerHour, type ErasureReport, type LetheClient } from '@lethe/client'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { CommandKit } from '../command-kit.ts'
+import { countsInWords } from '../counted.ts'
 import { legible } from '../legible.ts'
 import { flagOrAnswer } from '../questions.ts'
 import type { Terminal } from '../terminal.ts'
@@ -106,7 +107,7 @@ async function showWhatGoes(
 
 function inWords({ subjectId, alreadyErased, countsKnown, counts }: ErasureReport): string {
   const id = legible(subjectId)
-  if (!alreadyErased) return `Erased ${id}: ${counts.sessions} sessions and ${counts.events} events.`
+  if (!alreadyErased) return `Erased ${id}: ${countsInWords(counts)}.`
   return countsKnown
     ? `${id} held no data: erased before, aged out, or never seen.`
     : `${id} holds no data now. An answer was lost on the way, so how much was deleted is not known.`

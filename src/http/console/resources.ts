@@ -1,6 +1,13 @@
 import { activityKinds } from '../../domain/activity.ts'
 import { plans } from '../../domain/plan.ts'
-import { Counts, EventList, SessionList, Subject, SubjectList } from '../api/schemas/resources.ts'
+import {
+  Counts,
+  EventList,
+  FoundSubjectList,
+  SessionList,
+  Subject,
+  SubjectList,
+} from '../api/schemas/resources.ts'
 import { boolean, integer, list, object, oneOf, orNull, type Schema, text } from '../schemas/schema.ts'
 
 // What the console's answers hold. The types of its pages are made from these.
@@ -105,4 +112,4 @@ export const ProvenEntry = object(
   { index: integer(), record: text(), leafHash: text(), proof: list(text()), checkpoint: text() },
   { title: 'ProvenEntry' },
 )
-export { EventList, SessionList, Subject, SubjectList }
+export { EventList, FoundSubjectList, SessionList, Subject, SubjectList }

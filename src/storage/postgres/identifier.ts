@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg'
-import { lookupKey } from '../../domain/subject-identifier.ts'
+import { type BroughtIdentifier, lookupKey } from '../../domain/subject-identifier.ts'
+import type { TrackerRef } from '../../domain/tracker.ts'
 import { broughtAgain } from '../brought-identifiers.ts'
 import type { Addition } from './claim-subjects.ts'
 import { copyRows } from './copy-rows.ts'
@@ -8,6 +9,16 @@ import { statement } from './statement.ts'
 import type { Run } from './transact.ts'
 
 const columns = ['subject_key', 'lookup_key', 'tracker_id', 'subject_id', 'name', 'value', 'brought_at']
+
+export type IdentifierRow = readonly [
+  key: string,
+  lookup: string,
+  trackerId: string,
+  subjectId: string,
+  name: string,
+  value: string,
+  broughtAt: number,
+]
 
 const put = statement(
   `INSERT INTO identifiers (${columns.join(', ')})
@@ -36,17 +47,28 @@ export async function writeIdentifiers(
 ): Promise<void> {
   const isNew = ({ stored }: Addition) => stored === null
   const rowsOf = ({ key, subject: { trackerId, subjectId }, identifiers }: Addition) => {
-    const owner = owners.get(trackerId) ?? ''
-    return identifiers.map(({ name, value, broughtAt }) => {
-      const lookup = keyText(lookupKey(owner, { name, value }))
-      return [key, lookup, trackerId, subjectId, name, value, broughtAt]
-    })
+    const tracker = { trackerId, organisationId: owners.get(trackerId) ?? '' }
+    return identifiers.map((identifier) => identifierRow(tracker, { key, subjectId, ...identifier }))
   }
   await copyRows(client, 'identifiers', columns, additions.filter(isNew).flatMap(rowsOf))
   const known = additions.filter((addition) => !isNew(addition)).flatMap(rowsOf)
-  if (known.length === 0) return
+  await putIdentifiers(run, known)
+}
+
+/** An identifier as a row, with its subject's key and what it is found by in front. */
+export function identifierRow(
+  { trackerId, organisationId }: TrackerRef,
+  { key, subjectId, name, value, broughtAt }: BroughtIdentifier & { key: string; subjectId: string },
+): IdentifierRow {
+  const lookup = keyText(lookupKey(organisationId, { name, value }))
+  return [key, lookup, trackerId, subjectId, name, value, broughtAt]
+}
+
+/** Adds identifiers, or notes that newer rows brought them. */
+export async function putIdentifiers(run: Run, rows: readonly IdentifierRow[]): Promise<void> {
+  if (rows.length === 0) return
   await run(
     put,
-    columns.map((_, column) => known.map((row) => row[column] ?? null)),
+    columns.map((_, column) => rows.map((row) => row[column] ?? null)),
   )
 }

@@ -26,7 +26,7 @@ export class KnownRows {
   }
 }
 
-const findEvents = statement(
+export const findEvents = statement(
   `SELECT e.subject_key, e.occurred_at, e.event_id
    FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS given (subject_key, occurred_at, event_id)
    JOIN events e USING (subject_key, occurred_at, event_id)`,

@@ -9,6 +9,7 @@ import { dailyTotalStore } from './daily-total.ts'
 import { deletionStore } from './deletion.ts'
 import { distribute, isDistributed } from './distribute.ts'
 import { eventStore } from './event.ts'
+import { derivationStore } from './identifier-derivation.ts'
 import { ingestStore } from './ingest.ts'
 import { ledgerStore } from './ledger.ts'
 import { memberStore } from './member.ts'
@@ -44,6 +45,7 @@ export async function openPostgresStore(url: string): Promise<Store> {
     sessions: sessionStore(connections),
     events: eventStore(connections),
     ingest: ingestStore(connections),
+    derivation: derivationStore(connections),
     dailyTotals: dailyTotalStore(connections),
     retention: retentionStore(connections),
     deletions: deletionStore(connections),

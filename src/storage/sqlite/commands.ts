@@ -4,6 +4,7 @@ import { apiKeyCommands } from './api-key.ts'
 import { backupCommands } from './backup.ts'
 import { pause, touch, transaction } from './connection.ts'
 import { deletionCommands } from './deletion.ts'
+import { derivationCommands } from './identifier-derivation.ts'
 import { ingestCommands } from './ingest.ts'
 import { memberCommands } from './member.ts'
 import { organisationCommands } from './organisation.ts'
@@ -53,6 +54,7 @@ export function commands(db: DatabaseSync) {
     // These come one after the other for as long as there is work.
     scrubPages: courteous(scrubPages),
     ingest: courteous(ingest),
+    addDerived: courteous(derivationCommands(db).addDerived),
     sweep: courteous(sweepCommands(db).sweep),
     sweepActivity: courteous(activity.sweepActivity),
     removeTracker: courteous(deletions.removeTracker),

@@ -9,10 +9,12 @@ export const identifiersAsSeen = (since: string, key: string) =>
   `(SELECT json_group_array(json_array(name, value)) FROM identifiers
     WHERE identifiers.subject_key = ${key} AND brought_at >= ${since})`
 
+type OfSubject = Pick<SubjectBatch, 'key' | 'trackerId' | 'subjectId'>
+
 /** Keeps what the rows of a batch say their subject is known by, within a transaction. */
 export function identifierWriting(
   db: DatabaseSync,
-): (organisationId: string, subject: SubjectBatch, identifiers: readonly BroughtIdentifier[]) => void {
+): (organisationId: string, subject: OfSubject, identifiers: readonly BroughtIdentifier[]) => void {
   const put = db.prepare(
     `INSERT INTO identifiers (subject_key, lookup_key, tracker_id, subject_id, name, value, brought_at)
      VALUES (?, ?, ?, ?, ?, ?, ?) ${broughtAgain}`,

@@ -12,6 +12,7 @@ import type { Connections } from './connections.ts'
 import { dailyTotalStore } from './daily-total.ts'
 import { deletionStore } from './deletion.ts'
 import { eventStore } from './event.ts'
+import { derivationStore } from './identifier-derivation.ts'
 import { ingestStore } from './ingest.ts'
 import { ledgerStore } from './ledger.ts'
 import { memberStore } from './member.ts'
@@ -69,6 +70,7 @@ export async function openSqliteStore(
     sessions: sessionStore(connections),
     events: eventStore(connections),
     ingest: ingestStore(connections),
+    derivation: derivationStore(connections),
     dailyTotals: dailyTotalStore(connections),
     retention: retentionStore(connections),
     deletions: deletionStore(connections),

@@ -28,13 +28,23 @@ function areValues(rows: unknown): rows is Values[] {
 }
 
 /** Runs a statement whose rows are handed over one by one, as each is asked for. */
-export function* iterateValues(
+export function iterateValues(
   db: DatabaseSync,
   sql: string,
   bound: SQLInputValue[],
 ): Generator<Values, undefined> {
+  return preparedIteration(db, sql)(bound)
+}
+
+/** The same for a statement that is run again and again, one at a time. */
+export function preparedIteration(
+  db: DatabaseSync,
+  sql: string,
+): (bound: SQLInputValue[]) => Generator<Values, undefined> {
   const statement = db.prepare(sql)
   statement.setReturnArrays(true)
-  const rows: Iterable<unknown> = statement.iterate(...bound)
-  for (const row of rows) if (Array.isArray(row)) yield row
+  return function* (bound): Generator<Values, undefined> {
+    const rows: Iterable<unknown> = statement.iterate(...bound)
+    for (const row of rows) if (Array.isArray(row)) yield row
+  }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Client } from 'pg'
+import { subjectKeyText } from '../../../src/storage/postgres/key-text.ts'
 import { migrate, migrations } from '../../../src/storage/postgres/migrate.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
@@ -8,6 +9,7 @@ import { inReverse } from '../../support/in-reverse.ts'
 import { eventRow } from '../../support/rows.ts'
 import { testKeys } from '../../support/test-keyring.ts'
 import { keeping, rememberWindows } from '../../support/windows.ts'
+import { assertUpgraded, oldStoreSql } from '../upgraded-identifiers.ts'
 
 async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new Client(url)
@@ -110,6 +112,18 @@ describe('opening a PostgreSQL store', () => {
       rows.map(({ kind }) => kind),
       ['organisation.deleted', 'tracker.created'],
     )
+  })
+
+  it('upgrades a store of the ninth version: what it holds is there, and people are found in it', async (t) => {
+    const url = await freshDatabase(t)
+    const client = new Client(url)
+    await client.connect()
+    await migrate(client, migrations().slice(0, 9))
+    for (const sql of oldStoreSql(`'${subjectKeyText('shop', 'anna')}'`)) await client.query(sql)
+    await client.end()
+    const store = await openPostgresStore(url)
+    await assertUpgraded(store)
+    await store.close()
   })
 
   it('changes nothing when a step of an upgrade fails', async (t) => {

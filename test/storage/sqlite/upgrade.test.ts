@@ -12,6 +12,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { keeping, rememberWindows, stepBefore } from '../../support/windows.ts'
 import { Fixture } from '../contract/fixture.ts'
+import { assertUpgraded, oldStoreSql } from '../upgraded-identifiers.ts'
 import { ask, value } from './database-file.ts'
 
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
@@ -377,5 +378,17 @@ describe('a store of the sixth version, upgraded', () => {
       ['organisation.deleted', 'tracker.created'],
     )
     assert.equal((await store.subjects.read(tracker, 'dan'))?.counts.events, 1)
+  })
+})
+
+describe('a store of the tenth version, upgraded', () => {
+  it('holds what it held, and people are found in it by what they are known by', async (t) => {
+    const path = join(temporaryFolder(t), 'lethe.db')
+    const db = openWriter(path)
+    migrate(db, path, migrations().slice(0, 10))
+    const key = Buffer.from(subjectKey('shop', 'anna')).toString('hex')
+    for (const sql of oldStoreSql(`x'${key}'`)) db.exec(sql)
+    db.close()
+    await assertUpgraded(await open(t, path))
   })
 })

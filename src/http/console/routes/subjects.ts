@@ -6,24 +6,38 @@ import { listEvents, planEventList } from '../../../operations/subject/list-even
 import { listSessions, planSessionList } from '../../../operations/subject/list-sessions.ts'
 import { listSubjects, planSubjectList } from '../../../operations/subject/list-subjects.ts'
 import { readSubject } from '../../../operations/subject/read-subject.ts'
+import { planSubjectSearch, searchSubjects } from '../../../operations/subject/search-subjects.ts'
 import { presentEvent } from '../../api/routes/events.ts'
 import { presentSession } from '../../api/routes/sessions.ts'
-import { presentErasure, presentRecord, presentSummary } from '../../api/routes/subjects.ts'
+import { presentErasure, presentFound, presentRecord, presentSummary } from '../../api/routes/subjects.ts'
 import {
   eventListParameters,
   sessionListParameters,
   subjectListParameters,
+  subjectSearchBody,
 } from '../../api/schemas/parameters.ts'
 import { exportWriter } from '../../api/write-export.ts'
 import { originOf } from '../../request-context.ts'
-import { defineRoute, trackerView } from '../../route.ts'
-import { Erasure, EventList, SessionList, Subject, SubjectList } from '../resources.ts'
+import { defineRoute, organisationView, trackerView } from '../../route.ts'
+import { Erasure, EventList, FoundSubjectList, SessionList, Subject, SubjectList } from '../resources.ts'
 import { typed } from '../schemas.ts'
 
 const listPath = '/console/api/trackers/{trackerId}/subjects'
 const subjectPath = `${listPath}/{subjectId}` as const
 
 export const subjectRoutes = [
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/subjects/search',
+    access: 'member',
+    body: subjectSearchBody,
+    response: FoundSubjectList,
+    plan: ({ body }, problems) => planSubjectSearch(body, problems),
+    async handle(call) {
+      const found = await searchSubjects(call.services, organisationView(call), call.plan)
+      return { subjects: found.subjects.map(presentFound), nextCursor: found.nextCursor }
+    },
+  }),
   defineRoute({
     method: 'GET',
     path: listPath,

@@ -90,7 +90,7 @@ function requestFor(route: Route, onlyGood = false): fc.Arbitrary<ConsoleRequest
 function bodyOf(route: Route, onlyGood: boolean): fc.Arbitrary<SentBody | null> {
   const names = Object.keys(route.body)
   const fields = Object.fromEntries(names.map((name) => [name, bodyValue(route, name, onlyGood)]))
-  const all = fc.record(fields)
+  const all = wholeBody(fields)
   const stray = fc.tuple(strayField, fc.jsonValue({ maxDepth: 1 })).map(([name, value]) => [[name, value]])
   const chosen = onlyGood
     ? all.map((values) => Object.entries(values))
@@ -105,6 +105,16 @@ function bodyOf(route: Route, onlyGood: boolean): fc.Arbitrary<SentBody | null> 
         .map(([values, more]) => [...Object.entries(values), ...more])
   return chosen.map((entries) =>
     entries.length === 0 && names.length === 0 ? null : raw(utf8(jsonOf(entries)), 'application/json'),
+  )
+}
+
+/** All fields of a body; of a search, one of the two that it can be for, from its beginning. */
+function wholeBody(fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<Record<string, unknown>> {
+  const { identifier, subjectId, limit } = fields
+  if (!identifier || !subjectId || !limit) return fc.record(fields)
+  return fc.oneof(
+    fc.record<Record<string, unknown>>({ identifier, limit }),
+    fc.record<Record<string, unknown>>({ subjectId, limit }),
   )
 }
 

@@ -19,6 +19,7 @@ const mayChange: Record<string, readonly Part[]> = {
   'POST /console/api/keys/{keyId}/revoke': ['keys', 'activity'],
   'POST /console/api/trackers': ['trackers', 'activity'],
   'POST /console/api/trackers/{trackerId}/rename': ['trackers', 'activity'],
+  'POST /console/api/subjects/search': [],
   'GET /console/api/trackers/{trackerId}/subjects/{subjectId}/export': ['activity'],
   'POST /console/api/trackers/{trackerId}/subjects/{subjectId}/erase': ['subjects', 'activity'],
   'POST /console/api/members': ['members', 'activity'],

@@ -29,6 +29,12 @@ const inBody: Record<string, fc.Arbitrary<unknown>> = {
   token: fc.constant('{{link}}'),
   organisationId: fc.constant('{{organisationId}}'),
   subjectId: fc.constantFrom(...subjectIds),
+  identifier: fc.record({
+    name: fc.constantFrom('email', 'userId'),
+    value: fc.constantFrom('ada@example.com', '42'),
+  }),
+  limit: fc.constantFrom(1, 50, 200),
+  cursor: fc.constant('{{cursor}}'),
 }
 
 /** Where it takes another value than elsewhere. A password takes long to set, and as long to try where nobody has it: few do. */

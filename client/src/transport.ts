@@ -1,0 +1,149 @@
+import { UnexpectedAnswerError } from './errors.ts'
+import { type Answer, exchange, type Outgoing } from './exchange.ts'
+import { exportEncodings } from './export-encodings.ts'
+import { Listing } from './listing.ts'
+import { openStream } from './open-stream.ts'
+import { type AttemptState, defaultRetryPolicy, type RetryPolicy, repeat } from './repeat.ts'
+import { baseUrl, queryString, requestIdHeader } from './request-parts.ts'
+import { type Runtime, systemRuntime } from './runtime.ts'
+
+export interface LetheClientOptions {
+  /** Where the service is, such as `https://lethe.example`. A path in it stands in front of the API's. */
+  url: string
+  /** The key string, `lethe_…`. */
+  apiKey: string
+  /** How long one attempt may take, its last byte included; 30,000 without it. */
+  timeoutMs?: number | undefined
+  /** When to stop repeating what failed in passing. */
+  retry?: Partial<RetryPolicy> | undefined
+  /** What to send requests with instead of the runtime's own `fetch`. */
+  fetch?: typeof fetch | undefined
+  /** Time and chance, for tests. */
+  runtime?: Runtime | undefined
+}
+
+/** What any call takes. */
+export interface CallOptions {
+  signal?: AbortSignal | undefined
+  /** The name of the request in the service's log and in errors: 1 to 200 printable ASCII characters, nothing personal. */
+  requestId?: string | undefined
+  /** Instead of the client's. */
+  timeoutMs?: number | undefined
+}
+
+/** One request, and what its answer must be. */
+export interface Call<Data> extends CallOptions {
+  method?: Outgoing['method']
+  path: string
+  query?: object
+  /** Sent as JSON. */
+  body?: object
+  isData(value: unknown): value is Data
+  onBudget?: Outgoing['onBudget']
+}
+
+export const maxPageSize = 200
+const jsonHeader = { 'content-type': 'application/json' }
+
+/** Sends the requests of a client: each with its key, as long as it may take, as often as is worth it. */
+export class Transport {
+  readonly url: string
+  readonly runtime: Runtime
+  readonly policy: RetryPolicy
+  readonly #headers: Record<string, string>
+  readonly #exportHeaders: Record<string, string>
+  readonly #fetch: typeof fetch
+  readonly #timeoutMs: number
+
+  constructor({ url, apiKey, timeoutMs = 30_000, retry, fetch, runtime }: LetheClientOptions) {
+    this.url = baseUrl(url)
+    if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError('apiKey must be the string of an API key.')
+    this.#headers = { authorization: `Bearer ${apiKey}`, accept: 'application/json' }
+    // Only of the runtime's own is it known what it can unpack.
+    this.#exportHeaders = { ...this.#headers, ...(fetch === undefined && exportEncodings()) }
+    // Some runtimes want their own fetch called as a function of nothing else.
+    this.#fetch = fetch ?? ((...request) => globalThis.fetch(...request))
+    this.#timeoutMs = timeoutMs
+    this.policy = { ...defaultRetryPolicy, ...retry }
+    this.runtime = runtime ?? systemRuntime
+  }
+
+  /** The pages of a list that is asked for with a query. */
+  list<Item, Page extends { nextCursor: string | null }>(
+    path: string,
+    isPage: (value: unknown) => value is Page,
+    itemsOf: (page: Page) => Item[],
+    { query, cursor, ...options }: CallOptions & { query: object; cursor: string | undefined },
+  ): Listing<Item, Page> {
+    return this.pages(isPage, itemsOf, cursor, options, (cursor) => ({
+      ...{ path, query: { limit: maxPageSize, ...query, cursor } },
+    }))
+  }
+
+  /** The pages of a list, each by the call that leads to it. */
+  pages<Item, Page extends { nextCursor: string | null }>(
+    isPage: (value: unknown) => value is Page,
+    itemsOf: (page: Page) => Item[],
+    cursor: string | undefined,
+    options: CallOptions,
+    callFor: (cursor: string | undefined) => Pick<Call<Page>, 'method' | 'path' | 'query' | 'body'>,
+  ): Listing<Item, Page> {
+    const runtime = this.runtime
+    const readPage = async (cursor: string | undefined) => {
+      const call = { ...options, ...callFor(cursor), isData: isPage }
+      const { data, meta, budget } = await this.repeat(call)
+      return { page: data, requestId: meta.requestId, budget }
+    }
+    return new Listing({ readPage, itemsOf, cursor, signal: options.signal, runtime })
+  }
+
+  /** Sends a request until it is answered for good. */
+  repeat<Data>(call: Call<Data>): Promise<Answer & { data: Data }> {
+    return repeat(this.runtime, this.policy, call.signal, (state) => this.attempt(call, state))
+  }
+
+  /** Opens an answer of any size. Repeated until it begins; once it has, whatever goes wrong ends it. */
+  open(path: string, { requestId, timeoutMs = this.#timeoutMs, signal }: CallOptions) {
+    return repeat(this.runtime, this.policy, signal, ({ leftMs }) =>
+      openStream(
+        {
+          ...{ fetch: this.#fetch, method: 'GET', url: `${this.url}${path}`, signal },
+          headers: { ...this.#exportHeaders, ...requestIdHeader(requestId) },
+          timeoutMs: Math.min(timeoutMs, leftMs),
+        },
+        this.runtime,
+      ),
+    )
+  }
+
+  /** Sends a request once. */
+  async attempt<Data>(
+    {
+      method = 'GET',
+      path,
+      query = {},
+      body,
+      isData,
+      requestId,
+      timeoutMs = this.#timeoutMs,
+      ...rest
+    }: Call<Data>,
+    { leftMs }: AttemptState,
+  ): Promise<Answer & { data: Data }> {
+    const answer = await exchange(
+      {
+        fetch: this.#fetch,
+        method,
+        url: `${this.url}${path}${queryString(query)}`,
+        headers: { ...this.#headers, ...(body && jsonHeader), ...requestIdHeader(requestId) },
+        body: body && JSON.stringify(body),
+        timeoutMs: Math.min(timeoutMs, leftMs),
+        ...rest,
+      },
+      this.runtime,
+    )
+    const { data, meta } = answer
+    if (isData(data)) return { ...answer, data }
+    throw new UnexpectedAnswerError(200, 'The answer has not the shape that was promised.', meta.requestId)
+  }
+}

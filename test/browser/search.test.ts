@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { openConsole } from '../support/console.ts'
+import { startShop, visit } from '../support/shop.ts'
+import { assertAccessible } from './accessible.ts'
+import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+
+const email = 'ada@example.com'
+const label = 'Find a person by e-mail address, identifier or id'
+
+describe('looking for a person in a browser', { skip: noBrowser }, async () => {
+  if (noBrowser) return
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+  await shop.createTracker(shop.organisationId, 'blog')
+  await shop.ingest([
+    ...visit('laptop', { identifiers: { email, userId: '42' } }),
+    ...visit('phone', { identifiers: { email } }),
+    ...visit('reader', { trackerId: 'blog', identifiers: { email: 'Ada@Example.com' } }),
+    ...visit('phone', { trackerId: 'blog' }),
+    ...visit('other', { identifiers: { email: 'ben@example.com' } }),
+    ...visit('a@b=c', {}),
+    ...Array.from({ length: 210 }, (_, i) =>
+      visit(`crowd-${i}`, { identifiers: { userId: 'crowd' } }),
+    ).flat(),
+  ])
+  const client = await openConsole(shop, shop.organisationId)
+  const browser = await openBrowser({ after })
+  const seat = await sitDown(browser, shop, client)
+  const { page } = seat
+  const hands = new Keyboard(page)
+
+  /** Searches with the keyboard, from whichever page one is on, and hands back what was found by tracker. */
+  async function find(text: string): Promise<Record<string, string[]>> {
+    await hands.type(label, text)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Search', level: 1 }).waitFor()
+    await settled(page)
+    const found: Record<string, string[]> = {}
+    for (const section of await page.locator('section.found').all()) {
+      const tracker = await section.getByRole('heading').innerText()
+      found[tracker] = (await section.getByRole('rowheader').allInnerTexts()).sort()
+    }
+    return found
+  }
+
+  test('is done from every page, by an address in whatever case, and shows what was found on which tracker', async () => {
+    for (const path of ['/trackers', '/keys', '/activity', '/members', '/trackers/shop', '/nothing']) {
+      await page.goto(`/console${path}`)
+      await settled(page)
+      assert.deepEqual(await find('ADA@example.com'), { blog: ['reader'], shop: ['laptop', 'phone'] })
+    }
+    await page.getByText('3 data subjects on 2 trackers').waitFor()
+    await assertAccessible(page, 'what was found')
+  })
+
+  test('leads to the page of each, and back to what was found', async () => {
+    await hands.press('laptop')
+    await page.getByRole('heading', { name: 'laptop', level: 1 }).waitFor()
+    await page.goBack()
+    await page.getByText('3 data subjects on 2 trackers').waitFor()
+  })
+
+  test('is done by another identifier, and by an id on all trackers', async () => {
+    assert.deepEqual(await find('userId=42'), { shop: ['laptop'] })
+    assert.deepEqual(await find(' phone '), { blog: ['phone'], shop: ['phone'] })
+    assert.deepEqual(await find('a@b=c'), { shop: ['a@b=c'] }, 'an id may look like an address')
+    assert.equal((await find('userId=crowd')).shop?.length, 210)
+    await page.goto('/console/keys')
+  })
+
+  test('says so when nobody is found, and what can be looked for', async () => {
+    for (const text of ['nobody@example.com', 'userId=7', '.', 'x'.repeat(300)]) {
+      assert.deepEqual(await find(text), {})
+      await page.getByRole('heading', { name: 'Nobody found' }).waitFor()
+      await page.getByText('Type an e-mail address, another identifier').waitFor()
+    }
+    await assertAccessible(page, 'nobody found')
+  })
+
+  test('shows what went wrong, and tries again', async () => {
+    const error = { code: 'internal_error', message: 'Something went wrong on our side.' }
+    await page.route('**/console/api/subjects/search', (route) =>
+      route.fulfill({ status: 500, json: { error, meta: { requestId: 'req-500' } } }),
+    )
+    await hands.type(label, email)
+    await page.keyboard.press('Enter')
+    await page.getByText('This could not be loaded').waitFor()
+    await page.unroute('**/console/api/subjects/search')
+    await hands.press('Try again')
+    await page.getByText('3 data subjects on 2 trackers').waitFor()
+  })
+
+  test('leaves nothing in an address, and nothing to load anew', async () => {
+    assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, '/console/search')
+    for (const address of seat.requested) {
+      assert.ok(!/example\.com|ada|userId|crowd/i.test(decodeURIComponent(address)), address)
+    }
+    await page.reload()
+    await page.getByRole('heading', { name: 'Whom are you looking for?' }).waitFor()
+    assert.equal((await page.content()).includes(email), false)
+    assert.deepEqual(seat.complaints, [])
+  })
+
+  test('is done on a phone, by touch', async () => {
+    const small = { viewport: { width: 360, height: 740 }, hasTouch: true }
+    const { page } = await sitDown(browser, shop, client, small)
+    await page.goto('/console/keys')
+    await settled(page)
+    const field = page.getByLabel(label)
+    await field.fill(email)
+    await page.getByRole('button', { name: 'Find the person' }).tap()
+    await page.getByText('3 data subjects on 2 trackers').waitFor()
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    assert.ok(over <= 0, `${over} pixels too wide`)
+    const width = (await field.boundingBox())?.width ?? 0
+    assert.ok(width >= 160, `the field is ${width} pixels wide`)
+    await assertAccessible(page, 'small', { coloursAreKnown: true })
+  })
+})

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import type { IncomingRow } from '../../src/domain/ingest.ts'
+import type { SubjectIdentifier } from '../../src/domain/subject-identifier.ts'
+import { openPostgresStore } from '../../src/storage/postgres/open-postgres-store.ts'
+import { assertRefused, type CommandLine, commandLine, onlyJson } from '../support/command-line.ts'
+import { fill, fillStore, inStore, shop } from '../support/filled-store.ts'
+import { freshStore } from '../support/fresh-database.ts'
+import { eventRow, sessionRow } from '../support/rows.ts'
+import { eraseIn } from '../support/test-keyring.ts'
+import { until } from '../support/until.ts'
+
+const day = 86_400_000
+const now = Date.now()
+const derive = ['identifiers', 'derive', '--tracker', 'shop']
+const fromAttribute = [...derive, '--attribute', 'email']
+
+async function withRows(t: TestContext, rows: readonly IncomingRow[]): Promise<CommandLine> {
+  const cli = commandLine(t)
+  await fillStore(cli.storePath, rows)
+  return cli
+}
+
+function session(subjectId: string, attributes: Record<string, unknown>, age = 1): IncomingRow {
+  const at = now - age * day
+  return sessionRow({ subjectId, sessionId: `s${age}`, startedAt: at, endedAt: at, attributes })
+}
+
+function identifiersOf(cli: CommandLine, subjectId: string): Promise<SubjectIdentifier[] | undefined> {
+  return inStore(cli.storePath, async ({ subjects }) => (await subjects.read(shop, subjectId))?.identifiers)
+}
+
+function only(outcome: Awaited<ReturnType<CommandLine['run']>>): Record<string, unknown> {
+  return onlyJson({ ...outcome, stderr: '' })
+}
+
+describe('lethe identifiers derive', { concurrency: true }, () => {
+  it('makes identifiers out of attributes and properties, by their own or another name, and adds none again', async (t) => {
+    const cli = await withRows(t, [
+      session('anna', { email: 'ada@example.com', country: 'DE', customer: 7 }),
+      session('anna', { email: 'ADA@example.com' }, 2),
+      eventRow({ subjectId: 'ben', eventId: 'e', occurredAt: now - day, properties: { user_id: '42' } }),
+      session('cleo', { country: 'FR' }),
+    ])
+    const args = [...fromAttribute, '--attribute', 'customer=customerNumber', '--property', 'user_id=userId']
+    const first = await cli.run(args)
+    assert.deepEqual([first.code, first.stderr], [0, ''])
+    assert.equal(first.stdout, 'Looked at 3 subjects; added 3 identifiers, renewed 0.\n')
+    assert.deepEqual(await identifiersOf(cli, 'anna'), [
+      { name: 'customerNumber', value: '7' },
+      { name: 'email', value: 'ada@example.com' },
+    ])
+    assert.deepEqual(await identifiersOf(cli, 'ben'), [{ name: 'userId', value: '42' }])
+    assert.deepEqual(await identifiersOf(cli, 'cleo'), [])
+    const nothing = { trackerId: 'shop', subjects: 3, added: 0, renewed: 0, unusable: 0, dryRun: false }
+    assert.deepEqual(onlyJson(await cli.run([...args, '--json'])), nothing)
+  })
+
+  it('counts values that cannot be identifiers, and says what can; nothing where there is none', async (t) => {
+    const unusable = ['', 'x'.repeat(257), 'a\nb', true, { deep: 'email' }, ['a@example.com']]
+    const cli = await withRows(t, [
+      ...unusable.map((email, i) => session('anna', { email }, i + 1)),
+      session('anna', { email: null, text: 'my "email":', deep: { email: 'deep@example.com' } }, 10),
+      session('ben', { email: 'x'.repeat(256) }),
+    ])
+    const outcome = await cli.run([...fromAttribute, '--json'])
+    assert.partialDeepStrictEqual(only(outcome), { added: 1, unusable: unusable.length })
+    assert.match(outcome.stderr, /^6 values cannot be an identifier: it takes text or a number, of 1 to 256/)
+    assert.deepEqual(await identifiersOf(cli, 'anna'), [])
+  })
+
+  it('does the same to a PostgreSQL store', async (t) => {
+    const address = await freshStore(t)
+    const store = await openPostgresStore(address)
+    await fill(
+      store,
+      Array.from({ length: 120 }, (_, i) => session(`visitor-${i}`, { email: `${i % 60}@example.com` })),
+    )
+    const cli = commandLine(t, address)
+    assert.partialDeepStrictEqual(onlyJson(await cli.run([...fromAttribute, '--json'])), { added: 120 })
+    assert.partialDeepStrictEqual(onlyJson(await cli.run([...fromAttribute, '--json'])), { added: 0 })
+    const { rows } = await store.search.subjects(shop, {
+      sought: { identifier: { name: 'email', value: '7@example.com' } },
+      limit: 10,
+      after: null,
+    })
+    await store.close()
+    assert.deepEqual(rows.map(({ subjectId }) => subjectId).sort(), ['visitor-67', 'visitor-7'])
+  })
+
+  it('only says what it would add with --dry-run', async (t) => {
+    const cli = await withRows(t, [session('anna', { email: 'ada@example.com' })])
+    const { stdout } = await cli.run([...fromAttribute, '--dry-run'])
+    const words = 'would have added 1 identifier, renewed 0. Nothing was changed.'
+    assert.equal(stdout, `Looked at 1 subject; ${words}\n`)
+    assert.deepEqual(await identifiersOf(cli, 'anna'), [])
+  })
+
+  it('brings back nobody: neither who was erased nor what has aged out', async (t) => {
+    const cli = await withRows(t, [
+      session('anna', { email: 'ada@example.com' }),
+      session('ben', { email: 'old@example.com' }, 200),
+      session('ben', { email: 'new@example.com' }, 3),
+    ])
+    await inStore(cli.storePath, (store) => eraseIn(store, shop, 'anna'))
+    assert.partialDeepStrictEqual(only(await cli.run([...fromAttribute, '--json'])), {
+      subjects: 1,
+      added: 1,
+    })
+    assert.equal(await identifiersOf(cli, 'anna'), undefined)
+    assert.deepEqual(await identifiersOf(cli, 'ben'), [{ name: 'email', value: 'new@example.com' }])
+  })
+
+  it('goes through more subjects and more values of one than a step takes', async (t) => {
+    const many = Array.from({ length: 350 }, (_, i) => session(`visitor-${i}`, { email: `${i}@example.com` }))
+    const ofOne = Array.from({ length: 2_100 }, (_, i) =>
+      eventRow({
+        subjectId: 'anna',
+        eventId: `e${i}`,
+        occurredAt: now - day + i,
+        properties: { email: `e${i}@example.com` },
+      }),
+    )
+    const cli = await withRows(t, [...many, ...ofOne])
+    const outcome = onlyJson(await cli.run([...fromAttribute, '--property', 'email', '--json']))
+    assert.partialDeepStrictEqual(outcome, { subjects: 351, added: 2_450 })
+    assert.equal((await identifiersOf(cli, 'anna'))?.length, 2_100)
+  })
+
+  it('can be stopped, says so, and completes it when it is run again', async (t) => {
+    const rows = Array.from({ length: 3_000 }, (_, i) =>
+      session(`visitor-${i}`, { email: `${i}@example.com` }),
+    )
+    const cli = await withRows(t, rows)
+    const program = cli.startProgram([...fromAttribute, '--json'])
+    await inStore(cli.storePath, ({ subjects }) =>
+      until(async () => (await subjects.read(shop, 'visitor-0'))?.identifiers.length === 1),
+    )
+    program.kill('SIGTERM')
+    const { code, stdout, stderr } = await program.ended
+    if (code === 0) return t.diagnostic('it was done before the signal came')
+    assert.match(stderr, /^error: Stopped by SIGTERM\. Running it again completes it\.\n$/)
+    const { added, error } = JSON.parse(stdout)
+    assert.ok(added > 0 && error)
+    const again = onlyJson(await cli.run([...fromAttribute, '--json']))
+    assert.equal(Number(again.added) > 0 && Number(again.subjects), rows.length)
+    assert.partialDeepStrictEqual(onlyJson(await cli.run([...fromAttribute, '--json'])), { added: 0 })
+  })
+
+  it('refuses a tracker and a store that are not there, and what it cannot go by', async (t) => {
+    const cli = await withRows(t, [session('anna', { email: 'ada@example.com' })])
+    const elsewhere = { env: { LETHE_STORE: `sqlite:${cli.folder}/none.db` } }
+    assertRefused(await cli.run(fromAttribute, elsewhere), 1, /There is no store at .*none\.db/)
+    const other = ['identifiers', 'derive', '--tracker', 'blog', '--attribute', 'email']
+    assertRefused(await cli.run(other), 1, /There is no tracker "blog"/)
+    assertRefused(await cli.run(derive), 2, /--attribute or --property is missing/)
+    assertRefused(await cli.run(['identifiers', 'derive', '--attribute', 'email']), 2, /--tracker/)
+    const badName = await cli.run([...derive, '--attribute', 'e-mail'])
+    assertRefused(badName, 2, /"e-mail" cannot name an identifier.*e-mail=name/)
+    assertRefused(await cli.run([...derive, '--property', '=email']), 2, /It takes a name/)
+  })
+})

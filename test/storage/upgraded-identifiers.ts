@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import type { Store } from '../../src/domain/store.ts'
+import { always, at, eventRow } from '../support/rows.ts'
+import { eraseIn, testKeys } from '../support/test-keyring.ts'
+
+export const start = at('2026-06-01T00:00:00.000Z')
+const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
+
+/** Inserts into the tables of a store from before there were identifiers: one subject, for whom `key` stands. */
+export function oldStoreSql(key: string): string[] {
+  return [
+    `INSERT INTO organisations (id, name, plan, created_at) VALUES ('acme', 'Acme', 'pro', 1)`,
+    `INSERT INTO trackers (id, organisation_id, name, created_at) VALUES ('shop', 'acme', 'Shop', 1)`,
+    `INSERT INTO subjects (tracker_id, subject_id, subject_key, first_seen_at, last_seen_at, oldest_at, session_count, event_count)
+     VALUES ('shop', 'anna', ${key}, ${start}, ${start + 20}, ${start + 10}, 1, 1)`,
+    `INSERT INTO sessions (subject_key, session_id, started_at, ended_at, event_count, attributes, attributes_at)
+     VALUES (${key}, 's', ${start}, ${start + 20}, 1, '{"email":"ada@example.com"}', ${start + 20})`,
+    `INSERT INTO events (subject_key, occurred_at, event_id, session_id, name, properties)
+     VALUES (${key}, ${start + 10}, 'e', 's', 'login', '{"user_id":42}')`,
+  ]
+}
+
+/** Fails unless a store that was upgraded holds what it held, and people are found in it as in any other. */
+export async function assertUpgraded(store: Store): Promise<void> {
+  const found = async (name: string, value: string) => {
+    const query = { sought: { identifier: { name, value } }, limit: 10, after: null }
+    return (await store.search.subjects(tracker, query)).rows.map(({ subjectId }) => subjectId)
+  }
+  const record = await store.subjects.read(tracker, 'anna')
+  assert.partialDeepStrictEqual(record, { counts: { sessions: 1, events: 1 }, identifiers: [] })
+  assert.deepEqual(await found('email', 'ada@example.com'), [])
+  // Made out of what it held, or brought with the same rows again.
+  const source = { subjectId: 'anna', kind: 'session', sourceId: 's', broughtAt: start + 20 } as const
+  const derived = { ...source, name: 'email', value: 'ada@example.com' }
+  assert.deepEqual(await store.derivation.add(tracker, [derived]), { added: 1, renewed: 0 })
+  const again = eventRow({ subjectId: 'anna', eventId: 'e', occurredAt: start + 10, sessionId: 's' })
+  const counts = await store.ingest.ingest([{ ...again, identifiers: { userId: '42' } }], testKeys)
+  assert.deepEqual(counts, { subjects: 0, sessions: 0, events: 0 })
+  assert.deepEqual(await found('email', 'ADA@example.com'), ['anna'])
+  assert.deepEqual(await found('userId', '42'), ['anna'])
+  assert.deepEqual(await eraseIn(store, tracker, 'anna'), { sessions: 1, events: 1 })
+  assert.deepEqual(await found('userId', '42'), [])
+}
