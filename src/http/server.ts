@@ -21,6 +21,8 @@ import { buildRouter } from './router.ts'
 export interface ServerDeps extends Omit<PipelineDeps, 'http' | 'limiter'> {
   limiter: Pick<Limiter, 'take' | 'isReachable'>
   passwords: Passwords
+  /** Where clients reach the service; `null` when nobody said. */
+  publicUrl: string | null
   log: ServerLog
   /** Beyond so many connections, one on which nothing is done gives way to the next. */
   maxConnections: number
@@ -53,7 +55,7 @@ const maxBatch = 16
 
 /** Builds the HTTP side of the service, ready to listen. */
 export function buildServer(deps: ServerDeps): LetheServer {
-  const { services, limiter, budgets, log, onAnswered } = deps
+  const { services, limiter, log, onAnswered } = deps
   const { logger } = log
   const { clock, randomness } = services
   let isClosing = false
@@ -74,7 +76,7 @@ export function buildServer(deps: ServerDeps): LetheServer {
   }
   const runPipeline = pipelines({ ...deps, http })
   const matchRoute = buildRouter(
-    [...apiRoutes, ...publicRoutes(limiter, budgets), ...pageRoutes(), ...consoleRoutes],
+    [...apiRoutes, ...publicRoutes(limiter, deps), ...pageRoutes(), ...consoleRoutes],
     maxHeaderBytes,
   )
 

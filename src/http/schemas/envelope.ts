@@ -14,15 +14,18 @@ export const Meta = object(
   { title: 'Meta', description: 'What every answer carries, failure or success.' },
 )
 
-/** The envelope of a success. */
+/** The envelope of a success, under the name of what it holds. */
 export function success(data: Schema) {
-  return object({ data, meta: Meta })
+  return object({ data, meta: Meta }, { title: `${data.title}Envelope` })
 }
 
 const FieldProblem = object(
   { field: text(), message: text() },
   { title: 'FieldProblem', description: 'What is wrong with one parameter.' },
 )
+
+/** More parameters than this fit neither into a request's line nor into its body. */
+const mostProblems = 16_384
 
 /** The envelope of a failure. `details` is there only when fields are to blame. */
 export const Failure = object(
@@ -33,6 +36,7 @@ export const Failure = object(
       details: optional(
         list(FieldProblem, {
           minItems: 1,
+          maxItems: mostProblems,
           description: 'One entry per field; only with validation_error.',
         }),
       ),

@@ -21,6 +21,7 @@ const cursor = text({
 })
 
 const limit = integer({
+  format: 'int32',
   minimum: 1,
   maximum: maxPageSize,
   default: defaultPageSize,
@@ -43,7 +44,7 @@ export const subjectListParameters = {
   subjectIdPrefix: optional(
     text({
       ...identifier,
-      pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+      pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]+$',
       description: 'Only ids that start with this. Goes with `sort=subjectId`.',
       'x-rule': `1 to ${maxIdentifierLength} characters, no control characters`,
     }),
@@ -100,7 +101,9 @@ export const entryListParameters = pageParameters
 
 export const consistencyParameters = {
   from: integer({
+    format: 'int64',
     minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
     description:
       'How many entries the ledger had when it was looked at before; at most as many as it has now.',
     'x-rule': 'a whole number from 0 to the number of entries in the ledger',

@@ -1,16 +1,18 @@
+import { maxPageSize } from '../../../domain/page.ts'
 import {
   anyObject,
   boolean,
-  integer,
+  count,
   list,
   object,
   orNull,
+  type Schema,
   text,
   type ValueOf,
 } from '../../schemas/schema.ts'
 
 const instant = (description: string) => text({ format: 'date-time', description })
-const count = (description: string) => integer({ minimum: 0, description })
+const page = <Item>(items: Schema<Item>) => list(items, { maxItems: maxPageSize })
 const freeForm = (description: string) => anyObject({ description })
 const nextCursor = orNull(text(), {
   description: 'Hand it back as `cursor` for the next page; `null` on the last one.',
@@ -52,7 +54,7 @@ export const Subject = object(subjectFields, {
   description: 'What is stored about one data subject.',
 })
 
-export const SubjectList = object({ subjects: list(SubjectSummary), nextCursor }, { title: 'SubjectList' })
+export const SubjectList = object({ subjects: page(SubjectSummary), nextCursor }, { title: 'SubjectList' })
 
 export const FoundSubject = object(
   { trackerId: text(), ...summaryFields },
@@ -60,7 +62,7 @@ export const FoundSubject = object(
 )
 
 export const FoundSubjectList = object(
-  { subjects: list(FoundSubject), nextCursor },
+  { subjects: page(FoundSubject), nextCursor },
   { title: 'FoundSubjectList' },
 )
 
@@ -75,7 +77,7 @@ export const Session = object(
   { title: 'Session' },
 )
 
-export const SessionList = object({ sessions: list(Session), nextCursor }, { title: 'SessionList' })
+export const SessionList = object({ sessions: page(Session), nextCursor }, { title: 'SessionList' })
 
 export const Event = object(
   {
@@ -88,7 +90,7 @@ export const Event = object(
   { title: 'Event' },
 )
 
-export const EventList = object({ events: list(Event), nextCursor }, { title: 'EventList' })
+export const EventList = object({ events: page(Event), nextCursor }, { title: 'EventList' })
 
 export const SubjectExport = object(
   {
@@ -128,7 +130,7 @@ export const Receipt = object(
   { title: 'Receipt', description: 'An erasure of a data subject, and the proof of it.' },
 )
 
-export const ReceiptList = object({ receipts: list(Receipt), nextCursor }, { title: 'ReceiptList' })
+export const ReceiptList = object({ receipts: page(Receipt), nextCursor }, { title: 'ReceiptList' })
 
 const hash = (description: string) => text({ description: `${description} SHA-256, in base64.` })
 const checkpoint = text({
@@ -157,13 +159,13 @@ export const LedgerEntry = object(
   { title: 'LedgerEntry', description: 'An erasure, as the ledger tells of it.' },
 )
 
-export const EntryList = object({ entries: list(LedgerEntry), nextCursor }, { title: 'EntryList' })
+export const EntryList = object({ entries: page(LedgerEntry), nextCursor }, { title: 'EntryList' })
 
 export const Consistency = object(
   {
     from: count('How many entries the older ledger had.'),
     to: count('How many the ledger has now.'),
-    proof: list(text(), { description: 'The hashes of the proof, in base64.' }),
+    proof: list(text(), { maxItems: 64, description: 'The hashes of the proof, in base64.' }),
     checkpoint,
   },
   { title: 'Consistency', description: 'The proof that a ledger begins with what it was before.' },
