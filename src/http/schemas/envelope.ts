@@ -4,10 +4,14 @@ import { list, object, oneOf, optional, type Schema, text } from './schema.ts'
 export const Meta = object(
   {
     requestId: text({
+      minLength: 1,
+      maxLength: 200,
+      pattern: '^[\\x20-\\x7e]+$',
       description: 'The same value as the X-Request-Id header; a UUID unless the client chose its own.',
     }),
     timestamp: text({
       format: 'date-time',
+      maxLength: 24,
       description: 'When the answer was made: ISO 8601 in UTC with milliseconds.',
     }),
   },

@@ -94,7 +94,7 @@ function operation(route: Route, erasure: Budget): Json {
     tags: [tag],
     summary,
     description: `${description}${own}\n\nNeeds the scope \`${scope}\`.`,
-    security: [{ apiKey: [scope] }],
+    security: [{ apiKey: [] }],
     'x-required-scope': scope,
     parameters: parameters(route),
     ...(route.takesBody && { requestBody: requestBody(route) }),

@@ -32,6 +32,7 @@ export const publicOperations = {
         },
         304: { description: 'It is still the one that `If-None-Match` names.', headers: documentHeaders },
         400: { $ref: '#/components/responses/invalid_request' },
+        500: { $ref: '#/components/responses/internal_error' },
       },
     },
   },

@@ -20,13 +20,23 @@ const cursor = text({
   'x-rule': 'the nextCursor of the page before, of the same list, sort and filters',
 })
 
-const limit = integer({
+const pageSize = {
   format: 'int32',
   minimum: 1,
   maximum: maxPageSize,
+  'x-rule': `a whole number from 1 to ${maxPageSize}`,
+}
+
+const limit = integer({
+  ...pageSize,
   default: defaultPageSize,
   description: 'How many to return at most.',
-  'x-rule': `a whole number from 1 to ${maxPageSize}`,
+})
+
+/** Generated clients take a field of a body with a default for one that is always there. */
+const bodyLimit = integer({
+  ...pageSize,
+  description: `How many to return at most; ${defaultPageSize} without it.`,
 })
 
 const instant = { type: 'string', format: 'date-time', 'x-rule': instantRule }
@@ -68,7 +78,11 @@ export const subjectSearchBody = {
   identifier: optional(
     object(
       {
-        name: text({ pattern: identifierNamePattern, description: 'What kind it is, such as `email`.' }),
+        name: text({
+          maxLength: 32,
+          pattern: identifierNamePattern,
+          description: 'What kind it is, such as `email`.',
+        }),
         value: text({
           minLength: 1,
           maxLength: maxIdentifierValueLength,
@@ -89,7 +103,7 @@ export const subjectSearchBody = {
       description: 'The data subjects with this id, in whichever tracker. Goes without `identifier`.',
     }),
   ),
-  limit: optional(limit),
+  limit: optional(bodyLimit),
   cursor: optional(cursor),
 }
 
