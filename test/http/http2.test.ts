@@ -17,7 +17,9 @@ async function askHttp2(url: string) {
   session.on('error', () => {})
   const wentAway = once(session, 'goaway')
   const request = session.request({ ':path': '/healthz' }).setEncoding('utf8')
-  const [headers]: [IncomingHttpHeaders & { ':status'?: number }] = await once(request, 'response')
+  const headers = await new Promise<IncomingHttpHeaders & { ':status'?: number }>((resolve) =>
+    request.once('response', resolve),
+  )
   let text = ''
   for await (const chunk of request) text += chunk
   const [code] = await wentAway
