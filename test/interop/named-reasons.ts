@@ -34,6 +34,7 @@ const stricter: Record<string, Applies> = {
   'a transfer coding other than chunked': says(/transfer coding/),
   'a connection that asks for another protocol ends behind the answer': (request) =>
     /^upgrade:/im.test(request),
+  'a fragment in the target, which would cut an id short': (request) => /(?:^|\n)\S+ \S*#/.test(request),
   'the name of a header is no token': (request) =>
     /^(?![A-Z]+ )[^:\r\n]*[^\w!#$%&'*+.^`|~:\r\n-][^:\r\n]*:|^:/m.test(request),
   'a line without a colon among the headers': (request) =>
@@ -49,10 +50,11 @@ const stricter: Record<string, Applies> = {
 const looser: Record<string, Applies> = {
   'a path is an id to us, whatever is in it, and without a key nobody learns what is wrong with it': (
     request,
-    { statuses, taken },
+    { statuses },
+    { taken },
   ) =>
-    /(?:^|\n)\S+ (?:\*|\S*%(?:00|(?![0-9a-f]{2}))|\S*\/\.\.|\w+:\S*@|\w+:\/\/ )/i.test(request) &&
-    /^(?:302|401)/.test(statuses[taken - 1] ?? ''),
+    /(?:^|\n)\S+ +(?:\*|\S*%(?:00|(?![0-9a-f]{2}))|\S*\/\.\.|\w+:\S*@|\w+:\/\/ )/i.test(request) &&
+    /^(?:302|401)/.test(statuses[taken] ?? ''),
   'refused for want of a key before its body is read': (request, { statuses, taken }) =>
     statuses[taken - 1] === '401' && /^(?:transfer-encoding|content-length)/im.test(request),
   'an empty Host is right where an address has none': (request) => /^host:[ \t]*$/im.test(request),
