@@ -50,6 +50,7 @@ export async function startService(config: Config, services: Services, log: Log)
     limiter: metrics?.limiter ?? limiter,
     budgets: config.budgets,
     addressOf: clientAddress(config.trustedProxies),
+    publicUrl: config.publicUrl,
     originPolicy: originPolicy(config.publicUrl, config.trustedProxies),
     passwords: passwordQueue(randomness),
     ...connectionsWithin(config.maxConnections),

@@ -77,7 +77,7 @@ export interface SearchSubjectsBody {
   }
   /** The data subjects with this id, in whichever tracker. Goes without `identifier`. */
   subjectId?: string
-  /** How many to return at most. */
+  /** How many to return at most; 50 without it. */
   limit?: number
   /** The `nextCursor` of the page before. Opaque, and good only for the same list, sort and filters. */
   cursor?: string

@@ -2,7 +2,7 @@
 export const maxIdentifierLength = 256
 
 /** No control characters, and neither `.` nor `..`, which whoever reads a URL swallows. */
-export const identifierPattern = '^(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f-\\u009f]+$'
+export const identifierPattern = '^(?:\\.*[^.\\x00-\\x1f\\x7f-\\x9f][^\\x00-\\x1f\\x7f-\\x9f]*|\\.{3,})$'
 
 const identifier = new RegExp(identifierPattern, 'u')
 const loneSurrogate = /\p{Surrogate}/u

@@ -16,6 +16,7 @@ const LOWER_BOUNDS = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'm
 const UPPER_BOUNDS = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties']
 // Whether one pattern allows all that another does is not worth deciding: here only equal counts as compatible.
 const EXACT = ['pattern', 'format', 'multipleOf', 'uniqueItems', 'prefixItems', 'contains', 'not']
+const INTEGER_FORMATS: Json = { int32: 2 ** 31 - 1, int64: 2 ** 63 }
 const ANY_NAME = '^.*$'
 
 /**
@@ -34,11 +35,12 @@ function serverChanges(was: Json, now: Json): string[] {
     .map((path) => `The server path ${path} is gone, it is now ${kept.join(' or ')}.`)
 }
 
-// The host is each operator's own; only the path in front of the operations is promised.
+// The host is each operator's own; only the path in front of the operations is promised. A server that is found from the document's
+// own address promises none.
 function basePaths(document: Json): string[] {
   const urls = list(document.servers).map((server) => String(record(server).url))
   return (urls.length > 0 ? urls : ['/']).map(
-    (url) => url.replace(/^[^/]*\/\/[^/]*/, '').replace(/\/+$/, '') || '/',
+    (url) => url.replace(/^[^/]*\/\/[^/]*|^\.\.(?:\/\.\.)*/, '').replace(/\/+$/, '') || '/',
   )
 }
 
@@ -186,7 +188,9 @@ function misfit(where: string, coming: Json, expected: Json, walk: Walk): string
   const outside = [
     ...LOWER_BOUNDS.filter((name) => Number(expected[name] ?? -Infinity) > Number(coming[name] ?? -Infinity)),
     ...UPPER_BOUNDS.filter((name) => Number(expected[name] ?? Infinity) < Number(coming[name] ?? Infinity)),
-    ...EXACT.filter((name) => expected[name] !== undefined),
+    ...EXACT.filter(
+      (name) => expected[name] !== undefined && !(name === 'format' && holds(expected, coming)),
+    ),
   ]
   return [
     ...changed(where, was, now, outside),
@@ -194,6 +198,12 @@ function misfit(where: string, coming: Json, expected: Json, walk: Walk): string
     ...propertyChanges(where, coming, expected, walk),
     ...mapChanges(where, was, now, walk),
   ]
+}
+
+/** Whether a format only says how wide an integer is, and it is wide enough for whatever comes. */
+function holds({ format }: Json, { type, minimum = -Infinity, maximum = Infinity }: Json): boolean {
+  const largest = Number(INTEGER_FORMATS[String(format)])
+  return type === 'integer' && Number(minimum) >= -largest && Number(maximum) <= largest
 }
 
 function propertyChanges(where: string, coming: Json, expected: Json, walk: Walk): string[] {

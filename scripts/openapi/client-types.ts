@@ -5,7 +5,10 @@ type Json = Record<string, unknown>
  * each operation that has one. A schema it cannot put into a type is an error, so that nothing is left out silently.
  */
 export function clientTypes(document: unknown): string {
-  const schemas = Object.entries(objectIn(objectIn(document, 'components'), 'schemas'))
+  // The client opens envelopes itself, and hands out what is in them.
+  const schemas = Object.entries(objectIn(objectIn(document, 'components'), 'schemas')).filter(
+    ([name]) => !/Envelope$|^OpenApiDocument$/.test(name),
+  )
   const parts = [
     '// Written by `npm run openapi` from openapi/v1.json; a change here is lost.',
     ...interfaces(schemas),

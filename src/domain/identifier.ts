@@ -3,8 +3,11 @@ import type { Problems } from './problems.ts'
 /** The longest id of a tracker, subject, session or event, in characters (code points). */
 export const maxIdentifierLength = 256
 
-/** Matches text without control characters (C0, DEL, C1) that is neither `.` nor `..`, which URL parsers swallow. */
-export const identifierPattern = '^(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f-\\u009f]+$'
+/**
+ * Matches text without control characters (C0, DEL, C1) that is neither `.` nor `..`, which URL parsers swallow. Written so that
+ * engines without lookahead and `\u0000` take it: clients in Go check ids with it too.
+ */
+export const identifierPattern = '^(?:\\.*[^.\\x00-\\x1f\\x7f-\\x9f][^\\x00-\\x1f\\x7f-\\x9f]*|\\.{3,})$'
 
 /** What an id may be, in words; errors and docs use them. */
 export const identifierRule = `1 to ${maxIdentifierLength} characters, no control characters, not "." or ".."`

@@ -16,7 +16,7 @@ export interface BroughtIdentifier extends SubjectIdentifier {
 export const identifierNamePattern = '^[a-z][A-Za-z0-9_]{0,31}$'
 export const identifierNameRule = 'a small letter, then up to 31 letters, digits or underscores'
 export const maxIdentifierValueLength = 256
-export const identifierValuePattern = '^[^\\u0000-\\u001f\\u007f-\\u009f]+$'
+export const identifierValuePattern = '^[^\\x00-\\x1f\\x7f-\\x9f]+$'
 export const identifierValueRule = `1 to ${maxIdentifierValueLength} characters, no control characters`
 export const maxIdentifiersPerLine = 16
 

@@ -7,8 +7,10 @@ import type { Clock } from '../domain/instant.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import { addressBucketKey } from './client-address.ts'
 import type { Connections } from './connections.ts'
+import { http2Refusal } from './http2-refusal.ts'
 import { STATUS_CODES } from './node-http.ts'
 import { cutOffBody } from './request-body.ts'
+import type { HeaderList } from './request-context.ts'
 import { failure } from './response.ts'
 
 export interface ParserErrorDeps {
@@ -21,10 +23,14 @@ export interface ParserErrorDeps {
   onAnswered?(route: null, method: null, status: number, durationMs: number): void
 }
 
+/** What Node tells of bytes that its parser refuses. */
+type ParserError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number }
+
 const messages: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'The request headers are too large.',
   ERR_HTTP_REQUEST_TIMEOUT: 'The request took too long to arrive.',
   HPE_INVALID_METHOD: 'The request method is not one of HTTP.',
+  HPE_PAUSED_H2_UPGRADE: 'This server speaks HTTP/1.1, not HTTP/2.',
 }
 
 /**
@@ -32,7 +38,11 @@ const messages: Record<string, string> = {
  * address, has an id, and is answered in the envelope like everything else.
  */
 export function parserErrors(deps: ParserErrorDeps) {
-  async function answer(socket: Duplex & { remoteAddress?: string }, message: string): Promise<void> {
+  async function answer(
+    socket: Duplex & { remoteAddress?: string },
+    message: string,
+    afterPreface: Buffer = Buffer.alloc(0),
+  ): Promise<void> {
     const startedAt = performance.now()
     const requestId = deps.randomness.uuid()
     const peer = socket.remoteAddress ?? ''
@@ -47,22 +57,24 @@ export function parserErrors(deps: ParserErrorDeps) {
       hasCredential: false,
     })
     const payload = Buffer.from(JSON.stringify(body))
-    headers.push('Content-Length', payload.length, 'Connection', 'close', 'Date', new Date(now).toUTCString())
-    const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`]
-    for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
+    headers.push('Content-Length', payload.length, 'Date', new Date(now).toUTCString())
+    const bytes =
+      http2Refusal(afterPreface, { status, headers, body: payload }) ?? http1Answer(status, headers, payload)
     deps.logger.info({ requestId, method: null, route: null, status, keyId: null }, 'request')
     deps.onAnswered?.(null, null, status, performance.now() - startedAt)
-    if (socket.writable) socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), payload]))
+    if (socket.writable) socket.end(bytes)
   }
 
-  function onClientError(error: Error & { code?: string }, socket: Duplex & { bytesRead?: number }): void {
+  function onClientError(error: ParserError, socket: Duplex & { bytesRead?: number }): void {
     // Browsers open connections ahead of need: on one that asked for nothing an answer would be taken for that to its first request.
     if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
       socket.destroy()
       return
     }
     const message = messages[error.code ?? ''] ?? 'This is not a well-formed HTTP request.'
-    const respond = () => answer(socket, message).catch(() => socket.destroy())
+    const afterPreface =
+      error.code === 'HPE_PAUSED_H2_UPGRADE' ? error.rawPacket?.subarray(error.bytesParsed) : undefined
+    const respond = () => answer(socket, message, afterPreface).catch(() => socket.destroy())
     const current = deps.connections.latest(socket)
     if (!current || current.request.complete) afterAnswers(socket, respond)
     else if (current.response.headersSent) socket.destroy()
@@ -89,4 +101,10 @@ export function parserErrors(deps: ParserErrorDeps) {
   }
 
   return { onClientError, onConnect }
+}
+
+function http1Answer(status: number, headers: HeaderList, body: Buffer): Buffer {
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`]
+  for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`), body])
 }

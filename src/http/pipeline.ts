@@ -161,6 +161,10 @@ function requireSoundRequest({ request, chosenId }: RequestContext): LetheError 
   if (request.headers.expect !== undefined && request.headers.expect.toLowerCase() !== '100-continue') {
     return new LetheError('invalid_request', 'The only expectation that can be met is 100-continue.')
   }
+  const coding = request.headers['transfer-encoding']
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    return new LetheError('invalid_request', 'The only transfer coding that can be taken is chunked.')
+  }
   const hosts = countOf('host', rawHeaders)
   if (hosts > 1) return new LetheError('invalid_request', 'A request has one Host header.')
   if (hosts === 0 && httpVersion === '1.1') {

@@ -1,6 +1,6 @@
-import type { ApiBudgetName, Budget, Limiter } from '../domain/budget.ts'
+import type { Limiter } from '../domain/budget.ts'
 import { checkReadiness } from '../operations/store/check-readiness.ts'
-import { openApiDocument } from './api/openapi/document.ts'
+import { openApiDocument, type ServiceFacts } from './api/openapi/document.ts'
 import { packDocument, sendDocument } from './api/openapi/send-document.ts'
 import { referenceRoutes } from './api/reference/reference.ts'
 import { once } from './once.ts'
@@ -9,12 +9,9 @@ import { definePage, defineRoute } from './route.ts'
 import { object, oneOf } from './schemas/schema.ts'
 
 /** What anybody may read, unmetered: how the service is, and how its API is used. */
-export function publicRoutes(
-  limiter: Pick<Limiter, 'isReachable'>,
-  budgets: Record<ApiBudgetName, Budget>,
-): Route[] {
+export function publicRoutes(limiter: Pick<Limiter, 'isReachable'>, facts: ServiceFacts): Route[] {
   // The same bytes for everybody, so that clients who do not read them cost no memory; made when somebody asks.
-  const document = once(openApiDocument)
+  const document = once(() => openApiDocument(facts))
   const packed = once(() => packDocument(JSON.stringify(document())))
   return [
     defineRoute({
@@ -39,6 +36,6 @@ export function publicRoutes(
     definePage('/v1/analytics/openapi.json', ({ http, context }) =>
       sendDocument(http.respond, context, packed()),
     ),
-    ...referenceRoutes(document, budgets),
+    ...referenceRoutes(document, facts.budgets),
   ]
 }

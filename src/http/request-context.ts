@@ -95,12 +95,19 @@ export type Access = Scope | 'member' | 'open' | 'public'
 /** An operation whose parameters have been read: the last step of a pipeline. `undefined` when it has written its answer itself. */
 export type Operation = (services: Services, http: HttpTools) => MaybePromise<unknown>
 
+/** Values by the names of parameters. */
+type ExampleParameters = Readonly<Record<string, string | number>>
+
 export interface Documentation<Data = unknown> {
   operationId: string
   /** The group it belongs to; without it, that of data subjects. */
   tag?: string
   summary: string
   description: string
+  /** Values for its parameters that go together, and give the example of an answer on the sample of `npm start`. */
+  exampleParameters: ExampleParameters
+  /** Values for the others, each of which goes without the rest of the query. */
+  exampleAlone?: ExampleParameters
   /** What a request may bring in its body, where the operation takes one. */
   exampleBody?: object
   example: Data

@@ -21,12 +21,17 @@ import { buildRouter } from './router.ts'
 export interface ServerDeps extends Omit<PipelineDeps, 'http' | 'limiter'> {
   limiter: Pick<Limiter, 'take' | 'isReachable'>
   passwords: Passwords
+  /** Where clients reach the service; `null` when nobody said. */
+  publicUrl: string | null
   log: ServerLog
   /** Beyond so many connections, one on which nothing is done gives way to the next. */
   maxConnections: number
   /** How many sockets listen on the port. */
   listeners: number
-  /** Told of every request that is over: the pattern of its path, its method, its status (0 when its client left without an answer). */
+  /**
+   * Told of every request that is over: the pattern of its path, unless that is for others than who asked; its method, unless the
+   * path does not take it; its status (0 when its client left without an answer).
+   */
   onAnswered?(route: string | null, method: string | null, status: number, durationMs: number): void
 }
 
@@ -53,7 +58,7 @@ const maxBatch = 16
 
 /** Builds the HTTP side of the service, ready to listen. */
 export function buildServer(deps: ServerDeps): LetheServer {
-  const { services, limiter, budgets, log, onAnswered } = deps
+  const { services, limiter, log, onAnswered } = deps
   const { logger } = log
   const { clock, randomness } = services
   let isClosing = false
@@ -74,7 +79,7 @@ export function buildServer(deps: ServerDeps): LetheServer {
   }
   const runPipeline = pipelines({ ...deps, http })
   const matchRoute = buildRouter(
-    [...apiRoutes, ...publicRoutes(limiter, budgets), ...pageRoutes(), ...consoleRoutes],
+    [...apiRoutes, ...publicRoutes(limiter, deps), ...pageRoutes(), ...consoleRoutes],
     maxHeaderBytes,
   )
 
@@ -127,7 +132,8 @@ export function buildServer(deps: ServerDeps): LetheServer {
     if (onAnswered === undefined) return
     const { match, request, response, startedAt } = context
     const status = response.headersSent ? response.statusCode : 0
-    onAnswered(match.path, request.method ?? null, status, performance.now() - startedAt)
+    const method = match.kind === 'other-method' ? null : (request.method ?? null)
+    onAnswered(isStranger(context) ? null : match.path, method, status, performance.now() - startedAt)
   }
 
   /**
@@ -163,4 +169,10 @@ export function buildServer(deps: ServerDeps): LetheServer {
       respond.fail(context, error)
     }
   }
+}
+
+/** Whether somebody asked for what is behind a key or a sign-in, and showed none. What such requests are about is told to nobody. */
+function isStranger({ match, caller, signedIn }: RequestContext): boolean {
+  const isForAll = match.pipeline === 'public' || (match.pipeline === 'open' && match.kind === 'route')
+  return !isForAll && caller === null && signedIn === null
 }

@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type ServerOptions } from 'node:http'
-import { prometheusContentType } from 'prom-client'
+import { openMetricsContentType, prometheusContentType } from 'prom-client'
+import { likesOpenMetrics, toOpenMetrics } from './open-metrics-format.ts'
 
 export interface MetricsListenerDeps {
   host: string
   port: number
   timeouts: ServerOptions
-  /** Everything measured so far. */
+  /** Everything measured so far, as Prometheus reads it. */
   text(): Promise<string>
   onError(error: unknown): void
 }
@@ -15,14 +16,20 @@ export interface MetricsListenerDeps {
 export async function openMetricsListener({ host, port, timeouts, text, onError }: MetricsListenerDeps) {
   const server = createServer(timeouts, (request, response) => {
     function answer(status: number, body: string, contentType = 'text/plain; charset=utf-8'): void {
-      response.writeHead(status, { 'Content-Type': contentType, 'Cache-Control': 'no-store' }).end(body)
+      const headers = { 'Content-Type': contentType, 'Cache-Control': 'no-store', Vary: 'Accept' }
+      response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body)
     }
-    if (request.method !== 'GET' || !/^\/metrics(\?|$)/.test(request.url ?? '')) {
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (!isRead || !/^\/metrics(\?|$)/.test(request.url ?? '')) {
       answer(404, 'Not found. The metrics are at /metrics.\n')
       return
     }
+    const isOpenMetrics = likesOpenMetrics(request.headers.accept)
     text().then(
-      (body) => answer(200, body, prometheusContentType),
+      (body) =>
+        isOpenMetrics
+          ? answer(200, toOpenMetrics(body), openMetricsContentType)
+          : answer(200, body, prometheusContentType),
       (error) => {
         onError(error)
         answer(500, 'The metrics could not be read; the log tells why.\n')

@@ -8,8 +8,8 @@ import { addMember, password } from '../support/console.ts'
 import { missing } from '../support/missing.ts'
 import { startShop, subjectPath } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type OpenProxy, proxyContract } from './proxy-contract.ts'
-import { askProxy, freePort, runProxy } from './run-proxy.ts'
+import { type ProxyRequest, proxyContract } from './proxy-contract.ts'
+import { askProxy, freePort, runProxy, sendRaw } from './run-proxy.ts'
 
 const example = readFileSync(new URL('../../deploy/nginx/lethe.conf', import.meta.url), 'utf8')
 const skip = missing('nginx') || missing('openssl')
@@ -54,12 +54,14 @@ function prepare(t: TestContext, port: number, upstreamPort: number) {
   return { folder, main, ca: readFileSync(certificate, 'utf8') }
 }
 
-const openNginx: OpenProxy = async (t, upstreamPort) => {
+async function openNginx(t: TestContext, upstreamPort: number) {
   const port = await freePort()
   const { folder, main, ca } = prepare(t, port, upstreamPort)
   const { output, stop } = await runProxy(t, port, 'nginx', ['-p', folder, '-c', main, '-e', 'stderr'], env)
   return {
-    ask: (target, request = {}) => askProxy(port, target, request, ca),
+    ask: (target: string, request?: ProxyRequest) => askProxy(port, target, request, ca),
+    send: (bytes: string) => sendRaw(port, bytes, ca),
+    sendPlain: (bytes: string) => sendRaw(port, bytes),
     logged: () =>
       [
         output(),
@@ -109,6 +111,15 @@ describe('the example for nginx', () => {
     dataOf(answer)
     assert.match(answer.headers.getSetCookie()[0] ?? '', /^__Host-lethe-console=.*; Path=\/; .*; Secure$/)
     errorOf(await signIn('https://evil.example', { 'X-Forwarded-Host': 'evil.example' }), 'forbidden')
+  })
+
+  test('answers in the envelope who speaks plain HTTP where TLS is spoken', { skip }, async (t) => {
+    const nginx = await openNginx(t, await freePort())
+    const answer = await nginx.sendPlain('GET /path-marker HTTP/1.1\r\nHost: lethe.example\r\n\r\n')
+    assert.match(answer, /^HTTP\/1\.1 400 /)
+    assert.match(answer, /\r\nContent-Type: application\/json.*"code":"invalid_request"/s)
+    await nginx.stop()
+    assert.doesNotMatch(nginx.logged(), /marker/)
   })
 
   test('answers in the envelope when it refuses, and when there is no service', { skip }, async (t) => {

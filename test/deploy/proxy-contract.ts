@@ -18,6 +18,8 @@ export interface ProxyRequest {
 export interface Proxy {
   /** Sends a target as it stands. */
   ask(target: string, request?: ProxyRequest): Promise<Answer>
+  /** Sends bytes as they stand, over TLS where it speaks that, and hands back all that comes until the end. */
+  send(bytes: string): Promise<string>
   /** Everything it has written, wherever it writes. */
   logged(): string
   stop(): Promise<void>
@@ -25,10 +27,32 @@ export interface Proxy {
 
 export type OpenProxy = (t: TestContext, upstreamPort: number) => Promise<Proxy>
 
+/** Requests that a proxy may refuse by itself, by what is wrong with them. */
+const refusedRequests: Record<string, string> = {
+  'another method': 'TRACE /v1/analytics/ledger HTTP/1.1\r\nHost: lethe.example\r\n\r\n',
+  'an unknown transfer coding':
+    'POST /v1/analytics/ledger HTTP/1.1\r\nHost: lethe.example\r\nTransfer-Encoding: odd\r\n\r\n',
+  'another version of HTTP': 'GET /v1/analytics/ledger HTTP/3.0\r\nHost: lethe.example\r\n\r\n',
+  'no host': 'GET /v1/analytics/ledger HTTP/1.1\r\n\r\n',
+  'two hosts': 'GET /v1/analytics/ledger HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n',
+  'two lengths':
+    'POST /v1/analytics/ledger HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+  'no request line': 'nonsense\r\n\r\n',
+  'a header without a name': 'GET /v1/analytics/ledger HTTP/1.1\r\nHost: a\r\n: b\r\n\r\n',
+  'a broken path': 'GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n',
+}
+
 const scopes = ['analytics:view', 'analytics:delete-data'] as const
 
-/** What our example configuration of a proxy does in front of a real service. `skip` says why it cannot be tried. */
-export function proxyContract(open: OpenProxy, skip: false | string): void {
+/**
+ * What our example configuration of a proxy does in front of a real service. `skip` says why it cannot be tried; `plainText` names the
+ * requests that it answers by itself and cannot be taught to answer otherwise.
+ */
+export function proxyContract(
+  open: OpenProxy,
+  skip: false | string,
+  { plainText = [] }: { plainText?: readonly string[] } = {},
+): void {
   async function startBehind(t: TestContext, env: Record<string, string> = {}) {
     const shop = await startShop(t, { env: { LETHE_TRUSTED_PROXIES: '127.0.0.1', ...env }, scopes })
     return { shop, proxy: await open(t, Number(new URL(shop.url).port)) }
@@ -83,6 +107,52 @@ export function proxyContract(open: OpenProxy, skip: false | string): void {
     dataOf(answer)
     assert.equal(answer.headers.get('x-ratelimit-limit'), '1000000')
     assert.equal(answer.headers.get('strict-transport-security'), 'max-age=31536000')
+  })
+
+  for (const [what, bytes] of Object.entries(refusedRequests)) {
+    const isPlain = plainText.includes(what)
+    test(`it refuses a request with ${what} ${isPlain ? 'in words of its own' : 'in the envelope'}`, {
+      skip,
+    }, async (t) => {
+      const { proxy } = await startBehind(t)
+      const [head = '', body = ''] = (await proxy.send(bytes)).split('\r\n\r\n')
+      assert.match(head, isPlain ? /^HTTP\/1\.[01] [45]\d\d / : /^HTTP\/1\.[01] 40[01] /, head)
+      if (isPlain) return
+      assert.match(head, /^content-type: application\/json/im, head)
+      const [, id = ''] = /^x-request-id: (.*)$/im.exec(head) ?? []
+      const { error, meta } = JSON.parse(body.replace(/^[0-9a-f]+\r\n/, '').replace(/\r\n0$/, ''))
+      assert.match(textIn(error, 'code'), /^(invalid_request|unauthorized)$/)
+      assert.equal(textIn(meta, 'requestId'), id.trim())
+    })
+  }
+
+  test('it lets Lethe answer whatever path a client asks for', { skip }, async (t) => {
+    const { shop, proxy } = await startBehind(t)
+    for (const path of ['/nginx/refused', '/nginx/unreachable', '/nginx/', '/haproxy', '/caddy/%2e%2e']) {
+      errorOf(await proxy.ask(path), 'unauthorized')
+      errorOf(await proxy.ask(path, { key: shop.key }), 'not_found')
+    }
+  })
+
+  test('it hands on long answers packed, and packs what is streamed', { skip }, async (t) => {
+    const { shop, proxy } = await startBehind(t)
+    await shop.ingest(visit('anna', { events: 40 }))
+    for (const path of [`${subjectPath('anna')}/events`, `${subjectPath('anna')}/export`]) {
+      const headers = {
+        'Accept-Encoding': 'gzip',
+        Authorization: `Bearer ${shop.key}`,
+        Host: 'lethe.example',
+      }
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+      const answer = await proxy.send(`GET ${path} HTTP/1.1\r\n${lines.join('')}Connection: close\r\n\r\n`)
+      const [head = ''] = answer.split('\r\n\r\n')
+      assert.match(head, /^HTTP\/1\.1 200 /, path)
+      assert.deepEqual(
+        head.match(/^content-encoding: .*$/gim)?.map((line) => line.trim().toLowerCase()),
+        ['content-encoding: gzip'],
+      )
+      assert.match(head, /^vary: accept-encoding/im)
+    }
   })
 
   test('it keeps its connections to the service', { skip }, async (t) => {

@@ -5,6 +5,7 @@ import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { connect, createServer } from 'node:net'
 import type { TestContext } from 'node:test'
+import { connect as connectTls } from 'node:tls'
 import type { Answer } from '../support/documented.ts'
 import { until } from '../support/until.ts'
 import type { ProxyRequest } from './proxy-contract.ts'
@@ -47,6 +48,25 @@ export async function runProxy(
   return { output: () => output, stop }
 }
 
+/** Sends bytes as they stand, over TLS when there is an authority to trust, and hands back all that comes. */
+export function sendRaw(port: number, bytes: string, ca?: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = ca
+      ? connectTls({ host: '127.0.0.1', port, ca, servername: 'lethe.example', ALPNProtocols: ['http/1.1'] })
+      : connect(port, '127.0.0.1')
+    let answer = ''
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      answer += text
+      // Whoever keeps the connection has said all that it has to say.
+      const [, length] = /^content-length: (\d+)\r$/im.exec(answer) ?? []
+      if (length !== undefined && answer.length >= answer.indexOf('\r\n\r\n') + 4 + Number(length))
+        socket.end()
+    })
+    socket.once('error', reject).once('close', () => resolve(answer))
+    socket.write(bytes, 'latin1')
+  })
+}
+
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
@@ -59,7 +79,7 @@ function accepts(port: number): Promise<boolean> {
 export function askProxy(
   port: number,
   target: string,
-  { method = 'GET', key, headers = {}, body = '', from = '127.0.0.1' }: ProxyRequest,
+  { method = 'GET', key, headers = {}, body = '', from = '127.0.0.1' }: ProxyRequest = {},
   ca?: string,
 ): Promise<Answer> {
   const options = {

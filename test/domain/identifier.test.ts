@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { checkIdentifier, countCharacters, isIdentifier } from '../../src/domain/identifier.ts'
+import fc from 'fast-check'
+import {
+  checkIdentifier,
+  countCharacters,
+  identifierPattern,
+  isIdentifier,
+} from '../../src/domain/identifier.ts'
 import { Problems } from '../../src/domain/problems.ts'
 
 const good: [what: string, id: string][] = [
@@ -49,6 +55,35 @@ describe('an id can be', () => {
 
 describe('an id cannot be', () => {
   for (const [what, id] of bad) it(what, () => assert.equal(isIdentifier(id), false))
+})
+
+describe('the pattern of ids', () => {
+  const plain = new RegExp(identifierPattern, 'u')
+  const withLookahead = /^(?!\.{1,2}$)[^\p{Cc}]+$/u
+  const characters = ['.', '.', '\0', '\n', '\x1f', ' ', 'a', '\x7f', '\x9f', '\xa0', '\ud800', '🦦']
+
+  it('says without lookahead what is shorter with it', () => {
+    const unit = fc.oneof(fc.constantFrom(...characters), fc.string({ unit: 'binary', maxLength: 1 }))
+    const texts = fc.array(unit, { maxLength: 12 }).map((units) => units.join(''))
+    fc.assert(
+      fc.property(texts, (text) => assert.equal(plain.test(text), withLookahead.test(text))),
+      { numRuns: 5_000 },
+    )
+  })
+
+  it('does so for every text of up to three of the characters that matter', () => {
+    for (const a of ['', ...characters]) {
+      for (const b of ['', ...characters]) {
+        for (const c of ['', ...characters]) {
+          assert.equal(plain.test(a + b + c), withLookahead.test(a + b + c), JSON.stringify(a + b + c))
+        }
+      }
+    }
+  })
+
+  it('uses nothing that RE2 does not know', () => {
+    assert.doesNotMatch(identifierPattern, /\(\?[^:]|\\[^.x]/)
+  })
 })
 
 describe('an id in a request', () => {

@@ -56,6 +56,30 @@ describe('Host', () => {
   })
 })
 
+describe('a transfer coding', () => {
+  for (const coding of [
+    'gzip, chunked',
+    'odd, chunked',
+    'chunked, chunked',
+    'identity',
+    'chunked;a=b',
+    'xchunked',
+  ]) {
+    test(`other than chunked is refused, and counted: ${coding}`, async () => {
+      const headers: [string, string][] = [['Transfer-Encoding', coding]]
+      const body = '5\r\nhello\r\n0\r\n\r\n'
+      const answer = await askRaw(url, subjectsPath, { key, headers, body })
+      errorOf(answer, 'invalid_request')
+      budgetOf(answer)
+    })
+  }
+
+  test('is chunked, in whatever letters', async () => {
+    const headers: [string, string][] = [['Transfer-Encoding', 'Chunked']]
+    dataOf(await askRaw(url, subjectsPath, { key, headers, body: '5\r\nhello\r\n0\r\n\r\n' }))
+  })
+})
+
 describe('a request of HTTP/1.0', () => {
   test('is the last on its connection when its body came in chunks', async () => {
     const connection = await openRawConnection(url)

@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { readConfig, variables } from '../../src/config.ts'
 import { errorCodes } from '../../src/domain/errors.ts'
 import { openApiDocument } from '../../src/http/api/openapi/document.ts'
 import { apiRoutes } from '../../src/http/api/routes/index.ts'
 import { errorStatus } from '../../src/http/response.ts'
-import { isObject, objectIn, textIn } from '../support/answers.ts'
+import { isObject, listIn, objectIn, textIn } from '../support/answers.ts'
 import { startShop } from '../support/shop.ts'
 
 const text = readFileSync(new URL('../../openapi/v1.json', import.meta.url), 'utf8')
@@ -30,14 +31,82 @@ function examples(value: unknown, pointer: string): { pointer: string; example: 
   )
 }
 
+/** The places of all objects in a document of which something is so. */
+function findings(value: unknown, isSo: (value: Record<string, unknown>) => boolean, pointer = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((inner, i) => findings(inner, isSo, `${pointer}/${i}`))
+  if (!isObject(value)) return []
+  return [
+    ...(isSo(value) ? [pointer] : []),
+    ...Object.entries(value).flatMap(([name, inner]) => findings(inner, isSo, `${pointer}/${name}`)),
+  ]
+}
+
 describe('the OpenAPI document', () => {
-  test('is served as it is committed, and both are as the source generates them', async (t) => {
-    const shop = await startShop(t, { scopes: ['analytics:view'] })
+  test('is committed as the source generates it, and served so by a service without settings of its own', async (t) => {
+    assert.equal(text, `${JSON.stringify(openApiDocument(readConfig({})), null, 2)}\n`)
+    const { LETHE_LIMIT_IP, LETHE_LIMIT_KEY, LETHE_LIMIT_ERASURE } = variables
+    const env = {
+      LETHE_LIMIT_IP: LETHE_LIMIT_IP.fallback,
+      LETHE_LIMIT_KEY: LETHE_LIMIT_KEY.fallback,
+      LETHE_LIMIT_ERASURE: LETHE_LIMIT_ERASURE.fallback,
+    }
+    const shop = await startShop(t, { scopes: ['analytics:view'], env })
     const answer = await shop.ask('/v1/analytics/openapi.json')
     assert.equal(answer.status, 200)
     assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
     assert.deepEqual(answer.body, document)
-    assert.equal(text, `${JSON.stringify(openApiDocument(), null, 2)}\n`)
+  })
+
+  test('tells the budgets of the service that hands it out, and where clients reach it', async (t) => {
+    const env = {
+      LETHE_LIMIT_IP: '7/second',
+      LETHE_LIMIT_KEY: '1234/day',
+      LETHE_LIMIT_ERASURE: '5/minute',
+      LETHE_PUBLIC_URL: 'https://lethe.example',
+    }
+    const shop = await startShop(t, { scopes: ['analytics:view'], env })
+    const { body } = await shop.ask('/v1/analytics/openapi.json')
+    const info = objectIn(body, 'info')
+    assert.match(
+      textIn(info, 'description'),
+      /address \(7 a second\), per key \(1,234 a day\).*\(5 a minute\)/,
+    )
+    const subject = objectIn(
+      objectIn(body, 'paths'),
+      '/v1/analytics/trackers/{trackerId}/subjects/{subjectId}',
+    )
+    assert.match(textIn(objectIn(subject, 'delete'), 'description'), /own, 5 a minute for each key\./)
+    const { RateLimit } = objectIn(objectIn(body, 'components'), 'headers')
+    assert.equal(textIn(RateLimit, 'example'), '"ip";r=6;t=1, "key";r=1233;t=86400')
+    assert.equal(textIn(listIn(body, 'servers')[0], 'url'), 'https://lethe.example')
+    assert.equal(textIn(objectIn(info, 'contact'), 'url'), 'https://lethe.example/docs')
+  })
+
+  test('is found to be of whatever stands in front of it, under a path of a proxy too', () => {
+    const url = textIn(listIn(document, 'servers')[0], 'url')
+    for (const base of ['https://lethe.example/', 'https://example.com/privacy/lethe/'])
+      assert.equal(new URL(url, `${base}v1/analytics/openapi.json`).href, base)
+  })
+
+  test('gives each answer a schema with a name, and each list that has one its bound', () => {
+    const unnamed = findings(document, (value) => {
+      const { schema } = value
+      return isObject(schema) && !('$ref' in schema) && schema.type === 'object'
+    })
+    assert.deepEqual(unnamed, [])
+    const unbounded = findings(document, (value) => value.type === 'array' && !('maxItems' in value))
+    assert.deepEqual(unbounded, [
+      // What is told of one person is told completely, and secrets are as many as the operator keeps.
+      '/components/schemas/Subject/properties/identifiers',
+      '/components/schemas/SubjectExport/properties/identifiers',
+      '/components/schemas/SubjectExport/properties/sessions',
+      '/components/schemas/SubjectExport/properties/events',
+      '/components/schemas/Ledger/properties/verifierKeys',
+    ])
+    assert.deepEqual(
+      findings(document, (value) => value.type === 'integer' && !('format' in value)),
+      [],
+    )
   })
 
   test('is of OpenAPI 3.1', () => {
@@ -62,7 +131,7 @@ describe('the OpenAPI document', () => {
   for (const { method, path, access: scope, query } of apiRoutes) {
     test(`tells of ${method} ${path} its scope, its parameters and every status`, () => {
       const operation = objectIn(objectIn(paths, path), method.toLowerCase())
-      assert.deepEqual(operation.security, [{ apiKey: [scope] }])
+      assert.deepEqual(operation.security, [{ apiKey: [] }])
       assert.equal(operation['x-required-scope'], scope)
       assert.ok(textIn(operation, 'description').includes(scope))
       assert.deepEqual(

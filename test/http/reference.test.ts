@@ -1,22 +1,28 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
 import { errorCodes } from '../../src/domain/errors.ts'
 import { openApiDocument } from '../../src/http/api/openapi/document.ts'
 import { referencePage } from '../../src/http/api/reference/page.ts'
 import { isObject, objectIn, textIn } from '../support/answers.ts'
 import { startShop } from '../support/shop.ts'
 
+const env = {
+  LETHE_LIMIT_IP: '1234567/second',
+  LETHE_LIMIT_KEY: '77/day',
+  LETHE_LIMIT_ERASURE: '5/minute',
+}
 const shop = await startShop(
   { after },
   {
     scopes: ['analytics:view'],
-    env: { LETHE_LIMIT_IP: '1234567/second', LETHE_LIMIT_KEY: '77/day', LETHE_LIMIT_ERASURE: '5/minute' },
+    env,
   },
 )
 const response = await fetch(`${shop.url}/docs`)
 const page = await response.text()
-const document = openApiDocument()
+const document = openApiDocument(readConfig(env))
 const components = objectIn(document, 'components')
 
 /** What somebody reads in a piece of markup. */
@@ -102,7 +108,13 @@ describe('the API reference', () => {
       const section = part(`<section class="operation" id="${id}"`, /<section /)
       const [, request = ''] = /aria-label="Request"><code>(.*?)<\/code>/s.exec(section) ?? []
       const told = readable(request).replaceAll('\\ ', '')
-      const filled = path.replace('{trackerId}', 'shop').replace('{subjectId}', 'visitor-4711')
+      const examples = list(operation.parameters).filter((each) => isObject(each) && 'example' in each)
+      const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) =>
+        textIn(
+          examples.find((each) => textIn(each, 'name') === name),
+          'example',
+        ),
+      )
       assert.ok(
         told.startsWith(method === 'GET' ? 'curl -H' : `curl -X ${method} -H`) ||
           path.endsWith('z') ||

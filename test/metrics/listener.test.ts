@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { register as globalRegistry } from 'prom-client'
 import { openMetricsListener } from '../../src/metrics/metrics-listener.ts'
 import { assertRefused, commandLine, jsonLines, startServe } from '../support/command-line.ts'
-import { everyMetric, readText } from '../support/metrics.ts'
+import { everyMetric, readText, samplesOf } from '../support/metrics.ts'
 import { missing } from '../support/missing.ts'
 import { openRawConnection } from '../support/raw-http.ts'
 import { startTestService } from '../support/service.ts'
@@ -19,6 +19,34 @@ async function takenPort(t: TestContext): Promise<number> {
   const address = server.address()
   assert.ok(address !== null && typeof address === 'object')
   return address.port
+}
+
+/** Fails unless a text keeps to what OpenMetrics asks beyond the format of Prometheus. */
+function assertOpenMetrics(text: string): void {
+  assert.ok(text.endsWith('\n# EOF\n'))
+  const lines = text.slice(0, -1).split('\n')
+  assert.deepEqual(
+    lines.filter((line) => line === ''),
+    [],
+  )
+  let family = { name: '', type: '' }
+  const seen = new Set<string>()
+  for (const line of lines.slice(0, -1)) {
+    const [, name, type] = /^# TYPE (\w+) (\w+)$/.exec(line) ?? []
+    if (name !== undefined && type !== undefined) {
+      assert.ok(!seen.has(name), `${name} comes twice`)
+      seen.add(name)
+      family = { name, type }
+      if (type === 'counter') assert.doesNotMatch(name, /_total$/)
+    } else if (!line.startsWith('#')) {
+      const suffixes = { counter: /^_total$/, gauge: /^$/, histogram: /^_(bucket|sum|count)$/ }
+      const suffix = /^\w+/.exec(line)?.[0].slice(family.name.length) ?? ''
+      assert.ok(line.startsWith(family.name), line)
+      const expected =
+        family.type === 'counter' || family.type === 'gauge' ? suffixes[family.type] : suffixes.histogram
+      assert.match(suffix, expected, line)
+    }
+  }
 }
 
 describe('the listener of the metrics', () => {
@@ -51,14 +79,53 @@ describe('the listener of the metrics', () => {
       ['GET', '/metricsx'],
       ['GET', '/healthz'],
       ['GET', '/v1/analytics/openapi.json'],
-      ['HEAD', '/metrics'],
       ['POST', '/metrics'],
       ['DELETE', '/metrics'],
     ] as const) {
       const response = await fetch(at(path), { method })
       assert.equal(response.status, 404, `${method} ${path}`)
       assert.equal(response.headers.get('content-type'), 'text/plain; charset=utf-8')
-      if (method !== 'HEAD') assert.match(await response.text(), /^Not found\./)
+      assert.match(await response.text(), /^Not found\./)
+    }
+  })
+
+  it('answers HEAD as it answers GET, without the body', async (t) => {
+    const { metricsUrl } = await startTestService(t, { LETHE_METRICS_PORT: '0' })
+    const head = await fetch(metricsUrl ?? '', { method: 'HEAD' })
+    assert.deepEqual([head.status, await head.text()], [200, ''])
+    assert.equal(head.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+    assert.ok(Number(head.headers.get('content-length')) > 1_000)
+  })
+
+  it('speaks OpenMetrics to whoever likes that better', async (t) => {
+    const service = await startTestService(t, { LETHE_METRICS_PORT: '0' })
+    await service.ask('/healthz')
+    const read = async (accept: string) => {
+      const response = await fetch(service.metricsUrl ?? '', { headers: { accept } })
+      assert.equal(response.headers.get('vary'), 'Accept')
+      return { type: response.headers.get('content-type') ?? '', text: await response.text() }
+    }
+    for (const accept of [
+      'application/openmetrics-text',
+      'application/openmetrics-text;version=1.0.0;q=0.6,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
+    ]) {
+      const { type, text } = await read(accept)
+      assert.equal(type, 'application/openmetrics-text; version=1.0.0; charset=utf-8')
+      assertOpenMetrics(text)
+      assert.deepEqual(
+        samplesOf(text).map(({ name }) => name),
+        samplesOf((await read('')).text).map(({ name }) => name),
+      )
+    }
+    for (const accept of [
+      '*/*',
+      'text/plain',
+      'application/openmetrics-text;q=0.1,text/plain',
+      'application/openmetrics-text;version=2.0.0',
+    ]) {
+      const { type, text } = await read(accept)
+      assert.equal(type, 'text/plain; version=0.0.4; charset=utf-8')
+      assert.doesNotMatch(text, /# EOF/)
     }
   })
 

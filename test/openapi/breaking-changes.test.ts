@@ -109,6 +109,11 @@ const operations: Case[] = [
     /server path \/base is gone, it is now \/v2/,
   ],
   ['no server path breaks', (d) => delete d.servers, /server path \/base is gone, it is now \//],
+  [
+    'a server found from the document breaks one with a path',
+    (d) => set(d, 'servers', [{ url: '../..' }]),
+    /server path \/base is gone, it is now \//,
+  ],
   ['another host does not', (d) => set(d, 'servers', [{ url: '//other.example/base' }]), 'compatible'],
 ]
 
@@ -246,6 +251,16 @@ const parameters: Case[] = [
     (d) => set(requestId(d), 'pattern', '^[a-z]+$'),
     /x-request-id: pattern went from/,
   ],
+  [
+    'the width of an integer that holds all of them does not',
+    (d) => set(limit(d), 'format', 'int32'),
+    'compatible',
+  ],
+  [
+    'a width of which that is not known breaks',
+    (d) => set(limit(d), 'format', 'int8'),
+    /limit: format went from unset to "int8"/,
+  ],
   ['a pattern lifted does not', (d) => delete requestId(d).pattern, 'compatible'],
   ['a new format breaks', (d) => set(boxId(d), 'format', 'uuid'), /boxId: format went from unset to "uuid"/],
   ['another default breaks', (d) => set(limit(d), 'default', 20), /limit: default went from 50 to 20/],
@@ -300,6 +315,14 @@ const responses: Case[] = [
   ['a new header does not', (d) => set(at(ok(d), 'headers'), 'ETag', {}), 'compatible'],
   ['a property that is gone breaks', (d) => delete letter(d).weight, /json \$\.letters\[\]\.weight is gone/],
   ['a required property that is gone breaks once', (d) => delete letter(d).id, /\$\.letters\[\]\.id is gone/],
+  [
+    'a schema that gets a name does not',
+    (d) => {
+      set(at(d, 'components', 'schemas'), 'Labels', letter(d).labels)
+      set(letter(d), 'labels', { $ref: '#/components/schemas/Labels' })
+    },
+    'compatible',
+  ],
   ['a new property does not', (d) => set(letter(d), 'stamp', { type: 'string' }), 'compatible'],
   [
     'a property that becomes optional breaks',

@@ -11,7 +11,7 @@ import { integer, list, optional, orNull, text } from '../schemas/schema.ts'
 export const typed = text({ maxLength: 1_000, 'x-rule': 'a text of at most 1000 characters' })
 
 /** PostgreSQL cannot even look for NUL. */
-const noControlCharacters = '^[^\\u0000-\\u001f\\u007f-\\u009f]+$'
+const noControlCharacters = '^[^\\x00-\\x1f\\x7f-\\x9f]+$'
 
 export const email = text({
   minLength: 1,

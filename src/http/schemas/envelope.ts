@@ -4,25 +4,32 @@ import { list, object, oneOf, optional, type Schema, text } from './schema.ts'
 export const Meta = object(
   {
     requestId: text({
+      minLength: 1,
+      maxLength: 200,
+      pattern: '^[\\x20-\\x7e]+$',
       description: 'The same value as the X-Request-Id header; a UUID unless the client chose its own.',
     }),
     timestamp: text({
       format: 'date-time',
+      maxLength: 24,
       description: 'When the answer was made: ISO 8601 in UTC with milliseconds.',
     }),
   },
   { title: 'Meta', description: 'What every answer carries, failure or success.' },
 )
 
-/** The envelope of a success. */
+/** The envelope of a success, under the name of what it holds. */
 export function success(data: Schema) {
-  return object({ data, meta: Meta })
+  return object({ data, meta: Meta }, { title: `${data.title}Envelope` })
 }
 
 const FieldProblem = object(
   { field: text(), message: text() },
   { title: 'FieldProblem', description: 'What is wrong with one parameter.' },
 )
+
+/** More parameters than this fit neither into a request's line nor into its body. */
+const mostProblems = 16_384
 
 /** The envelope of a failure. `details` is there only when fields are to blame. */
 export const Failure = object(
@@ -33,6 +40,7 @@ export const Failure = object(
       details: optional(
         list(FieldProblem, {
           minItems: 1,
+          maxItems: mostProblems,
           description: 'One entry per field; only with validation_error.',
         }),
       ),

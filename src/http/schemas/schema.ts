@@ -36,6 +36,11 @@ export function integer(keywords?: Keywords): Schema<number> {
   return { type: 'integer', ...keywords }
 }
 
+/** How many of something: whatever a JSON number holds exactly. */
+export function count(description: string): Schema<number> {
+  return integer({ format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
+}
+
 export function boolean(keywords?: Keywords): Schema<boolean> {
   return { type: 'boolean', ...keywords }
 }

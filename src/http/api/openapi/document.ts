@@ -1,3 +1,4 @@
+import type { ApiBudgetName, Budget } from '../../../domain/budget.ts'
 import { errorCodes } from '../../../domain/errors.ts'
 import { scopes } from '../../../domain/scope.ts'
 import type { Route } from '../../request-context.ts'
@@ -6,19 +7,30 @@ import { Failure, success } from '../../schemas/envelope.ts'
 import { pathParameters } from '../../schemas/path-parameters.ts'
 import { isOptional, object, type Schema } from '../../schemas/schema.ts'
 import { apiRoutes } from '../routes/index.ts'
+import { exampleMeta } from '../schemas/examples.ts'
+import { budgetInWords } from './budget-in-words.ts'
 import { hoistComponents } from './components.ts'
-import { budgetHeaders, errorExamples, exampleMeta, headers, requestIdParameter } from './descriptions.ts'
+import { errorExamples, requestIdParameter } from './descriptions.ts'
+import { budgetHeaders, headers } from './headers.ts'
 import { publicOperations } from './public-operations.ts'
 
 type Json = Record<string, unknown>
 
 const subjectsTag = 'Data subjects'
 
+/** What the document tells of the service that hands it out. */
+export interface ServiceFacts {
+  budgets: Record<ApiBudgetName, Budget>
+  /** Where clients reach it; `null` when nobody said. */
+  publicUrl: string | null
+}
+
 /** The OpenAPI 3.1 document of `/v1`, made of the very schemas that validate requests and write answers. */
-export function openApiDocument(): Json {
+export function openApiDocument({ budgets, publicUrl }: ServiceFacts): Json {
+  const { ip, key, erasure } = budgets
   const paths: Record<string, Json> = {}
   for (const route of apiRoutes) {
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) }
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route, erasure) }
   }
   Object.assign(paths, publicOperations)
   const { document, schemas } = hoistComponents({ paths, responses: errorResponses() })
@@ -29,10 +41,11 @@ export function openApiDocument(): Json {
       version: '1.0.0',
       summary: 'List the data subjects of a tracker, read what is stored about one, erase it for good.',
       description: `For servers, not for browsers: no CORS headers are sent. Every answer is an envelope with \`data\` or \`error\`, and \`meta\`.
-Requests are counted per address, per key and, for erasures, once more per key; the \`X-RateLimit-*\` headers tell the budget that runs out first.`,
+Requests are counted per address (${budgetInWords(ip)}), per key (${budgetInWords(key)}) and, for erasures, once more per key (${budgetInWords(erasure)}); the \`X-RateLimit-*\` headers tell the budget that runs out first.`,
+      contact: { name: 'Whoever runs this service', ...(publicUrl && { url: `${publicUrl}/docs` }) },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/', description: 'Wherever this document was read from.' }],
+    servers: [server(publicUrl)],
     security: [{ apiKey: [] }],
     tags: [
       { name: subjectsTag, description: 'The visitors of a tracker.' },
@@ -57,23 +70,31 @@ Requests are counted per address, per key and, for erasures, once more per key; 
         },
       },
       parameters: { 'X-Request-Id': requestIdParameter },
-      headers,
+      headers: headers(budgets),
       responses: document.responses,
       schemas,
     },
   }
 }
 
-function operation(route: Route): Json {
+/** Without a name of its own the service is found from the document's address, whatever path a proxy has put in front of it. */
+function server(publicUrl: string | null): Json {
+  return publicUrl
+    ? { url: publicUrl, description: 'This service.' }
+    : { url: '../..', description: 'Wherever this document was read from.' }
+}
+
+function operation(route: Route, erasure: Budget): Json {
   const { access: scope, documentation, response } = route
   if (!documentation || !response) throw new Error(`${route.method} ${route.path} is not documented.`)
   const { operationId, tag = subjectsTag, summary, description, example } = documentation
+  const own = route.isErasure ? ` It has a budget of its own, ${budgetInWords(erasure)} for each key.` : ''
   return {
     operationId,
     tags: [tag],
     summary,
-    description: `${description}\n\nNeeds the scope \`${scope}\`.`,
-    security: [{ apiKey: [scope] }],
+    description: `${description}${own}\n\nNeeds the scope \`${scope}\`.`,
+    security: [{ apiKey: [] }],
     'x-required-scope': scope,
     parameters: parameters(route),
     ...(route.takesBody && { requestBody: requestBody(route) }),
@@ -111,13 +132,25 @@ function requestBody({ body, documentation }: Route): Json {
 function parameters(route: Route): Json[] {
   const inPath = Object.entries(pathParameters)
     .filter(([name]) => route.path.includes(`{${name}}`))
-    .map(([name, schema]) => parameter(name, 'path', schema))
-  const inQuery = Object.entries(route.query).map(([name, schema]) => parameter(name, 'query', schema))
+    .map(([name, schema]) => parameter(route, name, 'path', schema))
+  const inQuery = Object.entries(route.query).map(([name, schema]) => parameter(route, name, 'query', schema))
   return [...inPath, ...inQuery, { $ref: '#/components/parameters/X-Request-Id' }]
 }
 
-function parameter(name: string, place: 'path' | 'query', { description, ...schema }: Schema): Json {
-  return { name, in: place, required: !isOptional(schema), description, schema }
+/** What stands at the parameter goes with the other examples; an example in its schema goes without them. */
+function parameter(
+  { documentation }: Route,
+  name: string,
+  place: 'path' | 'query',
+  { description, ...schema }: Schema,
+): Json {
+  const example = documentation?.exampleParameters[name]
+  const alone = documentation?.exampleAlone?.[name]
+  return {
+    ...{ name, in: place, required: !isOptional(schema), description },
+    schema: alone === undefined ? schema : { ...schema, examples: [alone] },
+    ...(example !== undefined && { example }),
+  }
 }
 
 function errorResponses(): Json {

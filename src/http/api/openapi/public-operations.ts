@@ -1,4 +1,4 @@
-import { exampleMeta } from './descriptions.ts'
+import { exampleMeta } from '../schemas/examples.ts'
 
 const requestIdHeader = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } }
 
@@ -18,16 +18,28 @@ export const publicOperations = {
         200: {
           description: 'The OpenAPI 3.1 document of the API, itself not in the envelope.',
           headers: documentHeaders,
-          content: { 'application/json': { schema: { type: 'object' } } },
+          content: {
+            'application/json': {
+              schema: {
+                title: 'OpenApiDocument',
+                type: 'object',
+                properties: {},
+                additionalProperties: true,
+              },
+              example: { openapi: '3.1.0', info: { title: 'Lethe management API', version: '1.0.0' } },
+            },
+          },
         },
         304: { description: 'It is still the one that `If-None-Match` names.', headers: documentHeaders },
         400: { $ref: '#/components/responses/invalid_request' },
+        500: { $ref: '#/components/responses/internal_error' },
       },
     },
   },
   '/healthz': {
     get: probe({
       operationId: 'checkHealth',
+      envelope: 'HealthEnvelope',
       summary: 'Tell whether the process lives',
       description: 'Public and unmetered.',
       properties: { status: { type: 'string', const: 'ok' } },
@@ -37,6 +49,7 @@ export const publicOperations = {
   '/readyz': {
     get: probe({
       operationId: 'checkReadiness',
+      envelope: 'ReadinessEnvelope',
       summary: 'Tell whether the store answers',
       description:
         'Public and unmetered. A store that does not answer within two seconds is a 500 whose message names it. Without its limiter the service is ready all the same: each process counts for itself until it is back.',
@@ -58,6 +71,8 @@ export const publicOperations = {
 
 interface Probe {
   operationId: string
+  /** The name of its answer's schema. */
+  envelope: string
   summary: string
   description: string
   /** The fields of its `data`, all of them always there. */
@@ -65,8 +80,9 @@ interface Probe {
   example: Record<string, unknown>
 }
 
-function probe({ operationId, summary, description, properties, example }: Probe) {
+function probe({ operationId, envelope, summary, description, properties, example }: Probe) {
   const schema = {
+    title: envelope,
     type: 'object',
     required: ['data', 'meta'],
     properties: {

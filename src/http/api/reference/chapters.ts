@@ -1,4 +1,5 @@
 import type { ApiBudgetName, Budget } from '../../../domain/budget.ts'
+import { budgetInWords } from '../openapi/budget-in-words.ts'
 import { codeBlock, curl, json } from './code.ts'
 import { html, inline, type Markup, prose } from './markup.ts'
 import { anchor, fieldEntry, headerLinks, ruleText } from './operation.ts'
@@ -13,7 +14,7 @@ export interface Chapter {
 }
 
 /** How a request shows its key, with the variables that the other examples use. */
-export function authentication(outline: Outline, values: ReadonlyMap<string, string>): Chapter {
+export function authentication(outline: Outline): Chapter {
   const first = outline.groups.flatMap(({ operations }) => operations)[0]
   const setUp = html`export LETHE_URL=<span class="origin">http://127.0.0.1:8080</span>
 export LETHE_API_KEY=lethe_…
@@ -25,7 +26,7 @@ export LETHE_API_KEY=lethe_…
 <p>Every request carries the header <code>Authorization: Bearer &lt;API_KEY&gt;</code>, unless it says that it needs no key.</p>
 ${prose(outline.authentication)}
 <p>A key that is missing, malformed, revoked or expired gets <a href="#errors.unauthorized">401</a>, one without the scope <a href="#errors.forbidden">403</a>. What belongs to another organisation is <a href="#errors.not_found">404</a>, as if it did not exist.</p>
-</div><div class="aside">${codeBlock('From a shell', html`${setUp}${first ? curl(first, values) : null}`)}</div></div>`,
+</div><div class="aside">${codeBlock('From a shell', html`${setUp}${first ? curl(first) : null}`)}</div></div>`,
   }
 }
 
@@ -35,19 +36,10 @@ const owners: Record<ApiBudgetName, string> = {
   erasure: 'each key, for erasures alone',
 }
 
-const windows = new Map([
-  [1_000, 'a second'],
-  [60_000, 'a minute'],
-  [3_600_000, 'an hour'],
-  [86_400_000, 'a day'],
-])
-
 /** How many requests one may send: the budgets of the very service that shows the page. */
 export function budgetChapter(budgets: Record<ApiBudgetName, Budget>, { headers }: Outline): Chapter {
   const rows = (['ip', 'key', 'erasure'] as const).map((name) => {
-    const { limit, windowMs } = budgets[name]
-    const window = windows.get(windowMs) ?? `in ${windowMs / 1_000} s`
-    return html`<tr><th scope="row">${owners[name]}</th><td>${limit.toLocaleString('en')} ${window}</td></tr>`
+    return html`<tr><th scope="row">${owners[name]}</th><td>${budgetInWords(budgets[name])}</td></tr>`
   })
   const telling = headers.map(({ name }) => name).filter((name) => /^(X-RateLimit|Retry)-/.test(name))
   return {

@@ -1,6 +1,5 @@
-import { isObject } from './json.ts'
 import { html, type Markup } from './markup.ts'
-import type { Operation, Outline } from './outline.ts'
+import type { Operation } from './outline.ts'
 
 /** A block of code under its own title. One that is too wide scrolls, and so can be reached with the keyboard. */
 export function codeBlock(title: string, code: Markup): Markup {
@@ -19,15 +18,16 @@ function kindOf(part: string): string {
   return part.startsWith('"') ? 'text' : 'value'
 }
 
-/** The command that sends an operation's request, with values that the document's examples have. */
-export function curl(
-  { method, path, scope, parameters, exampleBody }: Operation,
-  values: ReadonlyMap<string, string>,
-): string {
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values.get(name) ?? name)
-  const query = parameters
-    .filter(({ place, schema }) => place === 'query' && schema.default !== undefined)
-    .map(({ name, schema }) => `${name}=${schema.default}`)
+/** The command that sends an operation's request, with the examples of its parameters. */
+export function curl({ method, path, scope, parameters, exampleBody }: Operation): string {
+  const examples = parameters.filter(({ example }) => example !== null)
+  const filled = path.replaceAll(
+    /\{(\w+)\}/g,
+    (_, name: string) => examples.find((each) => each.name === name)?.example ?? name,
+  )
+  const query = examples
+    .filter(({ place }) => place === 'query')
+    .map(({ name, example }) => `${name}=${example}`)
   const address = `"$LETHE_URL${filled}${query.length > 0 ? `?${query.join('&')}` : ''}"`
   return [
     method === 'GET' ? 'curl' : `curl -X ${method}`,
@@ -35,20 +35,4 @@ export function curl(
     ...(exampleBody === undefined ? [] : [`--json '${JSON.stringify(exampleBody)}'`]),
     address,
   ].join(' \\\n  ')
-}
-
-/** A value for each field that the examples of the answers have, the first one found. */
-export function exampleValues({ groups }: Outline): Map<string, string> {
-  const values = new Map<string, string>()
-  function collect(value: unknown): void {
-    if (Array.isArray(value)) value.forEach(collect)
-    if (!isObject(value)) return
-    for (const [name, inner] of Object.entries(value)) {
-      if (typeof inner === 'string' && !values.has(name)) values.set(name, inner)
-      collect(inner)
-    }
-  }
-  for (const { operations } of groups)
-    for (const { answers } of operations) for (const { example } of answers) collect(example)
-  return values
 }

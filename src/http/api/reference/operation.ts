@@ -4,7 +4,7 @@ import type { Answer, Operation, Parameter } from './outline.ts'
 import { fieldsOf, ruleOf, typeOf } from './schema.ts'
 
 /** One operation: what it takes and gives on one side, a request and its answer on the other. */
-export function operationSection(operation: Operation, values: ReadonlyMap<string, string>): Markup {
+export function operationSection(operation: Operation): Markup {
   const { id, method, path, summary, description, scope, parameters, answers } = operation
   const [success] = answers
   return html`<section class="operation" id="${id}" aria-labelledby="${id}.title">
@@ -19,7 +19,7 @@ ${success === undefined ? null : answerFields(success)}
 <ul class="answers">${answers.map(answerEntry)}</ul>
 </div>
 <div class="aside">
-${codeBlock('Request', html`${curl(operation, values)}`)}
+${codeBlock('Request', html`${curl(operation)}`)}
 ${success?.example === undefined ? null : codeBlock(`Answer ${success.status}`, json(success.example))}
 </div>
 </div>

@@ -39,6 +39,8 @@ export interface Parameter {
   isRequired: boolean
   description: string
   schema: Json
+  /** A value for it that goes with those of the others; `null` where it is best left out. */
+  example: string | null
 }
 
 export interface Answer {
@@ -123,13 +125,14 @@ export function outlineOf(document: Json): Outline {
     )
   }
 
-  function readParameter({ name, in: place, required, description, schema }: Json): Parameter {
+  function readParameter({ name, in: place, required, description, schema, example }: Json): Parameter {
     return {
       name: text(name),
       place: text(place),
       isRequired: required === true,
       description: text(description),
       schema: object(schema),
+      example: example === undefined ? null : String(example),
     }
   }
 

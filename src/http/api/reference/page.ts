@@ -7,7 +7,6 @@ import {
   errorChapter,
   headerChapter,
 } from './chapters.ts'
-import { exampleValues } from './code.ts'
 import type { Json } from './json.ts'
 import { html, type Markup, prose } from './markup.ts'
 import { anchor, operationSection } from './operation.ts'
@@ -27,8 +26,7 @@ export function referencePage(
   files: PageFiles,
 ): string {
   const outline = outlineOf(document)
-  const values = exampleValues(outline)
-  const before = [authentication(outline, values), budgetChapter(budgets, outline), envelope(outline)]
+  const before = [authentication(outline), budgetChapter(budgets, outline), envelope(outline)]
   const after = [errorChapter(outline), headerChapter(outline)]
   const { title, version, summary, description, groups } = outline
   return html`<!doctype html>
@@ -60,7 +58,7 @@ ${groups.map(
   (group) => html`<section id="${idOf(group)}" aria-labelledby="${idOf(group)}.title">
 <h2 id="${idOf(group)}.title">${group.name} ${anchor(idOf(group))}</h2>
 ${prose(group.description)}
-${group.operations.map((operation) => operationSection(operation, values))}</section>
+${group.operations.map((operation) => operationSection(operation))}</section>
 `,
 )}${after.map(chapterSection)}
 </main>

@@ -3,17 +3,10 @@ import { formatInstant } from '../../../domain/instant.ts'
 import { andThen } from '../../../domain/maybe-promise.ts'
 import { listEvents, planEventList } from '../../../operations/subject/list-events.ts'
 import { defineRoute, trackerView } from '../../route.ts'
+import { exampleEvents, exampleSubjectParameters } from '../schemas/examples.ts'
 import { eventListParameters } from '../schemas/parameters.ts'
 import { EventList } from '../schemas/resources.ts'
 import { subjectPath } from './subjects.ts'
-
-export const exampleEvent = {
-  eventId: 'e-51d0',
-  sessionId: 's-9f3c',
-  name: 'pageview',
-  occurredAt: '2026-11-14T21:03:55.004Z',
-  properties: { url: 'https://shop.example/checkout' },
-}
 
 export const listEventsRoute = defineRoute({
   method: 'GET',
@@ -25,9 +18,11 @@ export const listEventsRoute = defineRoute({
     operationId: 'listEvents',
     summary: "List a data subject's events",
     description: 'Newest first; all of them, or those of one session.',
+    exampleParameters: { ...exampleSubjectParameters, sessionId: 'visitor-61920061-2', limit: 1 },
+    exampleAlone: { cursor: 'NTNsPKlTiPe6WzE3OTIyNzM4NTc4MDYsInZpc2l0b3ItNjE5MjAwNjEtMi0yIl0' },
     example: {
-      events: [exampleEvent],
-      nextCursor: null,
+      events: exampleEvents.slice(-1),
+      nextCursor: 'tKriMvdlhSdRWzE3OTIyNzM4NTc4MDYsInZpc2l0b3ItNjE5MjAwNjEtMi0yIl0',
     },
   },
   plan: ({ path, query }, problems) => planEventList(path.trackerId, path.subjectId, query, problems),

@@ -2,11 +2,15 @@ import { exportSubject } from '../../../operations/subject/export-subject.ts'
 import { readSubject } from '../../../operations/subject/read-subject.ts'
 import { originOf } from '../../request-context.ts'
 import { defineRoute, trackerView } from '../../route.ts'
+import {
+  exampleEvents,
+  exampleSessions,
+  exampleSubject,
+  exampleSubjectParameters,
+} from '../schemas/examples.ts'
 import { SubjectExport } from '../schemas/resources.ts'
 import { exportWriter } from '../write-export.ts'
-import { exampleEvent } from './events.ts'
-import { exampleSession } from './sessions.ts'
-import { exampleSubject, subjectPath } from './subjects.ts'
+import { subjectPath } from './subjects.ts'
 
 export const exportSubjectRoute = defineRoute({
   method: 'GET',
@@ -18,7 +22,8 @@ export const exportSubjectRoute = defineRoute({
     summary: 'Export all that is stored about a data subject',
     description:
       'The record with all its sessions and events, oldest first, as they are at one moment. It is streamed, whatever its size, and is one request of the budgets. Should it break off, the connection ends before the JSON does: what parses is complete.',
-    example: { ...exampleSubject, sessions: [exampleSession], events: [exampleEvent] },
+    exampleParameters: exampleSubjectParameters,
+    example: { ...exampleSubject, sessions: exampleSessions, events: exampleEvents },
   },
   async handle(call) {
     const { services, context, http } = call

@@ -8,6 +8,7 @@ import {
   exampleCheckpoint,
   exampleEntry,
   exampleHead,
+  exampleOrigin,
   exampleVerifierKey,
 } from '../schemas/example-receipt.ts'
 import { consistencyParameters, entryListParameters } from '../schemas/parameters.ts'
@@ -27,8 +28,9 @@ export const readLedgerRoute = defineRoute({
     summary: 'Read the head of the erasure ledger',
     description:
       'How many erasures the organisation’s ledger tells of, the root of their Merkle tree (RFC 6962, SHA-256), and both signed as a checkpoint. Keep a checkpoint from time to time, and nobody can take an entry away unnoticed.',
+    exampleParameters: {},
     example: {
-      origin: 'lethe.local/acme',
+      origin: exampleOrigin,
       ...exampleHead,
       checkpoint: exampleCheckpoint,
       verifierKeys: [exampleVerifierKey],
@@ -55,6 +57,8 @@ export const listEntriesRoute = defineRoute({
     summary: 'List the entries of the erasure ledger',
     description:
       'Oldest first, and nothing in it ever changes. From all of them anybody can compute the root of the tree. An entry does not tell who was erased; a receipt does.',
+    exampleParameters: { limit: 2 },
+    exampleAlone: { cursor: 'BHsDZ_X_RwfYWzEsImVudHJ5Il0' },
     example: { entries: [exampleEntry], nextCursor: null },
   },
   plan: ({ query }, problems) => planEntryList(query, problems),
@@ -76,7 +80,8 @@ export const proveConsistencyRoute = defineRoute({
     summary: 'Prove that the erasure ledger has only grown',
     description:
       'The hashes that lead from the root of the tree of the first `from` entries to the root in the checkpoint (RFC 9162, section 2.1.4). Whoever kept a checkpoint of that size can check that whatever it told of is still there.',
-    example: { from: 2, to: 3, proof: [exampleEntry.leafHash], checkpoint: exampleCheckpoint },
+    exampleParameters: { from: 0 },
+    example: { from: 0, to: 1, proof: [], checkpoint: exampleCheckpoint },
   },
   async handle({ services, context, query }) {
     const { organisationId } = identityOf(context)

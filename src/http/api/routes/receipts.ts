@@ -2,6 +2,7 @@ import { formatInstant } from '../../../domain/instant.ts'
 import { listReceipts, planReceiptList, type Receipt } from '../../../operations/ledger/list-receipts.ts'
 import { defineRoute, trackerView } from '../../route.ts'
 import { exampleReceipt } from '../schemas/example-receipt.ts'
+import { exampleErasureParameters } from '../schemas/examples.ts'
 import { receiptListParameters } from '../schemas/parameters.ts'
 import { ReceiptList } from '../schemas/resources.ts'
 import { subjectPath } from './subjects.ts'
@@ -17,17 +18,9 @@ export const listReceiptsRoute = defineRoute({
     summary: "List the receipts of a data subject's erasures",
     description:
       'Newest first, each made again against the ledger as it is now, for as long as the tombstone of the erasure is kept. A subject that was never erased gives an empty list.',
-    example: {
-      receipts: [
-        {
-          erasedAt: '2026-11-15T09:30:00.000Z',
-          alreadyErased: false,
-          counts: { sessions: 3, events: 17 },
-          receipt: exampleReceipt,
-        },
-      ],
-      nextCursor: null,
-    },
+    exampleParameters: { ...exampleErasureParameters, limit: 2 },
+    exampleAlone: { cursor: '0p6_AtaZyidEWzEsInJlY2VpcHQiXQ' },
+    example: { receipts: [exampleReceipt], nextCursor: null },
   },
   plan: ({ path, query }, problems) => planReceiptList(path.trackerId, path.subjectId, query, problems),
   async handle(call) {

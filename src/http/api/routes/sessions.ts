@@ -3,17 +3,10 @@ import { andThen } from '../../../domain/maybe-promise.ts'
 import type { Session } from '../../../domain/session.ts'
 import { listSessions, planSessionList } from '../../../operations/subject/list-sessions.ts'
 import { defineRoute, trackerView } from '../../route.ts'
+import { exampleSessions, exampleSubjectParameters } from '../schemas/examples.ts'
 import { sessionListParameters } from '../schemas/parameters.ts'
 import { SessionList } from '../schemas/resources.ts'
 import { subjectPath } from './subjects.ts'
-
-export const exampleSession = {
-  sessionId: 's-9f3c',
-  startedAt: '2026-11-14T20:58:31.700Z',
-  endedAt: '2026-11-14T21:03:55.004Z',
-  counts: { events: 6 },
-  attributes: { country: 'DE', browser: 'Firefox', os: 'Linux' },
-}
 
 export const listSessionsRoute = defineRoute({
   method: 'GET',
@@ -25,9 +18,11 @@ export const listSessionsRoute = defineRoute({
     operationId: 'listSessions',
     summary: "List a data subject's sessions",
     description: 'Newest first.',
+    exampleParameters: { ...exampleSubjectParameters, limit: 1 },
+    exampleAlone: { cursor: 'BAwV8hyrBf1VWzE3OTIyNzM4NDUwODgsInZpc2l0b3ItNjE5MjAwNjEtMiJd' },
     example: {
-      sessions: [exampleSession],
-      nextCursor: null,
+      sessions: exampleSessions.slice(-1),
+      nextCursor: 'BAwV8hyrBf1VWzE3OTIyNzM4NDUwODgsInZpc2l0b3ItNjE5MjAwNjEtMiJd',
     },
   },
   plan: ({ path, query }, problems) => planSessionList(path.trackerId, path.subjectId, query, problems),

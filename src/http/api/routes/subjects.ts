@@ -8,7 +8,14 @@ import { readSubject } from '../../../operations/subject/read-subject.ts'
 import { planSubjectSearch, searchSubjects } from '../../../operations/subject/search-subjects.ts'
 import { originOf } from '../../request-context.ts'
 import { defineRoute, organisationView, trackerView } from '../../route.ts'
-import { exampleReceipt } from '../schemas/example-receipt.ts'
+import { exampleErasure } from '../schemas/example-receipt.ts'
+import {
+  exampleErasureParameters,
+  exampleFound,
+  exampleSubject,
+  exampleSubjectParameters,
+  exampleSubjects,
+} from '../schemas/examples.ts'
 import { subjectListParameters, subjectSearchBody } from '../schemas/parameters.ts'
 import {
   Erasure,
@@ -21,23 +28,6 @@ import {
 const listPath = '/v1/analytics/trackers/{trackerId}/subjects'
 export const subjectPath = `${listPath}/{subjectId}`
 
-const exampleSummary = {
-  subjectId: 'visitor-4711',
-  firstSeenAt: '2026-06-02T08:14:09.120Z',
-  lastSeenAt: '2026-11-14T21:03:55.004Z',
-  counts: { sessions: 3, events: 17 },
-}
-
-export const exampleSubject = {
-  trackerId: 'shop',
-  ...exampleSummary,
-  identifiers: [
-    { name: 'email', value: 'ada@example.com' },
-    { name: 'userId', value: '42' },
-  ],
-  attributes: { country: 'DE', browser: 'Firefox', os: 'Linux' },
-}
-
 export const listSubjectsRoute = defineRoute({
   method: 'GET',
   path: listPath,
@@ -49,9 +39,20 @@ export const listSubjectsRoute = defineRoute({
     summary: 'List the data subjects of a tracker',
     description:
       'A page costs the same wherever it lies and however large the tracker is. An empty tracker gives an empty list.',
+    exampleParameters: {
+      trackerId: 'sample-shop',
+      sort: 'subjectId',
+      subjectIdPrefix: 'visitor-61',
+      limit: 2,
+    },
+    exampleAlone: {
+      cursor: 'tTBxtAOQqcLFWzE3ODc0NzQxODU5NzUsInZpc2l0b3ItMTAwMTA5ODIiXQ',
+      lastSeenAfter: '2026-11-01T00:00:00.000Z',
+      lastSeenBefore: '2026-11-08T00:00:00.000Z',
+    },
     example: {
-      subjects: [exampleSummary],
-      nextCursor: 'vh2GQVSpQ8mXWzE3NjMxNTQyMzUwMDQsInZpc2l0b3ItNDcxMSJd',
+      subjects: exampleSubjects,
+      nextCursor: '1ECpPH2YjdM1WzE3ODI5MTA5Njk4NTgsInZpc2l0b3ItNjEwMzAxNzAiXQ',
     },
   },
   plan: ({ path, query }, problems) => planSubjectList(path.trackerId, query, problems),
@@ -72,6 +73,7 @@ export const readSubjectRoute = defineRoute({
     summary: 'Read what is stored about a data subject',
     description:
       'The complete copy, this record with all its sessions and events, is its export. A subject whose data has aged out or was erased is not found.',
+    exampleParameters: exampleSubjectParameters,
     example: exampleSubject,
   },
   handle(call) {
@@ -93,14 +95,9 @@ export const searchSubjectsRoute = defineRoute({
     summary: 'Find the data subjects of a person',
     description:
       'Finds whoever is known by an identifier, such as an e-mail address, or has an id, in every tracker of the organisation. It is a POST so that no address stands in a URL. Nobody found is an empty list. It costs the same however many subjects there are. The order says nothing, but stays: a walk through all pages meets each of them once.',
-    exampleBody: { identifier: { name: 'email', value: 'ada@example.com' } },
-    example: {
-      subjects: [
-        { trackerId: 'shop', ...exampleSummary },
-        { trackerId: 'blog', ...exampleSummary, subjectId: '5f0c2d' },
-      ],
-      nextCursor: null,
-    },
+    exampleParameters: {},
+    exampleBody: { identifier: { name: 'email', value: 'bela@example.com' } },
+    example: { subjects: exampleFound, nextCursor: null },
   },
   plan: ({ body }, problems) => planSubjectSearch(body, problems),
   handle: (call) =>
@@ -120,15 +117,9 @@ export const eraseSubjectRoute = defineRoute({
     operationId: 'eraseSubject',
     summary: 'Erase a data subject, for good',
     description:
-      'Deletes everything stored about the subject in one transaction and tells what this request deleted. It cannot be undone. Safe to repeat: a subject that holds no data gives zero counts and `alreadyErased: true`. `receipt` proves it to anybody who asks: keep it. It has a budget of its own, 60 an hour for each key.',
-    example: {
-      trackerId: 'shop',
-      subjectId: 'visitor-4711',
-      alreadyErased: false,
-      counts: { sessions: 3, events: 17 },
-      erasedAt: '2026-11-15T09:30:00.000Z',
-      receipt: exampleReceipt,
-    },
+      'Deletes everything stored about the subject in one transaction and tells what this request deleted. It cannot be undone. Safe to repeat: a subject that holds no data gives zero counts and `alreadyErased: true`. `receipt` proves it to anybody who asks: keep it.',
+    exampleParameters: exampleErasureParameters,
+    example: exampleErasure,
   },
   async handle(call) {
     const { trackerId, subjectId } = call.path

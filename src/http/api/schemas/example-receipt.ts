@@ -1,30 +1,40 @@
-// A receipt of an organisation "acme" as the reference shows it; a test checks it against the key beside it.
+import { exampleErasureParameters, exampleMeta } from './examples.ts'
 
-export const exampleVerifierKey = 'lethe.local/acme+a8afbc03+ARR3CRG3RkQnc6poiISCnrMCKoE5VoGMNZMf43b1fMov'
+// The receipt of the one erasure that the examples make; a test checks it against the key beside it.
 
-export const exampleHead = { size: 3, rootHash: 'FVugcFo6ZzqIEmf/XV+xFfRBLv+YtApH5eEx2ElMseE=' }
+export const exampleOrigin = 'lethe.local/sample'
+
+export const exampleVerifierKey = 'lethe.local/sample+b53cd3fc+Adg2RagO0ojwpfGvuysXpX6rGoUnzpaFzfEOBlVfGf7y'
+
+export const exampleHead = { size: 1, rootHash: 'UF56OoNdldBqsBQqPSRIsDzsuW3R1TUckDQAk5AWy/Y=' }
 
 export const exampleEntry = {
-  index: 2,
+  index: 0,
   record:
-    '{"alreadyErased":false,"counts":{"events":17,"sessions":3},"erasedAt":"2026-11-15T09:30:00.000Z","subject":"sB5ApczUfdfwLa9xLc12H4w_9pmUgKgr1SpajRgg4qM","trackerId":"shop","version":1}',
-  leafHash: 'iLaQYUqWEv300d1lyR/eXJS1fDfKAtQxc4M2XDknweI=',
+    '{"alreadyErased":false,"counts":{"events":3,"sessions":2},"erasedAt":"2026-11-15T09:30:00.000Z","subject":"Yr7ZFUovOMtAxGcbRlPdDqtiZb54lLSj-zKcnsAzsUc","trackerId":"sample-shop","version":1}',
+  leafHash: exampleHead.rootHash,
 }
 
 export const exampleCheckpoint = [
-  'lethe.local/acme',
-  '3',
-  'FVugcFo6ZzqIEmf/XV+xFfRBLv+YtApH5eEx2ElMseE=',
+  exampleOrigin,
+  '1',
+  exampleHead.rootHash,
   '',
-  '— lethe.local/acme qK+8Aw5dcmz4Af1k5FQYPLbrcoyemGdaNXQbeLaUVzbIABkiuF+Cx1LAbXm5+vqYyILUt6a3UGmfCR8VMhpkQEzcuAw=',
+  '— lethe.local/sample tTzT/IFkKNoaxGv6hmAQ3K/UjZkB4Yq0QxrzDDsGgl4sxwgf2Erd6NosR7js6Ex93kp7/AD/7p7YbleGo4rq7WqXLQU=',
   '',
 ].join('\n')
 
-export const exampleReceipt = [
-  'c2sp.org/tlog-proof@v1',
-  'extra eyJub25jZSI6Ikg5ZVBMQW10OHoyRUJXdDFzX0RpMktLeThLZGdPZk1JaE42V1hrUS1PbEEiLCJyZWNvcmQiOiJ7XCJhbHJlYWR5RXJhc2VkXCI6ZmFsc2UsXCJjb3VudHNcIjp7XCJldmVudHNcIjoxNyxcInNlc3Npb25zXCI6M30sXCJlcmFzZWRBdFwiOlwiMjAyNi0xMS0xNVQwOTozMDowMC4wMDBaXCIsXCJzdWJqZWN0XCI6XCJzQjVBcGN6VWZkZndMYTl4TGMxMkg0d185cG1VZ0tncjFTcGFqUmdnNHFNXCIsXCJ0cmFja2VySWRcIjpcInNob3BcIixcInZlcnNpb25cIjoxfSJ9',
-  'index 2',
-  'FQ8u1qmlKOMkEGOlUadeUARHmidLB+7rVQvuKvJqKOg=',
-  '',
-  exampleCheckpoint,
-].join('\n')
+export const exampleReceipt = {
+  erasedAt: exampleMeta.timestamp,
+  alreadyErased: false,
+  counts: { sessions: 2, events: 3 },
+  receipt: [
+    'c2sp.org/tlog-proof@v1',
+    'extra eyJub25jZSI6IkZzV0VfRTFxYklVMUR2RXN0UUM0c3hMSEowaWM5MjFJejRsOXliamtxLWMiLCJyZWNvcmQiOiJ7XCJhbHJlYWR5RXJhc2VkXCI6ZmFsc2UsXCJjb3VudHNcIjp7XCJldmVudHNcIjozLFwic2Vzc2lvbnNcIjoyfSxcImVyYXNlZEF0XCI6XCIyMDI2LTExLTE1VDA5OjMwOjAwLjAwMFpcIixcInN1YmplY3RcIjpcIllyN1pGVW92T010QXhHY2JSbFBkRHF0aVpiNTRsTFNqLXpLY25zQXpzVWNcIixcInRyYWNrZXJJZFwiOlwic2FtcGxlLXNob3BcIixcInZlcnNpb25cIjoxfSJ9',
+    'index 0',
+    '',
+    exampleCheckpoint,
+  ].join('\n'),
+}
+
+export const exampleErasure = { ...exampleErasureParameters, ...exampleReceipt }

@@ -20,12 +20,23 @@ const cursor = text({
   'x-rule': 'the nextCursor of the page before, of the same list, sort and filters',
 })
 
-const limit = integer({
+const pageSize = {
+  format: 'int32',
   minimum: 1,
   maximum: maxPageSize,
+  'x-rule': `a whole number from 1 to ${maxPageSize}`,
+}
+
+const limit = integer({
+  ...pageSize,
   default: defaultPageSize,
   description: 'How many to return at most.',
-  'x-rule': `a whole number from 1 to ${maxPageSize}`,
+})
+
+/** Generated clients take a field of a body with a default for one that is always there. */
+const bodyLimit = integer({
+  ...pageSize,
+  description: `How many to return at most; ${defaultPageSize} without it.`,
 })
 
 const instant = { type: 'string', format: 'date-time', 'x-rule': instantRule }
@@ -43,7 +54,7 @@ export const subjectListParameters = {
   subjectIdPrefix: optional(
     text({
       ...identifier,
-      pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+      pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]+$',
       description: 'Only ids that start with this. Goes with `sort=subjectId`.',
       'x-rule': `1 to ${maxIdentifierLength} characters, no control characters`,
     }),
@@ -67,7 +78,11 @@ export const subjectSearchBody = {
   identifier: optional(
     object(
       {
-        name: text({ pattern: identifierNamePattern, description: 'What kind it is, such as `email`.' }),
+        name: text({
+          maxLength: 32,
+          pattern: identifierNamePattern,
+          description: 'What kind it is, such as `email`.',
+        }),
         value: text({
           minLength: 1,
           maxLength: maxIdentifierValueLength,
@@ -88,7 +103,7 @@ export const subjectSearchBody = {
       description: 'The data subjects with this id, in whichever tracker. Goes without `identifier`.',
     }),
   ),
-  limit: optional(limit),
+  limit: optional(bodyLimit),
   cursor: optional(cursor),
 }
 
@@ -100,7 +115,9 @@ export const entryListParameters = pageParameters
 
 export const consistencyParameters = {
   from: integer({
+    format: 'int64',
     minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
     description:
       'How many entries the ledger had when it was looked at before; at most as many as it has now.',
     'x-rule': 'a whole number from 0 to the number of entries in the ledger',

@@ -1,18 +1,27 @@
+import { identifierPattern, maxIdentifierLength } from '../../../domain/identifier.ts'
+import { maxPageSize } from '../../../domain/page.ts'
+import {
+  identifierNamePattern,
+  identifierValuePattern,
+  maxIdentifierValueLength,
+} from '../../../domain/subject-identifier.ts'
 import {
   anyObject,
   boolean,
-  integer,
+  count,
   list,
   object,
   orNull,
+  type Schema,
   text,
   type ValueOf,
 } from '../../schemas/schema.ts'
 
-const instant = (description: string) => text({ format: 'date-time', description })
-const count = (description: string) => integer({ minimum: 0, description })
+const id = () => text({ minLength: 1, maxLength: maxIdentifierLength, pattern: identifierPattern })
+const instant = (description: string) => text({ format: 'date-time', maxLength: 24, description })
+const page = <Item>(items: Schema<Item>) => list(items, { maxItems: maxPageSize })
 const freeForm = (description: string) => anyObject({ description })
-const nextCursor = orNull(text(), {
+const nextCursor = orNull(text({ maxLength: 4096, pattern: '^[\\w-]+$' }), {
   description: 'Hand it back as `cursor` for the next page; `null` on the last one.',
 })
 
@@ -22,7 +31,7 @@ export const Counts = object(
 )
 
 const summaryFields = {
-  subjectId: text(),
+  subjectId: id(),
   firstSeenAt: instant('The start of the oldest session stored.'),
   lastSeenAt: instant('The end of the newest activity stored.'),
   counts: Counts,
@@ -34,12 +43,19 @@ export const SubjectSummary = object(summaryFields, {
 })
 
 export const Identifier = object(
-  { name: text({ description: 'What kind it is, such as `email`.' }), value: text() },
+  {
+    name: text({
+      maxLength: 32,
+      pattern: identifierNamePattern,
+      description: 'What kind it is, such as `email`.',
+    }),
+    value: text({ minLength: 1, maxLength: maxIdentifierValueLength, pattern: identifierValuePattern }),
+  },
   { title: 'Identifier', description: 'Something a data subject is known by outside of its tracker.' },
 )
 
 const subjectFields = {
-  trackerId: text(),
+  trackerId: id(),
   ...summaryFields,
   identifiers: list(Identifier, {
     description: 'What it is known by, by name and value. One goes with the newest data that brought it.',
@@ -52,21 +68,21 @@ export const Subject = object(subjectFields, {
   description: 'What is stored about one data subject.',
 })
 
-export const SubjectList = object({ subjects: list(SubjectSummary), nextCursor }, { title: 'SubjectList' })
+export const SubjectList = object({ subjects: page(SubjectSummary), nextCursor }, { title: 'SubjectList' })
 
 export const FoundSubject = object(
-  { trackerId: text(), ...summaryFields },
+  { trackerId: id(), ...summaryFields },
   { title: 'FoundSubject', description: 'A data subject that a search found, and its tracker.' },
 )
 
 export const FoundSubjectList = object(
-  { subjects: list(FoundSubject), nextCursor },
+  { subjects: page(FoundSubject), nextCursor },
   { title: 'FoundSubjectList' },
 )
 
 export const Session = object(
   {
-    sessionId: text(),
+    sessionId: id(),
     startedAt: instant('When it began.'),
     endedAt: instant('When it ended, as far as is known.'),
     counts: object({ events: count('How many events.') }),
@@ -75,20 +91,20 @@ export const Session = object(
   { title: 'Session' },
 )
 
-export const SessionList = object({ sessions: list(Session), nextCursor }, { title: 'SessionList' })
+export const SessionList = object({ sessions: page(Session), nextCursor }, { title: 'SessionList' })
 
 export const Event = object(
   {
-    eventId: text(),
-    sessionId: text(),
-    name: text(),
+    eventId: id(),
+    sessionId: id(),
+    name: id(),
     occurredAt: instant('When it happened.'),
     properties: freeForm('What was collected with the event.'),
   },
   { title: 'Event' },
 )
 
-export const EventList = object({ events: list(Event), nextCursor }, { title: 'EventList' })
+export const EventList = object({ events: page(Event), nextCursor }, { title: 'EventList' })
 
 export const SubjectExport = object(
   {
@@ -106,8 +122,8 @@ const receipt = text({
 
 export const Erasure = object(
   {
-    trackerId: text(),
-    subjectId: text(),
+    trackerId: id(),
+    subjectId: id(),
     alreadyErased: boolean({
       description: 'The subject held no data: erased before, aged out, or never seen.',
     }),
@@ -128,9 +144,11 @@ export const Receipt = object(
   { title: 'Receipt', description: 'An erasure of a data subject, and the proof of it.' },
 )
 
-export const ReceiptList = object({ receipts: list(Receipt), nextCursor }, { title: 'ReceiptList' })
+export const ReceiptList = object({ receipts: page(Receipt), nextCursor }, { title: 'ReceiptList' })
 
-const hash = (description: string) => text({ description: `${description} SHA-256, in base64.` })
+const base64Hash = { maxLength: 44, pattern: '^[A-Za-z0-9+/]{43}=$' }
+const hash = (description: string) =>
+  text({ ...base64Hash, description: `${description} SHA-256, in base64.` })
 const checkpoint = text({
   description: 'The head of the ledger, signed: a C2SP tlog-checkpoint with Ed25519.',
 })
@@ -157,13 +175,13 @@ export const LedgerEntry = object(
   { title: 'LedgerEntry', description: 'An erasure, as the ledger tells of it.' },
 )
 
-export const EntryList = object({ entries: list(LedgerEntry), nextCursor }, { title: 'EntryList' })
+export const EntryList = object({ entries: page(LedgerEntry), nextCursor }, { title: 'EntryList' })
 
 export const Consistency = object(
   {
     from: count('How many entries the older ledger had.'),
     to: count('How many the ledger has now.'),
-    proof: list(text(), { description: 'The hashes of the proof, in base64.' }),
+    proof: list(text(base64Hash), { maxItems: 64, description: 'The hashes of the proof, in base64.' }),
     checkpoint,
   },
   { title: 'Consistency', description: 'The proof that a ledger begins with what it was before.' },

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { errorOf } from '../support/answers.ts'
+import { missing } from '../support/missing.ts'
+import { subjectPath } from '../support/shop.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { type ProxyRequest, proxyContract } from './proxy-contract.ts'
+import { askProxy, freePort, runProxy, sendRaw } from './run-proxy.ts'
+
+const example = readFileSync(new URL('../../deploy/haproxy/haproxy.cfg', import.meta.url), 'utf8')
+const skip = missing('haproxy')
+const env = { PATH: `${process.env.PATH}:/usr/sbin` }
+
+/** The example on ports of its own, without TLS, and with its log where a test can read it. */
+function prepare(t: TestContext, port: number, upstreamPort: number): string {
+  let text = example
+  for (const [theirs, ours] of [
+    ['bind :443 ssl crt /etc/ssl/lethe/lethe.pem alpn h2,http/1.1', `bind 127.0.0.1:${port}`],
+    ['log /dev/log local0', 'log stdout format raw local0'],
+    // A service that a test has just stopped, or that is none, is to be asked all the same.
+    ['    option httpchk GET /readyz\n', ''],
+    ['127.0.0.1:8080 check', `127.0.0.1:${upstreamPort}`],
+  ] as const) {
+    assert.ok(text.includes(theirs), `${theirs} is not in the example`)
+    text = text.replaceAll(theirs, ours)
+  }
+  const file = join(temporaryFolder(t), 'haproxy.cfg')
+  writeFileSync(file, text)
+  return file
+}
+
+async function openHaproxy(t: TestContext, upstreamPort: number) {
+  const port = await freePort()
+  const file = prepare(t, port, upstreamPort)
+  const { output, stop } = await runProxy(t, port, 'haproxy', ['-db', '-f', file], env)
+  return {
+    ask: (target: string, request?: ProxyRequest) => askProxy(port, target, request),
+    send: (bytes: string) => sendRaw(port, bytes),
+    logged: output,
+    stop,
+  }
+}
+
+describe('the example for HAProxy', () => {
+  test('is well-formed', { skip }, (t) => {
+    const file = prepare(t, 1443, 8080)
+    const args = ['-c', '-f', file]
+    const { status, stdout, stderr } = spawnSync('haproxy', args, {
+      encoding: 'utf8',
+      env: { ...process.env, ...env },
+    })
+    assert.equal(status, 0, stdout + stderr)
+    assert.doesNotMatch(stdout + stderr, /WARNING/)
+  })
+
+  // HAProxy's parser answers these before any rule of ours is looked at.
+  const plainText = [
+    'an unknown transfer coding',
+    'two hosts',
+    'two lengths',
+    'no request line',
+    'a header without a name',
+  ]
+  proxyContract(openHaproxy, skip, { plainText })
+
+  test('answers in the envelope when there is no service', { skip }, async (t) => {
+    const haproxy = await openHaproxy(t, await freePort())
+    errorOf(await haproxy.ask(subjectPath('anna')), 'internal_error')
+  })
+})

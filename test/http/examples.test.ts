@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { exampleMeta } from '../../src/http/api/schemas/examples.ts'
+import { createSample } from '../../src/operations/import/create-sample.ts'
+import { startFrozenService } from '../robustness/fuzz/model/frozen-service.ts'
+import { type ExampleRequest, exampleRequests, exampleTarget } from '../support/example-requests.ts'
+
+const service = await startFrozenService({ after })
+service.setClock(Date.parse(exampleMeta.timestamp))
+const { issued } = await createSample(service.services)
+const document: unknown = await (await fetch(`${service.url}/v1/analytics/openapi.json`)).json()
+
+async function send({ method, body }: ExampleRequest, target: string) {
+  const response = await fetch(service.url + target, {
+    method,
+    headers: {
+      Authorization: `Bearer ${issued.keyString}`,
+      'X-Request-Id': exampleMeta.requestId,
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const answer: unknown = await response.json()
+  assert.equal(response.status, 200, JSON.stringify(answer))
+  return answer
+}
+
+describe('the examples of the document, on the sample of npm start', () => {
+  for (const request of exampleRequests(document)) {
+    const what = `${request.method} ${request.template}`
+    test(`${what} answers what the document says`, async () => {
+      const answer = await send(request, exampleTarget(request))
+      // The document is too long to stand in itself.
+      const expected = request.operationId === 'readOpenApiDocument' ? document : request.answer
+      assert.deepEqual(answer, expected)
+    })
+
+    test(`${what} has an example of each parameter`, () => assert.deepEqual(request.without, []))
+
+    for (const name of Object.keys(request.alone)) {
+      test(`${what} takes its example of ${name} alone`, async () => {
+        await send(request, exampleTarget(request, name))
+      })
+    }
+  }
+})

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Lifetime } from '../support/service.ts'
+
+const list = fileURLToPath(new URL('tools.json', import.meta.url))
+// Not below node_modules, where neither TypeScript nor Node touches what was generated.
+const folder = join(homedir(), '.cache', 'lethe-interop')
+const done = join(folder, 'installed.json')
+
+/** Why the tools cannot be had; `false` when they are there. The first to ask installs them, which takes minutes. */
+export const skip = await install()
+
+async function install(): Promise<false | string> {
+  if (existsSync(done) && readFileSync(done, 'utf8') === readFileSync(list, 'utf8')) return false
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  copyFileSync(list, join(folder, 'package.json'))
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock']
+  const { status, output } = await run('npm', ['install', ...options], { cwd: folder })
+  if (status !== 0)
+    return `the tools of test/interop/tools.json could not be installed: ${output.slice(-500)}`
+  copyFileSync(list, done)
+  return false
+}
+
+/** A folder to work in, from which the tools' modules are found; it goes when the test does. */
+export function workshop(lifetime: Lifetime): string {
+  const path = mkdtempSync(join(folder, 'work-'))
+  lifetime.after(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+export interface Ran {
+  status: number | null
+  /** What it wrote, on both streams. */
+  output: string
+}
+
+interface RunOptions {
+  cwd: string
+  env?: Record<string, string>
+}
+
+/** Runs one of the tools with the Node that runs the tests. */
+export function runTool(name: string, args: readonly string[], options: RunOptions): Promise<Ran> {
+  return run(process.execPath, [toolPath(name), ...args], options)
+}
+
+export function toolPath(name: string): string {
+  return join(folder, 'node_modules', '.bin', name)
+}
+
+export function run(command: string, args: readonly string[], { cwd, env }: RunOptions): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+      })
+    }
+    child.once('error', reject)
+    child.once('close', (status) => resolve({ status, output }))
+  })
+}
+
+export function write(path: string, text: string): string {
+  writeFileSync(path, text)
+  return path
+}
