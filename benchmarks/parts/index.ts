@@ -18,11 +18,11 @@ export const parts: { [Name in PartName]: Part<Sizes[Name]> } = {
   erase: measureErase,
   import: measureImport,
   sweep: measureSweep,
+  find: measureFind,
+  export: measureExport,
   mixed: measureMixed,
   growth: measureGrowth,
   postgres: measurePostgres,
-  find: measureFind,
-  export: measureExport,
 }
 
 export function isPart(name: string): name is PartName {
