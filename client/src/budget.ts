@@ -1,33 +1,57 @@
-/** What an answer says of the budget that runs out first. */
+/** What an answer says of a budget that counts for its request. */
 export interface Budget {
+  /** `ip`, `key` or `erasure`. */
+  name: string
   limit: number
+  windowMs: number
   remaining: number
   /** How long its window still lasts. */
   resetsInMs: number
 }
 
-/** No window is longer. What says otherwise is not a time, or not of this clock. */
-const longestWindowMs = 86_400_000 + 60_000
-
-/** The budget in the headers of an answer that was made at `servedAt`; `null` when they say nothing that makes sense. */
-export function readBudget(headers: Headers, servedAt: number): Budget | null {
-  const limit = integer(headers.get('x-ratelimit-limit'))
-  const remaining = integer(headers.get('x-ratelimit-remaining'))
-  const reset = integer(headers.get('x-ratelimit-reset'))
-  if (limit === null || limit < 1 || remaining === null || reset === null) return null
-  const resetsInMs = Math.max(0, reset * 1_000 - servedAt)
-  return resetsInMs > longestWindowMs ? null : { limit, remaining, resetsInMs }
+/** The budgets in the headers of an answer, by `RateLimit-Policy` and `RateLimit`; none when they say nothing that makes sense. */
+export function readBudgets(headers: Headers): Budget[] {
+  const states = new Map(readItems(headers.get('ratelimit')))
+  return readItems(headers.get('ratelimit-policy')).flatMap(
+    ([name, { q: limit = 0, w: windowSeconds = 0 }]) => {
+      const { r: remaining, t: resetsInSeconds } = states.get(name) ?? {}
+      if (limit < 1 || windowSeconds < 1 || remaining === undefined || resetsInSeconds === undefined)
+        return []
+      if (resetsInSeconds > windowSeconds + 1) return []
+      return { name, limit, windowMs: windowSeconds * 1_000, remaining, resetsInMs: resetsInSeconds * 1_000 }
+    },
+  )
 }
 
-/** How long to wait by `Retry-After`, in seconds or as a date, or else until the budget is full again; `null` when nothing says. */
+/** How long until none of them is used up; 0 when none is. */
+export function exhaustedForMs(budgets: readonly Budget[]): number {
+  return Math.max(
+    0,
+    ...budgets.filter(({ remaining }) => remaining === 0).map(({ resetsInMs }) => resetsInMs),
+  )
+}
+
+/** The items of a list such as `"key";q=120;w=60, "erasure";q=60;w=3600`, with those of their parameters that are integers. */
+function readItems(text: string | null): [name: string, parameters: Record<string, number>][] {
+  return Array.from((text ?? '').matchAll(/"([^"\\]*)"([^",]*)/g), ([, name = '', rest = '']) => [
+    name,
+    Object.fromEntries(
+      Array.from(rest.matchAll(/;\s*([a-z]+)=(\d{1,12})(?![\d.])/g), ([, parameter = '', value]) => [
+        parameter,
+        Number(value),
+      ]),
+    ),
+  ])
+}
+
+/** How long to wait by `Retry-After`, in seconds or as a date, or else until the budgets that are used up are full again; `null` when nothing says. */
 export function readRetryAfter(headers: Headers, servedAt: number): number | null {
   const text = headers.get('retry-after')?.trim() ?? ''
   const seconds = integer(text)
   if (seconds !== null) return seconds * 1_000
   const date = httpDate.test(text) ? Date.parse(text) : Number.NaN
   if (!Number.isNaN(date)) return Math.max(0, date - servedAt)
-  const budget = readBudget(headers, servedAt)
-  return budget?.remaining === 0 ? budget.resetsInMs : null
+  return exhaustedForMs(readBudgets(headers)) || null
 }
 
 /** When an answer was made, by the clock of whoever made it: what it names is then right whatever our own clock says. */

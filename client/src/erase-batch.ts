@@ -34,11 +34,11 @@ export type BatchOutcome =
 export interface BatchDeps extends BatchIdentity {
   runtime: Runtime
   policy: RetryPolicy
-  /** Sends one erasure once, and hands what the answer says of the budget to `learn`, whatever else it says. */
+  /** Sends one erasure once, and hands what the answer says of its budgets to `learn`, whatever else it says. */
   attempt(
     subjectId: string,
     state: AttemptState,
-    learn: (budget: Budget | null) => void,
+    learn: (budgets: readonly Budget[]) => void,
   ): Promise<ErasureReport>
 }
 
@@ -82,9 +82,9 @@ export async function* eraseBatch(
         mayBeDone ||= state.mayBeDone
         await pace.turn(signal)
         await note({ type: 'sent', position, nextAt: pace.nextAt })
-        return attempt(subjectId, { ...state, mayBeDone }, (budget) => {
+        return attempt(subjectId, { ...state, mayBeDone }, (budgets) => {
           wasEverAnswered = true
-          pace.learn(budget)
+          pace.learn(budgets)
         })
       })
       const entry = doneEntry(position, erasure, pace.nextAt)

@@ -1,5 +1,5 @@
 import { isFailure, isMeta, type Meta } from './api.ts'
-import { type Budget, readBudget, readRetryAfter, servedAt } from './budget.ts'
+import { type Budget, readBudgets, readRetryAfter, servedAt } from './budget.ts'
 import { ApiError, ConnectionError, TimeoutError, UnexpectedAnswerError } from './errors.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -14,22 +14,22 @@ export interface Outgoing {
   /** For the whole answer, its last byte included. */
   timeoutMs: number
   signal?: AbortSignal | undefined
-  /** Told what an answer of the service says of the budget, be it a success or a failure. */
-  onBudget?: ((budget: Budget | null) => void) | undefined
+  /** Told what an answer of the service says of its budgets, be it a success or a failure. */
+  onBudgets?: ((budgets: readonly Budget[]) => void) | undefined
 }
 
 /** A success in the envelope. */
 export interface Answer {
   data: unknown
   meta: Meta
-  budget: Budget | null
+  budgets: readonly Budget[]
 }
 
 /** Sends a request once. Throws what the service answered, or why nothing usable came; the signal's reason when that aborts. */
 export async function exchange(outgoing: Outgoing, { now }: Runtime): Promise<Answer> {
   const requestId = outgoing.headers['x-request-id'] ?? null
   const { response, text } = await receive(outgoing, requestId)
-  return readAnswer(response, text, requestId, outgoing.onBudget, now())
+  return readAnswer(response, text, requestId, outgoing.onBudgets, now())
 }
 
 /** What an answer says. Throws what it says of a failure, or that it is none of the service's. */
@@ -37,15 +37,15 @@ export function readAnswer(
   { status, headers }: Response,
   text: string,
   requestId: string | null,
-  onBudget: Outgoing['onBudget'],
+  onBudgets: Outgoing['onBudgets'],
   now: number,
 ): Answer {
   const body = parse(text)
   const meta = isObject(body) && isMeta(body.meta) ? body.meta : null
   const moment = servedAt(headers, meta?.timestamp ?? null, now)
-  const budget = readBudget(headers, moment)
-  if (meta !== null) onBudget?.(budget)
-  if (status === 200 && meta !== null && isObject(body)) return { data: body.data, meta, budget }
+  const budgets = readBudgets(headers)
+  if (meta !== null) onBudgets?.(budgets)
+  if (status === 200 && meta !== null && isObject(body)) return { data: body.data, meta, budgets }
   const retryAfterMs = readRetryAfter(headers, moment)
   if (status >= 400 && isFailure(body)) throw new ApiError(status, body, retryAfterMs)
   if (status === 200 && body === undefined && headers.get('content-type')?.startsWith('application/json')) {

@@ -159,8 +159,8 @@ export class LetheClient {
     const erase = (
       { trackerId, subjectId }: SubjectRef,
       state: AttemptState,
-      onBudget: Outgoing['onBudget'],
-    ) => this.#eraseOnce(trackerId, subjectId, state, { onBudget })
+      onBudgets: Outgoing['onBudgets'],
+    ) => this.#eraseOnce(trackerId, subjectId, state, { onBudgets })
     yield* erasePerson(subjects, { url, runtime, policy, erase }, options)
   }
 
@@ -232,7 +232,7 @@ export class LetheClient {
       ...{ url, trackerId, runtime, policy },
       ids: distinctIds(subjectIds),
       // Without the signal: an erasure under way goes on at the service, and what came of it is worth the wait.
-      attempt: (subjectId, state, onBudget) => this.#eraseOnce(trackerId, subjectId, state, { onBudget }),
+      attempt: (subjectId, state, onBudgets) => this.#eraseOnce(trackerId, subjectId, state, { onBudgets }),
     }
   }
 
@@ -240,7 +240,7 @@ export class LetheClient {
     trackerId: string,
     subjectId: string,
     state: AttemptState,
-    options: CallOptions & { onBudget?: Outgoing['onBudget'] },
+    options: CallOptions & { onBudgets?: Outgoing['onBudgets'] },
   ): Promise<ErasureReport> {
     const path = subjectPath(trackerId, subjectId)
     const call: Call<Erasure> = { ...options, method: 'DELETE', path, isData: isErasure }

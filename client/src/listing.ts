@@ -1,12 +1,12 @@
-import type { Budget } from './budget.ts'
+import { type Budget, exhaustedForMs } from './budget.ts'
 import { UnexpectedAnswerError } from './errors.ts'
 import type { Runtime } from './runtime.ts'
 
-/** A page as the service answered it, with what is left of the budget. */
+/** A page as the service answered it, with what is left of its budgets. */
 export interface ReadPage<Page> {
   page: Page
   requestId: string
-  budget: Budget | null
+  budgets: readonly Budget[]
 }
 
 interface ListingDeps<Item, Page> {
@@ -36,14 +36,15 @@ export class Listing<Item, Page extends { nextCursor: string | null }> implement
     const { readPage, signal, runtime } = this.#deps
     let { cursor } = this.#deps
     for (;;) {
-      const { page, requestId, budget } = await readPage(cursor)
+      const { page, requestId, budgets } = await readPage(cursor)
       yield page
       if (page.nextCursor === null) return
       if (page.nextCursor === cursor) {
         throw new UnexpectedAnswerError(200, 'A page names itself as the next one.', requestId)
       }
       cursor = page.nextCursor
-      if (budget?.remaining === 0) await runtime.wait(budget.resetsInMs, signal)
+      const pauseMs = exhaustedForMs(budgets)
+      if (pauseMs > 0) await runtime.wait(pauseMs, signal)
     }
   }
 

@@ -7,7 +7,7 @@ import type { Runtime } from './runtime.ts'
  * answered instead, or why nothing usable came. Each piece has as long as a whole answer has elsewhere.
  */
 export async function openStream(outgoing: Outgoing, { now }: Runtime): Promise<AsyncGenerator<string>> {
-  const { fetch, method, url, headers, timeoutMs, signal, onBudget } = outgoing
+  const { fetch, method, url, headers, timeoutMs, signal, onBudgets } = outgoing
   const requestId = headers['x-request-id'] ?? null
   const deadline = new Deadline(timeoutMs, signal, requestId)
   const response = await deadline.wait(() =>
@@ -17,7 +17,7 @@ export async function openStream(outgoing: Outgoing, { now }: Runtime): Promise<
   const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
   if (response.status !== 200 || body === null || !isJson) {
     const text = await deadline.wait(() => response.text())
-    readAnswer(response, text, requestId, onBudget, now())
+    readAnswer(response, text, requestId, onBudgets, now())
     throw new ConnectionError('it is empty', requestId)
   }
   return pieces(body, deadline)

@@ -2,34 +2,30 @@ import type { Budget } from './budget.ts'
 import type { Runtime } from './runtime.ts'
 
 const hourMs = 3_600_000
-
-/** How long the windows of a budget can be: a second, a minute, an hour or a day. */
-const windowLengthsMs = [1_000, 60_000, hourMs, 24 * hourMs]
-
-/** Budgets of such windows are those for all requests. The one for erasures may hide behind them while it has more left. */
-const shortWindowMs = 60_000
+/** No budget has a longer window. */
+const longestWindowMs = 24 * hourMs
 
 /** The documented budget for erasures, which holds unless whoever runs the service set another one. */
 export const defaultErasuresPerHour = 60
 
 interface Window {
   limit: number
+  windowMs: number
   /** Less than nothing when answers were lost that would have said how much there is. */
   remaining: number
   resetsAt: number
 }
 
 /**
- * Lets erasures go as long as the budget that runs out first has something left, and then waits until it is full again, so that none is
- * ever refused. Each counts as spent when it goes, answered or not. While nobody says what is left, they go evenly, by what was seen or
- * is assumed.
+ * Lets erasures go as long as every budget has something left, and then waits until it is full again, so that none is ever refused. Each
+ * counts as spent when it goes, answered or not. While nobody says what is left, they go evenly, by what was seen or is assumed.
  */
 export class Pace {
   readonly #runtime: Runtime
   readonly #assumed: { limit: number; windowMs: number }
-  /** How long the windows of each budget are, as far as was seen. An answer does not name its budget; its limit must do. */
-  readonly #windowMs = new Map<number, number>()
-  #window: Window | null = null
+  /** Those that were told of, by name. */
+  readonly #windows = new Map<string, Window>()
+  #isTold = false
   #nextAt: number | null = null
 
   constructor(runtime: Runtime, erasuresPerHour: number) {
@@ -46,7 +42,7 @@ export class Pace {
   /** Takes up the pace of an earlier run. A time beyond the longest window is none of this clock's. */
   resume(nextAt: string): void {
     const at = Date.parse(nextAt)
-    if (at < this.#runtime.now() + Math.max(...windowLengthsMs)) this.#nextAt = at
+    if (at < this.#runtime.now() + longestWindowMs) this.#nextAt = at
   }
 
   /** Waits until the next request may go. */
@@ -55,26 +51,26 @@ export class Pace {
     const { now, wait } = this.#runtime
     const nextAt = this.#nextAt ?? now()
     for (let at = now(); at < nextAt; at = now()) await wait(nextAt - at, signal)
-    if (this.#window === null) return
-    const { limit, remaining, resetsAt } = this.#window
-    const isOver = resetsAt <= now()
-    this.#plan({
-      limit,
-      remaining: (isOver ? limit : remaining) - 1,
-      resetsAt: isOver ? now() + this.#lengthOf(limit) : resetsAt,
-    })
+    if (!this.#isTold) return
+    for (const window of this.#windows.values()) {
+      if (window.resetsAt <= now()) {
+        window.remaining = window.limit
+        window.resetsAt = now() + window.windowMs
+      }
+      window.remaining -= 1
+    }
+    this.#plan()
   }
 
-  /** Takes in what an answer said; `null` when it said nothing, as while the limiter is out of reach. */
-  learn(budget: Budget | null): void {
-    if (budget === null) {
-      this.#window = null
-      this.#nextAt = this.#runtime.now() + this.#intervalMs
-      return
+  /** Takes in what an answer said; nothing, as while the limiter is out of reach, when it named no budget. */
+  learn(budgets: readonly Budget[]): void {
+    const now = this.#runtime.now()
+    this.#isTold = budgets.length > 0
+    for (const { name, limit, windowMs, remaining, resetsInMs } of budgets) {
+      this.#windows.set(name, { limit, windowMs, remaining, resetsAt: now + resetsInMs })
     }
-    const { limit, remaining, resetsInMs } = budget
-    this.#windowMs.set(limit, Math.max(shortestWindow(resetsInMs), this.#lengthOf(limit)))
-    this.#plan({ limit, remaining, resetsAt: this.#runtime.now() + resetsInMs })
+    if (this.#isTold) this.#plan()
+    else this.#nextAt = now + this.#intervalMs
   }
 
   /** How long so many more requests will take, as far as anybody can tell, apart from the time that each needs. */
@@ -82,38 +78,30 @@ export class Pace {
     if (count === 0) return 0
     const now = this.#runtime.now()
     const waitMs = Math.max(0, (this.#nextAt ?? now) - now)
-    const { limit, windowMs } = this.#slowest
-    if (this.#window === null && this.#nextAt !== null) return waitMs + (count - 1) * this.#intervalMs
-    const left = this.#window ? Math.max(0, this.#window.remaining) : limit
-    if (count <= left) return waitMs
-    const resetsInMs = this.#window ? Math.max(0, this.#window.resetsAt - now) : windowMs
-    return resetsInMs + Math.floor((count - left - 1) / limit) * windowMs
-  }
-
-  /** The budget for erasures: as it says once it has shown itself, as assumed before. */
-  get #slowest(): { limit: number; windowMs: number } {
-    const long = Array.from(this.#windowMs, ([limit, windowMs]) => ({ limit, windowMs }))
-      .filter(({ windowMs }) => windowMs > shortWindowMs)
-      .sort((a, b) => b.windowMs / b.limit - a.windowMs / a.limit)
-    return long[0] ?? this.#assumed
+    if (!this.#isTold && this.#nextAt !== null) return waitMs + (count - 1) * this.#intervalMs
+    const assumed = {
+      ...this.#assumed,
+      remaining: this.#assumed.limit,
+      resetsAt: now + this.#assumed.windowMs,
+    }
+    const windows = this.#isTold ? [...this.#windows.values()] : [assumed]
+    const lengths = windows.map(({ limit, windowMs, remaining, resetsAt }) => {
+      const left = Math.max(0, remaining)
+      if (count <= left) return 0
+      return Math.max(0, resetsAt - now) + Math.floor((count - left - 1) / limit) * windowMs
+    })
+    return Math.max(waitMs, ...lengths)
   }
 
   /** How far apart erasures are while nobody says what is left. */
   get #intervalMs(): number {
-    return Math.max(...[this.#slowest, this.#assumed].map(({ limit, windowMs }) => windowMs / limit))
+    const known = [this.#assumed, ...this.#windows.values()]
+    return Math.max(...known.map(({ limit, windowMs }) => windowMs / limit))
   }
 
-  #lengthOf(limit: number): number {
-    return this.#windowMs.get(limit) ?? 0
+  /** The next may go when every budget that is used up is full again. */
+  #plan(): void {
+    const usedUp = [...this.#windows.values()].filter(({ remaining }) => remaining <= 0)
+    this.#nextAt = usedUp.length === 0 ? null : Math.max(...usedUp.map(({ resetsAt }) => resetsAt))
   }
-
-  #plan(window: Window): void {
-    this.#window = window
-    this.#nextAt = window.remaining > 0 ? null : window.resetsAt
-  }
-}
-
-/** The shortest window that can still last so long. The service rounds its end up to a whole second. */
-function shortestWindow(resetsInMs: number): number {
-  return windowLengthsMs.find((lengthMs) => resetsInMs < lengthMs + 1_000) ?? resetsInMs
 }

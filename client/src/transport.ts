@@ -39,7 +39,7 @@ export interface Call<Data> extends CallOptions {
   /** Sent as JSON. */
   body?: object
   isData(value: unknown): value is Data
-  onBudget?: Outgoing['onBudget']
+  onBudgets?: Outgoing['onBudgets']
 }
 
 export const maxPageSize = 200
@@ -91,8 +91,8 @@ export class Transport {
     const runtime = this.runtime
     const readPage = async (cursor: string | undefined) => {
       const call = { ...options, ...callFor(cursor), isData: isPage }
-      const { data, meta, budget } = await this.repeat(call)
-      return { page: data, requestId: meta.requestId, budget }
+      const { data, meta, budgets } = await this.repeat(call)
+      return { page: data, requestId: meta.requestId, budgets }
     }
     return new Listing({ readPage, itemsOf, cursor, signal: options.signal, runtime })
   }

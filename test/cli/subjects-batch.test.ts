@@ -237,11 +237,9 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
       receipt: 'r',
     }
     // So many an hour that no time is lost between them.
-    const inAnHour = String(Date.UTC(2026, 10, 15, 13) / 1_000)
     const headers = {
-      'X-RateLimit-Limit': '999999',
-      'X-RateLimit-Remaining': '999990',
-      'X-RateLimit-Reset': inAnHour,
+      'RateLimit-Policy': '"erasure";q=999999;w=3600',
+      RateLimit: '"erasure";r=999990;t=3600',
     }
     const good = (subjectId: string) => reply(200, success({ ...data, subjectId }), { headers })
     const broken = [reset, reset, reset, reset, reset] as const

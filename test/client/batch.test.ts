@@ -157,9 +157,8 @@ describe('a batch of erasures', { concurrency: true }, () => {
 
   it('goes no faster than the budget that it has seen once the headers went away', async (t) => {
     const slow = {
-      'X-RateLimit-Limit': '6',
-      'X-RateLimit-Remaining': '5',
-      'X-RateLimit-Reset': String(Date.UTC(2026, 10, 15, 13) / 1_000),
+      'RateLimit-Policy': '"ip";q=60;w=60, "erasure";q=6;w=3600',
+      RateLimit: '"ip";r=59;t=60, "erasure";r=5;t=3600',
     }
     const { url } = await scriptedServer(t, erasure('a', slow), erasure('b'))
     const time = movedTime()
@@ -167,6 +166,28 @@ describe('a batch of erasures', { concurrency: true }, () => {
     assert.deepEqual(
       time.waits.map((ms) => Math.round(ms / minute)),
       [10],
+    )
+  })
+
+  it('waits for every budget that is used up, whichever that is, and for no other', async (t) => {
+    const named = (key: string, erasures: string) => ({
+      'RateLimit-Policy': '"key";q=120;w=60, "erasure";q=60;w=3600',
+      RateLimit: `"key";${key}, "erasure";${erasures}`,
+    })
+    const { url } = await scriptedServer(
+      ...([
+        t,
+        erasure('a', named('r=7;t=20', 'r=3;t=3000')),
+        erasure('b', named('r=0;t=20', 'r=2;t=2980')),
+      ] as const),
+      ...[erasure('c', named('r=0;t=60', 'r=0;t=1800')), erasure('d', named('r=119;t=60', 'r=59;t=3600'))],
+    )
+    const time = movedTime()
+    const client = new LetheClient({ url, apiKey: 'x', runtime: time })
+    await collect(client.eraseSubjects('shop', ['a', 'b', 'c', 'd', 'e']))
+    assert.deepEqual(
+      time.waits.map((ms) => Math.round(ms / 1_000)),
+      [20, 1_800],
     )
   })
 

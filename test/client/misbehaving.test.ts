@@ -54,9 +54,8 @@ describe('a client that fails in passing', { concurrency: true }, () => {
     [
       'a 429 that says when its budget resets',
       failure(429, 'rate_limited', {
-        'X-RateLimit-Limit': '60',
-        'X-RateLimit-Remaining': '0',
-        'X-RateLimit-Reset': String(Date.UTC(2026, 10, 15, 12) / 1_000 + 30),
+        'RateLimit-Policy': '"ip";q=60;w=60, "key";q=120;w=60',
+        RateLimit: '"ip";r=0;t=30, "key";r=7;t=50',
       }),
       [30_125],
     ],
