@@ -138,7 +138,13 @@ export async function overloadTests({ connections, pipelining, addresses, mostMb
       const { code, stdout, stderr } = await server.ended
       assert.equal(code, 0)
       assert.equal(stderr, '')
-      assert.doesNotMatch(stdout, /"level":[456]0/)
+      // A log that is read too slowly gives way, and says so.
+      const complaints = stdout.match(/^.*"level":[456]0.*$/gm)?.filter((line) => !isAboutTheLog(line))
+      assert.deepEqual(complaints ?? [], [])
     })
   })
+}
+
+function isAboutTheLog(line: string): boolean {
+  return JSON.parse(line).reason === 'too many lines waited'
 }
