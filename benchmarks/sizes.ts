@@ -164,7 +164,7 @@ const full: Sizes = {
   find: {
     stores: ['SQLite', 'PostgreSQL'],
     subjects: [1_000, 1_000_000],
-    rounds: 5,
+    rounds: 3,
     searches: 500,
     lines: 1_000_000,
   },

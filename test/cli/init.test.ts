@@ -29,6 +29,9 @@ const others = [
   'status',
 ]
 
+/** What a command cannot do without although no single option is asked for. */
+const oneOfThese: Record<string, string[]> = { 'identifiers derive': ['--attribute', 'x'] }
+
 /** Every other command, with a value for all that it cannot do without. */
 function storeCommands(command: Command, words: string[] = []): string[][] {
   if (command.commands.length > 0)
@@ -36,7 +39,8 @@ function storeCommands(command: Command, words: string[] = []): string[][] {
   if ([...makers, ...others].includes(words.join(' '))) return []
   const required = command.options.filter(({ mandatory }) => mandatory).map(({ long }) => long ?? '')
   const values = command.registeredArguments.map(({ argChoices }) => argChoices?.[0] ?? 'x')
-  return [[...words, ...values, ...required.flatMap((flag) => [flag, 'x'])]]
+  const also = oneOfThese[words.join(' ')] ?? []
+  return [[...words, ...values, ...required.flatMap((flag) => [flag, 'x']), ...also]]
 }
 
 const commands = storeCommands(program)
