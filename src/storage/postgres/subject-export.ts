@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ExportStore, TakePart } from '../../domain/subject-export.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { eventColumns, toExportedEvent } from '../rows/event.ts'
@@ -12,7 +13,9 @@ import { readOne } from './subject-as-seen.ts'
 import type { Run } from './transact.ts'
 
 /** How many rows a statement finds at most. It also ends at about a mebibyte of what was collected. */
-const rowsAtOnce = 500
+const rowsAtOnce = 300
+/** How many of them are handed over between two turns of the event loop. */
+const rowsPerTurn = 40
 const beforeAll = Number.MIN_SAFE_INTEGER
 
 const listSessions = statement(
@@ -66,18 +69,24 @@ async function handOver(
 
 type Position = [at: number, id: string]
 
+/** Reads a page while the one before is handed over, in slices: between two of them, others come first. */
 async function* pages<Item>(
   read: (after: Position) => Promise<{ rows: Row[] }>,
   toItem: (row: Values) => Item,
   positionOf: (item: Item) => Position,
 ): AsyncGenerator<Item[]> {
-  let after: Position = [beforeAll, '']
+  let asked = read([beforeAll, ''])
   for (;;) {
-    const items = valuesOf((await read(after)).rows).map(toItem)
-    const last = items.at(-1)
+    const rows = valuesOf((await asked).rows)
+    const last = rows.at(-1)
     if (last === undefined) return
-    yield items
-    after = positionOf(last)
+    asked = read(positionOf(toItem(last)))
+    // Whoever takes no more does not hear of it.
+    asked.catch(() => {})
+    for (let from = 0; from < rows.length; from += rowsPerTurn) {
+      await nextTurn()
+      yield rows.slice(from, from + rowsPerTurn).map(toItem)
+    }
   }
 }
 
