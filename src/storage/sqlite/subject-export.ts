@@ -16,9 +16,9 @@ import { iterateValues } from './values-statement.ts'
 const mostAtOnce = 4
 const maxWaiting = 100
 const waitTimeoutMs = 60_000
-/** What is read between two turns of the event loop: no more than a request reads. */
-const rowsPerTurn = 200
-const textPerTurn = 256 * 1024
+/** What is read between two turns of the event loop: a small part of what a page reads. */
+const rowsPerTurn = 50
+const textPerTurn = 64 * 1024
 
 /** Exports through connections of their own, in which the store stands still while others write. */
 export function exportStore({ path }: Connections): ExportStore {
