@@ -94,10 +94,12 @@ describe('a batch of erasures', { concurrency: true }, () => {
     for (let i = 0; i < 20; i++) await ask('/v1/analytics/trackers/shop/subjects', { key })
     await collect(client.eraseSubjects('shop', ids))
     assert.deepEqual(exchanges, allErased(70))
-    const [first = 0, second = 0, ...others] = time.waits
-    assert.ok(first > 0.9 * minute && first < 1.1 * minute, 'for the address')
-    assert.ok(second > 58 * minute && second < 60 * minute, 'for erasures')
-    assert.deepEqual(others, [])
+    const [last = 0, ...others] = time.waits.toReversed()
+    assert.ok(last > 45 * minute && last < 60 * minute, 'for erasures')
+    assert.ok(
+      sum(others) < 2 * minute,
+      'for the address, unless all that went before took longer than its window',
+    )
   })
 
   it('makes do with what others have left of the budget', async (t) => {
@@ -107,7 +109,7 @@ describe('a batch of erasures', { concurrency: true }, () => {
     }
     await collect(client.eraseSubjects('shop', ids))
     assert.deepEqual(exchanges, allErased(20))
-    assert.ok(sum(time.waits) > 59 * minute, 'the fifth is the last of its hour')
+    assert.ok(sum(time.waits) > 45 * minute, 'the fifth is the last of its hour')
   })
 
   it('waits and goes on when another client takes the last erasure of the hour', async (t) => {

@@ -38,9 +38,13 @@ describe('the export of a subject', () => {
   it('has its record, and all its sessions and events part by part, and is noted', async () => {
     const tracker = await addSubject(450)
     const before = await exportsNoted(tracker)
-    assert.deepEqual(await gather(tracker, 'anna'), [
-      ...['record', '1 sessions', '200 events', '200 events', '50 events'],
-    ])
+    const [record, sessions, ...events] = await gather(tracker, 'anna')
+    assert.deepEqual([record, sessions], ['record', '1 sessions'])
+    assert.ok(events.length > 1)
+    assert.equal(
+      events.reduce((sum, part) => sum + Number.parseInt(part, 10), 0),
+      450,
+    )
     assert.equal(await exportsNoted(tracker), before + 1)
   })
 
