@@ -67,31 +67,31 @@ interface KeyedErasure extends SubjectErasure {
  */
 export function subjectErasure(connections: Connections): SubjectStore['erase'] {
   // On a cluster each subject is on a shard of its own.
-  const erase = batcher(
-    connections.isDistributed ? 1 : mostTogether,
-    async (erasures: readonly KeyedErasure[]) => {
-      const outcomes = new Map<KeyedErasure, Promise<ErasedSubject | null>>()
-      for (const those of Map.groupBy(erasures, ({ view }) => view.organisationId).values()) {
-        const together = those.length > 1 ? eraseUsual(those) : Promise.resolve(new Map())
-        for (const erasure of those) {
-          outcomes.set(
-            erasure,
-            together.then((erased) => erased.get(erasure) ?? eraseAlone(erasure)),
-          )
-        }
-      }
-      return erasures.map((erasure) => ({ outcome: outcomes.get(erasure) ?? eraseAlone(erasure) }))
-    },
-  )
+  const most = connections.isDistributed ? 1 : mostTogether
+  const erase = batcher(most, async (erasures: readonly KeyedErasure[]) => {
+    const byOrganisation = Map.groupBy(erasures, ({ view }) => view.organisationId)
+    const together = new Map(Array.from(byOrganisation, ([id, those]) => [id, eraseUsual(those)]))
+    // Each is answered as soon as it is done.
+    return erasures.map((erasure) => ({
+      outcome: outcomeOf(erasure, together.get(erasure.view.organisationId)),
+    }))
+  })
 
-  /** Those of one organisation that are as usual, in one transaction, which is tried once: what is not in its result is not done. */
+  async function outcomeOf(
+    erasure: KeyedErasure,
+    together: ReturnType<typeof eraseUsual> | undefined,
+  ): Promise<ErasedSubject | null> {
+    return (await together)?.get(erasure) ?? eraseAlone(erasure)
+  }
+
+  /** Erases those of one organisation that are as usual, in one transaction. What is not in its result is not done. */
   async function eraseUsual(erasures: readonly KeyedErasure[]): Promise<Map<KeyedErasure, ErasedSubject>> {
+    const [first] = erasures
+    if (!first || erasures.length === 1) return new Map()
+    const { organisationId } = first.view
     // Of two erasures of one subject the second finds nothing.
     const byKey = new Map(erasures.map((erasure) => [erasure.key, erasure]))
     const asked = [...byKey.values()]
-    const [first] = asked
-    if (!first) return new Map()
-    const { organisationId } = first.view
     const columns = [
       asked.map(({ key }) => key),
       asked.map(({ view }) => view.trackerId),
