@@ -10,7 +10,7 @@ import { LetheError } from '../../src/domain/errors.ts'
 import { andThen } from '../../src/domain/maybe-promise.ts'
 import { subjectPath } from '../../src/http/api/routes/subjects.ts'
 import { clientAddress } from '../../src/http/client-address.ts'
-import { RequestBatch, RequestContext } from '../../src/http/request-context.ts'
+import { RequestContext } from '../../src/http/request-context.ts'
 import { chosenRequestId } from '../../src/http/request-id.ts'
 import { requestLog } from '../../src/http/request-log.ts'
 import { failure } from '../../src/http/response.ts'
@@ -23,14 +23,13 @@ const addressOf = clientAddress(config.trustedProxies)
 const logRequest = requestLog(await createLog(config, { json: true }), Date.now)
 const budget = { name: 'ip', limit: 999_999_999, windowMs: 60_000 } as const
 const noKey = new LetheError('unauthorized', 'No API key was sent.'.padEnd(76, '.'))
-const batch = new RequestBatch()
 const match = { kind: 'nothing', pipeline: 'key', path: subjectPath, params: {} } as const
 
 const server = createServer((request, response) => {
   if (request.url === '/healthz') return response.end()
   const chosen = chosenRequestId(request)
   const id = chosen === null || chosen === 'unusable' ? randomUUID() : chosen.id
-  const context = new RequestContext(id, chosen, request, response, match, batch)
+  const context = new RequestContext(id, chosen, request, response, match)
   response.on('close', () => logRequest(context))
   return andThen(limiter.take(budget, addressOf(request)), (state) => {
     const counted = [{ budget, state }]

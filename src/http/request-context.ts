@@ -20,7 +20,8 @@ export class RequestContext implements WaitBudget {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly match: RouteMatch
-  readonly batch: RequestBatch
+  /** What it shares with those that are run with it. */
+  batch = new RequestBatch()
   /** Whose key it carries, on the API. */
   caller: Caller | null = null
   /** Who makes it, at the console. */
@@ -45,14 +46,12 @@ export class RequestContext implements WaitBudget {
     request: IncomingMessage,
     response: ServerResponse,
     match: RouteMatch,
-    batch: RequestBatch,
   ) {
     this.id = id
     this.chosenId = chosenId
     this.request = request
     this.response = response
     this.match = match
-    this.batch = batch
   }
 }
 

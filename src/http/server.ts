@@ -12,7 +12,8 @@ import { createServer } from './node-http.ts'
 import { parserErrors } from './parser-errors.ts'
 import { type PipelineDeps, pipelines } from './pipeline.ts'
 import { publicRoutes } from './public-routes.ts'
-import { RequestBatch, RequestContext } from './request-context.ts'
+import { requestBatches } from './request-batches.ts'
+import { RequestContext } from './request-context.ts'
 import { chosenRequestId } from './request-id.ts'
 import { requestLog, type ServerLog } from './request-log.ts'
 import { responder } from './response.ts'
@@ -53,17 +54,13 @@ export const serverTimeouts = {
   connectionsCheckingInterval: 2_000,
 }
 
-/** Of more than this the first are answered while the last still come. */
-const maxBatch = 16
-
 /** Builds the HTTP side of the service, ready to listen. */
 export function buildServer(deps: ServerDeps): LetheServer {
   const { services, limiter, log, onAnswered } = deps
   const { logger } = log
   const { clock, randomness } = services
   let isClosing = false
-  let arrived: RequestContext[] = []
-  let batch = new RequestBatch()
+  const addToBatch = requestBatches(runBatch)
   const logRequest = requestLog(log, clock)
   const respond = responder({
     clock,
@@ -117,13 +114,9 @@ export function buildServer(deps: ServerDeps): LetheServer {
     const chosen = chosenRequestId(request)
     const id = chosen === null || chosen === 'unusable' ? randomness.uuid() : chosen.id
     const match = matchRoute(request.method ?? '', request.url ?? '')
-    if (arrived.length === 0) {
-      batch = new RequestBatch()
-      setImmediate(runBatch)
-    }
-    const context = new RequestContext(id, chosen, request, response, match, batch)
+    const context = new RequestContext(id, chosen, request, response, match)
     response.on('close', () => leave(context))
-    if (arrived.push(context) === maxBatch) runBatch()
+    addToBatch(context)
   }
 
   function leave(context: RequestContext): void {
@@ -136,14 +129,7 @@ export function buildServer(deps: ServerDeps): LetheServer {
     onAnswered(isStranger(context) ? null : match.path, method, status, performance.now() - startedAt)
   }
 
-  /**
-   * Requests that came with the same turn of the event loop are run one behind the other: what they read, they read at one moment
-   * after all of them came, and their clients are woken once for many answers.
-   */
-  function runBatch(): void {
-    const contexts = arrived
-    arrived = []
-    if (contexts.length === 0) return
+  function runBatch(contexts: readonly RequestContext[]): void {
     let begun = 0
     try {
       services.batchReads(() => {

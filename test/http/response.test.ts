@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
 import { pino } from 'pino'
 import { LetheError } from '../../src/domain/errors.ts'
-import { RequestBatch, RequestContext, type Responder } from '../../src/http/request-context.ts'
+import { RequestContext, type Responder } from '../../src/http/request-context.ts'
 import { responder } from '../../src/http/response.ts'
 
 const randomness = { uuid: () => randomUUID(), base62: (length: number) => 'x'.repeat(length) }
@@ -21,7 +21,7 @@ async function answered(
   const answer = responder({ clock: Date.now, randomness, logger, isClosing: () => false, onUnread() {} })
   const server = createServer((request, response) => {
     const match = { kind: 'nothing', pipeline: 'key', path: null, params: {} } as const
-    respond(answer, new RequestContext('some id', null, request, response, match, new RequestBatch()))
+    respond(answer, new RequestContext('some id', null, request, response, match))
   })
   t.after(() => {
     server.close()
