@@ -84,17 +84,31 @@ export function digestMaking(
     const named = new Set(batch.map(({ trackerId }) => trackerId))
     const guarded = new Set([...named].filter((trackerId) => any.get(trackerId) !== undefined))
     if (guarded.size === 0) return null
-    const subjects = new Map(batch.map((row) => [nameOf(row), row]))
-    const digests = Buffer.alloc(subjects.size * keys.length * digestBytes)
+    const subjects = subjectsOf(batch)
+    const digests = new Uint8Array(subjects.length * keys.length * digestBytes)
     let at = 0
-    for (const { trackerId, subjectId } of subjects.values()) {
+    for (const { trackerId, subjectId } of subjects) {
       for (const key of keys) {
-        if (guarded.has(trackerId)) tombstoneDigest(key, trackerId, subjectId).copy(digests, at)
+        if (guarded.has(trackerId)) digests.set(tombstoneDigest(key, trackerId, subjectId), at)
         at += digestBytes
       }
     }
     return { trackerIds: [...guarded], digests: digests.buffer }
   }
+}
+
+/** A row of each of a batch's subjects, by their numbers. Rows of one subject mostly stand together, and cost one name then. */
+function subjectsOf(batch: readonly IncomingRow[]): Named[] {
+  const names = new Set<string>()
+  const subjects: Named[] = []
+  let before: Named | null = null
+  for (const row of batch) {
+    if (row.subjectId === before?.subjectId && row.trackerId === before.trackerId) continue
+    before = row
+    const known = names.size
+    if (names.add(nameOf(row)).size > known) subjects.push(row)
+  }
+  return subjects
 }
 
 /** What was made, for those who look up; for the subjects of other trackers it is made now. */
@@ -107,10 +121,10 @@ export function digestsMade(
   const bytes = Buffer.from(made.digests)
   return (subject) => {
     if (!isMade.has(subject.trackerId)) return digestsOf(keys, subject)
-    return keys.map((_, index) => {
-      const at = (subject.number * keys.length + index) * digestBytes
-      return bytes.subarray(at, at + digestBytes)
-    })
+    const from = subject.number * keys.length
+    return keys.map((_, index) =>
+      bytes.subarray((from + index) * digestBytes, (from + index + 1) * digestBytes),
+    )
   }
 }
 
@@ -144,14 +158,18 @@ export function tombstoneLookup(
         guarded.set(trackerId, isGuarded)
       }
       if (!isGuarded) return null
-      return latest(digests(subject).flatMap((digest) => all.all(trackerId, digest)))
+      let until: Instant | null = null
+      for (const digest of digests(subject)) until = latest(all.all(trackerId, digest), until)
+      return until
     }
   }
 }
 
-/** Mostly there is none, which is quicker to find without a sum over them. */
-function latest(rows: readonly Row[]): Instant | null {
-  return rows.length === 0 ? null : Math.max(...rows.map((row) => integer(row, 'refused_until')))
+/** Of rows, mostly none, and of what is known already. */
+function latest(rows: readonly Row[], known: Instant | null = null): Instant | null {
+  let until = known
+  for (const row of rows) until = Math.max(until ?? 0, integer(row, 'refused_until'))
+  return until
 }
 
 function toTombstone(row: Row): Tombstone {
