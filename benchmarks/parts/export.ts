@@ -7,12 +7,13 @@ import { readAllBarely } from '../baselines/bare-postgres.ts'
 import { readAllPlainly } from '../baselines/plain-sqlite.ts'
 import type { Bench } from '../bench.ts'
 import { readsMeanwhile } from '../load/reads-meanwhile.ts'
-import { type RunningProcess, startLethe } from '../processes/start-process.ts'
+import { takeExport } from '../load/whole-export.ts'
+import { startLethe } from '../processes/start-process.ts'
 import { residentMegabytes } from '../processes/usage.ts'
 import { Figures } from '../report/figures.ts'
 import type { Group } from '../report/results.ts'
 import type { ExportSize } from '../sizes.ts'
-import { type BenchStore, emptyStore, subjectsPath } from '../stores/empty-store.ts'
+import { emptyStore, subjectsPath } from '../stores/empty-store.ts'
 import { addSubject, fillStore } from '../stores/fill-store.ts'
 import { createDatabase } from '../stores/postgres-database.ts'
 
@@ -44,19 +45,16 @@ async function measureOn(bench: Bench<ExportSize>, name: string): Promise<Group[
       ? await readWithClient(address)
       : readAllPlainly(store.path, subjectId, size.events)
     const server = await startLethe(lifetime, store.env)
+    const url = `${server.url}${subjectsPath}/${subjectId}/export`
+    const wanted = { url, key: store.key, events: size.events }
     const idleMegabytes = residentMegabytes(server.pid, 'RssAnon')
     let megabytes = idleMegabytes
     const watch = setInterval(() => {
       megabytes = Math.max(megabytes ?? 0, residentMegabytes(server.pid, 'RssAnon') ?? 0)
     }, 50)
-    const alone = await exportWhole(server, store, size.events)
+    const alone = await takeExport(wanted)
     clearInterval(watch)
-    await readsMeanwhile(
-      { server, ...reading },
-      'during the export',
-      () => exportWhole(server, store, size.events),
-      reads,
-    )
+    await readsMeanwhile({ server, ...reading }, 'during the export', () => takeExport(wanted), reads)
     await server.stop()
     exports.add('plain SQL', { tookMs: bareMs, ratio: 1 })
     exports.add('export', { ...alone, ratio: bareMs / alone.tookMs, idleMegabytes, megabytes })
@@ -76,23 +74,4 @@ async function readWithClient(address: string): Promise<number> {
   const tookMs = performance.now() - from
   await sql.end()
   return tookMs
-}
-
-/** Takes the whole copy and throws it away; fails when it is not whole. */
-async function exportWhole(server: RunningProcess, { key }: BenchStore, events: number) {
-  const from = performance.now()
-  const response = await fetch(`${server.url}${subjectsPath}/${subjectId}/export`, {
-    headers: { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' },
-  })
-  let [bytes, found, end] = [0, 0, '']
-  let firstMs = Number.NaN
-  for await (const chunk of response.body ?? []) {
-    if (bytes === 0) firstMs = performance.now() - from
-    const text = end + Buffer.from(chunk).toString('latin1')
-    found += text.split('"eventId":').length - 1 - (end.split('"eventId":').length - 1)
-    end = text.slice(-'"eventId":'.length + 1)
-    bytes += chunk.length
-  }
-  if (found !== events || !end.endsWith('}}')) throw new Error(`an export had ${found} events`)
-  return { tookMs: performance.now() - from, firstMs, bodyBytes: bytes }
 }

@@ -1,0 +1,44 @@
+// Takes the whole copy of a subject and throws it away, in a thread of its own: whoever measures others meanwhile must not wait for it.
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { parentPort, Worker, workerData } from 'node:worker_threads'
+
+export interface WholeExport {
+  tookMs: number
+  firstMs: number
+  bodyBytes: number
+}
+
+interface Wanted {
+  url: string
+  key: string
+  /** How many events it must have. */
+  events: number
+}
+
+/** Fails when the copy is not whole. */
+export async function takeExport(wanted: Wanted): Promise<WholeExport> {
+  const worker = new Worker(new URL(import.meta.url), { workerData: wanted })
+  const [taken] = await once(worker, 'message')
+  return taken
+}
+
+async function take({ url, key, events }: Wanted): Promise<WholeExport> {
+  const from = performance.now()
+  const request = get(url, { headers: { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' } })
+  const [response]: IncomingMessage[] = await once(request, 'response')
+  const mark = Buffer.from('"eventId":')
+  let [bodyBytes, found, firstMs] = [0, 0, Number.NaN]
+  let end = Buffer.alloc(0)
+  for await (const chunk of response ?? []) {
+    if (bodyBytes === 0) firstMs = performance.now() - from
+    bodyBytes += chunk.length
+    const bytes = Buffer.concat([end, chunk])
+    for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + mark.length)) found += 1
+    end = bytes.subarray(-mark.length + 1)
+  }
+  if (found !== events || !end.toString().endsWith('}}')) throw new Error(`an export had ${found} events`)
+  return { tookMs: performance.now() - from, firstMs, bodyBytes }
+}
+
+if (parentPort) parentPort.postMessage(await take(workerData))
