@@ -10,6 +10,7 @@ import { hasBearerToken } from './bearer-token.ts'
 import type { HeaderList, RequestContext, Responder } from './request-context.ts'
 import { loggableId } from './request-log.ts'
 import type { FailureBody } from './schemas/envelope.ts'
+import { SpoolRoom } from './spool.ts'
 import { ClientGone, StreamedBody, streamEncodings } from './streamed-body.ts'
 
 /** The HTTP status of each error code. */
@@ -38,6 +39,7 @@ export interface ResponderDeps {
  * the first: another is dropped and logged, whoever makes it.
  */
 export function responder({ clock, randomness, logger, isClosing, onUnread }: ResponderDeps): Responder {
+  const room = new SpoolRoom()
   const closesBehind = (request: IncomingMessage) => isClosing() || isLastRequest(request)
 
   function write(context: RequestContext, status: number, body: string | Buffer, headers?: HeaderList): void {
@@ -138,7 +140,7 @@ export function responder({ clock, randomness, logger, isClosing, onUnread }: Re
         response.end()
         return
       }
-      const body = new StreamedBody(response, { randomness, begin, encoding })
+      const body = new StreamedBody(response, { randomness, room, begin, encoding })
       try {
         await produce(
           (text) => body.add(text),

@@ -1,4 +1,5 @@
 import { type Cipheriv, createCipheriv, createDecipheriv, type Decipheriv, hash } from 'node:crypto'
+import { statfsSync } from 'node:fs'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,31 +9,77 @@ import type { Randomness } from '../domain/randomness.ts'
 const maxMemoryBytes = 2 * 1024 * 1024
 const maxPieceBytes = 256 * 1024
 
+/** How much the files of all spools may hold, where half of what is free leaves as much. */
+const maxFileBytes = 4 * 1024 ** 3
+
+/** The disk's room that spools share. */
+export class SpoolRoom {
+  #maxBytes: number | null
+  readonly #bytes = new Map<Spool, number>()
+  #totalBytes = 0
+
+  constructor(maxBytes: number | null = null) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** Counts what a spool puts into its file. While there is no room for it, whoever has most to take is cut off. */
+  take(spool: Spool, bytes: number): void {
+    this.#maxBytes ??= Math.min(maxFileBytes, freeBytes() / 2)
+    this.#bytes.set(spool, (this.#bytes.get(spool) ?? 0) + bytes)
+    this.#totalBytes += bytes
+    while (this.#totalBytes > this.#maxBytes) {
+      const slowest = [...this.#bytes.keys()].reduce((a, b) => (b.untakenBytes > a.untakenBytes ? b : a))
+      this.release(slowest)
+      slowest.cutOff()
+    }
+  }
+
+  release(spool: Spool): void {
+    this.#totalBytes -= this.#bytes.get(spool) ?? 0
+    this.#bytes.delete(spool)
+  }
+}
+
+function freeBytes(): number {
+  const { bavail, bsize } = statfsSync(tmpdir())
+  return bavail * bsize
+}
+
 /**
  * What was made and not taken yet, in its order. Memory holds a little of it, a file the rest: one without a name, encrypted with a key
  * that nobody has but this process, so that nothing readable of it is ever on a disk.
  */
 export class Spool {
   readonly #randomness: Randomness
+  readonly #room: SpoolRoom
+  /** Has its client go. */
+  readonly cutOff: () => void
   #queue: Buffer[] = []
   #queuedBytes = 0
   #file: SpoolFile | null = null
   #isEnded = false
   #wake: () => void = () => {}
 
-  constructor(randomness: Randomness) {
+  constructor({ randomness, room }: { randomness: Randomness; room: SpoolRoom }, cutOff: () => void) {
     this.#randomness = randomness
+    this.#room = room
+    this.cutOff = cutOff
+  }
+
+  get untakenBytes(): number {
+    return this.#queuedBytes + (this.#file?.untakenBytes ?? 0)
   }
 
   /** One call at a time. */
   async add(text: string): Promise<void> {
     const bytes = Buffer.from(text)
-    if (!this.#file?.hasMore && this.#queuedBytes + bytes.length <= maxMemoryBytes) {
+    if (!this.#file?.untakenBytes && this.#queuedBytes + bytes.length <= maxMemoryBytes) {
       this.#queue.push(bytes)
       this.#queuedBytes += bytes.length
     } else {
       this.#file ??= await SpoolFile.create(this.#randomness)
       await this.#file.write(bytes)
+      this.#room.take(this, bytes.length)
     }
     this.#wake()
   }
@@ -49,13 +96,14 @@ export class Spool {
       if (piece) {
         this.#queuedBytes -= piece.length
         yield piece
-      } else if (this.#file?.hasMore) yield await this.#file.read()
+      } else if (this.#file?.untakenBytes) yield await this.#file.read()
       else if (this.#isEnded) return
       else await new Promise<void>((resolve) => (this.#wake = resolve))
     }
   }
 
   async close(): Promise<void> {
+    this.#room.release(this)
     this.#queue = []
     await this.#file?.close()
     this.#file = null
@@ -84,8 +132,8 @@ class SpoolFile {
     this.#decipher = createDecipheriv('aes-256-ctr', key, start)
   }
 
-  get hasMore(): boolean {
-    return this.#taken < this.#written
+  get untakenBytes(): number {
+    return this.#written - this.#taken
   }
 
   async write(bytes: Buffer): Promise<void> {

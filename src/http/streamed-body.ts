@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import { createGzip, createZstdCompress } from 'node:zlib'
 import type { Randomness } from '../domain/randomness.ts'
-import { Spool } from './spool.ts'
+import { Spool, type SpoolRoom } from './spool.ts'
 
 /** How long a client may take nothing at all. */
 const longestStallMs = 30_000
@@ -13,6 +13,7 @@ export const streamEncodings = ['zstd', 'gzip'] as const
 
 export interface StreamOptions {
   randomness: Randomness
+  room: SpoolRoom
   /** Sends the headers, before the first byte. */
   begin(): void
   /** How it is packed; `null` for not at all. */
@@ -39,7 +40,7 @@ export class StreamedBody {
   constructor(response: ServerResponse, options: StreamOptions) {
     this.#response = response
     this.#options = options
-    this.#spool = new Spool(options.randomness)
+    this.#spool = new Spool(options, () => response.destroy())
     response.once('close', () => {
       this.#isGone = true
       this.#spool.end()
