@@ -22,13 +22,14 @@ describe('what runs Lethe in containers', () => {
   })
 
   test('runs the version that this is', () => {
-    assert.match(compose, new RegExp(`localhost/lethe:${RegExp.escape(version)}\\}`))
-    assert.match(read('deploy/kubernetes/base/kustomization.yaml'), new RegExp(`newTag: ${RegExp.escape(version)}\\n`))
+    assert.ok(compose.includes(`localhost/lethe:${version}}`))
+    assert.ok(read('deploy/kubernetes/base/kustomization.yaml').includes(`newTag: ${version}\n`))
   })
 
   test('holds no password, and opens no port beyond its machine', () => {
     assert.doesNotMatch(compose, /PASSWORD\w*:/)
-    for (const [, port = ''] of compose.matchAll(/ports: \['([^']+)'\]/g)) assert.match(port, /^127\.0\.0\.1:/)
+    for (const [, port = ''] of compose.matchAll(/ports: \['([^']+)'\]/g))
+      assert.match(port, /^127\.0\.0\.1:/)
     for (const file of manifests) assert.doesNotMatch(read(file), /kind: Secret|stringData/)
   })
 
@@ -40,7 +41,9 @@ describe('what runs Lethe in containers', () => {
 
   test('is locked in: not root, nothing to write on, no capability', () => {
     const services = compose.slice(compose.indexOf('\nservices:'), compose.indexOf('\nnetworks:'))
-    for (const [, name = '', first] of services.matchAll(/^ {2}([\w-]+):(?: (\*fleet)|\n {4}<<: \*(?:locked|lethe|fleet))?/gm)) {
+    for (const [, name = '', first] of services.matchAll(
+      /^ {2}([\w-]+):(?: (\*fleet)|\n {4}<<: \*(?:locked|lethe|fleet))?/gm,
+    )) {
       assert.ok(first !== undefined || new RegExp(`^ {2}${name}:\\n {4}<<: `, 'm').test(services), name)
     }
     assert.match(compose, /&locked\n {2}restart: \S+\n {2}read_only: true\n {2}cap_drop: \[ALL\]/)

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { ownVersion } from '../../scripts/packaging/debian-files.ts'
+import { type DebParts, makeDeb } from '../../scripts/packaging/make-deb.ts'
+import { root } from '../../scripts/packaging/root.ts'
+import { ownTarget } from '../../scripts/packaging/targets.ts'
+import { inReverse } from '../support/in-reverse.ts'
+import { bootMachine, type Machine, noMachine } from '../support/machine.ts'
+import { missing } from '../support/missing.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const target = ownTarget()
+const binary = join(root, 'dist/binary', target ?? 'none')
+const parts: DebParts = {
+  binary,
+  architecture: target === 'linux-arm64' ? 'arm64' : 'amd64',
+  version: ownVersion(),
+  date: new Date('2026-11-17T00:00:00.000Z'),
+  effort: 0,
+}
+const noBinary = !existsSync(join(binary, 'lethe')) && 'there is no binary: npm run build:binary makes one'
+const skip = missing('dpkg-deb') || noBinary
+
+describe('the Debian package', { skip }, () => {
+  test('is the same, byte for byte, when it is made once more', async (t) => {
+    const files = [temporaryFolder(t), temporaryFolder(t)].map((folder) => makeDeb(parts, folder))
+    const [first, second] = (await Promise.all(files)).map((file) => readFileSync(file))
+    assert.ok(first && second?.equals(first))
+  })
+
+  test('has no errors in the eyes of lintian', { skip: missing('lintian') }, async (t) => {
+    const file = await makeDeb(parts, temporaryFolder(t))
+    const { status, stdout } = spawnSync('lintian', ['--fail-on', 'error', file], { encoding: 'utf8' })
+    assert.equal(status, 0, stdout)
+  })
+
+  test('is installed, upgraded, removed and purged as Debian has it, under systemd', {
+    skip: noMachine || missing('apt-get'),
+    timeout: 600_000,
+  }, async (t) => {
+    const lifetime = inReverse(t)
+    // Not in memory: the machine mounts a memory of its own when it boots, and would hide it.
+    const folder = temporaryFolder(lifetime, '/var/tmp')
+    const [now, next] = [
+      await makeDeb(parts, folder),
+      await makeDeb({ ...parts, version: `${parts.version}+next` }, folder),
+    ]
+    const machine = await bootMachine(lifetime, folder)
+    const run = (script: string) => runIn(machine, script)
+    const apt = (...args: string[]) =>
+      run(`DEBIAN_FRONTEND=noninteractive apt-get -qq -y ${args.join(' ')} </dev/null`)
+    const ready = (port: number) =>
+      run(`curl -s --retry 30 --retry-delay 1 --retry-connrefused http://127.0.0.1:${port}/readyz`)
+    // Where packages are installed in passing, this keeps their services from starting.
+    await run('rm -f /usr/sbin/policy-rc.d')
+
+    await apt('install', now)
+    assert.match(await ready(8080), /"status":"ready"/)
+    assert.equal(await run('systemctl is-enabled lethe'), 'enabled\n')
+    const pid = 'systemctl show --property=MainPID --value lethe'
+    assert.equal(await run(`stat -c %U /proc/$(${pid})`), 'lethe\n')
+    assert.equal(await run('stat -c "%a %U" /var/lib/lethe /etc/lethe/lethe.env'), '700 lethe\n600 root\n')
+    await run('lethe orgs create --name Acme --id acme')
+    assert.match(await run('setpriv --reuid=nobody --clear-groups lethe --version'), /^\d/)
+    assert.match(await run('man --pager=cat --warnings lethe 2>&1'), /lethe orgs create/)
+    assert.match(await run('. /usr/share/bash-completion/completions/lethe; complete -p lethe'), /lethe/)
+
+    assert.equal(await run('systemctl is-enabled lethe-backup.timer || true'), 'disabled\n')
+    await run('systemctl start lethe-backup.service')
+    assert.match(
+      await run('ls /var/lib/lethe/backups'),
+      /^lethe-\d{8}T\d{6}Z\.db\nlethe-\d{8}T\d{6}Z\.db\.json\n$/,
+    )
+
+    await run(`sed -i s/8080/8090/ /etc/lethe/lethe.env; systemctl restart lethe`)
+    await ready(8090)
+    const before = await run(pid)
+    await apt('install', next)
+    assert.match(await ready(8090), /"status":"ready"/)
+    assert.notEqual(await run(pid), before)
+    assert.match(await run('dpkg-query --show lethe'), /\+next\n$/)
+    assert.match(await run('lethe orgs list'), /^acme /m)
+
+    await apt('remove', 'lethe')
+    assert.equal(await run('systemctl is-active lethe || true'), 'inactive\n')
+    assert.equal(await run('ls /usr/lib/lethe /usr/bin/lethe 2>/dev/null || true'), '')
+    await run('test -s /var/lib/lethe/lethe.db -a -s /etc/lethe/lethe.env')
+    await apt('install', next)
+    assert.match(await ready(8090), /"status":"ready"/)
+    assert.match(await run('lethe orgs list'), /^acme /m)
+
+    await apt('purge', 'lethe')
+    assert.equal(
+      await run('find /etc /usr/lib /usr/bin /usr/share /var/lib/lethe -name "lethe*" 2>/dev/null || true'),
+      '',
+    )
+    assert.equal(await run('systemctl list-unit-files --no-legend "lethe*" || true'), '')
+  })
+})
+
+/** Runs what root types in the machine, and hands back what it printed. */
+async function runIn(machine: Machine, script: string): Promise<string> {
+  const [program = '', ...args] = [...machine.within(), 'bash', '-e', '-c', script]
+  const { stdout } = await promisify(execFile)(program, args)
+  return stdout
+}
