@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { extname } from 'node:path'
+import { extname, join, relative } from 'node:path'
 import { getAsset, getAssetKeys, getRawAsset, isSea } from 'node:sea'
+import { fileURLToPath } from 'node:url'
 
 /** A folder of files that the program brings along. Names are relative to it, with `/` between their parts. */
 export interface ProgramFolder {
@@ -28,8 +29,12 @@ export function folderOnDisk(folder: URL): ProgramFolder {
   return {
     names() {
       if (!existsSync(folder)) return []
-      const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      return names.map((name) => name.replaceAll('\\', '/')).sort()
+      const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+      const files = entries.filter((entry) => entry.isFile())
+      const path = fileURLToPath(folder)
+      return files
+        .map(({ parentPath, name }) => relative(path, join(parentPath, name)).replaceAll('\\', '/'))
+        .sort()
     },
     read: (name) => readFileSync(new URL(name, folder)),
   }

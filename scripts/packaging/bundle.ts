@@ -6,8 +6,8 @@ const shared = {
   absWorkingDir: root,
   bundle: true,
   platform: 'node',
-  // Never asked for: the driver would take it in the place of its own JavaScript.
-  external: ['pg-native'],
+  // What drivers would take in the place of their own JavaScript, if somebody installed it and said so.
+  external: ['pg-native', '@node-rs/xxhash'],
   // One character beyond would double the memory that the text takes.
   charset: 'ascii',
   // They stand in the file with everybody's licence.

@@ -42,7 +42,7 @@ const allowed: Record<string, readonly string[]> = {
     'npm',
   ],
   'logger.ts': ['config.ts', 'log-output.ts', 'npm'],
-  'program-files.ts': ['node:fs', 'node:path', 'node:sea'],
+  'program-files.ts': ['node:fs', 'node:path', 'node:sea', 'node:url'],
   'log-output.ts': ['node:fs', 'node:net'],
   // Reads the addresses of the store and of the limiter with the words of whoever opens them.
   'config.ts': ['domain', 'storage/open-store.ts', 'limiter/limiter-address.ts', 'node:net', 'npm'],
