@@ -1,26 +1,26 @@
 // Makes the image of the single executable without a network: dist/image/lethe_<version>_<architecture>.oci.tar.
 import { execFileSync } from 'node:child_process'
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { ownVersion } from './packaging/debian-files.ts'
-import { architectures } from './packaging/make-deb.ts'
+import { makeBinary } from './packaging/make-binary.ts'
+import { architectures, hasArchitecture } from './packaging/make-deb.ts'
 import { makeImage } from './packaging/make-image.ts'
+import { readManifest } from './packaging/manifest.ts'
+import { underPinnedNode } from './packaging/pinned-node.ts'
 import { root } from './packaging/root.ts'
 import { sourceDate } from './packaging/source-date.ts'
 import { ownTarget } from './packaging/targets.ts'
 
 const { values } = parseArgs({ options: { out: { type: 'string' } } })
-const target = ownTarget()
+const target = ownTarget() ?? process.platform
 
-if (target !== 'linux-x64' && target !== 'linux-arm64') {
+if (!hasArchitecture(target)) {
   console.error('An image is made on Linux, of the libraries that lie there.')
   process.exitCode = 2
-} else {
-  if (!existsSync(join(root, 'dist/binary', target, 'lethe'))) {
-    execFileSync('npm', ['run', 'build:binary'], { cwd: root, stdio: 'inherit' })
-  }
-  const version = ownVersion()
+} else if (await underPinnedNode()) {
+  await makeBinary(target, join(root, 'dist/binary', target))
+  const { version } = readManifest('package.json')
   const revision = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim()
   const folder = resolve(values.out ?? join(root, 'dist/image'))
   const archive = join(folder, `lethe_${version}_${architectures[target]}.oci.tar`)

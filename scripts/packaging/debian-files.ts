@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from './root.ts'
 
 const maintainer = 'The Lethe project <lethe@packages.invalid>'
 
@@ -70,9 +69,4 @@ export function md5sums(folder: string): string {
           .digest('hex')}  ${file}\n`,
     )
     .join('')
-}
-
-/** The version that package.json tells. */
-export function ownVersion(): string {
-  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version
 }

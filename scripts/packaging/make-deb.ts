@@ -21,6 +21,10 @@ import { root } from './root.ts'
 
 export const architectures = { 'linux-x64': 'amd64', 'linux-arm64': 'arm64' } as const
 
+export function hasArchitecture(target: string): target is keyof typeof architectures {
+  return Object.hasOwn(architectures, target)
+}
+
 /** What a package is made of. */
 export interface DebParts {
   /** The folder that holds the single executable and the licences of others. */

@@ -2,11 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { architectures } from './make-deb.ts'
 import { root } from './root.ts'
 
 /** What an image is made of. */
 export interface ImageParts {
-  target: 'linux-x64' | 'linux-arm64'
+  target: keyof typeof architectures
   version: string
   revision: string
   /** When the commit was made that it is built of: every file is as old. */

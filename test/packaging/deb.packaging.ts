@@ -1,31 +1,29 @@
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { readFileSync } from 'node:fs'
+import { before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { ownVersion } from '../../scripts/packaging/debian-files.ts'
-import { type DebParts, makeDeb } from '../../scripts/packaging/make-deb.ts'
-import { root } from '../../scripts/packaging/root.ts'
-import { ownTarget } from '../../scripts/packaging/targets.ts'
+import { architectures, type DebParts, makeDeb } from '../../scripts/packaging/make-deb.ts'
+import { readManifest } from '../../scripts/packaging/manifest.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { bootMachine, type Machine, noMachine } from '../support/machine.ts'
 import { missing } from '../support/missing.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { buildBinary, notOnLinux, target } from './built-binary.ts'
 
-const target = ownTarget()
-const binary = join(root, 'dist/binary', target ?? 'none')
 const parts: DebParts = {
-  binary,
-  architecture: target === 'linux-arm64' ? 'arm64' : 'amd64',
-  version: ownVersion(),
+  binary: '',
+  architecture: architectures[target],
+  version: readManifest('package.json').version,
   date: new Date('2026-11-17T00:00:00.000Z'),
   effort: 0,
 }
-const noBinary = !existsSync(join(binary, 'lethe')) && 'there is no binary: npm run build:binary makes one'
-const skip = missing('dpkg-deb') || noBinary
 
-describe('the Debian package', { skip }, () => {
+describe('the Debian package', { skip: notOnLinux || missing('dpkg-deb') }, () => {
+  before(() => {
+    parts.binary = buildBinary()
+  })
+
   test('is the same, byte for byte, when it is made once more', async (t) => {
     const files = [temporaryFolder(t), temporaryFolder(t)].map((folder) => makeDeb(parts, folder))
     const [first, second] = (await Promise.all(files)).map((file) => readFileSync(file))

@@ -1,30 +1,24 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { chownSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
-import { ownVersion } from '../../scripts/packaging/debian-files.ts'
 import { buildahArgs, buildahIn, makeImage } from '../../scripts/packaging/make-image.ts'
-import { root } from '../../scripts/packaging/root.ts'
-import { ownTarget } from '../../scripts/packaging/targets.ts'
+import { readManifest } from '../../scripts/packaging/manifest.ts'
 import { missing } from '../support/missing.ts'
 import { quickFolder } from '../support/quick-folder.ts'
 import { until } from '../support/until.ts'
+import { buildBinary, notOnLinux, target } from './built-binary.ts'
 
-const target = ownTarget()
 const skip =
-  missing('buildah') ||
-  (process.getuid?.() !== 0 && 'only root can build without a daemon') ||
-  (process.platform !== 'linux' && 'an image is made on Linux') ||
-  (!existsSync(join(root, 'dist/binary', target ?? 'none', 'lethe')) &&
-    'there is no binary: npm run build:binary makes one')
+  notOnLinux || missing('buildah') || (process.getuid?.() !== 0 && 'only root can build without a daemon')
 
 const parts = {
-  target: target === 'linux-arm64' ? target : ('linux-x64' as const),
-  version: ownVersion(),
+  target,
+  version: readManifest('package.json').version,
   revision: 'f'.repeat(40),
   date: new Date('2026-11-17T00:00:00.000Z'),
 }
@@ -36,6 +30,7 @@ describe('the image', { skip, timeout: 900_000 }, () => {
   let container = ''
   let files = ''
   before(() => {
+    buildBinary()
     makeImage(parts, archive)
     container = buildah('from', '--pull=never', `oci-archive:${archive}`).trim()
     files = buildah('mount', container).trim()
