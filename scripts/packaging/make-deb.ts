@@ -117,6 +117,8 @@ export function packagedUnit(unit: string): string {
       /# A user that exists while the service runs.*\nDynamicUser=yes\nUser=lethe\n/,
       'User=lethe\nGroup=lethe\n',
     ],
+    // What is compiled lies in the executable.
+    [/# What Node has compiled.*\n(?:CacheDirectory.*\n)+Environment=XDG_CACHE_HOME.*\n/, ''],
   ])
 }
 
@@ -132,6 +134,8 @@ if [ "$(id -u)" != 0 ] || [ ! -d /run/systemd/system ]; then exec /usr/lib/lethe
 `,
     ],
     ['--property=DynamicUser=yes ', ''],
+    ['--property=CacheDirectory=lethe --property=CacheDirectoryMode=0700 ', ''],
+    [' --setenv=XDG_CACHE_HOME=/var/cache', ''],
     ['/usr/bin/node /opt/lethe/bin/lethe.js', '/usr/lib/lethe/lethe'],
   ])
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { variables } from '../../src/config.ts'
 import { read, root } from '../docs/markdown.ts'
+import { missing } from '../support/missing.ts'
 
 // The schemas of these files are looked at by `npm run test:interop`; here is what no schema says.
 
@@ -24,6 +26,12 @@ describe('what runs Lethe in containers', () => {
   test('runs the version that this is', () => {
     assert.ok(compose.includes(`localhost/lethe:${version}}`))
     assert.ok(read('deploy/kubernetes/base/kustomization.yaml').includes(`newTag: ${version}\n`))
+    const guides = ['install', 'deploying', 'upgrading'].map((name) => read(`docs/guides/${name}.md`))
+    const named = [...guides.join('').matchAll(/lethe(?:-client)?[-_:](\d+\.\d+\.\d+)/g)].map(
+      ([, told]) => told,
+    )
+    assert.ok(named.length >= 8)
+    assert.deepEqual([...new Set(named)], [version])
   })
 
   test('holds no password, and opens no port beyond its machine', () => {
@@ -31,6 +39,17 @@ describe('what runs Lethe in containers', () => {
     for (const [, port = ''] of compose.matchAll(/ports: \['([^']+)'\]/g))
       assert.match(port, /^127\.0\.0\.1:/)
     for (const file of manifests) assert.doesNotMatch(read(file), /kind: Secret|stringData/)
+  })
+
+  test('puts the three processes of a fleet into the site for nginx', { skip: missing('sed') }, () => {
+    const [, expression = ''] = /^ +sed '([^']+)'$/m.exec(compose) ?? []
+    const input = read('deploy/nginx/lethe.conf')
+    const site = execFileSync('sed', [expression], { input, encoding: 'utf8' })
+    const upstream = /upstream lethe \{(.*?)\n\}/s.exec(site)?.[1] ?? ''
+    const servers = [...upstream.matchAll(/server (\S+);/g)].map(([, server]) => server)
+    assert.deepEqual(servers, ['lethe-1:8080', 'lethe-2:8080', 'lethe-3:8080'])
+    for (const name of servers)
+      assert.match(compose, new RegExp(`^ {2}${name?.split(':')[0]}: \\*fleet$`, 'm'))
   })
 
   test('names each image with a version', () => {

@@ -5,6 +5,8 @@ import { before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { architectures, type DebParts, makeDeb } from '../../scripts/packaging/make-deb.ts'
 import { readManifest } from '../../scripts/packaging/manifest.ts'
+import { runGuide } from '../guides/run-guide.ts'
+import { openShell } from '../guides/shell.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { bootMachine, type Machine, noMachine } from '../support/machine.ts'
 import { missing } from '../support/missing.ts'
@@ -58,16 +60,16 @@ describe('the Debian package', { skip: notOnLinux || missing('dpkg-deb') }, () =
 
     await apt('install', now)
     assert.match(await ready(8080), /"status":"ready"/)
-    assert.equal(await run('systemctl is-enabled lethe'), 'enabled\n')
+    assert.equal(await run('systemctl is-enabled lethe lethe-backup.timer || true'), 'enabled\ndisabled\n')
+    const shell = openShell(lifetime, folder, {}, machine.within())
+    await runGuide('docs/guides/install.md', { shell, names: {}, only: 'The Debian package' })
     const pid = 'systemctl show --property=MainPID --value lethe'
     assert.equal(await run(`stat -c %U /proc/$(${pid})`), 'lethe\n')
     assert.equal(await run('stat -c "%a %U" /var/lib/lethe /etc/lethe/lethe.env'), '700 lethe\n600 root\n')
-    await run('lethe orgs create --name Acme --id acme')
     assert.match(await run('setpriv --reuid=nobody --clear-groups lethe --version'), /^\d/)
     assert.match(await run('man --pager=cat --warnings lethe 2>&1'), /lethe orgs create/)
     assert.match(await run('. /usr/share/bash-completion/completions/lethe; complete -p lethe'), /lethe/)
 
-    assert.equal(await run('systemctl is-enabled lethe-backup.timer || true'), 'disabled\n')
     await run('systemctl start lethe-backup.service')
     assert.match(
       await run('ls /var/lib/lethe/backups'),
