@@ -1,15 +1,19 @@
 // Prints what a release is made of, as a CycloneDX document: npm's own, for exactly the packages that run.
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 interface Component {
   'bom-ref': string
   name: string
+  version: string
+  purl: string
 }
 
 interface Sbom {
-  metadata: { component: Component }
+  serialNumber: string
+  metadata: { timestamp: string; component: Component }
   components: Component[]
   dependencies: { ref: string; dependsOn: string[] }[]
 }
@@ -43,15 +47,33 @@ const running = new Set(
     .filter(([path, { dev, devOptional, link }]) => bundled.includes(path) || !(dev || devOptional || link))
     .map(([path, { name, version }]) => `${name ?? path.replace(/^.*node_modules\//, '')}@${version}`),
 )
-const components = all.components.filter((component) => running.has(component['bom-ref']))
+// The members of the workspace have no version of their own.
+const named = (text: string) => text.replace(/((?:@|%40)lethe\/\w+)@[\d.]+$/, `$1@${manifest.version}`)
+const components = all.components
+  .filter((component) => running.has(component['bom-ref']))
+  .map((component) => {
+    const ref = named(component['bom-ref'])
+    if (ref === component['bom-ref']) return component
+    return { ...component, 'bom-ref': ref, version: manifest.version, purl: named(component.purl) }
+  })
 const dependencies = all.dependencies
   .filter(({ ref }) => running.has(ref))
-  .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => running.has(other)) }))
-// npm names the whole after the folder it lies in.
+  .map(({ ref, dependsOn }) => ({
+    ref: named(ref),
+    dependsOn: dependsOn.filter((other) => running.has(other)).map(named),
+  }))
+// npm names the whole after the folder it lies in, and makes up an id and an instant each time.
 const component = { ...all.metadata.component, name: manifest.name }
-console.log(
-  JSON.stringify({ ...all, metadata: { ...all.metadata, component }, components, dependencies }, null, 2),
-)
+const serialNumber = `urn:uuid:${uuidOf(JSON.stringify(components))}`
+const { SOURCE_DATE_EPOCH: seconds } = process.env
+const timestamp = seconds ? new Date(Number(seconds) * 1000).toISOString() : all.metadata.timestamp
+const metadata = { ...all.metadata, timestamp, component }
+console.log(JSON.stringify({ ...all, serialNumber, metadata, components, dependencies }, null, 2))
+
+function uuidOf(content: string): string {
+  const hash = createHash('sha256').update(content).digest('hex')
+  return hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5')
+}
 
 function readJson<Content>(file: string): Content {
   return JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8'))

@@ -3,5 +3,7 @@ import { keepYoungGenerationSmall } from './cli/v8-settings.ts'
 
 // What loading the program makes stays. For that the heap would grow by ten megabytes which it never gives back.
 keepYoungGenerationSmall()
-const { runCli } = await import('./cli/run-cli.ts')
-process.exitCode = await runCli(process.argv.slice(2), processTerminal())
+// Not awaited: the single executable is made of a script, which cannot wait here.
+import('./cli/run-cli.ts').then(async ({ runCli }) => {
+  process.exitCode = await runCli(process.argv.slice(2), processTerminal())
+})

@@ -70,10 +70,38 @@ export async function ensureNode({
   pin = PIN,
 } = {}) {
   if (isNewEnough(running)) return process.execPath
-
-  const wanted = pin.packages[`${platform}-${arch}`]
-  if (!wanted)
+  if (!pin.packages[`${platform}-${arch}`])
     throw new LaunchError(`Node ${running} is too old and ${platform}-${arch} has no package; ${ADVICE}`)
+  const check = (/** @type {string} */ node) => refuseUnlessRuns(node, pin.version)
+  return installNode({ platform, arch, cache, pin, why: `Node ${running} is too old, `, check })
+}
+
+/**
+ * @typedef {object} Wish
+ * @property {string} platform
+ * @property {string} arch
+ * @property {string} [cache]
+ * @property {Pin} [pin]
+ * @property {string} [why] how the line begins that tells of a download
+ * @property {(node: string) => void} [check] throws where the Node that came is none to keep
+ */
+
+/**
+ * The pinned Node for a system, which may be another than this.
+ *
+ * @param {Wish} wish
+ * @returns {Promise<string>} its path, once it is installed
+ */
+export async function installNode({
+  platform,
+  arch,
+  cache = cacheFolder(process.platform, process.env, os.homedir()),
+  pin = PIN,
+  why = '',
+  check = () => {},
+}) {
+  const wanted = pin.packages[`${platform}-${arch}`]
+  if (!wanted) throw new LaunchError(`there is no package with Node for ${platform}-${arch}`)
 
   const folder = path.join(cache, `node-${pin.version}-${platform}-${arch}`)
   const inside = path.join('node_modules', wanted.name, 'bin', platform === 'win32' ? 'node.exe' : 'node')
@@ -85,10 +113,10 @@ export async function ensureNode({
     `${folder}.lock`,
     async () => {
       if (existsSync(node)) return
-      console.error(`lethe: Node ${running} is too old, installing Node ${pin.version} (once, about 60 MB)…`)
+      console.error(`lethe: ${why}installing Node ${pin.version} (once, about 60 MB)…`)
       const partial = `${folder}.partial`
       await install(partial, wanted, pin.version)
-      refuseUnlessRuns(path.join(partial, inside), pin.version)
+      check(path.join(partial, inside))
       renameSync(partial, folder)
     },
     { onWait: () => console.error(`lethe: waiting for another command to install Node ${pin.version}…`) },

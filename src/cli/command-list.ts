@@ -27,6 +27,7 @@ const loaders: Record<string, () => Promise<AddCommand>> = {
   migrate: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
   copy: async () => (await import('./commands/copy.ts')).addCopyCommand,
   status: async () => (await import('./commands/status.ts')).addStatusCommand,
+  health: async () => (await import('./commands/health.ts')).addHealthCommand,
   config: async () => (await import('./commands/config.ts')).addConfigCommand,
 }
 

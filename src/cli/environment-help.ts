@@ -6,6 +6,7 @@ const named: Record<string, readonly (keyof typeof variables)[]> = {
   lethe: ['LETHE_STORE', 'LETHE_URL', 'LETHE_API_KEY'],
   subjects: ['LETHE_URL', 'LETHE_API_KEY'],
   receipts: ['LETHE_URL', 'LETHE_API_KEY'],
+  health: ['LETHE_HOST', 'LETHE_PORT'],
   copy: [],
   completion: [],
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
 import { readConfig } from '../config.ts'
 import { MissingStore, type Store } from '../domain/store.ts'
 import { openBareStore, openServices, openServicesWithoutSecrets, withSecrets } from '../services.ts'
@@ -46,7 +46,7 @@ export async function buildProgram(
   }
   const program = new Command('lethe')
     .description('A management API for the data subjects of a web-analytics service: list, read, erase.')
-    .version(packageVersion(), '--version', 'print the version')
+    .version(manifest.version, '--version', 'print the version')
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
       writeErr: (text) => terminal.tell(text.trimEnd()),
@@ -78,13 +78,6 @@ async function withStore<Opened extends Store, Result>(
   } finally {
     await store.close()
   }
-}
-
-function packageVersion(): string {
-  const { version }: { version: string } = JSON.parse(
-    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-  )
-  return version
 }
 
 /** Runs a command line and hands back the exit code: 0, 1 (failed), 2 (wrong usage). With `--json` a failure is JSON too. */

@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { programFolder } from '../program-files.ts'
 
 /** Every migration in a folder, in order; the first is number 1. */
-export function migrationSteps(folder: URL): string[] {
-  return readdirSync(folder)
-    .filter((file) => file.endsWith('.sql'))
-    .sort()
-    .map((file) => readFileSync(new URL(file, folder), 'utf8'))
+export function migrationSteps(path: string): string[] {
+  const folder = programFolder(path)
+  return folder
+    .names()
+    .filter((name) => name.endsWith('.sql'))
+    .map((name) => folder.read(name).toString())
 }

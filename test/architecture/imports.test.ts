@@ -14,11 +14,10 @@ const allowed: Record<string, readonly string[]> = {
   domain: ['domain', 'node:crypto', 'node:zlib'],
   operations: ['operations', 'domain', 'node:crypto', 'node:timers/promises'],
   maintenance: ['maintenance', 'operations', 'domain', 'node:timers/promises'],
-  storage: ['storage', 'domain', 'node:*', 'npm'],
+  storage: ['storage', 'domain', 'program-files.ts', 'node:*', 'npm'],
   journal: ['journal', 'domain', 'node:*'],
   limiter: ['limiter', 'domain', 'node:net', 'npm'],
-  // The console's pages are built elsewhere.
-  http: ['http', 'operations', 'domain', '../console/dist/', 'node:*', 'npm'],
+  http: ['http', 'operations', 'domain', 'program-files.ts', 'node:*', 'npm'],
   metrics: [
     'metrics',
     'maintenance',
@@ -43,6 +42,7 @@ const allowed: Record<string, readonly string[]> = {
     'npm',
   ],
   'logger.ts': ['config.ts', 'log-output.ts', 'npm'],
+  'program-files.ts': ['node:fs', 'node:path', 'node:sea', 'node:url'],
   'log-output.ts': ['node:fs', 'node:net'],
   // Reads the addresses of the store and of the limiter with the words of whoever opens them.
   'config.ts': ['domain', 'storage/open-store.ts', 'limiter/limiter-address.ts', 'node:net', 'npm'],
@@ -97,13 +97,13 @@ function read(file: string, folder = root): string {
 
 /** What a file imports: `node:…` and packages as they stand, our own files by their path in the folder. */
 function importsOf(file: string, folder = root): string[] {
-  const pattern = /(?:\bfrom\s*|\bimport\s*\(?\s*|\bnew URL\(\s*)'([^']+)'/g
+  const pattern = /(?:\bfrom\s*|\bimport\s*\(?\s*|\bnew URL\(\s*|\bthreadScript\(\s*)'([^']+)'/g
   return Array.from(read(file, folder).matchAll(pattern), ([, specifier = '']) =>
     specifier.startsWith('.')
       ? normalize(join(dirname(file), specifier))
           .split(sep)
           .join('/')
-      : specifier,
+      : specifier.replace(/^src\//, ''),
   )
 }
 

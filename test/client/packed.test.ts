@@ -43,8 +43,8 @@ function* nodes(): Generator<string> {
 }
 
 before(async () => {
-  const built = join(folder, 'built')
-  await run(process.execPath, [join(root, 'scripts/build-client.ts'), built])
+  const built = join(folder, 'client')
+  await run(process.execPath, [join(root, 'scripts/build.ts'), '--only', 'client', '--out', folder])
   mkdirSync(project)
   writeFileSync(join(project, 'package.json'), '{"name":"empty","type":"module","private":true}')
   const [npm, ...first] = npmCommand(process.env.npm_execpath, process.platform)

@@ -15,7 +15,7 @@ const atOnce = [
 ]
 const withStops = ['backup-and-restore']
 /** Run by a file of their own, or without commands. */
-const elsewhere = ['deploying', 'upgrading', 'gdpr']
+const elsewhere = ['install', 'deploying', 'upgrading', 'gdpr']
 
 for (const guide of atOnce) {
   test(`the commands of docs/guides/${guide}.md print what it shows`, async (t) => {

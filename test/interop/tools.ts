@@ -14,20 +14,20 @@ import { fileURLToPath } from 'node:url'
 import type { Lifetime } from '../support/service.ts'
 
 const list = fileURLToPath(new URL('tools.json', import.meta.url))
-// Not below node_modules, where neither TypeScript nor Node touches what was generated.
-const folder = join(homedir(), '.cache', 'lethe-interop')
-const done = join(folder, 'installed.json')
+/** Where the tools are installed. Not below node_modules, where neither TypeScript nor Node touches what was generated. */
+export const toolFolder = join(homedir(), '.cache', 'lethe-interop')
+const done = join(toolFolder, 'installed.json')
 
 /** Why the tools cannot be had; `false` when they are there. The first to ask installs them, which takes minutes. */
 export const skip = await install()
 
 async function install(): Promise<false | string> {
   if (existsSync(done) && readFileSync(done, 'utf8') === readFileSync(list, 'utf8')) return false
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true })
-  copyFileSync(list, join(folder, 'package.json'))
+  rmSync(toolFolder, { recursive: true, force: true })
+  mkdirSync(toolFolder, { recursive: true })
+  copyFileSync(list, join(toolFolder, 'package.json'))
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock']
-  const { status, output } = await run('npm', ['install', ...options], { cwd: folder })
+  const { status, output } = await run('npm', ['install', ...options], { cwd: toolFolder })
   if (status !== 0)
     return `the tools of test/interop/tools.json could not be installed: ${output.slice(-500)}`
   copyFileSync(list, done)
@@ -36,7 +36,7 @@ async function install(): Promise<false | string> {
 
 /** A folder to work in, from which the tools' modules are found; it goes when the test does. */
 export function workshop(lifetime: Lifetime): string {
-  const path = mkdtempSync(join(folder, 'work-'))
+  const path = mkdtempSync(join(toolFolder, 'work-'))
   lifetime.after(() => rmSync(path, { recursive: true, force: true }))
   return path
 }
@@ -58,7 +58,7 @@ export function runTool(name: string, args: readonly string[], options: RunOptio
 }
 
 export function toolPath(name: string): string {
-  return join(folder, 'node_modules', '.bin', name)
+  return join(toolFolder, 'node_modules', '.bin', name)
 }
 
 export function run(command: string, args: readonly string[], { cwd, env }: RunOptions): Promise<Ran> {

@@ -49,12 +49,12 @@ export interface TestService {
 
 /**
  * Starts a service. Its budgets are out of the way unless `env` sets them. Where it is only the other side of what is tested, it needs
- * no thread to write.
+ * no thread to write. Its clock may be off from the start.
  */
 export async function startTestService(
   t: Lifetime,
   env: Record<string, string> = {},
-  { writesHere = false } = {},
+  { writesHere = false, shiftMs = 0 } = {},
 ): Promise<TestService> {
   const lifetime = inReverse(t)
   const config = readConfig({
@@ -68,7 +68,7 @@ export async function startTestService(
     LETHE_LOG_LEVEL: 'trace',
     ...env,
   })
-  let shift = 0
+  let shift = shiftMs
   const opened = await openServices(config, { create: true, writesHere })
   const services = { ...opened, clock: () => Date.now() + shift }
   const logged: string[] = []

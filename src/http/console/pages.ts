@@ -1,12 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { LetheError } from '../../domain/errors.ts'
+import { type ProgramFolder, programFolder } from '../../program-files.ts'
 import { type Asset, keptForGood, safeHeaders, sendAsset } from '../asset.ts'
 import type { Route } from '../request-context.ts'
 import { definePage } from '../route.ts'
-
-/** Where the build of the pages lies. */
-export const pagesFolder = new URL('../../../console/dist/', import.meta.url)
 
 const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -16,7 +13,7 @@ const types: Record<string, string> = {
 }
 
 /** The console's pages. They are read once, at the start: nothing a request says leads to a file. */
-export function pageRoutes(folder = pagesFolder): Route[] {
+export function pageRoutes(folder = programFolder('console/dist')): Route[] {
   const assets = readAssets(folder)
   const index = assets.get('index.html')
   /** A file that was built, or the page itself: it finds out from the path what to show. */
@@ -40,22 +37,18 @@ export function pageRoutes(folder = pagesFolder): Route[] {
   ]
 }
 
-function readAssets(folder: URL): Map<string, Asset> {
+function readAssets(folder: ProgramFolder): Map<string, Asset> {
   const assets = new Map<string, Asset>()
-  if (!existsSync(folder)) return assets
-  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    const type = types[extname(file)]
+  const names = new Set(folder.names())
+  for (const name of names) {
+    const type = types[extname(name)]
     if (type === undefined) continue
-    const read = (suffix: string) => {
-      const url = new URL(file.replaceAll('\\', '/') + suffix, folder)
-      return existsSync(url) ? readFileSync(url) : null
-    }
-    const [plain, br, gzip] = [read(''), read('.br'), read('.gz')]
-    if (!plain) continue
+    const read = (suffix: string) => (names.has(name + suffix) ? folder.read(name + suffix) : null)
+    const [br, gzip] = [read('.br'), read('.gz')]
     const compressed: Asset['compressed'][number][] = []
     if (br) compressed.push({ encoding: 'br', bytes: br })
     if (gzip) compressed.push({ encoding: 'gzip', bytes: gzip })
-    assets.set(file.replaceAll('\\', '/'), { type, plain, compressed })
+    assets.set(name, { type, plain: folder.read(name), compressed })
   }
   return assets
 }

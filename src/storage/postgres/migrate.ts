@@ -9,7 +9,7 @@ const migrationLock = 1_279_611_751
 
 /** Every migration in order; the first is number 1. */
 export function migrations(): string[] {
-  return migrationSteps(new URL('./migrations/', import.meta.url))
+  return migrationSteps('src/storage/postgres/migrations')
 }
 
 /** A database that this program must not touch, or cannot work with. */

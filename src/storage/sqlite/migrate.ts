@@ -7,7 +7,7 @@ const applicationId = 0x4c657468
 
 /** Every migration in order; the first is number 1. A store's `user_version` is the number of the last one applied. */
 export function migrations(): string[] {
-  return migrationSteps(new URL('./migrations/', import.meta.url))
+  return migrationSteps('src/storage/sqlite/migrations')
 }
 
 /** A database that this program must not touch. */

@@ -1,10 +1,13 @@
 import { Worker } from 'node:worker_threads'
+import { threadScript } from '../../program-files.ts'
 import type { StartAnswering } from './writer.ts'
 import type { Reply, Report } from './writer-messages.ts'
 
 /** Writes in a thread of their own, away from the event loop that answers requests. */
 export const writeInThread: StartAnswering = (path, on) => {
-  const worker = new Worker(new URL('./writer-thread.ts', import.meta.url), {
+  const { script, ...how } = threadScript('src/storage/sqlite/writer-thread.ts')
+  const worker = new Worker(script, {
+    ...how,
     workerData: path,
     // The rows of a batch outlive the young generation anyway; a large one would only let memory grow.
     resourceLimits: { maxYoungGenerationSizeMb: 12 },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { ApiBudgetName, Budget } from '../../../domain/budget.ts'
+import { programFolder } from '../../../program-files.ts'
 import { type Asset, keptForGood, sendAsset } from '../../asset.ts'
 import { once } from '../../once.ts'
 import type { Route } from '../../request-context.ts'
@@ -35,13 +35,10 @@ export function referenceRoutes(document: () => Json, budgets: Record<ApiBudgetN
   ]
 }
 
-function read(name: string): string {
-  return readFileSync(new URL(`./${name}`, import.meta.url), 'utf8')
-}
-
 /** A file under an address that changes with what is in it. */
 function versioned(path: string, type: keyof typeof types, names: readonly string[]) {
-  const text = names.map(read).join('\n')
+  const folder = programFolder('src/http/api/reference')
+  const text = names.map((name) => folder.read(name).toString()).join('\n')
   const version = createHash('sha256').update(text).digest('hex').slice(0, 10)
   return { address: `${path}?v=${version}`, content: asset(type, text) }
 }

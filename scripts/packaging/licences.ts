@@ -1,0 +1,41 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Metafile } from 'esbuild'
+import { root } from './root.ts'
+
+interface Manifest {
+  name: string
+  version: string
+  license: string
+}
+
+/** In the console's pages, which are built apart. */
+const ofPages = ['node_modules/preact']
+
+/** The folders of all packages that a bundle is made of, in order. */
+export function packagesIn(bundle: Metafile): string[] {
+  const folders = Object.keys(bundle.inputs).flatMap(
+    (file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [],
+  )
+  return [...new Set([...folders, ...ofPages])].sort()
+}
+
+/** The licences of others whose work is inside, each as its package tells it. */
+export function licencesOf(folders: readonly string[]): string {
+  return folders.map((folder) => licenceOf(join(root, folder))).join('\n')
+}
+
+/** That of Node and of what is inside it. Its package for Windows brings none, so it is taken from the first Node that has it. */
+export function licenceOfNode(executables: readonly string[]): string {
+  const file = executables.map((path) => join(dirname(dirname(path)), 'LICENSE')).find(existsSync)
+  if (!file) throw new Error(`None of these brings its licence: ${executables.join(', ')}`)
+  return `Node.js\n=======\n\n${readFileSync(file, 'utf8')}`
+}
+
+function licenceOf(folder: string): string {
+  const manifest: Manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const [file] = readdirSync(folder).filter((name) => /^licen[cs]e/i.test(name))
+  const text = file ? readFileSync(join(folder, file), 'utf8').trim() : 'The package brings no text of it.'
+  const title = `${manifest.name} ${manifest.version} (${manifest.license})`
+  return `${title}\n${'='.repeat(title.length)}\n\n${text}\n`
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { completables } from '../../src/cli/commands/completion.ts'
+import { bashCompletion, fishCompletion, zshCompletion } from '../../src/cli/commands/completion-scripts.ts'
+import { control, copyright, debianChangelog, md5sums } from './debian-files.ts'
+import { manPage, programForHelp } from './man-page.ts'
+import { root } from './root.ts'
+
+export const architectures = { 'linux-x64': 'amd64', 'linux-arm64': 'arm64' } as const
+
+export function hasArchitecture(target: string): target is keyof typeof architectures {
+  return Object.hasOwn(architectures, target)
+}
+
+/** What a package is made of. */
+export interface DebParts {
+  /** The folder that holds the single executable and the licences of others. */
+  binary: string
+  architecture: (typeof architectures)[keyof typeof architectures]
+  version: string
+  /** When the commit was made that it is built of: every file is as old. */
+  date: Date
+  /** How hard to pack it, from 0 (quickly) to 9. */
+  effort?: number
+}
+
+const debian = (file: string) => readFileSync(join(root, 'scripts/packaging/debian', file), 'utf8')
+const deploy = (file: string) => readFileSync(join(root, 'deploy/systemd', file), 'utf8')
+
+/** Makes the Debian package in a folder, and hands back its path. The same parts give the same bytes. */
+export async function makeDeb(parts: DebParts, folder: string): Promise<string> {
+  const work = mkdtempSync(join(tmpdir(), 'lethe-deb-'))
+  const put = (path: string, content: string | Buffer, mode = 0o644) => {
+    const file = join(work, path)
+    mkdirSync(dirname(file), { recursive: true, mode: 0o755 })
+    writeFileSync(file, content)
+    chmodSync(file, mode)
+  }
+  try {
+    chmodSync(work, 0o755)
+    await putFiles(parts, put)
+    cpSync(join(parts.binary, 'lethe'), join(work, 'usr/lib/lethe/lethe'))
+    const kibibytes = Number(
+      execFileSync('du', ['-sk', '--apparent-size', work], { encoding: 'utf8' }).split('\t')[0],
+    )
+    put('DEBIAN/md5sums', md5sums(work))
+    put('DEBIAN/control', control(parts, kibibytes))
+    put('DEBIAN/conffiles', '/etc/lethe/lethe.env\n')
+    for (const script of ['postinst', 'prerm', 'postrm']) put(`DEBIAN/${script}`, debian(script), 0o755)
+    mkdirSync(folder, { recursive: true })
+    const file = join(folder, `lethe_${parts.version}_${parts.architecture}.deb`)
+    // One thread: how the work is shared out would show in the bytes.
+    const packing = ['-Zxz', `-z${parts.effort ?? 6}`, '--threads-max=1']
+    execFileSync('dpkg-deb', ['--root-owner-group', ...packing, '--build', work, file], {
+      env: { ...process.env, SOURCE_DATE_EPOCH: String(Math.floor(parts.date.getTime() / 1_000)) },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    assert.ok(statSync(file).size > 0)
+    return file
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+async function putFiles(
+  { binary, version, date }: DebParts,
+  put: (path: string, content: string | Buffer, mode?: number) => void,
+): Promise<void> {
+  const packed = (text: string) => gzipSync(text, { level: 9 })
+  const units = 'usr/lib/systemd/system'
+  put(`${units}/lethe.service`, packagedUnit(deploy('lethe.service')))
+  put(`${units}/lethe-backup.service`, debian('lethe-backup.service'))
+  put(`${units}/lethe-backup.timer`, debian('lethe-backup.timer'))
+  put('usr/lib/sysusers.d/lethe.conf', debian('sysusers.conf'))
+  put('usr/bin/lethe', packagedWrapper(deploy('lethe')), 0o755)
+  put('usr/lib/lethe/backup', debian('backup'), 0o755)
+  put('etc/lethe/lethe.env', deploy('lethe.env').replace(/^#.*\n/, debianSettingsHead), 0o600)
+  const commands = [...completables(await programForHelp())]
+  put('usr/share/bash-completion/completions/lethe', bashCompletion(commands))
+  put('usr/share/zsh/vendor-completions/_lethe', zshCompletion(commands))
+  put('usr/share/fish/vendor_completions.d/lethe.fish', fishCompletion(commands))
+  put('usr/share/man/man1/lethe.1.gz', packed(await manPage(date)))
+  const docs = 'usr/share/doc/lethe'
+  put(`${docs}/changelog.gz`, packed(debianChangelog(version, date)))
+  put(`${docs}/copyright`, copyright())
+  put(`${docs}/README.Debian`, debian('README.Debian'))
+  put(
+    `${docs}/THIRD-PARTY-LICENCES.txt.gz`,
+    packed(readFileSync(join(binary, 'THIRD-PARTY-LICENCES.txt'), 'utf8')),
+  )
+  put('usr/share/lintian/overrides/lethe', debian('lintian-overrides'))
+}
+
+const debianSettingsHead =
+  '# The settings of the service, which reads them when it starts. lethe(1) names every variable.\n'
+
+/** The unit of deploy/systemd with the program of the package, and the user that the package makes. */
+export function packagedUnit(unit: string): string {
+  return replaced(unit, [
+    [/^#(?:.*\n#)*.*\n\n/, ''],
+    ['/usr/bin/node /opt/lethe/bin/lethe.js', '/usr/lib/lethe/lethe'],
+    ['file:///opt/lethe/README.md', 'man:lethe(1)'],
+    [
+      /# A user that exists while the service runs.*\nDynamicUser=yes\nUser=lethe\n/,
+      'User=lethe\nGroup=lethe\n',
+    ],
+    // What is compiled lies in the executable.
+    [/# What Node has compiled.*\n(?:CacheDirectory.*\n)+Environment=XDG_CACHE_HOME.*\n/, ''],
+  ])
+}
+
+/** The same for the program that works on the store of the service. Who is not root gets the bare program. */
+export function packagedWrapper(wrapper: string): string {
+  return replaced(wrapper, [
+    [
+      /^#!\/bin\/sh\n(?:#.*\n)*/,
+      `#!/bin/sh
+# As root, runs a command as the service runs: with its user, its store and its settings. Files of others are out of its sight; hand
+# them in: sudo lethe import - < visits.ndjson
+if [ "$(id -u)" != 0 ] || [ ! -d /run/systemd/system ]; then exec /usr/lib/lethe/lethe "$@"; fi
+`,
+    ],
+    ['--property=DynamicUser=yes ', ''],
+    ['--property=CacheDirectory=lethe --property=CacheDirectoryMode=0700 ', ''],
+    [' --setenv=XDG_CACHE_HOME=/var/cache', ''],
+    ['/usr/bin/node /opt/lethe/bin/lethe.js', '/usr/lib/lethe/lethe'],
+  ])
+}
+
+function replaced(text: string, changes: readonly (readonly [RegExp | string, string])[]): string {
+  return changes.reduce((changed, [from, to]) => {
+    const next = changed.replace(from, () => to)
+    assert.notEqual(next, changed, `${from} is not there any more`)
+    return next
+  }, text)
+}

@@ -1,0 +1,23 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from './root.ts'
+
+/** What is read of a package.json of the clone. */
+export interface Manifest {
+  name: string
+  version: string
+  description: string
+  license: string
+  private?: boolean
+  type: string
+  engines: Record<string, string>
+  exports: Record<string, string>
+}
+
+export function readManifest(file: string): Manifest {
+  return JSON.parse(readFileSync(join(root, file), 'utf8'))
+}
+
+export function writeManifest(folder: string, manifest: object): void {
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+}

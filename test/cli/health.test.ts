@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { describe, it } from 'node:test'
+import { assertRefused, commandLine, onlyJson } from '../support/command-line.ts'
+import { startTestService } from '../support/service.ts'
+
+describe('lethe health', () => {
+  it('is content with a service that is ready, also where that listens on all addresses', async (t) => {
+    const { url } = await startTestService(t)
+    const env = { LETHE_PORT: new URL(url).port }
+    const cli = commandLine(t)
+    const { code, stdout } = await cli.run(['health'], { env })
+    assert.deepEqual([code, stdout], [0, `The service at ${url}/readyz is ready.\n`])
+    const everywhere = { ...env, LETHE_HOST: '0.0.0.0' }
+    assert.deepEqual(onlyJson(await cli.run(['health', '--json'], { env: everywhere })), {
+      status: 'ready',
+      url: `${url}/readyz`,
+    })
+  })
+
+  it('fails with one line when nobody answers, and when whoever does is not ready', async (t) => {
+    const server = createServer((_, response) => response.writeHead(500).end()).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    assert.ok(address !== null && typeof address === 'object')
+    const env = { LETHE_PORT: String(address.port) }
+    const cli = commandLine(t)
+    assertRefused(await cli.run(['health'], { env }), 1, /is not ready: it answered 500\./)
+    server.close()
+    await once(server, 'close')
+    assertRefused(await cli.run(['health'], { env }), 1, /does not answer: connect ECONNREFUSED/)
+  })
+})

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { variables } from '../../src/config.ts'
+import { read, root } from '../docs/markdown.ts'
+import { missing } from '../support/missing.ts'
+
+// The schemas of these files are looked at by `npm run test:interop`; here is what no schema says.
+
+const folders = ['deploy/kubernetes/base', 'deploy/kubernetes/fleet']
+const manifests = folders.flatMap((folder) =>
+  readdirSync(new URL(folder, root)).map((file) => `${folder}/${file}`),
+)
+const compose = read('deploy/compose.yaml')
+const { version, scripts } = JSON.parse(read('package.json'))
+
+describe('what runs Lethe in containers', () => {
+  test('sets only variables that Lethe knows', () => {
+    const text = [compose, ...manifests.map(read)].join('\n').replaceAll(/\$\{[^}]+\}/g, '')
+    const named = [...text.matchAll(/\b(LETHE_\w+)[:=]/g)].map(([, name = '']) => name)
+    assert.ok(named.length >= 9)
+    for (const name of named) assert.ok(Object.hasOwn(variables, name), name)
+  })
+
+  test('runs the version that this is', () => {
+    assert.ok(compose.includes(`localhost/lethe:${version}}`))
+    assert.ok(read('deploy/kubernetes/base/kustomization.yaml').includes(`newTag: ${version}\n`))
+    const guides = ['install', 'deploying', 'upgrading'].map((name) => read(`docs/guides/${name}.md`))
+    const named = [...guides.join('').matchAll(/lethe(?:-client)?[-_:](\d+\.\d+\.\d+)/g)].map(
+      ([, told]) => told,
+    )
+    assert.ok(named.length >= 8)
+    assert.deepEqual([...new Set(named)], [version])
+  })
+
+  test('holds no password, and opens no port beyond its machine', () => {
+    assert.doesNotMatch(compose, /PASSWORD\w*:/)
+    for (const [, port = ''] of compose.matchAll(/ports: \['([^']+)'\]/g))
+      assert.match(port, /^127\.0\.0\.1:/)
+    for (const file of manifests) assert.doesNotMatch(read(file), /kind: Secret|stringData/)
+  })
+
+  test('puts the three processes of a fleet into the site for nginx', { skip: missing('sed') }, () => {
+    const [, expression = ''] = /^ +sed '([^']+)'$/m.exec(compose) ?? []
+    const input = read('deploy/nginx/lethe.conf')
+    const site = execFileSync('sed', [expression], { input, encoding: 'utf8' })
+    const upstream = /upstream lethe \{(.*?)\n\}/s.exec(site)?.[1] ?? ''
+    const servers = [...upstream.matchAll(/server (\S+);/g)].map(([, server]) => server)
+    assert.deepEqual(servers, ['lethe-1:8080', 'lethe-2:8080', 'lethe-3:8080'])
+    for (const name of servers)
+      assert.match(compose, new RegExp(`^ {2}${name?.split(':')[0]}: \\*fleet$`, 'm'))
+  })
+
+  test('names each image with a version', () => {
+    const images = [...compose.matchAll(/^ +image: (\S+)$/gm)].map(([, image = '']) => image)
+    assert.ok(images.length >= 6)
+    for (const image of images) assert.match(image, /:v?\d[\d.]*\}?$/)
+  })
+
+  test('is locked in: not root, nothing to write on, no capability', () => {
+    const services = compose.slice(compose.indexOf('\nservices:'), compose.indexOf('\nnetworks:'))
+    for (const [, name = '', first] of services.matchAll(
+      /^ {2}([\w-]+):(?: (\*fleet)|\n {4}<<: \*(?:locked|lethe|fleet))?/gm,
+    )) {
+      assert.ok(first !== undefined || new RegExp(`^ {2}${name}:\\n {4}<<: `, 'm').test(services), name)
+    }
+    assert.match(compose, /&locked\n {2}restart: \S+\n {2}read_only: true\n {2}cap_drop: \[ALL\]/)
+    const pod = read('deploy/kubernetes/base/deployment.yaml')
+    for (const setting of [
+      'runAsNonRoot: true',
+      'readOnlyRootFilesystem: true',
+      'allowPrivilegeEscalation: false',
+      'capabilities: { drop: [ALL] }',
+      'seccompProfile: { type: RuntimeDefault }',
+      'automountServiceAccountToken: false',
+      // Or Kubernetes sets LETHE_PORT to an address of the service called lethe.
+      'enableServiceLinks: false',
+    ])
+      assert.ok(pod.includes(setting), setting)
+  })
+})
+
+describe('the workflows', () => {
+  const workflows = ['.github/workflows/ci.yml', '.github/workflows/release.yml'].map(read)
+
+  test('run commands that there are', () => {
+    const [ci = '', release = ''] = workflows
+    assert.match(ci, /run: \.ci\/run$/m)
+    const named = [...ci.matchAll(/'(test:\w+)'/g), ...release.matchAll(/npm run (\w+)/g)]
+    assert.ok(named.length >= 4)
+    for (const [, name = ''] of named) assert.ok(Object.hasOwn(scripts, name), name)
+  })
+
+  test('use what others wrote at a commit, not at a name that can be moved, and may change nothing by default', () => {
+    for (const workflow of workflows) {
+      for (const [, used = ''] of workflow.matchAll(/uses: (\S+)/g)) assert.match(used, /@[0-9a-f]{40}$/)
+      assert.match(workflow, /^permissions:\n {2}contents: read$/m)
+    }
+  })
+
+  test('try the Node versions that the launcher and the program ask for', () => {
+    const { engines } = JSON.parse(read('package.json'))
+    assert.equal(engines.node, '>=20')
+    assert.match(workflows[0] ?? '', /node: \[20, 24, 26\]/)
+  })
+})

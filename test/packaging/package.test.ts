@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { bundleScripts } from '../../scripts/packaging/bundle.ts'
+import { packagesIn } from '../../scripts/packaging/licences.ts'
+import { makePackage } from '../../scripts/packaging/make-package.ts'
+import { readManifest } from '../../scripts/packaging/manifest.ts'
+import { root } from '../../scripts/packaging/root.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const lock: { packages: Record<string, { dev?: boolean; link?: boolean }> } = JSON.parse(
+  readFileSync(join(root, 'package-lock.json'), 'utf8'),
+)
+
+describe('the package lethe', () => {
+  const folder = join(temporaryFolder({ after }), 'lethe')
+  before(() => makePackage(folder))
+
+  it('needs no other package and runs no script when it is installed', () => {
+    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    const { name, version, description, license, type, engines } = readManifest('package.json')
+    const bin = { lethe: 'bin/lethe.js' }
+    assert.deepEqual(manifest, { name, version, description, license, type, engines, bin })
+  })
+
+  it('holds JavaScript alone, with the pages, the migrations, completions and everybody’s licence', () => {
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    assert.deepEqual(
+      files.filter((file) => file.endsWith('.ts')),
+      [],
+    )
+    for (const file of [
+      ...['LICENSE', 'README.md', 'THIRD-PARTY-LICENCES.txt', 'console/dist/index.html'],
+      ...['completions/_lethe', 'completions/lethe.bash', 'completions/lethe.fish'],
+      ...['src/storage/sqlite/migrations', 'src/storage/postgres/migrations'],
+    ]) {
+      assert.ok(existsSync(join(folder, file)), file)
+    }
+    assert.ok(statSync(join(folder, 'bin/lethe.js')).mode & 0o100)
+  })
+
+  it('runs by its launcher, and writes in a thread', (t) => {
+    const cwd = temporaryFolder(t)
+    const env = { PATH: process.env.PATH, HOME: cwd }
+    const lethe = (...args: string[]) =>
+      execFileSync(process.execPath, [join(folder, 'bin/lethe.js'), ...args], { cwd, env, encoding: 'utf8' })
+    assert.equal(lethe('--version'), `${readManifest('package.json').version}\n`)
+    const { id } = JSON.parse(lethe('orgs', 'create', '--name', 'Acme', '--json'))
+    const tracker = ['trackers', 'create', '--org', id, '--name', 'Shop', '--id', 'shop', '--json']
+    assert.equal(JSON.parse(lethe(...tracker)).id, 'shop')
+    writeFileSync(join(cwd, 'none.ndjson'), '')
+    assert.match(lethe('import', 'none.ndjson', '--json'), /"lines":0/)
+  })
+})
+
+describe('the script inside the single executable', () => {
+  it('asks for nothing but Node’s own modules, and is made of what runs, not of what develops', async (t) => {
+    const { inputs, outputs } = await bundleScripts(temporaryFolder(t))
+    const outside = Object.values(outputs).flatMap((output) => output.imports.map(({ path }) => path))
+    assert.deepEqual(
+      outside.filter((path) => !isBuiltin(path)),
+      // Asked for by options that nobody here sets.
+      ['pg-native', '@node-rs/xxhash'],
+    )
+    const packages = packagesIn({ inputs, outputs })
+    assert.ok(packages.includes('node_modules/pg'))
+    const developing = packages.filter((path) => lock.packages[path]?.dev)
+    assert.deepEqual(developing, ['node_modules/preact'])
+  })
+})

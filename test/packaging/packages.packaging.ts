@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { lethe, useAsStranger } from './installed-program.ts'
+import { install, pack } from './packed.ts'
+import { nodes } from './tools.ts'
+
+describe('the package lethe, installed in an empty folder', () => {
+  const packed = temporaryFolder({ after })
+  let tarball = ''
+  before(() => {
+    tarball = pack('lethe', packed)
+  })
+
+  for (const { name, path, skip } of nodes) {
+    it(`does all of a first day on ${name}`, { skip }, async (t) => {
+      const folder = temporaryFolder(t)
+      install(tarball, folder, path)
+      const installed = readdirSync(join(folder, 'node_modules')).filter((entry) => !entry.startsWith('.'))
+      assert.deepEqual(installed, ['lethe'])
+      // Named by its path, as a shell finds it; the first Node on the path is this one.
+      const PATH = [dirname(path), process.env.PATH].join(delimiter)
+      const program = { command: [join(folder, 'node_modules/.bin/lethe')], folder, env: { PATH } }
+      await useAsStranger(t, program)
+      const { node } = JSON.parse(await lethe(program, ['status', '--json']))
+      t.diagnostic(`ran on Node ${node}`)
+    })
+  }
+})

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { carriedFiles, carriedFolders, threads } from '../../scripts/packaging/carried-files.ts'
+import { folderOnDisk, programFolder, threadScript } from '../../src/program-files.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const sources = fileURLToPath(new URL('../../src', import.meta.url))
+const texts = readdirSync(sources, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => ({ name, text: readFileSync(join(sources, name), 'utf8') }))
+
+/** The paths that the sources hand to a function. */
+function askedFor(name: string): string[] {
+  const calls = texts.flatMap(({ text }) => [...text.matchAll(new RegExp(`\\b${name}\\('([^']+)'\\)`, 'g'))])
+  return [...new Set(calls.map(([, path = '']) => path))].sort()
+}
+
+describe('the files that the program brings along', () => {
+  it('are asked for in one place: no other source knows where it lies', () => {
+    const knowing = texts.filter(({ text }) => /\bimport\.meta\b|'node:sea'/.test(text))
+    assert.deepEqual(
+      knowing.map(({ name }) => name),
+      ['program-files.ts'],
+    )
+  })
+
+  it('are all packed, whoever asks for them, and no others', () => {
+    assert.deepEqual([...askedFor('programFolder'), ...askedFor('migrationSteps')].sort(), carriedFolders)
+    assert.deepEqual(askedFor('threadScript'), threads)
+  })
+
+  it('are packed under the names by which they are asked for, without sources', async (t) => {
+    const files = await carriedFiles(temporaryFolder(t))
+    const names = [...files.keys()]
+    for (const folder of ['src/storage/sqlite/migrations', 'src/storage/postgres/migrations']) {
+      const packed = names.filter((name) => name.startsWith(`${folder}/`))
+      assert.deepEqual(
+        packed.map((name) => name.slice(folder.length + 1)),
+        programFolder(folder).names(),
+      )
+    }
+    assert.ok(names.includes('console/dist/index.html'))
+    assert.deepEqual(
+      names.filter((name) => name.endsWith('.ts')),
+      [],
+    )
+  })
+
+  it('are found in a clone, a thread among them', () => {
+    assert.ok(programFolder('console/dist').names().includes('index.html'))
+    const { script, eval: isText } = threadScript('src/storage/sqlite/writer-thread.ts')
+    assert.equal(isText, false)
+    assert.ok(readFileSync(script).includes('parentPort'))
+  })
+
+  it('are named in order and with a slash, at any depth; a folder that is not there has none', (t) => {
+    const folder = temporaryFolder(t)
+    mkdirSync(join(folder, 'b'))
+    writeFileSync(join(folder, 'b', 'one.txt'), 'one')
+    writeFileSync(join(folder, 'a.txt'), 'a')
+    const found = folderOnDisk(pathToFileURL(`${folder}/`))
+    assert.deepEqual(found.names(), ['a.txt', 'b/one.txt'])
+    assert.equal(found.read('b/one.txt').toString(), 'one')
+    assert.deepEqual(folderOnDisk(pathToFileURL(`${folder}/none/`)).names(), [])
+  })
+})

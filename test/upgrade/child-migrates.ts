@@ -1,0 +1,16 @@
+import { writeSync } from 'node:fs'
+import { openWriter } from '../../src/storage/sqlite/connection.ts'
+import { migrate, migrations } from '../../src/storage/sqlite/migrate.ts'
+
+// Upgrades the store at a path and, before that is done, says so and never ends.
+
+const [path = ''] = process.argv.slice(2)
+const db = openWriter(path)
+// Pages that do not fit go to the log before anything is committed, as in an upgrade of a large store.
+db.exec('PRAGMA cache_size = 8')
+db.function('halt', () => {
+  writeSync(1, 'upgrading\n')
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+  return null
+})
+migrate(db, path, [...migrations(), 'SELECT halt()'])

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, it, type TestContext } from 'node:test'
+import { verifyReceipt } from '@lethe/client'
+import { Client } from 'pg'
+import { version as postgresVersion } from '../../src/storage/postgres/migrate.ts'
+import { version } from '../../src/storage/sqlite/migrate.ts'
+import { dataOf, listIn, textIn } from '../support/answers.ts'
+import { type CommandLine, commandLine, jsonLines } from '../support/command-line.ts'
+import { visitor } from '../support/console.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+import { manifest, oldAnswers, oldDatabase, putOldStore } from './old-store.ts'
+
+interface OldStore {
+  cli: CommandLine
+  address: string
+}
+
+const engines = {
+  async SQLite(t: TestContext): Promise<OldStore> {
+    const cli = commandLine(t)
+    putOldStore(cli.storePath)
+    return { cli, address: `sqlite:${cli.storePath}` }
+  },
+  async PostgreSQL(t: TestContext): Promise<OldStore> {
+    const address = await oldDatabase(t)
+    return { cli: commandLine(t, address), address }
+  },
+}
+
+/** Today's service on a store of 0.1.0, at the moment when 0.1.0 was asked. */
+async function serve(t: TestContext, { address }: OldStore): Promise<TestService> {
+  const shiftMs = Date.parse(manifest.recordedAt) - Date.now()
+  return startTestService(t, { LETHE_STORE: address }, { shiftMs })
+}
+
+async function assertAnswersAsBefore(service: TestService): Promise<void> {
+  for (const { org, path, status, data } of oldAnswers) {
+    const answer = await service.ask(path, { key: manifest.keys[org] })
+    assert.equal(answer.status, status, path)
+    // What 0.1.0 did not tell may stand beside what it did.
+    if (data) assert.partialDeepStrictEqual(dataOf(answer), data, path)
+  }
+}
+
+for (const [engine, open] of Object.entries(engines)) {
+  describe(`a store of 0.1.0 on ${engine}`, () => {
+    it('tells of everybody what it told, and of nobody else', async (t) => {
+      const service = await serve(t, await open(t))
+      await assertAnswersAsBefore(service)
+    })
+
+    it('lets in the keys and the members that it let in', async (t) => {
+      const service = await serve(t, await open(t))
+      const { keys, member } = manifest
+      const subjects = '/v1/analytics/trackers/shop/subjects'
+      assert.equal((await service.ask(subjects, { key: keys.renewed })).status, 200)
+      for (const [state, key] of Object.entries(keys.refused)) {
+        assert.equal((await service.ask(subjects, { key })).status, 401, state)
+      }
+      const anna = visitor(service)
+      assert.equal((await anna.ask('/sign-in', { method: 'POST', body: member })).status, 200)
+      assert.equal(
+        (await anna.ask('/sign-in', { method: 'POST', body: { ...member, password: 'x'.repeat(12) } }))
+          .status,
+        401,
+      )
+    })
+
+    it('erases, with a receipt that holds and a ledger that is clean, and goes on with its activity', async (t) => {
+      const store = await open(t)
+      const service = await serve(t, store)
+      const key = manifest.keys.acme
+      const subjectId = '😀 family 👨‍👩‍👧'
+      const path = `/v1/analytics/trackers/shop/subjects/${encodeURIComponent(subjectId)}`
+      const erased = dataOf(await service.ask(path, { method: 'DELETE', key }))
+      assert.deepEqual(erased.counts, { sessions: 2, events: 6 })
+      const ledger = dataOf(await service.ask('/v1/analytics/ledger', { key }))
+      const { record } = await verifyReceipt(textIn(erased, 'receipt'), {
+        verifierKeys: listIn(ledger, 'verifierKeys').map(String),
+        trackerId: 'shop',
+        subjectId,
+      })
+      assert.equal(record.erasedAt, erased.erasedAt)
+      assert.equal((await service.ask(path, { key })).status, 404)
+      await service.stop()
+      const verified = await store.cli.run(['ledger', 'verify', '--json'])
+      assert.equal(verified.code, 0, verified.stdout + verified.stderr)
+      const { stdout } = await store.cli.run(['activity', '--org', 'acme', '--json'])
+      const kinds = jsonLines(stdout).map(({ kind }) => kind)
+      assert.equal(kinds.filter((kind) => kind === 'subject.erased').length, 2)
+      assert.ok(kinds.includes('member.joined') && kinds.includes('key.rotated'))
+    })
+  })
+}
+
+describe('an upgrade from 0.1.0 that is killed halfway', () => {
+  it('leaves the embedded store as it was, and the next start upgrades it', async (t) => {
+    const store = await engines.SQLite(t)
+    const child = spawn(
+      process.execPath,
+      [join(import.meta.dirname, 'child-migrates.ts'), store.cli.storePath],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
+    await once(child.stdout, 'data')
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+    assert.ok(statSync(`${store.cli.storePath}-wal`).size > 0, 'it had written nothing yet')
+    const db = new DatabaseSync(store.cli.storePath)
+    assert.equal(version(db), 3)
+    db.close()
+    await assertAnswersAsBefore(await serve(t, store))
+  })
+
+  it('leaves the database as it was, and the next start upgrades it', async (t) => {
+    const store = await engines.PostgreSQL(t)
+    const [other, watcher] = [new Client(store.address), new Client(store.address)]
+    await Promise.all([other.connect(), watcher.connect()])
+    // The upgrade comes as far as it does without this table, which is nearly to its end.
+    await other.query('BEGIN; LOCK TABLE activity')
+    const upgrade = store.cli.startProgram(['migrate'])
+    const connections = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`
+    await until(
+      async () => (await watcher.query(`${connections} AND wait_event_type = 'Lock'`)).rowCount === 1,
+    )
+    upgrade.kill('SIGKILL')
+    await upgrade.ended
+    await other.end()
+    await until(async () => (await watcher.query(connections)).rowCount === 0)
+    assert.equal(await postgresVersion(watcher), 2)
+    await watcher.end()
+    await assertAnswersAsBefore(await serve(t, store))
+  })
+})
