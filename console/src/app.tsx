@@ -1,6 +1,8 @@
 import { QueryClientProvider } from '@tanstack/preact-query'
 import { useEffect } from 'preact/hooks'
 import { ActivityPage } from './pages/activity.tsx'
+import { CertificatePage } from './pages/certificate.tsx'
+import { ErasuresPage } from './pages/erasures.tsx'
 import { JoinPage } from './pages/join.tsx'
 import { KeysPage } from './pages/keys.tsx'
 import { MembersPage } from './pages/members.tsx'
@@ -26,6 +28,8 @@ const routes = [
   route('/console/trackers/:trackerId', ({ trackerId }) => <SubjectsPage trackerId={trackerId} />),
   route('/console/trackers/:trackerId/subjects/:subjectId', (ids) => <SubjectPage {...ids} />),
   route('/console/search', () => <SearchPage />),
+  route('/console/erasures', () => <ErasuresPage />),
+  route('/console/erasures/:indexes', ({ indexes }) => <CertificatePage indexes={indexes} />),
   route('/console/keys', () => <KeysPage />),
   route('/console/activity', () => <ActivityPage />),
   route('/console/members', () => <MembersPage />),
