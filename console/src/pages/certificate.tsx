@@ -34,12 +34,11 @@ function Certificates({ indexes }: { indexes: number[] }) {
   const checked = useFetched(`/erasures/certificate?index=${indexes.join(',')}`, (_, signal) =>
     Promise.all(indexes.map((index) => check(index, fresh.get(index) ?? null, signal))),
   )
-  const title = indexes.length === 1 ? `Certificate ${indexes[0]}` : `Certificates ${indexes.join(', ')}`
+  const title = `Certificate No. ${indexes.join(', ')}`
   const receipts = [...fresh].flatMap(([index, each]) => (each ? [{ index, receipt: each.receipt }] : []))
   return (
     <Page
       title={title}
-      heading="Certificate of erasure"
       within="Erasures"
       above={{ to: '/console/erasures', title: 'Erasures' }}
       actions={

@@ -17,12 +17,26 @@ export function JoinPage() {
   const [password, setPassword] = useState('')
   const form = useForm()
   useEffect(() => {
+    if (token === '') return
     // Not for the history, and not for whoever looks over a shoulder.
     history.replaceState(null, '', location.pathname)
-    change<Invited>('/invitation', { token: token || 'none' })
+    change<Invited>('/invitation', { token })
       .then(setInvitation)
       .catch((error: unknown) => setError(error instanceof ApiError ? error : unexpected(error)))
   }, [token])
+  if (token === '') {
+    return (
+      <Door title="Open the link again">
+        <p class="intro">
+          This page was loaded anew, and it does not keep the link it was opened with. A link that has not
+          been used yet still works: open it once more from where you have it.
+        </p>
+        <p>
+          <Link to="/console/sign-in">Sign in instead</Link>
+        </p>
+      </Door>
+    )
+  }
   if (error) {
     return (
       <Door title="This link is no good">

@@ -92,7 +92,7 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
       {isErasing && record.data && (
         <EraseDialog
           subjects={[record.data]}
-          typing={{ what: 'id', text: subjectId }}
+          typing={{ what: 'the id', text: subjectId }}
           onClose={() => setErasing(false)}
         />
       )}

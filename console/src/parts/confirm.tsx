@@ -37,7 +37,7 @@ export function Confirm({
         <div class="prose">{children}</div>
         {typing && (
           <Field
-            label={`Type the ${typing.what} to confirm`}
+            label={`Type ${typing.what} to confirm`}
             hint={
               <code class="wrap">
                 <Id text={typing.text} />
