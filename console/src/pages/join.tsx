@@ -11,11 +11,22 @@ import { Door } from './door.tsx'
 
 /** Where a one-time link leads. Its token stands behind the hash, which browsers send to nobody. */
 export function JoinPage() {
-  const [token] = useState(() => location.hash.slice(1))
+  const [token, setToken] = useState(() => location.hash.slice(1))
   const [invitation, setInvitation] = useState<Invited | null>(null)
   const [error, setError] = useState<ApiError | null>(null)
   const [password, setPassword] = useState('')
   const form = useForm()
+  // Who opens another link where this page is already does not load it anew.
+  useEffect(() => {
+    const take = () => {
+      if (location.hash === '') return
+      setInvitation(null)
+      setError(null)
+      setToken(location.hash.slice(1))
+    }
+    addEventListener('hashchange', take)
+    return () => removeEventListener('hashchange', take)
+  }, [])
   useEffect(() => {
     if (token === '') return
     // Not for the history, and not for whoever looks over a shoulder.

@@ -2,14 +2,14 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { createSample } from '../src/operations/import/create-sample.ts'
-import { noBrowser, openBrowser, settled, sitDown } from '../test/browser/browser.ts'
-import { openConsole } from '../test/support/console.ts'
-import { startTestService } from '../test/support/service.ts'
+import { createSample } from '../../src/operations/import/create-sample.ts'
+import { noBrowser, openBrowser, settled, sitDown } from '../../test/browser/browser.ts'
+import { openConsole } from '../../test/support/console.ts'
+import { startTestService } from '../../test/support/service.ts'
 
 if (noBrowser) throw new Error(noBrowser)
 
-const folder = fileURLToPath(new URL('../docs/images/console/', import.meta.url))
+const folder = fileURLToPath(new URL('../../docs/images/console/', import.meta.url))
 const only = process.argv[2] ?? ''
 mkdirSync(folder, { recursive: true })
 
