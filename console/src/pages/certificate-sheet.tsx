@@ -45,6 +45,17 @@ export function CertificateSheet({ checked }: { checked: Checked[] }) {
           knows the data subject’s id: <code>lethe receipts verify</code> or the page docs/verify.html checks
           one offline, with the key below, without asking this server.
         </p>
+        <p class="screen-only">
+          {checked.map(({ certificate: { erasure } }) => (
+            <a
+              key={erasure.index}
+              href={`/console/api/ledger/entry?index=${erasure.index}`}
+              download={`ledger-entry-${erasure.index}.json`}
+            >
+              Entry {erasure.index} with its proof
+            </a>
+          ))}
+        </p>
         <dl class="keys">
           {first.certificate.verifierKeys.map((key) => (
             <div key={key}>
