@@ -2,8 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { ActorName } from '../parts/actor.tsx'
 import { Icon, Logo } from '../parts/icon.tsx'
 import { counted, formatNumber, When } from '../parts/when.tsx'
-import type { Verdict } from '../verify.ts'
-import type { Checked } from './certificate.tsx'
+import type { Checked, Verdict } from '../verify.ts'
 import { Seal } from './seal.tsx'
 
 /** The certificate itself: what is printed. */
@@ -90,7 +89,7 @@ function Entry({ certificate: { erasure, trackerName }, verdict }: Checked) {
           {counted(counts.sessions, 'session')}, {counted(counts.events, 'event')}
         </Fact>
         <Fact title="Erased at">
-          <time datetime={erasedAt}>{erasedAt.replace('T', ' ').replace('Z', ' UTC')}</time>
+          <time datetime={erasedAt}>{`${erasedAt.slice(0, 10)} ${erasedAt.slice(11, 19)} UTC`}</time>
         </Fact>
         <Fact title="Asked for by">{by ? <ActorName actor={by.actor} /> : 'no longer known'}</Fact>
         <Fact title="Request id">{by?.requestId ? <code class="wrap">{by.requestId}</code> : 'none'}</Fact>
