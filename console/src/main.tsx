@@ -1,8 +1,13 @@
 import './styles/tokens.css'
+import './styles/type.css'
 import './styles/base.css'
 import './styles/shell.css'
 import './styles/parts.css'
 import './styles/pages.css'
+import './styles/find.css'
+import './styles/subject.css'
+import './styles/certificate.css'
+import './styles/print.css'
 import { render } from 'preact'
 import { App } from './app.tsx'
 

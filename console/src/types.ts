@@ -107,10 +107,17 @@ export interface FoundSubject {
   counts: Counts
 }
 
-export interface FoundSubjectList {
+export interface FoundGroup {
+  tracker: {
+    id: string
+    name: string
+  }
   subjects: FoundSubject[]
-  /** Hand it back as `cursor` for the next page; `null` on the last one. */
-  nextCursor: string | null
+  hasMore: boolean
+}
+
+export interface FoundGroups {
+  groups: FoundGroup[]
 }
 
 /** A data subject as lists show it. */
@@ -187,11 +194,22 @@ export interface EventList {
   nextCursor: string | null
 }
 
+export interface SubjectDays {
+  days: Day[]
+  hasMore: boolean
+}
+
 export interface Erasure {
   alreadyErased: boolean
   counts: Counts
   erasedAt: string
+  ledgerIndex: number
   receipt: string
+  budget: {
+    limit: number
+    remaining: number
+    resetsAt: string
+  }
 }
 
 export interface Activity {
@@ -222,6 +240,48 @@ export interface ProvenEntry {
   leafHash: string
   proof: string[]
   checkpoint: string
+}
+
+export interface LedgerErasure {
+  index: number
+  trackerId: string
+  erasedAt: string
+  alreadyErased: boolean
+  counts: Counts
+  by: {
+    actor: {
+      kind: 'member' | 'key'
+      id: string
+      name: string
+    } | {
+      kind: 'command-line'
+    }
+    requestId: string | null
+  } | null
+}
+
+export interface ErasureList {
+  erasures: LedgerErasure[]
+  size: number
+  nextCursor: string | null
+}
+
+export interface Certificate {
+  erasure: LedgerErasure
+  record: string
+  proof: string[]
+  checkpoint: string
+  verifierKeys: string[]
+  trackerName: string | null
+  organisation: string
+  scrub: {
+    lastAt: string
+    reachesEveryByte: boolean
+  }
+}
+
+export interface ReceiptAgain {
+  receipt: string | null
 }
 
 export interface MemberList {

@@ -1,5 +1,6 @@
 import type { Route } from '../../request-context.ts'
 import { activityRoutes } from './activity.ts'
+import { erasureRoutes } from './erasures.ts'
 import { keyRoutes } from './keys.ts'
 import { ledgerRoutes } from './ledger.ts'
 import { memberRoutes } from './members.ts'
@@ -15,5 +16,6 @@ export const consoleRoutes: readonly Route[] = [
   ...subjectRoutes,
   ...activityRoutes,
   ...ledgerRoutes,
+  ...erasureRoutes,
   ...memberRoutes,
 ]
