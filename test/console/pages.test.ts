@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { ensureConsole } from '../../bin/launch/console.js'
-import { pagesFolder } from '../../src/http/console/pages.ts'
+import { programFolder } from '../../src/program-files.ts'
 import { errorOf } from '../support/answers.ts'
 import { startShop } from '../support/shop.ts'
 
 await ensureConsole(fileURLToPath(new URL('../..', import.meta.url)))
+const pages = programFolder('console/dist')
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 
 const get = (path: string, headers: Record<string, string> = {}) =>
@@ -75,10 +75,9 @@ describe('the pages', () => {
   })
 
   test('are less than 60 kB of JavaScript on the wire, all of them together', async () => {
-    const assets = new URL('assets/', pagesFolder)
     let bytes = 0
-    for (const file of readdirSync(assets).filter((each) => each.endsWith('.js'))) {
-      const response = await get(`/console/assets/${file}`, { 'accept-encoding': 'gzip, br' })
+    for (const file of pages.names().filter((each) => each.endsWith('.js'))) {
+      const response = await get(`/console/${file}`, { 'accept-encoding': 'gzip, br' })
       bytes += Number(response.headers.get('content-length'))
     }
     assert.ok(bytes > 10_000 && bytes < 60_000, `${bytes} bytes`)
@@ -91,7 +90,7 @@ describe('the pages', () => {
     assert.equal(response.headers.get('content-type'), 'font/woff2')
     assert.equal(response.headers.get('content-encoding'), null)
     assert.match(response.headers.get('content-security-policy') ?? '', /font-src 'self'(;|$)/)
-    assert.match(readFileSync(new URL('inter-licence.txt', pagesFolder), 'utf8'), /SIL Open Font License/)
+    assert.match(pages.read('inter-licence.txt').toString(), /SIL Open Font License/)
   })
 
   test('allow nothing from elsewhere, nothing inline, and no frame around them', async () => {
