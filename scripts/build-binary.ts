@@ -20,7 +20,7 @@ if (!isTarget(target)) {
     const megabytes = (statSync(file).size / 1e6).toFixed(0)
     console.log(`${relative('.', file)}: ${megabytes} MB`)
     if (target.startsWith('darwin')) {
-      console.log('macOS runs it once it is signed, which takes a Mac: codesign --sign - lethe')
+      console.log('macOS runs it once it is signed, which takes a Mac: codesign --force --sign - lethe')
     }
   } catch (error) {
     if (!(error instanceof LaunchError)) throw error

@@ -1,11 +1,13 @@
 // How soon a service answers, how much memory it takes, and how large what is installed is.
 import { execFileSync } from 'node:child_process'
-import { readdirSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { makePackage } from '../../scripts/packaging/make-package.ts'
 import type { Bench } from '../bench.ts'
 import { measureRound } from '../load/load.ts'
-import { lethe, root } from '../processes/root.ts'
+import { lethe } from '../processes/root.ts'
 import { startLethe, startProcess } from '../processes/start-process.ts'
 import { residentMegabytes } from '../processes/usage.ts'
 import { Figures } from '../report/figures.ts'
@@ -20,7 +22,7 @@ const eventsEach = 10
 export async function measureStart(bench: Bench<StartSize>): Promise<Group[]> {
   const store = await emptyStore(bench.lifetime)
   await fillStore(store.env, subjects, eventsEach)
-  return [await measureStarts(bench, store), await measureMemory(bench, store), measurePackage()]
+  return [await measureStarts(bench, store), await measureMemory(bench, store), await measurePackage(bench)]
 }
 
 async function measureStarts({ size, lifetime, tell }: Bench<StartSize>, store: BenchStore): Promise<Group> {
@@ -67,36 +69,21 @@ interface Packed {
   unpackedSize: number
 }
 
-function measurePackage(): Group {
+async function measurePackage({ lifetime }: Bench<StartSize>): Promise<Group> {
+  const folder = mkdtempSync(join(tmpdir(), 'lethe-bench-'))
+  lifetime.after(() => rmSync(folder, { recursive: true, force: true }))
+  await makePackage(folder)
   const packed: Packed[] = JSON.parse(
-    npm(['pack', '--dry-run', '--json', '--ignore-scripts', '.', './client']),
+    execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+      cwd: folder,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }),
   )
-  const [, ...dependencies] = npm(['ls', '--omit=dev', '--all', '--parseable', '--workspaces=false'])
-    .trim()
-    .split('\n')
   const figures = new Figures()
-  const sum = (of: (each: Packed) => number) => packed.reduce((total, each) => total + of(each), 0)
-  const own = sum(({ unpackedSize }) => unpackedSize)
-  const foreign = dependencies.reduce((total, folder) => total + bytesIn(folder), 0)
-  const bytes = {
-    'what is downloaded of Lethe': sum(({ size }) => size),
-    'Lethe, installed': own,
-    [`its ${dependencies.length} dependencies, installed`]: foreign,
-    'all of it, installed': own + foreign,
+  for (const { size, unpackedSize } of packed) {
+    const bytes = { 'what is downloaded of Lethe': size, 'all of it, installed': unpackedSize }
+    for (const [name, count] of Object.entries(bytes)) figures.add(name, { megabytes: count / 1e6 })
   }
-  for (const [name, count] of Object.entries(bytes)) figures.add(name, { megabytes: count / 1e6 })
   return { name: 'package', rows: figures.rows(), notes: ['Without Node itself.'] }
-}
-
-function npm(args: string[]): string {
-  return execFileSync('npm', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-}
-
-/** What a package takes, without those that are installed inside of it and counted by themselves. */
-function bytesIn(folder: string): number {
-  return readdirSync(folder, { withFileTypes: true }).reduce((total, entry) => {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) return entry.name === 'node_modules' ? total : total + bytesIn(path)
-    return total + statSync(path).size
-  }, 0)
 }

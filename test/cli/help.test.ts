@@ -54,10 +54,13 @@ describe('--help', () => {
     const help = async (...words: string[]) => (await cli.run([...words, '--help'])).stdout
     const named = (text: string) => [...new Set(text.match(/LETHE_\w+/g))].sort()
     assert.deepEqual(named(await help()), ['LETHE_API_KEY', 'LETHE_STORE', 'LETHE_URL'])
+    const remote = ['LETHE_API_KEY', 'LETHE_URL']
+    const ofOthers: Record<string, string[]> = {
+      ...{ subjects: remote, receipts: remote, health: ['LETHE_HOST', 'LETHE_PORT'] },
+      ...{ copy: [], completion: [] },
+    }
     for (const [words] of all.filter(([words]) => words.length > 0)) {
-      const isRemote = ['subjects', 'receipts'].includes(words[0] ?? '')
-      const isNeither = ['copy', 'completion'].includes(words[0] ?? '')
-      const expected = isNeither ? [] : isRemote ? ['LETHE_API_KEY', 'LETHE_URL'] : ['LETHE_STORE']
+      const expected = ofOthers[words[0] ?? ''] ?? ['LETHE_STORE']
       assert.deepEqual(named(await help(...words)), expected, words.join(' '))
     }
     assert.match(

@@ -64,8 +64,13 @@ describe('the packed client', () => {
       [
         ...modulesInside,
         ...modulesInside.map((name) => name.replace(/\.js$/, '.d.ts')),
-        ...['LICENSE', 'README.md', 'package.json'],
+        ...['LICENSE', 'README.md', 'cjs', 'package.json'],
       ].sort(),
+    )
+    // The same once more for who calls `require`.
+    assert.deepEqual(
+      readdirSync(join(installed, 'cjs')).sort(),
+      files.filter((name) => /\.(js|d\.ts|json)$/.test(name)).sort(),
     )
     const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
     assert.equal(manifest.dependencies, undefined)
@@ -142,7 +147,7 @@ describe('the packed client', () => {
 
 describe('the packed client, without a service', () => {
   for (const node of nodes()) {
-    it(`verifies a receipt under ${node === process.execPath ? 'this Node' : 'the Node of the system'}`, async () => {
+    it(`verifies a receipt, imported or required, under ${node === process.execPath ? 'this Node' : 'the Node of the system'}`, async () => {
       const signer = noteSigner('lethe.local/acme', Buffer.alloc(32, 1))
       const erasure = { trackerId: 'shop', subjectId: 'anna', nonce: Buffer.alloc(32, 2) }
       const receipt = makeReceipt(0, [erasure], { origin: signer.name, signers: [signer] })
@@ -156,6 +161,9 @@ describe('the packed client, without a service', () => {
       writeFileSync(file, program.join('\n'))
       const { stdout } = await run(node, [file], { env: { ...process.env, NO_COLOR: '1' } })
       assert.equal(stdout, '{ events: 17, sessions: 3 } wrong_subject\n')
+      const required = "console.log(typeof require('@lethe/client').verifyReceipt)"
+      writeFileSync(join(project, 'required.cjs'), required)
+      assert.equal((await run(node, [join(project, 'required.cjs')])).stdout, 'function\n')
     })
   }
 })
