@@ -174,6 +174,21 @@ describe('every page of the console', { skip: noBrowser }, async () => {
     }
   })
 
+  test('asks for five files, then for who is there and for what it shows, and for nothing twice', async () => {
+    const fresh = await sitDown(browser, shop, client)
+    await fresh.page.goto('/console/members')
+    await settled(fresh.page)
+    const asked = fresh.requested.map((address) =>
+      address.replace(shop.url, '').replace(/-[0-9a-f]{10}\./, '.'),
+    )
+    // Whether an icon is wanted is up to the browser.
+    assert.deepEqual(asked.filter((path) => !path.endsWith('.svg')).toSorted(), [
+      ...['/console/api/members', '/console/api/session'],
+      ...['app.css', 'app.js', 'inter.woff2', 'theme.js'].map((name) => `/console/assets/${name}`),
+      '/console/members',
+    ])
+  })
+
   test('remembers the colours one chose, and begins with them', async () => {
     const page = await open('/console/keys')
     const hands = new Keyboard(page)
