@@ -134,6 +134,11 @@ describe('every page of the console', { skip: noBrowser }, async () => {
       assert.ok(over <= 0, `${path} is ${over} pixels too wide`)
     }
     await assertAccessible(page, 'small', { coloursAreKnown: true })
+    await page.getByRole('button', { name: /^Account: / }).tap()
+    await assertAccessible(page, 'small, with the menu', { coloursAreKnown: true })
+    await page.getByRole('navigation', { name: 'More' }).getByRole('link', { name: 'Members' }).tap()
+    await page.getByRole('heading', { name: 'Members', level: 1 }).waitFor()
+    await page.getByRole('navigation', { name: 'More' }).waitFor({ state: 'hidden' })
   })
 
   test('fits a screen at 200 %, with nothing beyond its edge', async () => {
