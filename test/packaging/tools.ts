@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { npm } from '../../bin/launch/child.js'
+import { root } from './packed.ts'
 
 /** The packages that bring a program for a system. */
 interface SystemPackages {
@@ -27,7 +28,7 @@ const systems: Record<string, SystemPackages> = {
 const system = systems[`${process.platform}-${process.arch}`]
 const folder = join(homedir(), '.cache', 'lethe-packaging')
 
-/** A program that npm brings, and why it cannot be had, if so. Tests of both kinds are named after it. */
+/** A program that npm brings, and why it cannot be had, if so. */
 export interface Tool {
   name: string
   path: string
@@ -67,7 +68,7 @@ export const compilers = await Promise.all(
       ? // Ours: its package is only a door to that of the system.
         {
           name: 'TypeScript 7',
-          path: join(process.cwd(), 'node_modules/typescript/bin/tsc'),
+          path: join(root, 'node_modules/typescript/bin/tsc'),
           skip: false as const,
         }
       : tool(`TypeScript ${version}`, `typescript@${version}`, 'bin/tsc'),
