@@ -65,12 +65,11 @@ export function makeImage({ target, version, revision, date }: ImageParts, archi
     )
     mkdirSync(dirname(archive), { recursive: true })
     rmSync(archive, { force: true })
-    buildah(
-      'push',
-      '--quiet',
-      `localhost/lethe:${version}`,
-      `oci-archive:${archive}:localhost/lethe:${version}`,
-    )
+    const layout = join(work, 'layout')
+    buildah('push', '--quiet', `localhost/lethe:${version}`, `oci:${layout}:localhost/lethe:${version}`)
+    // Not by buildah, whose archive would tell when it was written.
+    const plain = ['--sort=name', `--mtime=@${epoch}`, '--owner=0', '--group=0', '--mode=u=rwX,go=rX']
+    execFileSync('tar', [...plain, '--create', '--file', archive, '--directory', layout, '.'])
   } finally {
     rmSync(work, { recursive: true, force: true })
   }

@@ -63,6 +63,12 @@ describe('the image', { skip, timeout: 900_000 }, () => {
     ])
   })
 
+  test('is the same, byte for byte, when it is made once more', () => {
+    const again = join(folder, 'again.oci.tar')
+    makeImage(parts, again)
+    assert.ok(readFileSync(again).equals(readFileSync(archive)))
+  })
+
   test('is smaller than 200 MB, and holds nothing but the program, its libraries and its licences', () => {
     const bytes = Number(execFileSync('du', ['-sb', files], { encoding: 'utf8' }).split('\t')[0])
     assert.ok(bytes < 200e6, `${bytes} bytes`)
