@@ -80,6 +80,7 @@ async function takePictures(): Promise<void> {
       viewport: isPhone ? { width: 390, height: 844 } : { width: 1280, height: 860 },
       deviceScaleFactor: isPhone ? 1.5 : 1,
       hasTouch: isPhone,
+      isMobile: isPhone,
       colorScheme: look === 'dark' ? 'dark' : 'light',
     })
     return page
