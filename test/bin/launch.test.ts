@@ -22,7 +22,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { npmCommand } from '../../bin/launch/child.js'
 import { ensureDependencies, isInstalled } from '../../bin/launch/dependencies.js'
 import { withLock } from '../../bin/launch/lock.js'
-import { cacheFolder, ensureNode, PIN } from '../../bin/launch/runtime.js'
+import { cacheFolder, ensureNode, installNode, PIN } from '../../bin/launch/runtime.js'
 
 const temporary = mkdtempSync(path.join(os.tmpdir(), 'lethe-launch-'))
 before(() => mock.method(console, 'error', () => {}))
@@ -217,6 +217,16 @@ describe('the Node to run with', () => {
       message: 'Node 26.0.0 does not run here; install Node 24.15 or newer and try again',
     })
     assert.equal(existsSync(path.join(cache, 'node-26.0.0-linux-x64')), false)
+  })
+
+  it('is fetched for another system too, where it cannot be tried', { skip: unix }, async () => {
+    await using registry = await serveNode('#!/nowhere/loader\n')
+    const cache = folder()
+    const node = await installNode({ platform: 'linux', arch: 'x64', cache, pin: registry.pin })
+    assert.ok(existsSync(node))
+    await assert.rejects(installNode({ platform: 'aix', arch: 'ppc64', cache }), {
+      message: 'there is no package with Node for aix-ppc64',
+    })
   })
 
   it('is kept where the system keeps caches', () => {

@@ -51,8 +51,11 @@ describe('the package lethe', () => {
     const { id } = JSON.parse(lethe('orgs', 'create', '--name', 'Acme', '--json'))
     const tracker = ['trackers', 'create', '--org', id, '--name', 'Shop', '--id', 'shop', '--json']
     assert.equal(JSON.parse(lethe(...tracker)).id, 'shop')
-    writeFileSync(join(cwd, 'none.ndjson'), '')
-    assert.match(lethe('import', 'none.ndjson', '--json'), /"lines":0/)
+    const visit = { type: 'event', subjectId: 'ada', sessionId: '1', name: 'pageview' }
+    const line = JSON.stringify({ ...visit, occurredAt: new Date().toISOString() })
+    writeFileSync(join(cwd, 'visits.ndjson'), `${line}\n`)
+    const imported = JSON.parse(lethe('import', 'visits.ndjson', '--tracker', 'shop', '--json'))
+    assert.equal(imported.events, 1)
   })
 })
 

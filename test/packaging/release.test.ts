@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { PIN } from '../../bin/launch/runtime.js'
 import { readManifest } from '../../scripts/packaging/manifest.ts'
 import { releaseNotes } from '../../scripts/packaging/release-notes.ts'
@@ -98,6 +99,7 @@ describe('a release', () => {
     ]
     const archive = tarball(files, 1_700_000_000)
     assert.deepEqual(tarball(files, 1_700_000_000), archive)
+    assert.ok(gunzipSync(archive).subarray(257).toString().startsWith('ustar\x0000'))
     writeFileSync(join(folder, 'a.tar.gz'), archive)
     const tar = (...args: string[]) => execFileSync('tar', args, { cwd: folder, encoding: 'utf8' })
     assert.match(tar('tvzf', 'a.tar.gz'), /^-rwxr-xr-x .* 1000 .* lethe\n-rw-r--r-- .* 4 .* LICENSE\n$/)

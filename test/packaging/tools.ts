@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { npm } from '../../bin/launch/child.js'
+import { root } from './packed.ts'
 
 /** The packages that bring a program for a system. */
 interface SystemPackages {
@@ -27,7 +28,7 @@ const systems: Record<string, SystemPackages> = {
 const system = systems[`${process.platform}-${process.arch}`]
 const folder = join(homedir(), '.cache', 'lethe-packaging')
 
-/** A program that npm brings, and why it cannot be had, if so. Tests of both kinds are named after it. */
+/** A program that npm brings, and why it cannot be had, if so. */
 export interface Tool {
   name: string
   path: string
@@ -61,18 +62,13 @@ export const nodes = await Promise.all(
   ['20', '24', '26'].map((major) => tool(`Node ${major}`, system && `${system.node}@${major}`, 'bin/node')),
 )
 
-export const compilers = await Promise.all(
-  ['5.4', '5.9', '7.0'].map((version) =>
-    version === '7.0'
-      ? // Ours: its package is only a door to that of the system.
-        {
-          name: 'TypeScript 7',
-          path: join(process.cwd(), 'node_modules/typescript/bin/tsc'),
-          skip: false as const,
-        }
-      : tool(`TypeScript ${version}`, `typescript@${version}`, 'bin/tsc'),
-  ),
-)
+export const compilers: Tool[] = [
+  ...(await Promise.all(
+    ['5.4', '5.9'].map((version) => tool(`TypeScript ${version}`, `typescript@${version}`, 'bin/tsc')),
+  )),
+  // Ours: its package is only a door to that of the system.
+  { name: 'TypeScript 7', path: join(root, 'node_modules/typescript/bin/tsc'), skip: false },
+]
 
 export const deno = await tool('Deno', system && `${system.deno}@2`, 'deno')
 export const bun = await tool('Bun', system && `${system.bun}@1`, 'bin/bun')
