@@ -15,6 +15,7 @@ import { openLimiter } from './limiter/open-limiter.ts'
 import type { LimiterReports } from './limiter/redis-limiter.ts'
 import type { Log } from './logger.ts'
 import type { WaitingWindow } from './maintenance/observe-windows.ts'
+import { runErasureBatches } from './maintenance/run-erasure-batches.ts'
 import { runMaintenance } from './maintenance/run-maintenance.ts'
 import { catchUpJournal } from './operations/journal/catch-up-journal.ts'
 import { keyUse } from './operations/key/note-key-use.ts'
@@ -45,8 +46,9 @@ export async function startService(config: Config, services: Services, log: Log)
     await metrics?.close()
     return giveUp(error)
   })
+  const measured = metrics ? { ...services, subjects: metrics.subjects } : services
   const server = buildServer({
-    services: metrics ? { ...services, subjects: metrics.subjects } : services,
+    services: measured,
     limiter: metrics?.limiter ?? limiter,
     budgets: config.budgets,
     addressOf: clientAddress(config.trustedProxies),
@@ -93,6 +95,16 @@ export async function startService(config: Config, services: Services, log: Log)
       logger.error({ err: error }, 'sweeping or scrubbing failed; it is tried again')
     },
   })
+  const batches = runErasureBatches(
+    measured,
+    { paceMs: config.batchPaceMs },
+    {
+      onFinished: ({ id, organisationId, erased }) =>
+        logger.info({ batch: id, organisationId, ...erased }, 'a batch of erasures is done'),
+      onError: (error) =>
+        logger.error({ err: error }, 'a batch of erasures came to a halt; it is tried again'),
+    },
+  )
   return {
     url: urlOf(config.host, port),
     metricsUrl: metrics?.url ?? null,
@@ -100,6 +112,7 @@ export async function startService(config: Config, services: Services, log: Log)
       await server.close()
       await limiter.close()
       await metrics?.close()
+      await batches.stop()
       await maintenance.stop()
       await use.stop()
       await services.close()

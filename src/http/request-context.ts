@@ -123,6 +123,8 @@ export interface Route {
   /** What the JSON object in its body may hold, by name. Without `takesBody`, a body is read and forgotten. */
   body: Fields
   takesBody: boolean
+  /** How large that body may be, where it is not what is usual. */
+  maxBodyBytes: number | undefined
   /** The data of its answer; `null` for a route that writes its answer itself, such as a page or a stream. */
   response: Schema | null
   /** What the API's description says of it. */

@@ -4,7 +4,7 @@ import { formatInstant, type Instant } from '../../domain/instant.ts'
 import type { Member } from '../../domain/member.ts'
 import type { ProvenEntry } from '../../operations/ledger/prove-entry.ts'
 
-function orNull(instant: Instant | null): string | null {
+export function orNull(instant: Instant | null): string | null {
   return instant === null ? null : formatInstant(instant)
 }
 

@@ -92,6 +92,30 @@ const Activity = object(
   { title: 'Activity' },
 )
 
+const batchLines = { lines: integer(), nothing: integer(), invalid: integer(), repeated: integer() }
+
+export const Batch = object(
+  {
+    ...{ id: text(), state: oneOf(['running', 'paused', 'stopped', 'done']) },
+    ...{ startedBy: Actor, requestId: orNull(text()), createdAt: instant, finishedAt: orNull(instant) },
+    ...batchLines,
+    ...{ subjects: integer(), settled: integer() },
+    erased: orNull(object({ subjects: integer(), sessions: integer(), events: integer() })),
+  },
+  { title: 'Batch' },
+)
+
+export const BatchPlan = object(
+  {
+    ...batchLines,
+    ...{ found: integer(), subjects: integer(), counts: Counts },
+    trackers: list(object({ trackerId: text(), subjects: integer() })),
+    others: list(object({ line: integer(), outcome: oneOf(['nothing', 'invalid', 'repeated']) })),
+  },
+  { title: 'BatchPlan' },
+)
+
+export const BatchList = object({ batches: list(Batch) }, { title: 'BatchList' })
 export const KeyList = object({ keys: list(Key) }, { title: 'KeyList' })
 export const AreaList = object({ areas: list(Area) }, { title: 'AreaList' })
 export const MemberList = object({ members: list(Member) }, { title: 'MemberList' })

@@ -3,7 +3,7 @@ import { emailRule, maxEmailLength } from '../../domain/member.ts'
 import { maxPasswordLength, minPasswordLength } from '../../domain/password.ts'
 import { sessionListParameters } from '../api/schemas/parameters.ts'
 import { identifier } from '../schemas/path-parameters.ts'
-import { integer, list, optional, orNull, text } from '../schemas/schema.ts'
+import { integer, list, oneOf, optional, orNull, text } from '../schemas/schema.ts'
 
 // As in the API, `x-rule` says in words what the schema says in keywords. Names and scopes are checked by the operations.
 
@@ -56,3 +56,23 @@ export const activityListParameters = {
     }),
   ),
 }
+
+/** How large a request with a list of people may be. */
+export const maxListBytes = 4 * 1024 * 1024
+
+/** The list of a batch, and what to make of it. */
+export const batchFields = {
+  text: text({ maxLength: maxListBytes, 'x-rule': 'a list, one data subject or person a line' }),
+  format: oneOf(['lines', 'csv'], { 'x-rule': 'lines or csv' }),
+  column: optional(text({ maxLength: 1_000, 'x-rule': 'the name of a column' })),
+  by: oneOf(['subjectId', 'email'], { 'x-rule': 'subjectId or email' }),
+  trackerIds: list(text(identifier), {
+    maxItems: 1_000,
+    'x-rule': 'a list of trackers, empty for all of them',
+  }),
+}
+
+export const typedSubjects = integer({
+  minimum: 0,
+  'x-rule': 'how many data subjects are to be erased, as a whole number',
+})

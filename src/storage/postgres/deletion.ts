@@ -4,6 +4,7 @@ import { toOrganisation } from '../rows/organisation.ts'
 import { toTracker } from '../rows/tracker.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
+import { forgetWaiting, removeBatches, removeBatchItems } from './erasure-batch.ts'
 import { takeTurn } from './hold-owner.ts'
 import { sweepBefore } from './retention.ts'
 import { holdWindows } from './retention-window.ts'
@@ -70,7 +71,8 @@ export function deletionStore(connections: Connections): DeletionStore {
       connections.revocation(async (run) => {
         if ((await run(markOrganisation, [now, id, name])).rowCount === 0) return false
         await run(markTrackers, [now, id])
-        for (const each of [lockMembers, endSignIns, removeMembers, removeKeys]) await run(each, [id])
+        const people = [lockMembers, endSignIns, removeMembers, removeKeys, removeBatchItems, removeBatches]
+        for (const each of people) await run(each, [id])
         noteDeletion(run)
         leaveNote(run, note)
         return true
@@ -91,6 +93,7 @@ export function deletionStore(connections: Connections): DeletionStore {
         const { rowCount } = await run(removeDailyEvents, [trackerId, maxRows])
         if (rowCount === maxRows) return { ...swept, isDone: false }
         await run(removeDailySessions, [trackerId])
+        await forgetWaiting(run, trackerId)
         await run(removeTracker, [trackerId])
         return swept
       })

@@ -47,7 +47,8 @@ export function toEntry(row: Row): ActivityEntry {
   }
 }
 
-function toActor(row: Row): Actor {
+/** Who did something, as columns of whatever table tell it. */
+export function toActor(row: Row): Actor {
   const kind = text(row, 'actor_kind')
   if (kind !== 'member' && kind !== 'key') return { kind: 'command-line' }
   return { kind, id: text(row, 'actor_id'), name: text(row, 'actor_name') }

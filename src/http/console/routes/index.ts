@@ -1,5 +1,6 @@
 import type { Route } from '../../request-context.ts'
 import { activityRoutes } from './activity.ts'
+import { batchRoutes } from './batches.ts'
 import { keyRoutes } from './keys.ts'
 import { ledgerRoutes } from './ledger.ts'
 import { memberRoutes } from './members.ts'
@@ -13,6 +14,7 @@ export const consoleRoutes: readonly Route[] = [
   ...keyRoutes,
   ...trackerRoutes,
   ...subjectRoutes,
+  ...batchRoutes,
   ...activityRoutes,
   ...ledgerRoutes,
   ...memberRoutes,
