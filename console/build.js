@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -7,13 +8,15 @@ import { brotliCompress, gzip } from 'node:zlib'
 import { build } from 'esbuild'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
+const inter = path.dirname(createRequire(import.meta.url).resolve('@fontsource-variable/inter/package.json'))
 const compressions = [
   { suffix: '.br', compress: promisify(brotliCompress) },
   { suffix: '.gz', compress: promisify(gzip) },
 ]
 
 /**
- * Builds the pages: one script, one that sets the theme before anything is drawn, one style sheet, one icon and the page that names them.
+ * Builds the pages: one script, one that sets the theme before anything is drawn, one style sheet, one font, one icon and the page that
+ * names them.
  * Names hold a hash of the content, so that browsers may keep a file for good.
  *
  * @param {string} folder where to; it is made anew
@@ -33,19 +36,40 @@ export async function buildConsole(folder) {
     charset: 'utf8',
     jsx: 'automatic',
     jsxImportSource: 'preact',
+    external: ['{{*'],
     logLevel: 'warning',
   })
-  const files = new Map(outputFiles.map((file) => [path.basename(file.path), file.contents]))
-  files.set('icon.svg', readFileSync(path.join(here, 'src/icon.svg')))
-  let page = readFileSync(path.join(here, 'index.html'), 'utf8')
-  for (const [name, content] of files) {
+  const built = outputFiles.map(({ path: file, contents }) => ({ name: path.basename(file), contents }))
+  /** What is named by others comes before them. */
+  const files = [
+    { name: 'icon.svg', contents: readFileSync(path.join(here, 'src/icon.svg')) },
+    { name: 'inter.woff2', contents: readFileSync(path.join(inter, 'files/inter-latin-wght-normal.woff2')) },
+    ...built.sort((a, b) => path.extname(a.name).localeCompare(path.extname(b.name))),
+    { name: 'index.html', contents: readFileSync(path.join(here, 'index.html')) },
+  ]
+  /** @type {Map<string, string>} */
+  const addresses = new Map()
+  for (const { name, contents } of files) {
     const { name: base, ext } = path.parse(name)
-    const hash = createHash('sha256').update(content).digest('hex').slice(0, 10)
-    const asset = `assets/${base}-${hash}${ext}`
-    await write(path.join(folder, asset), content)
-    page = page.replace(`{{${name}}}`, `/console/${asset}`)
+    const named = ext === '.css' || ext === '.html' ? withAddresses(contents, addresses) : contents
+    const hash = createHash('sha256').update(named).digest('hex').slice(0, 10)
+    const asset = ext === '.html' ? name : `assets/${base}-${hash}${ext}`
+    addresses.set(name, `/console/${asset}`)
+    await write(path.join(folder, asset), named)
   }
-  await write(path.join(folder, 'index.html'), Buffer.from(page))
+  // The font's licence asks to go where the font goes.
+  writeFileSync(path.join(folder, 'inter-licence.txt'), readFileSync(path.join(inter, 'LICENSE')))
+}
+
+/**
+ * Puts the addresses of files in the place of their names in braces.
+ *
+ * @param {Uint8Array} contents
+ * @param {Map<string, string>} addresses
+ */
+function withAddresses(contents, addresses) {
+  const text = Buffer.from(contents).toString()
+  return Buffer.from(text.replaceAll(/\{\{([\w.]+)\}\}/g, (braces, name) => addresses.get(name) ?? braces))
 }
 
 /**
@@ -56,5 +80,7 @@ export async function buildConsole(folder) {
  */
 async function write(file, content) {
   writeFileSync(file, content)
+  // A font is packed already.
+  if (file.endsWith('.woff2')) return
   for (const { suffix, compress } of compressions) writeFileSync(file + suffix, await compress(content))
 }

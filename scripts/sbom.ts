@@ -23,7 +23,12 @@ interface LockedPackage {
 }
 
 /** Only develops by package.json, but becomes part of the console's pages. */
-const bundled = ['node_modules/preact']
+const bundled = [
+  'node_modules/preact',
+  'node_modules/@tanstack/preact-query',
+  'node_modules/@tanstack/query-core',
+  'node_modules/@fontsource-variable/inter',
+]
 
 const cwd = fileURLToPath(new URL('..', import.meta.url))
 const manifest: { name: string; version: string } = readJson('package.json')

@@ -3,19 +3,22 @@ import { change } from './api.ts'
 import { Button } from './parts/button.tsx'
 import { Confirm } from './parts/confirm.tsx'
 import { Icon } from './parts/icon.tsx'
-import { tell } from './parts/toasts.tsx'
+import { tell, tellFailure } from './parts/toasts.tsx'
+import { otherPlaces, Places } from './places.tsx'
+import { cache } from './resource.ts'
 import { navigate } from './router.tsx'
 import { useSession } from './session.tsx'
 import { ThemeSwitch } from './theme-switch.tsx'
 
 /** Who is signed in, the colours, and the ways out. */
-export function AccountMenu() {
+export function AccountMenu({ path }: { path: string }) {
   const { member, organisation } = useSession()
   const [isOpen, setOpen] = useState(false)
   const [isLeavingAll, setLeavingAll] = useState(false)
   const menu = useRef<HTMLDivElement>(null)
   const opener = useRef<HTMLButtonElement>(null)
 
+  useEffect(() => setOpen(false), [path])
   useEffect(() => {
     if (!isOpen) return
     const closeOutside = (event: Event) => {
@@ -38,6 +41,7 @@ export function AccountMenu() {
     await change(path)
     tell(path === '/sign-out' ? 'Signed out' : 'Signed out everywhere')
     navigate('/console/sign-in')
+    cache.clear()
   }
 
   return (
@@ -66,8 +70,12 @@ export function AccountMenu() {
             {organisation.name}, plan {organisation.plan}, {organisation.retentionDays} days
           </small>
         </p>
+        {/* On wide screens they stand at the side. */}
+        <nav aria-label="More" class="places folded">
+          <Places of={otherPlaces} path={path} />
+        </nav>
         <ThemeSwitch />
-        <Button kind="quiet" icon="out" onClick={() => leave('/sign-out').catch(failed)}>
+        <Button kind="quiet" icon="out" onClick={() => leave('/sign-out').catch(tellFailure)}>
           Sign out
         </Button>
         <Button kind="quiet" icon="out" onClick={() => setLeavingAll(true)}>
@@ -89,8 +97,4 @@ export function AccountMenu() {
       )}
     </div>
   )
-}
-
-function failed(error: unknown): void {
-  tell(error instanceof Error ? error.message : 'That did not work')
 }

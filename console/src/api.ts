@@ -48,38 +48,46 @@ export function change<Data>(
 }
 
 async function send<Data>(path: string, init: RequestInit): Promise<Data> {
-  const response = await fetch(base + path, { credentials: 'same-origin', ...init }).catch(
-    (error: unknown) => {
-      if (error instanceof DOMException && error.name === 'AbortError') throw error
-      throw new ApiError(
-        0,
-        'unreachable',
-        'The server cannot be reached. Check the connection and try again.',
-        null,
-      )
-    },
-  )
+  const response = await ask(path, init)
   const envelope: Envelope<Data> = await response.json().catch(() => ({}))
   if (response.ok && envelope.data !== undefined) return envelope.data
   const { error, meta } = envelope
   const fields = Object.fromEntries((error?.details ?? []).map(({ field, message }) => [field, message]))
-  const message = error?.message ?? 'The server gave an answer that makes no sense.'
-  const failure = new ApiError(
+  throw new ApiError(
     response.status,
     error?.code ?? 'unknown',
-    message,
+    error?.message ?? 'The server gave an answer that makes no sense.',
     meta?.requestId ?? null,
     fields,
   )
-  if (failure.status === 401 && path !== '/sign-in') onSignedOut()
-  throw failure
 }
 
-let onSignedOut = () => {}
+/** Sends a request; once more after a new sign-in where the one before was over. What somebody was about to do is not lost. */
+async function ask(path: string, init: RequestInit): Promise<Response> {
+  const response = await reach(path, init)
+  if (response.status !== 401 || path === '/sign-in' || !(await signInAgain())) return response
+  return reach(path, init)
+}
 
-/** Says what to do when the server no longer knows who this is. */
-export function whenSignedOut(work: () => void): void {
-  onSignedOut = work
+async function reach(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(base + path, { credentials: 'same-origin', ...init })
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new ApiError(
+      0,
+      'unreachable',
+      'The server cannot be reached. Check the connection and try again.',
+      null,
+    )
+  }
+}
+
+let signInAgain: () => Promise<boolean> = async () => false
+
+/** Says what to do when the server no longer knows who this is. It tells whether it knows again. */
+export function whenSignedOut(work: () => Promise<boolean>): void {
+  signInAgain = work
 }
 
 /** An id as a part of a path. */

@@ -1,5 +1,5 @@
-import { useEffect, useState } from 'preact/hooks'
-import { whenSignedOut } from './api.ts'
+import { QueryClientProvider } from '@tanstack/preact-query'
+import { useEffect } from 'preact/hooks'
 import { ActivityPage } from './pages/activity.tsx'
 import { JoinPage } from './pages/join.tsx'
 import { KeysPage } from './pages/keys.tsx'
@@ -10,19 +10,32 @@ import { SignInPage } from './pages/sign-in.tsx'
 import { SubjectPage } from './pages/subject.tsx'
 import { SubjectsPage } from './pages/subjects.tsx'
 import { TrackersPage } from './pages/trackers.tsx'
+import { ErrorBoundary } from './parts/error-boundary.tsx'
 import { Broken, Skeleton } from './parts/states.tsx'
 import { Toasts } from './parts/toasts.tsx'
-import { useResource } from './resource.ts'
-import { match, navigate, useAddress } from './router.tsx'
+import { cache, useResource } from './resource.ts'
+import { navigate, route, useAddress } from './router.tsx'
 import { SessionProvider } from './session.tsx'
 import { Shell } from './shell.tsx'
+import { SignInAgain } from './sign-in-again.tsx'
 import type { SignedIn } from './types.ts'
+
+/** The pages for members, one line each. The first that a path fits is shown. */
+const routes = [
+  route('/console/trackers', () => <TrackersPage />),
+  route('/console/trackers/:trackerId', ({ trackerId }) => <SubjectsPage trackerId={trackerId} />),
+  route('/console/trackers/:trackerId/subjects/:subjectId', (ids) => <SubjectPage {...ids} />),
+  route('/console/search', () => <SearchPage />),
+  route('/console/keys', () => <KeysPage />),
+  route('/console/activity', () => <ActivityPage />),
+  route('/console/members', () => <MembersPage />),
+]
 
 /** The console: its two pages for whoever comes, and the others for members. */
 export function App() {
   const { path } = useAddress()
   return (
-    <>
+    <QueryClientProvider client={cache}>
       {path === '/console/join' ? (
         <JoinPage />
       ) : path === '/console/sign-in' ? (
@@ -31,39 +44,33 @@ export function App() {
         <Members path={path} />
       )}
       <Toasts />
-    </>
+    </QueryClientProvider>
   )
 }
 
 function Members({ path }: { path: string }) {
-  const [isSignedOut, setSignedOut] = useState(false)
   const session = useResource<SignedIn>('/session')
-  // Kept here and nowhere else: an address does not belong into the browser's history.
-  const [search, setSearch] = useState({ text: '', number: 0 })
-  function find(text: string): void {
-    setSearch(({ number }) => ({ text, number: number + 1 }))
-    navigate('/console/search')
-  }
+  const isStranger = session.error?.status === 401
   useEffect(() => {
-    whenSignedOut(() => setSignedOut(true))
-  }, [])
-  useEffect(() => {
-    if (isSignedOut)
-      navigate(`/console/sign-in?to=${encodeURIComponent(location.pathname)}`, { replace: true })
-  }, [isSignedOut])
+    if (isStranger)
+      navigate(`/console/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`, {
+        replace: true,
+      })
+  }, [isStranger])
   useEffect(() => {
     if (path === '/console') navigate('/console/trackers', { replace: true })
   }, [path])
-  if (session.data && !isSignedOut) {
+  if (session.data) {
     return (
       <SessionProvider value={session.data}>
-        <Shell path={path} onFind={find}>
-          {path === '/console/search' ? <SearchPage key={search.number} text={search.text} /> : pageAt(path)}
+        <Shell path={path}>
+          <ErrorBoundary key={path}>{pageAt(path)}</ErrorBoundary>
         </Shell>
+        <SignInAgain />
       </SessionProvider>
     )
   }
-  if (session.error && session.error.status !== 401) {
+  if (session.error && !isStranger) {
     return (
       <main class="alone">
         <Broken error={session.error} onRetry={session.reload} />
@@ -81,15 +88,10 @@ function Members({ path }: { path: string }) {
 }
 
 function pageAt(path: string) {
-  if (path === '/console' || path === '/console/trackers') return <TrackersPage />
-  if (path === '/console/keys') return <KeysPage />
-  if (path === '/console/activity') return <ActivityPage />
-  if (path === '/console/members') return <MembersPage />
-  const subjects = match('/console/trackers/:trackerId', path)
-  if (subjects) return <SubjectsPage key={path} trackerId={subjects.trackerId ?? ''} />
-  const subject = match('/console/trackers/:trackerId/subjects/:subjectId', path)
-  if (subject) {
-    return <SubjectPage key={path} trackerId={subject.trackerId ?? ''} subjectId={subject.subjectId ?? ''} />
+  if (path === '/console') return null
+  for (const each of routes) {
+    const page = each.at(path)
+    if (page !== null) return page
   }
   return <NotFoundPage />
 }

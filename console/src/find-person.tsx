@@ -1,15 +1,19 @@
 import { useState } from 'preact/hooks'
 import { Icon } from './parts/icon.tsx'
+import { navigate } from './router.tsx'
+import { seek } from './sought.ts'
 
 /** The field at the head of every page that leads from an address to a person. */
-export function FindPerson({ onFind }: { onFind(text: string): void }) {
+export function FindPerson() {
   const [text, setText] = useState('')
   return (
     <search class="find-person" aria-label="People">
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (text.trim() !== '') onFind(text.trim())
+          if (text.trim() === '') return
+          seek(text.trim())
+          navigate('/console/search')
         }}
       >
         <label for="find-person" class="visually-hidden">

@@ -1,4 +1,5 @@
 import './styles/tokens.css'
+import './styles/type.css'
 import './styles/base.css'
 import './styles/shell.css'
 import './styles/parts.css'

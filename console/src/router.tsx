@@ -3,10 +3,31 @@ import { useEffect, useState } from 'preact/hooks'
 
 const changed = 'lethe:navigated'
 
+/** What the browser remembers with an entry of its history, and tells nobody. */
+interface Remembered {
+  /** How far down the page was when it was left. */
+  scroll?: number
+  /** The cursors that led to the page of a list. */
+  trail?: string[]
+}
+
+/** What is remembered with where the browser is. */
+export function remembered(): Remembered {
+  return { ...history.state }
+}
+
+interface NavigateOptions {
+  replace?: boolean
+  state?: Remembered
+}
+
 /** Goes to another page of the console without loading it anew. */
-export function navigate(to: string, { replace = false } = {}): void {
-  if (replace) history.replaceState(null, '', to)
-  else history.pushState(null, '', to)
+export function navigate(to: string, { replace = false, state = {} }: NavigateOptions = {}): void {
+  if (replace) history.replaceState(state, '', to)
+  else {
+    history.replaceState({ ...remembered(), scroll: scrollY }, '')
+    history.pushState(state, '', to)
+  }
   dispatchEvent(new Event(changed))
 }
 
@@ -15,6 +36,8 @@ export function useAddress(): { path: string; query: URLSearchParams } {
   const [address, setAddress] = useState(location.pathname + location.search)
   useEffect(() => {
     const update = () => setAddress(location.pathname + location.search)
+    // It may have changed between the first drawing and now.
+    update()
     addEventListener('popstate', update)
     addEventListener(changed, update)
     return () => {
@@ -26,8 +49,36 @@ export function useAddress(): { path: string; query: URLSearchParams } {
   return { path: path.replace(/\/+$/, ''), query: new URLSearchParams(search) }
 }
 
+/** The names of a pattern's parameters. */
+type ParameterNames<Pattern extends string> = Pattern extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParameterNames<`/${Rest}`>
+  : Pattern extends `${string}:${infer Name}`
+    ? Name
+    : never
+
+/** A page and the paths it is at. */
+export interface Route {
+  /** What to show at a path; `null` when it is another's. */
+  at(path: string): ComponentChildren
+}
+
+export function route<Pattern extends string>(
+  pattern: Pattern,
+  show: (params: Record<ParameterNames<Pattern>, string>) => ComponentChildren,
+): Route {
+  return {
+    at(path) {
+      const params = match(pattern, path)
+      return params && show(params)
+    },
+  }
+}
+
 /** The values of a pattern's parameters in a path, decoded; `null` when the path is another. */
-export function match(pattern: string, path: string): Record<string, string> | null {
+function match<Pattern extends string>(
+  pattern: Pattern,
+  path: string,
+): Record<ParameterNames<Pattern>, string> | null {
   const [wanted, found] = [pattern.split('/'), path.split('/')]
   if (wanted.length !== found.length) return null
   const values: Record<string, string> = {}

@@ -107,10 +107,17 @@ export interface FoundSubject {
   counts: Counts
 }
 
-export interface FoundSubjectList {
+export interface FoundGroup {
+  tracker: {
+    id: string
+    name: string
+  }
   subjects: FoundSubject[]
-  /** Hand it back as `cursor` for the next page; `null` on the last one. */
-  nextCursor: string | null
+  hasMore: boolean
+}
+
+export interface FoundGroups {
+  groups: FoundGroup[]
 }
 
 /** A data subject as lists show it. */
@@ -187,11 +194,70 @@ export interface EventList {
   nextCursor: string | null
 }
 
+export interface SubjectDays {
+  days: Day[]
+  hasMore: boolean
+}
+
 export interface Erasure {
   alreadyErased: boolean
   counts: Counts
   erasedAt: string
+  ledgerIndex: number
   receipt: string
+  budget: {
+    limit: number
+    remaining: number
+    resetsAt: string
+  }
+}
+
+export interface Batch {
+  id: string
+  state: 'running' | 'paused' | 'stopped' | 'done'
+  startedBy: {
+    kind: 'member' | 'key'
+    id: string
+    name: string
+  } | {
+    kind: 'command-line'
+  }
+  requestId: string | null
+  createdAt: string
+  finishedAt: string | null
+  lines: number
+  nothing: number
+  invalid: number
+  repeated: number
+  subjects: number
+  settled: number
+  erased: {
+    subjects: number
+    sessions: number
+    events: number
+  } | null
+}
+
+export interface BatchList {
+  batches: Batch[]
+}
+
+export interface BatchPlan {
+  lines: number
+  nothing: number
+  invalid: number
+  repeated: number
+  found: number
+  subjects: number
+  counts: Counts
+  trackers: {
+    trackerId: string
+    subjects: number
+  }[]
+  others: {
+    line: number
+    outcome: 'nothing' | 'invalid' | 'repeated'
+  }[]
 }
 
 export interface Activity {
@@ -204,7 +270,7 @@ export interface Activity {
   } | {
     kind: 'command-line'
   }
-  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'tracker.renamed' | 'subject.erased' | 'subject.exported' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere'
+  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'tracker.renamed' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere'
   target: string | null
   requestId: string | null
   counts: Counts | null
@@ -222,6 +288,48 @@ export interface ProvenEntry {
   leafHash: string
   proof: string[]
   checkpoint: string
+}
+
+export interface LedgerErasure {
+  index: number
+  trackerId: string
+  erasedAt: string
+  alreadyErased: boolean
+  counts: Counts
+  by: {
+    actor: {
+      kind: 'member' | 'key'
+      id: string
+      name: string
+    } | {
+      kind: 'command-line'
+    }
+    requestId: string | null
+  } | null
+}
+
+export interface ErasureList {
+  erasures: LedgerErasure[]
+  size: number
+  nextCursor: string | null
+}
+
+export interface Certificate {
+  erasure: LedgerErasure
+  record: string
+  proof: string[]
+  checkpoint: string
+  verifierKeys: string[]
+  trackerName: string | null
+  organisation: string
+  scrub: {
+    lastAt: string
+    reachesEveryByte: boolean
+  }
+}
+
+export interface ReceiptAgain {
+  receipt: string | null
 }
 
 export interface MemberList {

@@ -11,9 +11,12 @@ export type ApiBudgetName = 'ip' | 'key' | 'erasure'
  */
 export type ConsoleBudgetName = 'console' | 'sign-in' | 'account' | 'strangers'
 
+/** A member's erasures at the console: as many as a key may make. */
+export type MemberBudgetName = 'member-erasure'
+
 /** How many requests a bucket key (of an address, of a key) may make in a window that starts with its first one. */
 export interface Budget {
-  name: ApiBudgetName | ConsoleBudgetName
+  name: ApiBudgetName | ConsoleBudgetName | MemberBudgetName
   limit: number
   windowMs: number
 }
@@ -73,6 +76,7 @@ const spent: Record<Budget['name'], LetheError> = {
   ip: refusal('This address has used up its requests.'),
   key: refusal('This API key has used up its requests.'),
   erasure: refusal('This API key has used up its erasures, which are best spread across the hour.'),
+  'member-erasure': refusal('You have used up your erasures, which are best spread across the hour.'),
   console: refusal('This address has used up its requests to the console.'),
   'sign-in': refusal('There were too many attempts to sign in.'),
   account: refusal('There were too many attempts to sign in.'),

@@ -150,6 +150,8 @@ export type RouteMatch = { pipeline: PipelineName; params: PathParameters } & (
 /** What handlers need of the HTTP side. */
 export interface HttpTools extends SignInTools {
   respond: Responder
+  /** Counts an erasure of a member's and tells what is left. Ends the request when there is nothing. */
+  countErasure(context: RequestContext): Promise<BudgetState>
   passwords: Passwords
 }
 

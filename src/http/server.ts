@@ -4,6 +4,7 @@ import { andThen } from '../domain/maybe-promise.ts'
 import type { Passwords } from '../domain/password.ts'
 import { apiRoutes } from './api/routes/index.ts'
 import { Connections } from './connections.ts'
+import { memberErasures } from './console/member-erasures.ts'
 import { pageRoutes } from './console/pages.ts'
 import { consoleRoutes } from './console/routes/index.ts'
 import { signInTools } from './console/sign-in-tools.ts'
@@ -76,6 +77,7 @@ export function buildServer(deps: ServerDeps): LetheServer {
     respond,
     passwords: deps.passwords,
     ...signInTools(deps),
+    countErasure: memberErasures(limiter, deps.budgets.erasure),
   }
   const runPipeline = pipelines({ ...deps, http })
   const matchRoute = buildRouter(

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { ensureConsole } from '../../bin/launch/console.js'
+import { pagesFolder } from '../../src/http/console/pages.ts'
 import { errorOf } from '../support/answers.ts'
 import { startShop } from '../support/shop.ts'
 
@@ -45,9 +47,9 @@ describe('the pages', () => {
 
   test('name files that may be kept for good', async () => {
     const paths = await assetPaths()
-    assert.equal(paths.length, 4)
+    assert.equal(paths.length, 5)
     for (const path of paths) {
-      assert.match(path, /^\/console\/assets\/\w+-[0-9a-f]{10}\.(js|css|svg)$/)
+      assert.match(path, /^\/console\/assets\/\w+-[0-9a-f]{10}\.(js|css|svg|woff2)$/)
       const response = await get(path)
       assert.equal(response.status, 200)
       assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable')
@@ -56,7 +58,7 @@ describe('the pages', () => {
   })
 
   test('come compressed for those who can read that, and are the same', async () => {
-    for (const path of ['/console', ...(await assetPaths())]) {
+    for (const path of ['/console', ...(await assetPaths())].filter((each) => !each.endsWith('.woff2'))) {
       const plain = await getAsIs(path)
       assert.equal(plain.headers['content-encoding'], undefined)
       assert.equal(plain.headers.vary, 'Accept-Encoding')
@@ -72,13 +74,24 @@ describe('the pages', () => {
     }
   })
 
-  test('need less than 150 kB of JavaScript, compressed, for the first load', async () => {
+  test('are less than 60 kB of JavaScript on the wire, all of them together', async () => {
+    const assets = new URL('assets/', pagesFolder)
     let bytes = 0
-    for (const path of (await assetPaths()).filter((each) => each.endsWith('.js'))) {
-      const response = await get(path, { 'accept-encoding': 'gzip' })
+    for (const file of readdirSync(assets).filter((each) => each.endsWith('.js'))) {
+      const response = await get(`/console/assets/${file}`, { 'accept-encoding': 'gzip, br' })
       bytes += Number(response.headers.get('content-length'))
     }
-    assert.ok(bytes > 10_000 && bytes < 150_000, `${bytes} bytes`)
+    assert.ok(bytes > 10_000 && bytes < 60_000, `${bytes} bytes`)
+  })
+
+  test('bring one font, which is served as it is and may be used under the policy', async () => {
+    const fonts = (await assetPaths()).filter((each) => each.endsWith('.woff2'))
+    assert.equal(fonts.length, 1)
+    const response = await get(fonts[0] ?? '', { 'accept-encoding': 'gzip, br' })
+    assert.equal(response.headers.get('content-type'), 'font/woff2')
+    assert.equal(response.headers.get('content-encoding'), null)
+    assert.match(response.headers.get('content-security-policy') ?? '', /font-src 'self'(;|$)/)
+    assert.match(readFileSync(new URL('inter-licence.txt', pagesFolder), 'utf8'), /SIL Open Font License/)
   })
 
   test('allow nothing from elsewhere, nothing inline, and no frame around them', async () => {

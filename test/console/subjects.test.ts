@@ -37,22 +37,31 @@ describe('data subjects in the console', () => {
     errorOf(await client.ask('/trackers/nothing/subjects'), 'not_found')
   })
 
-  test('are found by what they are known by and by their id, as the API finds them', async () => {
-    for (const body of [
-      { identifier: { name: 'email', value: 'ben@example.com' } },
-      { identifier: { name: 'userId', value: 'nobody' } },
-      { subjectId: 'ben', limit: 1 },
-    ]) {
-      const here = await client.ask('/subjects/search', { method: 'POST', body })
-      const there = await shop.ask('/v1/analytics/subjects/search', {
-        ...{ method: 'POST', key: shop.key, body: JSON.stringify(body) },
-        headers: { 'content-type': 'application/json' },
-      })
-      assert.deepEqual(dataOf(here), dataOf(there))
+  test('are summed up by the days on which their sessions began', async () => {
+    const { days, hasMore } = objectIn({ of: dataOf(await client.ask(`${base}/anna/days`)) }, 'of')
+    assert.equal(hasMore, false)
+    assert.ok(Array.isArray(days))
+    const sum = (name: string) => days.reduce((total: number, day) => total + Number(day[name]), 0)
+    assert.deepEqual([sum('sessions'), sum('events')], [2, 453])
+    errorOf(await client.ask(`${base}/nobody/days`), 'not_found')
+  })
+
+  test('are told from an instant backwards', async () => {
+    const all = listIn(dataOf(await client.ask(`${base}/anna/events?limit=200`)), 'events')
+    const until = textIn(all[100], 'occurredAt')
+    const older = listIn(dataOf(await client.ask(`${base}/anna/events?limit=5&until=${until}`)), 'events')
+    const later = all.findIndex((event) => textIn(event, 'occurredAt') < until)
+    assert.deepEqual(older, all.slice(later, later + 5))
+    const sessions = listIn(dataOf(await client.ask(`${base}/anna/sessions`)), 'sessions')
+    const ends = [textIn(sessions[0], 'startedAt'), '2999-01-01T00:00:00Z']
+    for (const end of ends) {
+      const before = listIn(dataOf(await client.ask(`${base}/anna/sessions?until=${end}`)), 'sessions')
+      assert.deepEqual(
+        before,
+        sessions.filter((session) => textIn(session, 'startedAt') < end),
+      )
     }
-    const both = { subjectId: 'ben', identifier: { name: 'email', value: '' }, what: 'ever' }
-    const refused = await client.ask('/subjects/search', { method: 'POST', body: both })
-    assert.deepEqual(problemFields(refused), ['identifier', 'what'])
+    assert.deepEqual(problemFields(await client.ask(`${base}/anna/events?until=noon`)), ['until'])
   })
 
   test('are counted with their tracker', async () => {

@@ -6,14 +6,13 @@ import { Pager, usePaging } from '../parts/pager.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { counted, When } from '../parts/when.tsx'
 import { useResource } from '../resource.ts'
-import { navigate, useAddress } from '../router.tsx'
+import { textParam, useSearchParams } from '../search-params.ts'
 import type { Activity, ActivityList } from '../types.ts'
 
 const pageSize = 50
 
 export function ActivityPage() {
-  const { query } = useAddress()
-  const requestId = query.get('request') ?? ''
+  const [{ request: requestId }, filter] = useSearchParams({ request: textParam })
   const [typed, setTyped] = useState(requestId)
   const paging = usePaging()
   const id = useId()
@@ -23,8 +22,7 @@ export function ActivityPage() {
   const activity = useResource<ActivityList>(`/activity?${parameters}`)
   function search(text: string): void {
     setTyped(text)
-    paging.restart()
-    navigate(text === '' ? '/console/activity' : `/console/activity?request=${encodeURIComponent(text)}`)
+    filter({ request: text }, { push: true })
   }
   return (
     <Page

@@ -4,7 +4,7 @@ import { useForm } from '../form.ts'
 import { Button } from '../parts/button.tsx'
 import { Failure, Field } from '../parts/field.tsx'
 import { Broken, Skeleton } from '../parts/states.tsx'
-import { unexpected } from '../resource.ts'
+import { cache, unexpected } from '../resource.ts'
 import { Link, navigate } from '../router.tsx'
 import type { Invited } from '../types.ts'
 import { Door } from './door.tsx'
@@ -49,6 +49,7 @@ export function JoinPage() {
       <form
         onSubmit={form.submit(async () => {
           await change('/invitation/accept', { token, password })
+          cache.clear()
           navigate('/console/trackers', { replace: true })
         })}
       >

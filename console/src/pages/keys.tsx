@@ -7,7 +7,7 @@ import { Page } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { tell } from '../parts/toasts.tsx'
 import { Ago, When } from '../parts/when.tsx'
-import { useResource } from '../resource.ts'
+import { refresh, useResource } from '../resource.ts'
 import type { IssuedKey, Key, KeyList } from '../types.ts'
 import { CreateKey } from './create-key.tsx'
 import { ShownOnce } from './shown-once.tsx'
@@ -22,7 +22,7 @@ export function KeysPage() {
   const [doing, setDoing] = useState<Doing | null>(null)
   const stop = () => setDoing(null)
   const show = (issued: IssuedKey, verb: string) => {
-    keys.reload()
+    void refresh('/keys')
     setDoing({ what: 'show', issued, verb })
   }
   const create = (
@@ -77,7 +77,7 @@ export function KeysPage() {
           onConfirm={async (name) => {
             await change(`/keys/${doing.key.id}/revoke`, { name })
             tell(`Revoked “${doing.key.name}”`)
-            keys.reload()
+            void refresh('/keys')
             stop()
           }}
           onClose={stop}

@@ -7,7 +7,7 @@ import { Page } from '../parts/page.tsx'
 import { Loaded } from '../parts/states.tsx'
 import { tell } from '../parts/toasts.tsx'
 import { When } from '../parts/when.tsx'
-import { useResource } from '../resource.ts'
+import { refresh, useResource } from '../resource.ts'
 import { navigate } from '../router.tsx'
 import { useSession } from '../session.tsx'
 import type { Invitation, Member, MemberList } from '../types.ts'
@@ -24,7 +24,7 @@ export function MembersPage() {
     setRemoving(null)
     tell(`Removed ${email}`)
     if (id === me.id) navigate('/console/sign-in')
-    else members.reload()
+    else void refresh('/members')
   }
   return (
     <Page
@@ -42,7 +42,7 @@ export function MembersPage() {
       {isInviting && (
         <Invite
           onInvited={(invited) => {
-            members.reload()
+            void refresh('/members')
             setInviting(false)
             setInvited(invited)
           }}

@@ -4,6 +4,7 @@ import { Empty, Loaded } from '../parts/states.tsx'
 import { formatNumber } from '../parts/when.tsx'
 import { useFetched } from '../resource.ts'
 import { Link } from '../router.tsx'
+import { useSought } from '../sought.ts'
 import type { FoundSubject, FoundSubjectList, Tracker, TrackerList } from '../types.ts'
 import { SubjectTable } from './subject-table.tsx'
 
@@ -18,7 +19,8 @@ interface Group {
 }
 
 /** Whom somebody looks for, in all trackers of the organisation. */
-export function SearchPage({ text }: { text: string }) {
+export function SearchPage() {
+  const text = useSought()
   const found = useFetched<Group[]>(text === '' ? null : text, findGroups)
   return (
     <Page title="Search" intro={<span role="status">{found.data ? summary(found.data) : ' '}</span>}>

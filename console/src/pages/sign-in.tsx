@@ -3,6 +3,7 @@ import { change } from '../api.ts'
 import { useForm } from '../form.ts'
 import { Button } from '../parts/button.tsx'
 import { Failure, Field } from '../parts/field.tsx'
+import { cache } from '../resource.ts'
 import { navigate, useAddress } from '../router.tsx'
 import { Door } from './door.tsx'
 
@@ -17,6 +18,7 @@ export function SignInPage() {
       <form
         onSubmit={form.submit(async () => {
           await change('/sign-in', { email, password, ...(organisationId !== '' && { organisationId }) })
+          cache.clear()
           navigate(destination(query.get('to')), { replace: true })
         })}
       >

@@ -4,7 +4,7 @@ import { Page } from '../parts/page.tsx'
 import { Pager, usePaging } from '../parts/pager.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { useResource } from '../resource.ts'
-import { navigate, useAddress } from '../router.tsx'
+import { choiceParam, textParam, useSearchParams } from '../search-params.ts'
 import type { SubjectList as SubjectPage, TrackerList } from '../types.ts'
 import { PrefixSearch } from './prefix-search.tsx'
 import { SubjectTable } from './subject-table.tsx'
@@ -15,6 +15,7 @@ const sorts = [
   { value: 'lastSeenAt', title: 'Last seen, oldest first' },
   { value: 'subjectId', title: 'By id' },
 ]
+const sortParam = choiceParam('-lastSeenAt', 'lastSeenAt', 'subjectId')
 const pageSize = 25
 
 export function SubjectsPage({ trackerId }: { trackerId: string }) {
@@ -24,6 +25,7 @@ export function SubjectsPage({ trackerId }: { trackerId: string }) {
   return (
     <Page
       title={tracker?.name ?? trackerId}
+      within="Trackers"
       intro={tracker ? `${subjectCount(tracker)} data subjects` : ' '}
       above={{ to: '/console/trackers', title: 'Trackers' }}
     >
@@ -53,28 +55,19 @@ export function SubjectsPage({ trackerId }: { trackerId: string }) {
 }
 
 function SubjectList({ trackerId }: { trackerId: string }) {
-  const { path, query } = useAddress()
-  const prefix = query.get('prefix') ?? ''
-  const sort = prefix === '' ? (query.get('sort') ?? '-lastSeenAt') : 'subjectId'
+  const [filters, filter] = useSearchParams({ prefix: textParam, sort: sortParam })
+  const { prefix } = filters
+  const sort = prefix === '' ? filters.sort : 'subjectId'
   const paging = usePaging()
   const sortId = useId()
   const parameters = new URLSearchParams({ limit: String(pageSize), sort })
   if (prefix !== '') parameters.set('subjectIdPrefix', prefix)
   if (paging.cursor !== null) parameters.set('cursor', paging.cursor)
   const subjects = useResource<SubjectPage>(`/trackers/${encode(trackerId)}/subjects?${parameters}`)
-  function show(changes: Record<string, string>): void {
-    const next = new URLSearchParams(query)
-    for (const [name, value] of Object.entries(changes)) {
-      if (value === '') next.delete(name)
-      else next.set(name, value)
-    }
-    paging.restart()
-    navigate(next.size > 0 ? `${path}?${next}` : path, { replace: true })
-  }
   return (
     <section aria-label="Data subjects">
       <div class="tools">
-        <PrefixSearch prefix={prefix} onSearch={(text) => show({ prefix: text })} />
+        <PrefixSearch prefix={prefix} onSearch={(text) => filter({ prefix: text })} />
         <div class="field inline">
           <label for={sortId}>Order</label>
           <select
@@ -82,7 +75,7 @@ function SubjectList({ trackerId }: { trackerId: string }) {
             value={sort}
             disabled={prefix !== ''}
             title={prefix === '' ? undefined : 'What was found is in the order of ids'}
-            onChange={(event) => show({ sort: event.currentTarget.value })}
+            onChange={(event) => filter({ sort: sortParam.read(event.currentTarget.value) })}
           >
             {sorts.map(({ value, title }) => (
               <option key={value} value={value}>

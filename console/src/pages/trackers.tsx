@@ -8,7 +8,7 @@ import { useSeen } from '../parts/seen.ts'
 import { Broken, Empty, Loaded } from '../parts/states.tsx'
 import { tell } from '../parts/toasts.tsx'
 import { formatNumber } from '../parts/when.tsx'
-import { useResource } from '../resource.ts'
+import { refresh, useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import { useSession } from '../session.tsx'
 import type { Totals, Tracker, TrackerList } from '../types.ts'
@@ -27,7 +27,7 @@ export function TrackersPage() {
     if (doing === 'create') await change('/trackers', { name })
     else if (doing) await change(`/trackers/${encode(doing.id)}/rename`, { name })
     tell(doing === 'create' ? `Created “${name}”` : `Renamed to “${name}”`)
-    trackers.reload()
+    await refresh('/trackers')
     stop()
   }
   return (

@@ -9,10 +9,12 @@ interface DialogProps {
   onClose(): void
   /** Whether only a button inside closes it: what it shows is not shown again. */
   isFirm?: boolean
+  /** Whether nothing of the page may be seen behind it. */
+  isCurtain?: boolean
 }
 
 /** A dialog over the page. The browser keeps the focus inside, and gives it back afterwards. */
-export function Dialog({ title, children, onClose, isFirm = false }: DialogProps) {
+export function Dialog({ title, children, onClose, isFirm = false, isCurtain = false }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useEffect(() => {
@@ -28,7 +30,7 @@ export function Dialog({ title, children, onClose, isFirm = false }: DialogProps
   return (
     <dialog
       ref={ref}
-      class="dialog"
+      class={isCurtain ? 'dialog curtain' : 'dialog'}
       aria-labelledby={titleId}
       onCancel={(event) => {
         event.preventDefault()

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { Link } from '../router.tsx'
+import { Link, remembered } from '../router.tsx'
 import { Icon } from './icon.tsx'
 
 interface PageProps {
@@ -10,20 +10,23 @@ interface PageProps {
   actions?: ComponentChildren
   /** Where it hangs below. */
   above?: { to: string; title: string }
+  /** What it belongs to, such as a tracker: the window's title says it too. */
+  within?: string | undefined
   isCode?: boolean
   children: ComponentChildren
 }
 
 /** A page with its heading, which gets the focus when one comes here: who listens hears where they are. */
-export function Page({ title, intro, actions, above, isCode = false, children }: PageProps) {
+export function Page({ title, intro, actions, above, within, isCode = false, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     heading.current?.focus({ preventScroll: true })
-    scrollTo(0, 0)
+    // Who comes back finds the page where it was left.
+    scrollTo(0, remembered().scroll ?? 0)
   }, [])
   useEffect(() => {
-    document.title = `${title} · Lethe`
-  }, [title])
+    document.title = [title, within, 'Lethe'].filter(Boolean).join(' · ')
+  }, [title, within])
   return (
     <main id="content" class="page">
       {above && (

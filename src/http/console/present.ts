@@ -2,6 +2,7 @@ import type { ActivityEntry } from '../../domain/activity.ts'
 import { type ApiKey, apiKeyState } from '../../domain/api-key.ts'
 import { formatInstant, type Instant } from '../../domain/instant.ts'
 import type { Member } from '../../domain/member.ts'
+import type { LedgerErasure } from '../../operations/ledger/list-erasures.ts'
 import type { ProvenEntry } from '../../operations/ledger/prove-entry.ts'
 
 export function orNull(instant: Instant | null): string | null {
@@ -28,6 +29,11 @@ export function presentMember({ id, email, createdAt, passwordSetAt }: Member) {
 export function presentActivity(entry: ActivityEntry) {
   const { id, at, actor, kind, target, requestId, counts, ledgerIndex } = entry
   return { id, at: formatInstant(at), actor, kind, target, requestId, counts, ledgerIndex }
+}
+
+export function presentLedgerErasure({ index, record, by }: LedgerErasure) {
+  const { trackerId, erasedAt, alreadyErased, counts } = record
+  return { index, trackerId, erasedAt: formatInstant(erasedAt), alreadyErased, counts, by }
 }
 
 export function presentProvenEntry({ index, record, leafHash, proof, checkpoint }: ProvenEntry) {

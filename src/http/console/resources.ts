@@ -3,7 +3,7 @@ import { plans } from '../../domain/plan.ts'
 import {
   Counts,
   EventList,
-  FoundSubjectList,
+  FoundSubject,
   SessionList,
   Subject,
   SubjectList,
@@ -67,7 +67,15 @@ const Day = object({ day: text(), sessions: integer(), events: integer() }, { ti
 
 /** An erasure at the console; the API's own tells tracker and subject too. */
 export const Erasure = object(
-  { alreadyErased: boolean(), counts: Counts, erasedAt: instant, receipt: text() },
+  {
+    alreadyErased: boolean(),
+    counts: Counts,
+    erasedAt: instant,
+    ledgerIndex: integer(),
+    receipt: text(),
+    /** What is left of the member's erasures. */
+    budget: object({ limit: integer(), remaining: integer(), resetsAt: instant }),
+  },
   { title: 'Erasure' },
 )
 
@@ -116,6 +124,50 @@ export const BatchPlan = object(
 )
 
 export const BatchList = object({ batches: list(Batch) }, { title: 'BatchList' })
+const LedgerErasure = object(
+  {
+    index: integer(),
+    trackerId: text(),
+    erasedAt: instant,
+    alreadyErased: boolean(),
+    counts: Counts,
+    by: orNull(object({ actor: Actor, requestId: orNull(text()) })),
+  },
+  { title: 'LedgerErasure' },
+)
+
+export const ErasureList = object(
+  { erasures: list(LedgerErasure), size: integer(), nextCursor: orNull(text()) },
+  { title: 'ErasureList' },
+)
+
+/** All that a page needs to prove an entry of the ledger by itself. */
+export const Certificate = object(
+  {
+    erasure: LedgerErasure,
+    record: text(),
+    proof: list(text()),
+    checkpoint: text(),
+    verifierKeys: list(text()),
+    trackerName: orNull(text()),
+    organisation: text(),
+    scrub: object({ lastAt: instant, reachesEveryByte: boolean() }),
+  },
+  { title: 'Certificate' },
+)
+
+/** `null` when the erasure was of another data subject. */
+export const ReceiptAgain = object({ receipt: orNull(text()) }, { title: 'ReceiptAgain' })
+
+export const SubjectDays = object({ days: list(Day), hasMore: boolean() }, { title: 'SubjectDays' })
+
+const FoundGroup = object(
+  { tracker: object({ id: text(), name: text() }), subjects: list(FoundSubject), hasMore: boolean() },
+  { title: 'FoundGroup' },
+)
+
+export const FoundGroups = object({ groups: list(FoundGroup) }, { title: 'FoundGroups' })
+
 export const KeyList = object({ keys: list(Key) }, { title: 'KeyList' })
 export const AreaList = object({ areas: list(Area) }, { title: 'AreaList' })
 export const MemberList = object({ members: list(Member) }, { title: 'MemberList' })
@@ -136,4 +188,4 @@ export const ProvenEntry = object(
   { index: integer(), record: text(), leafHash: text(), proof: list(text()), checkpoint: text() },
   { title: 'ProvenEntry' },
 )
-export { EventList, FoundSubjectList, SessionList, Subject, SubjectList }
+export { EventList, SessionList, Subject, SubjectList }

@@ -1,7 +1,8 @@
 import { instantRule } from '../../domain/instant.ts'
 import { emailRule, maxEmailLength } from '../../domain/member.ts'
 import { maxPasswordLength, minPasswordLength } from '../../domain/password.ts'
-import { sessionListParameters } from '../api/schemas/parameters.ts'
+import { mostFound } from '../../operations/subject/find-people.ts'
+import { eventListParameters, sessionListParameters } from '../api/schemas/parameters.ts'
 import { identifier } from '../schemas/path-parameters.ts'
 import { integer, list, oneOf, optional, orNull, text } from '../schemas/schema.ts'
 
@@ -44,6 +45,21 @@ export const days = optional(
 export const provenEntryParameters = {
   index: integer({ minimum: 0, 'x-rule': 'a whole number from 0 on' }),
 }
+
+const until = optional(text({ format: 'date-time', 'x-rule': instantRule }))
+
+/** As the API's, from an instant on backwards. */
+export const sessionsUntilParameters = { ...sessionListParameters, until }
+export const eventsUntilParameters = { ...eventListParameters, until }
+
+export const findBody = {
+  text: text({ minLength: 1, maxLength: 300, 'x-rule': '1 to 300 characters' }),
+  limit: optional(
+    integer({ minimum: 1, maximum: mostFound, 'x-rule': `a whole number from 1 to ${mostFound}` }),
+  ),
+}
+
+export const receiptBody = { ...provenEntryParameters, subjectId: text(identifier) }
 
 export const activityListParameters = {
   ...sessionListParameters,

@@ -18,6 +18,8 @@ export interface Erasure {
   /** What this request deleted. */
   counts: SubjectCounts
   erasedAt: Instant
+  /** Its entry in the organisation's ledger, from 0. */
+  ledgerIndex: number
   /** The proof of it, which anybody can check. */
   receipt: string
 }
@@ -55,5 +57,6 @@ export async function eraseSubject(
   await deps.journal?.append([{ ...entry, tombstone: { digest, refusedUntil } }])
   const checkpoint = keyring.signCheckpoint(organisationId, proof.head)
   const receipt = formatReceipt({ nonce, record }, proof, checkpoint)
-  return { alreadyErased: counts.sessions === 0 && counts.events === 0, counts, erasedAt, receipt }
+  const alreadyErased = counts.sessions === 0 && counts.events === 0
+  return { alreadyErased, counts, erasedAt, ledgerIndex: proof.index, receipt }
 }

@@ -1,6 +1,7 @@
 import { encodeCursor, type ListIdentity, readCursor } from '../../domain/cursor.ts'
 import { notFound } from '../../domain/errors.ts'
-import type { Event, EventQuery, EventStore } from '../../domain/event.ts'
+import type { Event, EventPosition, EventQuery, EventStore } from '../../domain/event.ts'
+import { type Instant, readInstant } from '../../domain/instant.ts'
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts'
 import { defaultPageSize } from '../../domain/page.ts'
 import type { Problems } from '../../domain/problems.ts'
@@ -10,6 +11,8 @@ export interface EventListOptions {
   limit?: number
   cursor?: string
   sessionId?: string
+  /** Only what happened before this instant. */
+  until?: string
 }
 
 /** Turns what a client asked for into a query. */
@@ -23,9 +26,10 @@ export function planEventList(
   const isClear = !problems.has('trackerId', 'subjectId', 'sessionId')
   const list = isClear ? identityOf(trackerId, subjectId, sessionId) : null
   const position = readCursor(list, options.cursor, problems)
+  const until = readInstant('until', options.until, problems)
   return {
     limit: options.limit ?? defaultPageSize,
-    after: position && { occurredAt: position.at, eventId: position.id },
+    after: position ? { occurredAt: position.at, eventId: position.id } : before(until),
     sessionId,
   }
 }
@@ -45,6 +49,11 @@ export function listEvents(
       nextCursor: page.next && encodeCursor(list, page.next.occurredAt, page.next.eventId),
     }
   })
+}
+
+/** The position behind everything that happened before an instant. */
+function before(until: Instant | null): EventPosition | null {
+  return until === null ? null : { occurredAt: until, eventId: '' }
 }
 
 function identityOf(trackerId: string, subjectId: string, sessionId: string | null): ListIdentity {

@@ -1,14 +1,17 @@
 import { encodeCursor, type ListIdentity, readCursor } from '../../domain/cursor.ts'
 import { notFound } from '../../domain/errors.ts'
+import { type Instant, readInstant } from '../../domain/instant.ts'
 import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts'
 import { defaultPageSize } from '../../domain/page.ts'
 import type { Problems } from '../../domain/problems.ts'
-import type { Session, SessionQuery, SessionStore } from '../../domain/session.ts'
+import type { Session, SessionPosition, SessionQuery, SessionStore } from '../../domain/session.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 
 export interface SessionListOptions {
   limit?: number
   cursor?: string
+  /** Only those that began before this instant. */
+  until?: string
 }
 
 /** Turns what a client asked for into a query. */
@@ -20,9 +23,10 @@ export function planSessionList(
 ): SessionQuery {
   const isClear = !problems.has('trackerId', 'subjectId')
   const position = readCursor(isClear ? identityOf(trackerId, subjectId) : null, options.cursor, problems)
+  const until = readInstant('until', options.until, problems)
   return {
     limit: options.limit ?? defaultPageSize,
-    after: position && { startedAt: position.at, sessionId: position.id },
+    after: position ? { startedAt: position.at, sessionId: position.id } : before(until),
   }
 }
 
@@ -41,6 +45,11 @@ export function listSessions(
       nextCursor: page.next && encodeCursor(list, page.next.startedAt, page.next.sessionId),
     }
   })
+}
+
+/** The position behind everything that began before an instant. */
+function before(until: Instant | null): SessionPosition | null {
+  return until === null ? null : { startedAt: until, sessionId: '' }
 }
 
 function identityOf(trackerId: string, subjectId: string): ListIdentity {

@@ -1,6 +1,7 @@
 import type { Route } from '../../request-context.ts'
 import { activityRoutes } from './activity.ts'
 import { batchRoutes } from './batches.ts'
+import { erasureRoutes } from './erasures.ts'
 import { keyRoutes } from './keys.ts'
 import { ledgerRoutes } from './ledger.ts'
 import { memberRoutes } from './members.ts'
@@ -17,5 +18,6 @@ export const consoleRoutes: readonly Route[] = [
   ...batchRoutes,
   ...activityRoutes,
   ...ledgerRoutes,
+  ...erasureRoutes,
   ...memberRoutes,
 ]

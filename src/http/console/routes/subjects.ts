@@ -1,41 +1,53 @@
+import { formatDay } from '../../../domain/daily-total.ts'
 import { exportFileName } from '../../../domain/export-file-name.ts'
+import { formatInstant } from '../../../domain/instant.ts'
 import { Problems } from '../../../domain/problems.ts'
 import { eraseSubject } from '../../../operations/subject/erase-subject.ts'
 import { exportSubject } from '../../../operations/subject/export-subject.ts'
+import { findPeople } from '../../../operations/subject/find-people.ts'
 import { listEvents, planEventList } from '../../../operations/subject/list-events.ts'
 import { listSessions, planSessionList } from '../../../operations/subject/list-sessions.ts'
 import { listSubjects, planSubjectList } from '../../../operations/subject/list-subjects.ts'
 import { readSubject } from '../../../operations/subject/read-subject.ts'
-import { planSubjectSearch, searchSubjects } from '../../../operations/subject/search-subjects.ts'
+import { sumDays } from '../../../operations/subject/sum-days.ts'
 import { presentEvent } from '../../api/routes/events.ts'
 import { presentSession } from '../../api/routes/sessions.ts'
 import { presentErasure, presentFound, presentRecord, presentSummary } from '../../api/routes/subjects.ts'
-import {
-  eventListParameters,
-  sessionListParameters,
-  subjectListParameters,
-  subjectSearchBody,
-} from '../../api/schemas/parameters.ts'
+import { subjectListParameters } from '../../api/schemas/parameters.ts'
 import { exportWriter } from '../../api/write-export.ts'
 import { originOf } from '../../request-context.ts'
 import { defineRoute, organisationView, trackerView } from '../../route.ts'
-import { Erasure, EventList, FoundSubjectList, SessionList, Subject, SubjectList } from '../resources.ts'
-import { typed } from '../schemas.ts'
+import {
+  Erasure,
+  EventList,
+  FoundGroups,
+  SessionList,
+  Subject,
+  SubjectDays,
+  SubjectList,
+} from '../resources.ts'
+import { eventsUntilParameters, findBody, sessionsUntilParameters, typed } from '../schemas.ts'
 
 const listPath = '/console/api/trackers/{trackerId}/subjects'
+/** As many as a list below a search box shows. */
+const defaultFound = 5
 const subjectPath = `${listPath}/{subjectId}` as const
 
 export const subjectRoutes = [
   defineRoute({
     method: 'POST',
-    path: '/console/api/subjects/search',
+    path: '/console/api/find',
     access: 'member',
-    body: subjectSearchBody,
-    response: FoundSubjectList,
-    plan: ({ body }, problems) => planSubjectSearch(body, problems),
+    body: findBody,
+    response: FoundGroups,
     async handle(call) {
-      const found = await searchSubjects(call.services, organisationView(call), call.plan)
-      return { subjects: found.subjects.map(presentFound), nextCursor: found.nextCursor }
+      const { text, limit = defaultFound } = call.body
+      const groups = await findPeople(call.services, organisationView(call), text, limit)
+      return {
+        groups: groups.map(({ tracker: { id, name }, subjects, hasMore }) => ({
+          ...{ tracker: { id, name }, subjects: subjects.map(presentFound), hasMore },
+        })),
+      }
     },
   }),
   defineRoute({
@@ -68,7 +80,7 @@ export const subjectRoutes = [
     method: 'GET',
     path: `${subjectPath}/sessions`,
     access: 'member',
-    query: sessionListParameters,
+    query: sessionsUntilParameters,
     response: SessionList,
     plan: ({ path, query }, problems) => planSessionList(path.trackerId, path.subjectId, query, problems),
     async handle(call) {
@@ -82,7 +94,7 @@ export const subjectRoutes = [
     method: 'GET',
     path: `${subjectPath}/events`,
     access: 'member',
-    query: eventListParameters,
+    query: eventsUntilParameters,
     response: EventList,
     plan: ({ path, query }, problems) => planEventList(path.trackerId, path.subjectId, query, problems),
     async handle(call) {
@@ -90,6 +102,17 @@ export const subjectRoutes = [
       const view = trackerView(call, trackerId)
       const { events, nextCursor } = await listEvents(call.services, view, subjectId, call.plan)
       return { events: events.map(presentEvent), nextCursor }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: `${subjectPath}/days`,
+    access: 'member',
+    response: SubjectDays,
+    async handle(call) {
+      const { trackerId, subjectId } = call.path
+      const { days, hasMore } = await sumDays(call.services, trackerView(call, trackerId), subjectId)
+      return { days: days.map((sum) => ({ ...sum, day: formatDay(sum.day) })), hasMore }
     },
   }),
   defineRoute({
@@ -125,7 +148,10 @@ export const subjectRoutes = [
       const { trackerId, subjectId } = call.path
       requireTyped(subjectId, call.body.subjectId)
       const view = trackerView(call, trackerId)
-      return presentErasure(await eraseSubject(call.services, view, subjectId, originOf(call.context)))
+      const { limit, remaining, resetsAt } = await call.http.countErasure(call.context)
+      const erasure = await eraseSubject(call.services, view, subjectId, originOf(call.context))
+      const budget = { limit, remaining, resetsAt: formatInstant(resetsAt) }
+      return { ...presentErasure(erasure), ledgerIndex: erasure.ledgerIndex, budget }
     },
   }),
 ]

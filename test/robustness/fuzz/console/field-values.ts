@@ -34,6 +34,8 @@ const inBody: Record<string, fc.Arbitrary<unknown>> = {
     value: fc.constantFrom('ada@example.com', '42'),
   }),
   limit: fc.constantFrom(1, 50, 200),
+  text: fc.constantFrom('a', 'ada@example.com', 'userId=42', ...subjectIds),
+  index: fc.constantFrom(0, 1, 1_000_000),
   cursor: fc.constant('{{cursor}}'),
 }
 

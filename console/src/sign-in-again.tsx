@@ -1,0 +1,81 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { change, read, whenSignedOut } from './api.ts'
+import { useForm } from './form.ts'
+import { Button } from './parts/button.tsx'
+import { Dialog } from './parts/dialog.tsx'
+import { Failure, Field } from './parts/field.tsx'
+import { cache } from './resource.ts'
+import { navigate } from './router.tsx'
+import { useSession } from './session.tsx'
+import type { SignedIn } from './types.ts'
+
+/**
+ * Asks for the password when a sign-in is over, above the page and what was typed there, which waits unseen. Who was about to do
+ * something goes on with it.
+ */
+export function SignInAgain() {
+  const { member, organisation } = useSession()
+  const [email, setEmail] = useState(member.email)
+  const [password, setPassword] = useState('')
+  const [isOpen, setOpen] = useState(false)
+  const waiting = useRef<((isBack: boolean) => void)[]>([])
+  const form = useForm()
+  useEffect(() => {
+    whenSignedOut(() => {
+      setOpen(true)
+      return new Promise((resolve) => waiting.current.push(resolve))
+    })
+    return () => whenSignedOut(async () => false)
+  }, [])
+  function end(isBack: boolean): void {
+    setOpen(false)
+    setPassword('')
+    for (const resolve of waiting.current.splice(0)) resolve(isBack)
+  }
+  async function signIn(): Promise<void> {
+    await change('/sign-in', { email, password, organisationId: organisation.id })
+    const now = await read<SignedIn>('/session')
+    if (now.member.id === member.id) return end(true)
+    // Somebody else must see nothing of what was here.
+    location.assign('/console/trackers')
+  }
+  function leave(): void {
+    end(false)
+    navigate('/console/sign-in')
+    cache.clear()
+  }
+  if (!isOpen) return null
+  return (
+    <Dialog title="Sign in" onClose={leave} isCurtain>
+      <div class="prose">
+        <p>Your sign-in is over. Sign in again to go on where you were.</p>
+      </div>
+      <form onSubmit={form.submit(signIn)}>
+        <Field
+          label="E-mail address"
+          type="email"
+          autoComplete="username"
+          value={email}
+          onInput={setEmail}
+          problem={form.fields.email}
+        />
+        <Field
+          label="Password"
+          type="password"
+          autoComplete="current-password"
+          value={password}
+          onInput={setPassword}
+          problem={form.fields.password}
+          hasFocus
+        />
+        <Failure failure={form.failure} />
+        <footer class="dialog-foot">
+          <Button onClick={leave}>Leave</Button>
+          <Button type="submit" kind="primary" isBusy={form.isBusy}>
+            Sign in
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

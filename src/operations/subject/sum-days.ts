@@ -1,0 +1,38 @@
+import { type DailySum, dayOf } from '../../domain/daily-total.ts'
+import { notFound } from '../../domain/errors.ts'
+import type { SessionPosition, SessionStore } from '../../domain/session.ts'
+import type { TrackerView } from '../../domain/tracker.ts'
+
+/** How many sessions are looked at: the newest. Hardly a person has as many. */
+export const summedSessions = 5_000
+const chunkSize = 200
+
+/** The days on which a subject began sessions, with the events of those, in their order. */
+export interface SubjectDays {
+  days: DailySum[]
+  /** Whether it has more sessions than were looked at. */
+  hasMore: boolean
+}
+
+/** `not_found` when the subject is not there for the organisation. Other requests get their turn in between. */
+export async function sumDays(
+  { sessions }: { sessions: SessionStore },
+  tracker: TrackerView,
+  subjectId: string,
+): Promise<SubjectDays> {
+  const days = new Map<number, DailySum>()
+  let after: SessionPosition | null = null
+  for (let seen = 0; seen < summedSessions; ) {
+    const page = await sessions.list(tracker, subjectId, { limit: chunkSize, after })
+    if (page === null) throw notFound('This data subject')
+    for (const { startedAt, counts } of page.rows) {
+      const day = dayOf(startedAt)
+      const sum = days.get(day) ?? { day, sessions: 0, events: 0 }
+      days.set(day, { day, sessions: sum.sessions + 1, events: sum.events + counts.events })
+    }
+    seen += page.rows.length
+    after = page.next
+    if (after === null) break
+  }
+  return { days: [...days.values()].sort((a, b) => a.day - b.day), hasMore: after !== null }
+}

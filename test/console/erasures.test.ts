@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { verifyCheckpoint, verifyReceipt } from '@lethe/client'
+import { dataOf, errorOf, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
+import { openConsole } from '../support/console.ts'
+import { startShop, subjectPath, visit } from '../support/shop.ts'
+
+const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
+const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
+await shop.ingest([...visit('anna', { events: 3 }), ...visit('ben')])
+
+const erase = (subjectId: string, browser = client) =>
+  browser.ask(`/trackers/shop/subjects/${subjectId}/erase`, { method: 'POST', body: { subjectId } })
+const certificate = async (index: number) => dataOf(await client.ask(`/erasures/certificate?index=${index}`))
+const receiptOf = async (index: number, subjectId: string) =>
+  dataOf(await client.ask('/erasures/receipt', { method: 'POST', body: { index, subjectId } })).receipt
+
+describe('erasures', () => {
+  test('are listed newest first, with who asked for them and how', async () => {
+    const done = dataOf(await erase('anna'))
+    assert.equal(done.ledgerIndex, 0)
+    await shop.ask(subjectPath('ben'), { key: shop.key, method: 'DELETE' })
+    await shop.ask(subjectPath('nobody'), { key: shop.key, method: 'DELETE' })
+    const page = dataOf(await client.ask('/erasures'))
+    assert.equal(page.size, 3)
+    const told = listIn(page, 'erasures').map((erasure) => {
+      const { index, alreadyErased, counts, by } = objectIn({ erasure }, 'erasure')
+      return [index, alreadyErased, counts, textIn(objectIn(by, 'actor'), 'kind')]
+    })
+    assert.deepEqual(told, [
+      [2, true, { sessions: 0, events: 0 }, 'key'],
+      [1, false, { sessions: 1, events: 1 }, 'key'],
+      [0, false, { sessions: 1, events: 3 }, 'member'],
+    ])
+  })
+
+  test('come page by page, each of them once', async () => {
+    const first = dataOf(await client.ask('/erasures?limit=2'))
+    const second = dataOf(await client.ask(`/erasures?limit=2&cursor=${textIn(first, 'nextCursor')}`))
+    const indexes = [first, second].flatMap((page) =>
+      listIn(page, 'erasures').map((erasure) => objectIn({ erasure }, 'erasure').index),
+    )
+    assert.deepEqual(indexes, [2, 1, 0])
+    assert.equal(second.nextCursor, null)
+    assert.deepEqual(problemFields(await client.ask('/erasures?cursor=x')), ['cursor'])
+  })
+
+  test('have a certificate each that can be proven without knowing who it was', async () => {
+    const found = await certificate(0)
+    const { size } = await verifyCheckpoint(textIn(found, 'checkpoint'), {
+      verifierKeys: listIn(found, 'verifierKeys').map(String),
+    })
+    assert.equal(size, 3)
+    const { by, trackerId } = objectIn(found, 'erasure')
+    assert.equal(textIn(objectIn(by, 'actor'), 'name'), 'ada@acme.example')
+    assert.deepEqual([trackerId, found.trackerName], ['shop', 'shop'])
+    assert.doesNotMatch(JSON.stringify(found), /anna|nonce/)
+    errorOf(await client.ask('/erasures/certificate?index=3'), 'not_found')
+    const stranger = await openConsole(shop, await shop.createOrganisation())
+    errorOf(await stranger.ask('/erasures/certificate?index=0'), 'not_found')
+    const theirs = { method: 'POST', body: { index: 0, subjectId: 'anna' } }
+    errorOf(await stranger.ask('/erasures/receipt', theirs), 'not_found')
+  })
+
+  test('have a receipt that is made again for whoever knows the subject, and for nobody else', async () => {
+    const verifierKeys = listIn(await certificate(0), 'verifierKeys').map(String)
+    const receipt = String(await receiptOf(0, 'anna'))
+    const verified = await verifyReceipt(receipt, { verifierKeys, trackerId: 'shop', subjectId: 'anna' })
+    assert.deepEqual([verified.index, verified.record.counts.events], [0, 3])
+    for (const other of ['ben', 'Anna', 'nobody']) assert.equal(await receiptOf(0, other), null)
+  })
+})
+
+describe('the erasures of a member', () => {
+  test('have the budget of a key, are told what is left, and do not spend another’s', async (t) => {
+    const own = await startShop(t, {
+      scopes: ['analytics:view', 'analytics:delete-data'],
+      env: { LETHE_LIMIT_ERASURE: '3/hour' },
+    })
+    const [mine, theirs] = [
+      await openConsole(own, own.organisationId),
+      await openConsole(own, own.organisationId),
+    ]
+    for (const remaining of [2, 1, 0]) {
+      const { budget } = dataOf(await erase('anna', mine))
+      assert.partialDeepStrictEqual(budget, { limit: 3, remaining })
+    }
+    const refused = await erase('anna', mine)
+    errorOf(refused, 'rate_limited')
+    assert.ok(Number(refused.headers.get('retry-after')) > 60)
+    dataOf(await erase('anna', theirs))
+    dataOf(await own.ask(subjectPath('anna'), { key: own.key, method: 'DELETE' }))
+    own.passTime(3_600_000)
+    dataOf(await erase('anna', mine))
+  })
+
+  test('are not spent by an id that was typed wrongly', async () => {
+    const body = { subjectId: 'another' }
+    for (let i = 0; i < 3; i++) {
+      const answer = await client.ask('/trackers/shop/subjects/anna/erase', { method: 'POST', body })
+      assert.deepEqual(problemFields(answer), ['subjectId'])
+    }
+    const { limit, remaining } = objectIn(dataOf(await erase('anna')), 'budget')
+    assert.equal(Number(limit) - Number(remaining), 2, 'the one before, and this one')
+  })
+})
