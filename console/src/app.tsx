@@ -1,9 +1,12 @@
 import { QueryClientProvider } from '@tanstack/preact-query'
 import { useEffect } from 'preact/hooks'
 import { ActivityPage } from './pages/activity.tsx'
+import { BatchPage } from './pages/batch.tsx'
+import { BatchesPage } from './pages/batches.tsx'
 import { JoinPage } from './pages/join.tsx'
 import { KeysPage } from './pages/keys.tsx'
 import { MembersPage } from './pages/members.tsx'
+import { NewBatchPage } from './pages/new-batch.tsx'
 import { NotFoundPage } from './pages/not-found.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
@@ -26,6 +29,9 @@ const routes = [
   route('/console/trackers/:trackerId', ({ trackerId }) => <SubjectsPage trackerId={trackerId} />),
   route('/console/trackers/:trackerId/subjects/:subjectId', (ids) => <SubjectPage {...ids} />),
   route('/console/search', () => <SearchPage />),
+  route('/console/batches', () => <BatchesPage />),
+  route('/console/batches/new', () => <NewBatchPage />),
+  route('/console/batches/:batchId', (ids) => <BatchPage {...ids} />),
   route('/console/keys', () => <KeysPage />),
   route('/console/activity', () => <ActivityPage />),
   route('/console/members', () => <MembersPage />),

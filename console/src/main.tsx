@@ -4,6 +4,7 @@ import './styles/base.css'
 import './styles/shell.css'
 import './styles/parts.css'
 import './styles/pages.css'
+import './styles/batches.css'
 import { render } from 'preact'
 import { App } from './app.tsx'
 

@@ -21,10 +21,10 @@ export function presentPlan({ items, trackers, ...plan }: BatchPlan) {
   }
 }
 
-/** A line of a report. */
+/** An item of a report. */
 export function presentReported({ line, outcome, trackerId, erasure }: ReportedItem) {
   return {
-    ...{ type: 'item', line, outcome, trackerId },
+    ...{ line, outcome, trackerId },
     ...(erasure && { ...erasure, erasedAt: formatInstant(erasure.erasedAt) }),
   }
 }

@@ -67,16 +67,20 @@ export const batchRoutes = [
     response: null,
     async handle({ services, context, path, http }) {
       const batch = await requireBatch(services, identityOf(context).organisationId, path.batchId)
-      const name = `lethe-${batch.id}.ndjson`
+      const name = `lethe-${batch.id}.json`
       const headers = ['Content-Disposition', `attachment; filename="${name}"`]
       await http.respond.stream(
         context,
         async (add) => {
-          await add(`${JSON.stringify({ type: 'batch', ...presentBatch(batch) })}\n`)
+          await add(`{"batch":${JSON.stringify(presentBatch(batch))},"items":[`)
+          let separator = '\n'
           for await (const items of reportBatch(services, batch)) {
-            await add(items.map((item) => `${JSON.stringify(presentReported(item))}\n`).join(''))
+            await add(separator + items.map((item) => JSON.stringify(presentReported(item))).join(',\n'))
+            separator = ',\n'
             await nextTurn()
           }
+          // Should it break off before, what is there does not parse.
+          await add('\n]}\n')
         },
         headers,
       )
