@@ -45,7 +45,7 @@ const signInCookie =
 function assertData({ method }: ConsoleRequest, answer: Answer): void {
   assert.equal(answer.headers.get('cache-control'), 'no-store')
   for (const cookie of answer.headers.getSetCookie()) assert.match(cookie, signInCookie)
-  const name = /^attachment; filename="[\w.-]+_[0-9a-f]{8}\.json"$/
+  const name = /^attachment; filename="[\w.-]+\.json"$/
   const isFile = name.test(answer.headers.get('content-disposition') ?? '')
   if (method !== 'HEAD' && !isFile) assert.ok(isObject(answer.body) && 'data' in answer.body)
 }
