@@ -52,8 +52,14 @@ function isFresh(home) {
  */
 function hashOf(home) {
   const hash = createHash('sha256')
-  const sources = readdirSync(path.join(home, 'src'), { recursive: true, encoding: 'utf8' })
-    .map((name) => path.join(home, 'src', name))
+  // What verifies receipts is the client's.
+  const folders = ['src', '../client/src']
+    .map((name) => path.join(home, name))
+    .filter((folder) => existsSync(folder))
+  const sources = folders
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => path.join(folder, name)),
+    )
     .filter((file) => statSync(file).isFile())
     .sort()
   for (const file of [

@@ -1,9 +1,9 @@
-import { decodeHash, encodeBase64Url } from './base64.ts'
-import { type ErasureRecord, parseErasureRecord } from './erasure-record.ts'
-import { hashLeaf, isIncluded } from './merkle-proof.ts'
+import { encodeBase64Url } from './base64.ts'
+import type { ErasureRecord } from './erasure-record.ts'
 import { parseReceipt, type ReceiptParts } from './parse-receipt.ts'
 import { VerificationError } from './verification-error.ts'
-import { type CheckpointOptions, type VerifiedCheckpoint, verifyCheckpoint } from './verify-checkpoint.ts'
+import type { CheckpointOptions, VerifiedCheckpoint } from './verify-checkpoint.ts'
+import { verifyEntry } from './verify-entry.ts'
 import { hmacSha256 } from './web-crypto.ts'
 
 export interface ReceiptOptions extends CheckpointOptions {
@@ -33,9 +33,7 @@ export async function verifyReceipt(
   { verifierKeys, trackerId, subjectId }: ReceiptOptions,
 ): Promise<VerifiedReceipt> {
   const parts = parseReceipt(receipt)
-  const checkpoint = await verifyCheckpoint(parts.checkpoint, { verifierKeys })
-  await verifyInclusion(parts, checkpoint)
-  const record = parseErasureRecord(parts.record)
+  const { record, checkpoint } = await verifyEntry(parts, { verifierKeys })
   if (trackerId !== undefined && trackerId !== record.trackerId) {
     throw new VerificationError('wrong_tracker', 'The receipt is of another tracker.')
   }
@@ -43,20 +41,6 @@ export async function verifyReceipt(
     throw new VerificationError('wrong_subject', 'The receipt is of another data subject.')
   }
   return { record, index: parts.index, checkpoint, isSubjectProven: subjectId !== undefined }
-}
-
-async function verifyInclusion(
-  { record, index, proof }: ReceiptParts,
-  head: VerifiedCheckpoint,
-): Promise<void> {
-  const leafHash = await hashLeaf(new TextEncoder().encode(record))
-  const root = decodeHash(head.rootHash)
-  if (root === null || !(await isIncluded(index, leafHash, proof, { size: head.size, root }))) {
-    throw new VerificationError(
-      'not_included',
-      `The proof does not show that the entry stands at ${index} in the ledger of ${head.size} entries.`,
-    )
-  }
 }
 
 /** What stands for a data subject in the ledger. */

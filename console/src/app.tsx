@@ -3,6 +3,8 @@ import { useEffect } from 'preact/hooks'
 import { ActivityPage } from './pages/activity.tsx'
 import { BatchPage } from './pages/batch.tsx'
 import { BatchesPage } from './pages/batches.tsx'
+import { CertificatePage } from './pages/certificate.tsx'
+import { ErasuresPage } from './pages/erasures.tsx'
 import { JoinPage } from './pages/join.tsx'
 import { KeysPage } from './pages/keys.tsx'
 import { MembersPage } from './pages/members.tsx'
@@ -32,6 +34,8 @@ const routes = [
   route('/console/batches', () => <BatchesPage />),
   route('/console/batches/new', () => <NewBatchPage />),
   route('/console/batches/:batchId', (ids) => <BatchPage {...ids} />),
+  route('/console/erasures', () => <ErasuresPage />),
+  route('/console/erasures/:indexes', ({ indexes }) => <CertificatePage indexes={indexes} />),
   route('/console/keys', () => <KeysPage />),
   route('/console/activity', () => <ActivityPage />),
   route('/console/members', () => <MembersPage />),

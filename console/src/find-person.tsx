@@ -1,40 +1,148 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { find, foundSubjects, subjectAddress } from './find.ts'
+import { FoundOptions } from './found-options.tsx'
 import { Icon } from './parts/icon.tsx'
+import { useFetched } from './resource.ts'
 import { navigate } from './router.tsx'
 import { seek } from './sought.ts'
 
-/** The field at the head of every page that leads from an address to a person. */
+const pauseMs = 120
+const foundPerTracker = 5
+
+/**
+ * The one search box: it leads from an address, an identifier or an id to a person, on whichever page one is. What it finds is a list
+ * below it that the arrow keys walk through; Enter opens what is marked, or all that was found.
+ */
 export function FindPerson() {
   const [text, setText] = useState('')
+  const [isOpen, setOpen] = useState(false)
+  const [marked, setMarked] = useState(-1)
+  const box = useRef<HTMLElement>(null)
+  const field = useRef<HTMLInputElement>(null)
+  const listId = useId()
+  const sought = usePaused(text.trim())
+  const found = useFetched(isOpen && sought !== '' ? `find ${sought}` : null, () =>
+    find(sought, foundPerTracker),
+  )
+  const groups = isOpen && text.trim() !== '' && sought !== '' ? (found.data ?? []) : []
+  const options = foundSubjects(groups)
+  useShortcuts(field)
+  useEffect(() => setMarked(-1), [sought])
+  useEffect(() => {
+    const leave = (event: Event) => {
+      if (event.target instanceof Node && !box.current?.contains(event.target)) setOpen(false)
+    }
+    document.addEventListener('pointerdown', leave)
+    document.addEventListener('focusin', leave)
+    return () => {
+      document.removeEventListener('pointerdown', leave)
+      document.removeEventListener('focusin', leave)
+    }
+  }, [])
+  function open(to: string): void {
+    setOpen(false)
+    setText('')
+    navigate(to)
+  }
+  function showAll(): void {
+    if (text.trim() === '') return
+    seek(text.trim())
+    setOpen(false)
+    navigate('/console/search')
+  }
+  function walk(event: KeyboardEvent): void {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined && options.length > 0) {
+      event.preventDefault()
+      setOpen(true)
+      // From the field down to the first, up to the last, and from either end back to the field.
+      setMarked(((marked + 1 + step + options.length + 1) % (options.length + 1)) - 1)
+    }
+    if (event.key === 'Escape' && (isOpen || text !== '')) {
+      event.preventDefault()
+      if (isOpen && text !== '') setOpen(false)
+      else setText('')
+    }
+  }
+  const isShown = isOpen && sought !== '' && text.trim() !== ''
   return (
-    <search class="find-person" aria-label="People">
+    <search ref={box} class="find-person" aria-label="People">
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (text.trim() === '') return
-          seek(text.trim())
-          navigate('/console/search')
+          const chosen = options[marked]
+          if (chosen) open(subjectAddress(chosen))
+          else showAll()
         }}
       >
         <label for="find-person" class="visually-hidden">
           Find a person by e-mail address, identifier or id
         </label>
         <input
+          ref={field}
           id="find-person"
           type="search"
-          placeholder="Find a person…"
+          list={undefined}
+          // biome-ignore lint/a11y/noRedundantRoles: only with a datalist would it be one by itself
+          role="combobox"
+          aria-expanded={isShown}
+          aria-controls={listId}
+          aria-autocomplete="list"
+          aria-activedescendant={options[marked] ? `${listId}-${marked}` : undefined}
+          placeholder="Find anyone…"
           value={text}
           maxLength={300}
           autocomplete="off"
           autocapitalize="none"
           spellcheck={false}
           enterkeyhint="search"
-          onInput={(event) => setText(event.currentTarget.value)}
+          onFocus={() => setOpen(true)}
+          onKeyDown={walk}
+          onInput={(event) => {
+            setText(event.currentTarget.value)
+            setOpen(true)
+          }}
         />
+        <span class="kbd" aria-hidden="true">
+          {isMac ? '⌘K' : 'Ctrl K'}
+        </span>
         <button type="submit" aria-label="Find the person">
           <Icon name="search" />
         </button>
       </form>
+      <FoundOptions {...{ listId, isShown, groups, marked, found }} onOpen={open} onShowAll={showAll} />
     </search>
   )
+}
+
+const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)
+
+/** A text once its typing pauses. */
+function usePaused(text: string): string {
+  const [paused, setPaused] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setPaused(text), pauseMs)
+    return () => clearTimeout(timer)
+  }, [text])
+  return paused
+}
+
+/** ⌘K, Ctrl+K and, where nobody is typing, / lead to the field. */
+function useShortcuts(field: { current: HTMLInputElement | null }): void {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !isTyping(event.target)
+      const isK = event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey)
+      if ((!isSlash && !isK) || document.querySelector('dialog[open]')) return
+      event.preventDefault()
+      field.current?.focus()
+      field.current?.select()
+    }
+    addEventListener('keydown', listen)
+    return () => removeEventListener('keydown', listen)
+  }, [])
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof Element && target.matches('input, textarea, select, [contenteditable]')
 }

@@ -13,6 +13,11 @@ export interface FormState {
   submit(work: () => Promise<void>): (event: Event) => void
 }
 
+/** What a form refuses by itself, before the server is asked. */
+export function invalid(field: string, message: string): ApiError {
+  return new ApiError(422, 'validation_error', message, null, { [field]: message })
+}
+
 export function useForm(): FormState {
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<ApiError | null>(null)

@@ -92,6 +92,8 @@ export function usePages<Page extends ListPage>(path: string): PagedResource<Pag
     getNextPageParam: ({ nextCursor }) => nextCursor,
     // A list of thousands is not fetched again page by page because somebody came back to it.
     staleTime: Number.POSITIVE_INFINITY,
+    // Nor is it compared with itself whenever it grows.
+    structuralSharing: false,
   })
   return {
     pages: query.data?.pages ?? [],

@@ -11,6 +11,13 @@ export interface Param<Value> {
 /** Any text; nothing is the empty one. */
 export const textParam: Param<string> = { read: (text) => text ?? '', write: (text) => text }
 
+/** A day, such as 2026-01-31; nothing is the empty text. */
+export const dayParam: Param<string> = {
+  read: (text) =>
+    text !== null && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : '',
+  write: (day) => day,
+}
+
 /** A whole number from 1 on. */
 export const numberParam: Param<number> = {
   read: (text) => (text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 1),

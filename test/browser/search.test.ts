@@ -33,7 +33,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
   async function find(text: string): Promise<Record<string, string[]>> {
     await hands.type(label, text)
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Search', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: text.trim(), level: 1, exact: true }).waitFor()
     await settled(page)
     const found: Record<string, string[]> = {}
     for (const section of await page.locator('section.found').all()) {
@@ -63,6 +63,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
   test('is done by another identifier, and by an id on all trackers', async () => {
     assert.deepEqual(await find('userId=42'), { shop: ['laptop'] })
     assert.deepEqual(await find(' phone '), { blog: ['phone'], shop: ['phone'] })
+    assert.deepEqual(await find('lap'), { shop: ['laptop'] }, 'its beginning will do')
     assert.deepEqual(await find('a@b=c'), { shop: ['a@b=c'] }, 'an id may look like an address')
     assert.equal((await find('userId=crowd')).shop?.length, 210)
     await page.goto('/console/keys')
@@ -79,13 +80,13 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
 
   test('shows what went wrong, and tries again', async () => {
     const error = { code: 'internal_error', message: 'Something went wrong on our side.' }
-    await page.route('**/console/api/subjects/search', (route) =>
+    await page.route('**/console/api/find', (route) =>
       route.fulfill({ status: 500, json: { error, meta: { requestId: 'req-500' } } }),
     )
     await hands.type(label, email)
     await page.keyboard.press('Enter')
     await page.getByText('This could not be loaded').waitFor()
-    await page.unroute('**/console/api/subjects/search')
+    await page.unroute('**/console/api/find')
     await hands.press('Try again')
     await page.getByText('3 data subjects on 2 trackers').waitFor()
   })
@@ -98,6 +99,44 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     await page.reload()
     await page.getByRole('heading', { name: 'Whom are you looking for?' }).waitFor()
     assert.equal((await page.content()).includes(email), false)
+    assert.deepEqual(seat.complaints, [])
+  })
+
+  test('suggests while one types, and the keyboard alone leads to a person', async () => {
+    await page.goto('/console/members')
+    await settled(page)
+    await page.keyboard.press('/')
+    await page.keyboard.insertText('ADA@example.com')
+    const options = page.getByRole('listbox', { name: 'People found' }).getByRole('option')
+    await options.nth(2).waitFor()
+    assert.deepEqual(
+      await page
+        .getByRole('listbox')
+        .getByRole('group')
+        .evaluateAll((all) => all.map((each) => each.ariaLabel)),
+      ['shop', 'blog'],
+    )
+    await assertAccessible(page, 'suggestions')
+    const marked = () => page.locator('[role=option][aria-selected=true]').allInnerTexts()
+    const field = page.getByLabel(label)
+    assert.equal(await field.getAttribute('aria-expanded'), 'true')
+    await page.keyboard.press('ArrowDown')
+    assert.match((await marked()).join(), /^(laptop|phone)\b/)
+    await page.keyboard.press('ArrowUp')
+    assert.deepEqual(await marked(), [], 'above the first is the field')
+    await page.keyboard.press('ArrowUp')
+    assert.match((await marked()).join(), /^reader\b/)
+    const id = await page.locator('[role=option][aria-selected=true]').getAttribute('id')
+    assert.equal(await field.getAttribute('aria-activedescendant'), id)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'reader', level: 1 }).waitFor()
+    await page.keyboard.press('ControlOrMeta+k')
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'find-person')
+    await page.keyboard.insertText('crowd-')
+    await options.nth(4).waitFor()
+    assert.equal(await options.count(), 5, 'a few of many')
+    await page.keyboard.press('Escape')
+    await page.getByRole('listbox').waitFor({ state: 'hidden' })
     assert.deepEqual(seat.complaints, [])
   })
 

@@ -98,6 +98,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     for (const path of ['/console/trackers/shop', '/console/trackers/shop/subjects/anna']) {
       await page.goto(path)
       await page.getByText('This is not there').first().waitFor()
+      assert.equal(await page.getByText('This is not there').count(), 1, 'and say it once')
     }
     await page.goto('/console/keys')
     await page.getByText('No keys yet').waitFor()

@@ -1,11 +1,13 @@
 import { useId, useState } from 'preact/hooks'
+import { ActorName } from '../parts/actor.tsx'
 import { Button } from '../parts/button.tsx'
-import { Icon, type IconName } from '../parts/icon.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { Page } from '../parts/page.tsx'
 import { Pager, usePaging } from '../parts/pager.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { counted, When } from '../parts/when.tsx'
 import { useResource } from '../resource.ts'
+import { Link } from '../router.tsx'
 import { textParam, useSearchParams } from '../search-params.ts'
 import type { Activity, ActivityList } from '../types.ts'
 
@@ -102,7 +104,7 @@ function ActivityTable({ entries }: { entries: Activity[] }) {
                 <Detail entry={entry} />
               </th>
               <td data-label="Who">
-                <Who actor={entry.actor} />
+                <ActorName actor={entry.actor} />
               </td>
               <td data-label="When">
                 <When at={entry.at} as="exact" />
@@ -158,32 +160,9 @@ function Detail({ entry: { target, counts, ledgerIndex } }: { entry: Activity })
       {ledgerIndex !== null && (
         <>
           {' · '}
-          <a
-            href={`/console/api/ledger/entry?index=${ledgerIndex}`}
-            download={`ledger-entry-${ledgerIndex}.json`}
-          >
-            Entry {ledgerIndex} of the ledger
-          </a>
+          <Link to={`/console/erasures/${ledgerIndex}`}>Certificate {ledgerIndex}</Link>
         </>
       )}
-    </span>
-  )
-}
-
-function Who({ actor }: { actor: Activity['actor'] }) {
-  const icons: Record<typeof actor.kind, IconName> = {
-    member: 'person',
-    key: 'keys',
-    'command-line': 'terminal',
-  }
-  const name = actor.kind === 'command-line' ? 'Command line' : actor.name
-  return (
-    <span class="who">
-      <Icon name={icons[actor.kind]} />
-      <span>
-        {actor.kind === 'key' && <span class="visually-hidden">API key </span>}
-        {name}
-      </span>
     </span>
   )
 }

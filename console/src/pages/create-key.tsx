@@ -1,6 +1,6 @@
 import { useId, useState } from 'preact/hooks'
 import { change } from '../api.ts'
-import { useForm } from '../form.ts'
+import { invalid, useForm } from '../form.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Failure, Field, Note } from '../parts/field.tsx'
@@ -31,9 +31,10 @@ export function CreateKey({ onCreated, onClose }: { onCreated(issued: IssuedKey)
     <Dialog title="Create an API key" onClose={onClose}>
       <form
         noValidate
-        onSubmit={form.submit(async () =>
-          onCreated(await change<IssuedKey>('/keys', { name, scopes, expiresAt: expiresAt(expiry, day) })),
-        )}
+        onSubmit={form.submit(async () => {
+          if (expiry === 'date' && day === '') throw invalid('expiresAt', 'Choose the last day it works')
+          onCreated(await change<IssuedKey>('/keys', { name, scopes, expiresAt: expiresAt(expiry, day) }))
+        })}
       >
         <Field
           label="Name"

@@ -11,18 +11,43 @@ import { Door } from './door.tsx'
 
 /** Where a one-time link leads. Its token stands behind the hash, which browsers send to nobody. */
 export function JoinPage() {
-  const [token] = useState(() => location.hash.slice(1))
+  const [token, setToken] = useState(() => location.hash.slice(1))
   const [invitation, setInvitation] = useState<Invited | null>(null)
   const [error, setError] = useState<ApiError | null>(null)
   const [password, setPassword] = useState('')
   const form = useForm()
+  // Who opens another link where this page is already does not load it anew.
   useEffect(() => {
+    const take = () => {
+      if (location.hash === '') return
+      setInvitation(null)
+      setError(null)
+      setToken(location.hash.slice(1))
+    }
+    addEventListener('hashchange', take)
+    return () => removeEventListener('hashchange', take)
+  }, [])
+  useEffect(() => {
+    if (token === '') return
     // Not for the history, and not for whoever looks over a shoulder.
     history.replaceState(null, '', location.pathname)
-    change<Invited>('/invitation', { token: token || 'none' })
+    change<Invited>('/invitation', { token })
       .then(setInvitation)
       .catch((error: unknown) => setError(error instanceof ApiError ? error : unexpected(error)))
   }, [token])
+  if (token === '') {
+    return (
+      <Door title="Open the link again">
+        <p class="intro">
+          This page was loaded anew, and it does not keep the link it was opened with. A link that has not
+          been used yet still works: open it once more from where you have it.
+        </p>
+        <p>
+          <Link to="/console/sign-in">Sign in instead</Link>
+        </p>
+      </Door>
+    )
+  }
   if (error) {
     return (
       <Door title="This link is no good">

@@ -73,7 +73,7 @@ export function KeysPage() {
           title={`Revoke “${doing.key.name}”`}
           action="Revoke for good"
           kind="danger"
-          typing={{ what: 'key’s name', text: doing.key.name, field: 'name' }}
+          typing={{ what: 'the key’s name', text: doing.key.name, field: 'name' }}
           onConfirm={async (name) => {
             await change(`/keys/${doing.key.id}/revoke`, { name })
             tell(`Revoked “${doing.key.name}”`)

@@ -5,7 +5,7 @@ import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/confirm.tsx'
 import { Page } from '../parts/page.tsx'
 import { Loaded } from '../parts/states.tsx'
-import { tell } from '../parts/toasts.tsx'
+import { tell, tellFailure } from '../parts/toasts.tsx'
 import { When } from '../parts/when.tsx'
 import { refresh, useResource } from '../resource.ts'
 import { navigate } from '../router.tsx'
@@ -26,6 +26,10 @@ export function MembersPage() {
     if (id === me.id) navigate('/console/sign-in')
     else void refresh('/members')
   }
+  /** Who has not used theirs yet gets another; the one before is no good any more. */
+  function makeLink({ email }: Member): void {
+    change<Invitation>('/members', { email }).then(setInvited).catch(tellFailure)
+  }
   return (
     <Page
       title="Members"
@@ -37,7 +41,7 @@ export function MembersPage() {
       }
     >
       <Loaded resource={members}>
-        {({ members }) => <MemberTable members={members} me={me} onRemove={setRemoving} />}
+        {({ members }) => <MemberTable {...{ members, me }} onLink={makeLink} onRemove={setRemoving} />}
       </Loaded>
       {isInviting && (
         <Invite
@@ -73,10 +77,12 @@ export function MembersPage() {
 function MemberTable({
   members,
   me,
+  onLink,
   onRemove,
 }: {
   members: Member[]
   me: Member
+  onLink(member: Member): void
   onRemove(member: Member): void
 }) {
   return (
@@ -111,6 +117,11 @@ function MemberTable({
                 <When at={member.joinedAt} as="day" none="not yet" />
               </td>
               <td class="row-actions">
+                {member.joinedAt === null && (
+                  <Button kind="quiet" label={`New link for ${member.email}`} onClick={() => onLink(member)}>
+                    New link
+                  </Button>
+                )}
                 <Button kind="quiet risky" label={`Remove ${member.email}`} onClick={() => onRemove(member)}>
                   Remove
                 </Button>

@@ -56,7 +56,8 @@ export function SignInPage() {
         </Button>
       </form>
       <p class="note">
-        No password yet, or a forgotten one? Ask another member or your operator for a new link.
+        No password yet? Any member can make you a new link. Forgotten it? Your operator can, with{' '}
+        <code>lethe members link</code>.
       </p>
     </Door>
   )

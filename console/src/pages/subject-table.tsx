@@ -1,4 +1,5 @@
-import { encode } from '../api.ts'
+import { subjectAddress } from '../find.ts'
+import { Id } from '../parts/id.tsx'
 import { formatNumber, When } from '../parts/when.tsx'
 import { Link } from '../router.tsx'
 import type { SubjectSummary } from '../types.ts'
@@ -25,8 +26,10 @@ export function SubjectTable({ trackerId, subjects }: { trackerId: string; subje
           {subjects.map(({ subjectId, firstSeenAt, lastSeenAt, counts }) => (
             <tr key={subjectId} class="leads">
               <th scope="row">
-                <Link to={`/console/trackers/${encode(trackerId)}/subjects/${encode(subjectId)}`}>
-                  <code class="wrap">{subjectId}</code>
+                <Link to={subjectAddress({ trackerId, subjectId })}>
+                  <code class="wrap">
+                    <Id text={subjectId} />
+                  </code>
                 </Link>
               </th>
               <td data-label="Last seen">

@@ -1,8 +1,8 @@
 import { useId, useState } from 'preact/hooks'
-import { encode } from '../api.ts'
+import { ApiError, encode } from '../api.ts'
 import { Page } from '../parts/page.tsx'
 import { Pager, usePaging } from '../parts/pager.tsx'
-import { Empty, Loaded } from '../parts/states.tsx'
+import { Broken, Empty, Loaded } from '../parts/states.tsx'
 import { useResource } from '../resource.ts'
 import { choiceParam, textParam, useSearchParams } from '../search-params.ts'
 import type { SubjectList as SubjectPage, TrackerList } from '../types.ts'
@@ -17,17 +17,25 @@ const sorts = [
 ]
 const sortParam = choiceParam('-lastSeenAt', 'lastSeenAt', 'subjectId')
 const pageSize = 25
+const above = { to: '/console/trackers', title: 'Trackers' }
 
 export function SubjectsPage({ trackerId }: { trackerId: string }) {
   const trackers = useResource<TrackerList>('/trackers')
   const tracker = trackers.data?.trackers.find(({ id }) => id === trackerId)
   const [measure, setMeasure] = useState<'sessions' | 'events'>('sessions')
+  if (trackers.data && !tracker) {
+    return (
+      <Page title="No such tracker" above={above}>
+        <Broken error={new ApiError(404, 'not_found', 'There is no such tracker here.', null)} />
+      </Page>
+    )
+  }
   return (
     <Page
       title={tracker?.name ?? trackerId}
       within="Trackers"
       intro={tracker ? `${subjectCount(tracker)} data subjects` : ' '}
-      above={{ to: '/console/trackers', title: 'Trackers' }}
+      above={above}
     >
       <section class="card" aria-labelledby="totals">
         <header>

@@ -4,6 +4,8 @@ import { useForm } from '../form.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { Failure, Field } from './field.tsx'
+import { Id } from './id.tsx'
+import { isTyped } from './invisible.ts'
 
 interface ConfirmProps {
   title: string
@@ -11,7 +13,7 @@ interface ConfirmProps {
   /** What the button says that does it. */
   action: string
   kind?: 'primary' | 'danger'
-  /** What must be typed before it can be done, and what that is. */
+  /** What must be typed before it can be done, as far as it can be seen, and what that is. It is handed on as it stands. */
   typing?: { what: string; text: string; field: string }
   onConfirm(typed: string): Promise<void>
   onClose(): void
@@ -31,12 +33,16 @@ export function Confirm({
   const form = useForm()
   return (
     <Dialog title={title} onClose={onClose}>
-      <form onSubmit={form.submit(() => onConfirm(typed))}>
+      <form onSubmit={form.submit(() => onConfirm(typing?.text ?? ''))}>
         <div class="prose">{children}</div>
         {typing && (
           <Field
-            label={`Type the ${typing.what} to confirm`}
-            hint={<code class="wrap">{typing.text}</code>}
+            label={`Type ${typing.what} to confirm`}
+            hint={
+              <code class="wrap">
+                <Id text={typing.text} />
+              </code>
+            }
             value={typed}
             onInput={setTyped}
             problem={form.fields[typing.field]}
@@ -51,7 +57,7 @@ export function Confirm({
             type="submit"
             kind={kind}
             isBusy={form.isBusy}
-            isDisabled={typing !== undefined && typed !== typing.text}
+            isDisabled={typing !== undefined && !isTyped(typed, typing.text)}
           >
             {action}
           </Button>

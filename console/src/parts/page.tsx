@@ -12,12 +12,15 @@ interface PageProps {
   above?: { to: string; title: string }
   /** What it belongs to, such as a tracker: the window's title says it too. */
   within?: string | undefined
+  /** The heading, where it is more than its text. */
+  heading?: ComponentChildren
   isCode?: boolean
   children: ComponentChildren
 }
 
 /** A page with its heading, which gets the focus when one comes here: who listens hears where they are. */
-export function Page({ title, intro, actions, above, within, isCode = false, children }: PageProps) {
+export function Page(props: PageProps) {
+  const { title, intro, actions, above, within, heading: shown = title, isCode = false, children } = props
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     heading.current?.focus({ preventScroll: true })
@@ -39,7 +42,7 @@ export function Page({ title, intro, actions, above, within, isCode = false, chi
       <header class="page-head">
         <div>
           <h1 ref={heading} tabIndex={-1} class={isCode ? 'code' : undefined}>
-            {title}
+            {shown}
           </h1>
           {intro && <p class="intro">{intro}</p>}
         </div>

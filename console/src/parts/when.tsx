@@ -4,6 +4,8 @@ const dayOnly = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const calendarDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
 
+const timeOnly = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+
 const formats = { full, exact, day: dayOnly }
 
 /** An instant in the reader's locale and time zone, with UTC on hover. */
@@ -20,6 +22,15 @@ export function When({
   return (
     <time datetime={at} title={utc(at)}>
       {formats[as].format(new Date(at))}
+    </time>
+  )
+}
+
+/** The time of day of an instant, where the day is told beside it. */
+export function Time({ at }: { at: string }) {
+  return (
+    <time datetime={at} title={utc(at)}>
+      {timeOnly.format(new Date(at))}
     </time>
   )
 }

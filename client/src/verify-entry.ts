@@ -1,0 +1,26 @@
+import { decodeHash } from './base64.ts'
+import { type ErasureRecord, parseErasureRecord } from './erasure-record.ts'
+import { hashLeaf, isIncluded } from './merkle-proof.ts'
+import type { ReceiptParts } from './parse-receipt.ts'
+import { VerificationError } from './verification-error.ts'
+import { type CheckpointOptions, type VerifiedCheckpoint, verifyCheckpoint } from './verify-checkpoint.ts'
+
+/**
+ * Verifies that an entry stands in the ledger whose head one of the keys signed. Whom it is about takes the nonce of its receipt. Throws
+ * a `VerificationError`.
+ */
+export async function verifyEntry(
+  { record, index, proof, checkpoint }: Omit<ReceiptParts, 'nonce'>,
+  { verifierKeys }: CheckpointOptions,
+): Promise<{ record: ErasureRecord; checkpoint: VerifiedCheckpoint }> {
+  const head = await verifyCheckpoint(checkpoint, { verifierKeys })
+  const leafHash = await hashLeaf(new TextEncoder().encode(record))
+  const root = decodeHash(head.rootHash)
+  if (root === null || !(await isIncluded(index, leafHash, proof, { size: head.size, root }))) {
+    throw new VerificationError(
+      'not_included',
+      `The proof does not show that the entry stands at ${index} in the ledger of ${head.size} entries.`,
+    )
+  }
+  return { record: parseErasureRecord(record), checkpoint: head }
+}

@@ -1,0 +1,164 @@
+import type { ComponentChildren } from 'preact'
+import { ActorName } from '../parts/actor.tsx'
+import { Icon, Logo } from '../parts/icon.tsx'
+import { counted, formatNumber, When } from '../parts/when.tsx'
+import type { Verdict } from '../verify.ts'
+import type { Checked } from './certificate.tsx'
+import { Seal } from './seal.tsx'
+
+/** The certificate itself: what is printed. */
+export function CertificateSheet({ checked }: { checked: Checked[] }) {
+  const [first] = checked
+  if (!first) return null
+  const { organisation, scrub } = first.certificate
+  const erasures = checked.map(({ certificate }) => certificate.erasure)
+  const sessions = erasures.reduce((sum, { counts }) => sum + counts.sessions, 0)
+  const events = erasures.reduce((sum, { counts }) => sum + counts.events, 0)
+  const trackers = new Set(erasures.map(({ trackerId }) => trackerId)).size
+  return (
+    <article class="sheet" aria-label="Certificate of erasure">
+      <header>
+        <p class="sheet-brand">
+          <Logo />
+          <span>
+            <strong>Lethe</strong>
+            <small>{organisation}</small>
+          </span>
+        </p>
+        <Seal states={checked.map(({ verdict }) => verdict.state)} />
+      </header>
+      <p class="sheet-kind">Certificate of erasure</p>
+      <p class="sheet-figure">{headline(sessions, events)}</p>
+      <p class="sheet-lead">
+        {erasures.length === 1
+          ? 'Everything that was stored about one data subject'
+          : `Everything that was stored about ${counted(erasures.length, 'data subject')} on ${counted(trackers, 'tracker')}`}
+        , erased for good on <When at={erasures.at(-1)?.erasedAt ?? null} as="exact" />.
+      </p>
+      {checked.map((each) => (
+        <Entry key={each.certificate.erasure.index} {...each} />
+      ))}
+      <section class="sheet-notes">
+        <Scrub {...{ scrub }} erasedAt={erasures.at(-1)?.erasedAt ?? ''} />
+        <p>
+          This certificate does not tell who was erased, and nothing here does. A receipt proves it to whoever
+          knows the data subject’s id: <code>lethe receipts verify</code> or the page docs/verify.html checks
+          one offline, with the key below, without asking this server.
+        </p>
+        <dl class="keys">
+          {first.certificate.verifierKeys.map((key) => (
+            <div key={key}>
+              <dt>Verifier key</dt>
+              <dd>
+                <code>{key}</code>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </section>
+    </article>
+  )
+}
+
+function headline(sessions: number, events: number): string {
+  if (sessions === 0 && events === 0) return 'Nothing was held'
+  return `${counted(events, 'event')} in ${counted(sessions, 'session')}`
+}
+
+function Entry({ certificate: { erasure, trackerName }, verdict }: Checked) {
+  const { index, erasedAt, trackerId, counts, by } = erasure
+  return (
+    <section class="entry" aria-label={`Entry ${index} of the ledger`}>
+      <dl>
+        <Fact title="Ledger entry">
+          No. {index}
+          {verdict.state === 'verified' && ` of ${formatNumber(verdict.checkpoint.size)}`}
+        </Fact>
+        <Fact title="Tracker">{trackerName ?? trackerId}</Fact>
+        <Fact title="Deleted">
+          {counted(counts.sessions, 'session')}, {counted(counts.events, 'event')}
+        </Fact>
+        <Fact title="Erased at">
+          <time datetime={erasedAt}>{erasedAt.replace('T', ' ').replace('Z', ' UTC')}</time>
+        </Fact>
+        <Fact title="Asked for by">{by ? <ActorName actor={by.actor} /> : 'no longer known'}</Fact>
+        <Fact title="Request id">{by?.requestId ? <code class="wrap">{by.requestId}</code> : 'none'}</Fact>
+      </dl>
+      <Checks verdict={verdict} />
+    </section>
+  )
+}
+
+function Fact({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+/** What this browser has checked, each with what it goes by. */
+function Checks({ verdict }: { verdict: Verdict }) {
+  if (verdict.state !== 'verified') {
+    return (
+      <p class={`checks ${verdict.state}`}>
+        <Icon name="alert" />
+        {verdict.state === 'refused' ? 'It does not verify: ' : 'This browser cannot verify it: '}
+        {verdict.why}
+      </p>
+    )
+  }
+  const { checkpoint, isSubjectProven } = verdict
+  return (
+    <ul class="checks" aria-label="Checked in this browser">
+      <Check what="The entry stands in the ledger’s tree">
+        whose root is <code>{checkpoint.rootHash}</code>
+      </Check>
+      <Check what="The ledger is signed">
+        by <code>{checkpoint.origin}</code>
+      </Check>
+      {isSubjectProven && (
+        <Check what="The receipt is of the data subject that was erased">checked with its id, just now</Check>
+      )}
+    </ul>
+  )
+}
+
+function Check({ what, children }: { what: string; children: ComponentChildren }) {
+  return (
+    <li>
+      <Icon name="check" />
+      <span>
+        <strong>{what}</strong> <span class="muted">{children}</span>
+      </span>
+    </li>
+  )
+}
+
+/** What becomes of the bytes that a store's files may still hold. */
+function Scrub({
+  scrub,
+  erasedAt,
+}: {
+  scrub: { lastAt: string; reachesEveryByte: boolean }
+  erasedAt: string
+}) {
+  const isDone = scrub.lastAt > erasedAt
+  const what = scrub.reachesEveryByte
+    ? 'leaves not one byte of it in the store’s files'
+    : 'frees the room it took in the store’s files'
+  return (
+    <p>
+      <strong>{isDone ? 'Scrubbed.' : 'The scrub follows.'}</strong> No query finds it since that moment.{' '}
+      {isDone ? (
+        <>
+          The scrub of <When at={scrub.lastAt} /> {what}.
+        </>
+      ) : (
+        <>The next scrub, by itself at night, {what}.</>
+      )}{' '}
+      What happened before and comes in later, by an import or from a backup, is refused.
+    </p>
+  )
+}

@@ -1,0 +1,93 @@
+import { ActorName } from '../parts/actor.tsx'
+import { Page } from '../parts/page.tsx'
+import { Pager, usePaging } from '../parts/pager.tsx'
+import { Empty, Loaded } from '../parts/states.tsx'
+import { counted, formatNumber, When } from '../parts/when.tsx'
+import { useResource } from '../resource.ts'
+import { Link } from '../router.tsx'
+import type { ErasureList, LedgerErasure, TrackerList } from '../types.ts'
+
+const pageSize = 25
+
+/** Every erasure there was, by the ledger, newest first. */
+export function ErasuresPage() {
+  const paging = usePaging()
+  const parameters = new URLSearchParams({ limit: String(pageSize) })
+  if (paging.cursor !== null) parameters.set('cursor', paging.cursor)
+  const erasures = useResource<ErasureList>(`/erasures?${parameters}`)
+  return (
+    <Page
+      title="Erasures"
+      intro="Every erasure has an entry in the ledger, and a certificate. None of them tells who was erased."
+    >
+      <Loaded resource={erasures} lines={10}>
+        {({ erasures, size, nextCursor }) =>
+          size === 0 ? (
+            <Empty icon="erasures" title="Nobody has been erased yet">
+              <p>
+                Find whoever asked for it with the search box, and erase them from their page. What is left is
+                a certificate here, which anybody can check.
+              </p>
+            </Empty>
+          ) : (
+            <>
+              <ErasureTable erasures={erasures} size={size} />
+              <Pager paging={paging} nextCursor={nextCursor} label="Pages of erasures" />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}
+
+function ErasureTable({ erasures, size }: { erasures: LedgerErasure[]; size: number }) {
+  const trackers = useResource<TrackerList>('/trackers')
+  const nameOf = (id: string) => trackers.data?.trackers.find((tracker) => tracker.id === id)?.name ?? id
+  return (
+    <div class="table-frame">
+      <table class="table">
+        <caption class="visually-hidden">{counted(size, 'erasure')}, newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Certificate</th>
+            <th scope="col">When</th>
+            <th scope="col">Tracker</th>
+            <th scope="col">Asked for by</th>
+            <th scope="col" class="number">
+              Sessions
+            </th>
+            <th scope="col" class="number">
+              Events
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {erasures.map(({ index, erasedAt, trackerId, counts, alreadyErased, by }) => (
+            <tr key={index} class="leads">
+              <th scope="row">
+                <Link to={`/console/erasures/${index}`}>
+                  <span class="strong">No. {index}</span>
+                </Link>
+                {alreadyErased && <span class="muted">nothing was held</span>}
+              </th>
+              <td data-label="When">
+                <When at={erasedAt} />
+              </td>
+              <td data-label="Tracker">{nameOf(trackerId)}</td>
+              <td data-label="Asked for by">
+                {by ? <ActorName actor={by.actor} /> : <span class="muted">no longer known</span>}
+              </td>
+              <td class="number" data-label="Sessions">
+                {formatNumber(counts.sessions)}
+              </td>
+              <td class="number" data-label="Events">
+                {formatNumber(counts.events)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,87 @@
+import { Id } from '../parts/id.tsx'
+import { Ago, formatNumber, When } from '../parts/when.tsx'
+import type { Subject } from '../types.ts'
+import { Attributes } from './attributes.tsx'
+
+const dayMs = 86_400_000
+
+interface SubjectFactsProps {
+  subject: Subject
+  retentionDays: number
+  trackerName: string
+}
+
+/** Who a subject is, how much there is of it, and until when. */
+export function SubjectFacts({ subject, retentionDays, trackerName }: SubjectFactsProps) {
+  const { counts, firstSeenAt, lastSeenAt, identifiers, attributes } = subject
+  return (
+    <aside class="facts-card" aria-label="Who it is">
+      <dl class="figures">
+        <div>
+          <dt>Sessions</dt>
+          <dd class="figure">{formatNumber(counts.sessions)}</dd>
+        </div>
+        <div>
+          <dt>Events</dt>
+          <dd class="figure">{formatNumber(counts.events)}</dd>
+        </div>
+      </dl>
+      <section aria-labelledby="who">
+        <h2 id="who">Known by</h2>
+        {identifiers.length === 0 ? (
+          <p class="muted">Nothing but its id.</p>
+        ) : (
+          <ul class="known-by">
+            {identifiers.map(({ name, value }) => (
+              <li key={`${name} ${value}`}>
+                <span class="muted">{name}</span> <Id text={value} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+      <section aria-labelledby="attributes">
+        <h2 id="attributes">As of the newest session</h2>
+        <Attributes of={attributes} none="Nothing was collected." />
+      </section>
+      <section aria-labelledby="kept">
+        <h2 id="kept">Where it stands</h2>
+        <dl class="facts">
+          <div>
+            <dt>Tracker</dt>
+            <dd>{trackerName}</dd>
+          </div>
+          <div>
+            <dt>First seen</dt>
+            <dd>
+              <When at={firstSeenAt} />
+            </dd>
+          </div>
+          <div>
+            <dt>Last seen</dt>
+            <dd>
+              <Ago at={lastSeenAt} />
+            </dd>
+          </div>
+          <div>
+            <dt>The oldest of it goes</dt>
+            <dd>
+              <When at={later(firstSeenAt, retentionDays)} as="day" />
+            </dd>
+          </div>
+          <div>
+            <dt>All of it, without a new visit</dt>
+            <dd>
+              <When at={later(lastSeenAt, retentionDays)} as="day" />
+            </dd>
+          </div>
+        </dl>
+        <p class="note">What is older than {formatNumber(retentionDays)} days is deleted by itself.</p>
+      </section>
+    </aside>
+  )
+}
+
+function later(at: string, days: number): string {
+  return new Date(Date.parse(at) + days * dayMs).toISOString()
+}

@@ -1,0 +1,136 @@
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { Dialog } from '../parts/dialog.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Id } from '../parts/id.tsx'
+import { useMedia } from '../parts/media.ts'
+import { Broken, Skeleton } from '../parts/states.tsx'
+import { VirtualList } from '../parts/virtual-list.tsx'
+import { counted, formatDay, lasting, Time, When } from '../parts/when.tsx'
+import { usePages } from '../resource.ts'
+import type { Event, EventList, SessionList } from '../types.ts'
+import { Attributes } from './attributes.tsx'
+import { type TimelineRow, timelineRows } from './timeline-rows.ts'
+
+const pageSize = 200
+const dayMs = 86_400_000
+
+interface TimelineProps {
+  api: string
+  /** The day to begin with, going backwards; an empty text for the newest. */
+  day: string
+}
+
+/** What a subject did, newest first, session by session. What lies further down is fetched as one gets there. */
+export function Timeline({ api, day }: TimelineProps) {
+  const until = day === '' ? '' : `&until=${new Date(Date.parse(day) + dayMs).toISOString()}`
+  const events = usePages<EventList>(`${api}/events?limit=${pageSize}${until}`)
+  const sessions = usePages<SessionList>(`${api}/sessions?limit=${pageSize}${until}`)
+  const [shown, show] = useState<Event | null>(null)
+  const isNarrow = useMedia('(max-width: 860px)')
+  const rows = useMemo(
+    () =>
+      timelineRows(
+        events.pages.flatMap((page) => page.events),
+        sessions.pages.flatMap((page) => page.sessions),
+        events.hasMore,
+      ),
+    [events.pages, sessions.pages, events.hasMore],
+  )
+  const lastEvent = events.pages.at(-1)?.events.at(-1)?.occurredAt ?? ''
+  const lastSession = sessions.pages.at(-1)?.sessions.at(-1)?.startedAt ?? ''
+  // Sessions are fetched as far back as events are.
+  useEffect(() => {
+    if (sessions.hasMore && (lastSession > lastEvent || !events.hasMore)) sessions.loadMore()
+  }, [lastEvent, lastSession, sessions.hasMore, sessions.isLoading])
+  const heightOf = useMemo(() => {
+    const [ofSession, ofEvent] = isNarrow ? [72, 62] : [60, 38]
+    return (row: TimelineRow) => (row.kind === 'session' ? ofSession : ofEvent)
+  }, [isNarrow])
+  const error = events.error ?? sessions.error
+  if (error && rows.length === 0) {
+    return <Broken error={error} onRetry={events.error ? events.reload : sessions.reload} />
+  }
+  if (events.pages.length === 0) return <Skeleton lines={8} />
+  return (
+    <>
+      <VirtualList
+        label="Sessions and events"
+        {...{ rows, heightOf, keyOf }}
+        onNearEnd={() => events.hasMore && events.loadMore()}
+      >
+        {(row) =>
+          row.kind === 'session' ? <SessionLine {...row} /> : <EventLine event={row.event} onShow={show} />
+        }
+      </VirtualList>
+      <p class="timeline-end" role="status">
+        {events.hasMore ? 'Fetching earlier events…' : 'That is all there is.'}
+      </p>
+      {error && <Broken error={error} onRetry={events.reload} />}
+      {shown && <EventDialog event={shown} onClose={() => show(null)} />}
+    </>
+  )
+}
+
+function keyOf(row: TimelineRow, index: number): string {
+  return row.kind === 'session'
+    ? `${row.sessionId} ${row.isContinued ? index : ''}`
+    : row.event.occurredAt + row.event.eventId
+}
+
+function SessionLine({ session, sessionId, isContinued }: Extract<TimelineRow, { kind: 'session' }>) {
+  const facts = Object.values(session?.attributes ?? {}).filter((value) => typeof value === 'string')
+  return (
+    <div class="session-line" title={`Session ${sessionId}`}>
+      <p>
+        <strong>{session ? <When at={session.startedAt} /> : 'Session'}</strong>
+        {isContinued && <span class="muted"> continued</span>}
+        {session && (
+          <span class="muted">
+            {lasting(session.startedAt, session.endedAt)} · {counted(session.counts.events, 'event')}
+          </span>
+        )}
+      </p>
+      <p class="muted clipped">
+        {facts.length > 0 ? <bdi>{facts.join(' · ')}</bdi> : <code>{sessionId}</code>}
+      </p>
+    </div>
+  )
+}
+
+function EventLine({ event, onShow }: { event: Event; onShow(event: Event): void }) {
+  const { name, occurredAt, properties } = event
+  return (
+    <button type="button" class="event-line" onClick={() => onShow(event)}>
+      <Time at={occurredAt} />
+      <span class="event-name clipped">
+        <Id text={name} />
+      </span>
+      <span class="event-facts clipped">
+        {Object.entries(properties).map(([key, value]) => (
+          <bdi key={key}>
+            <span class="muted">{key}</span> {typeof value === 'string' ? value : JSON.stringify(value)}
+          </bdi>
+        ))}
+      </span>
+      <Icon name="next" />
+    </button>
+  )
+}
+
+function EventDialog({ event, onClose }: { event: Event; onClose(): void }) {
+  const { name, occurredAt, properties, eventId, sessionId } = event
+  return (
+    <Dialog title={name} onClose={onClose}>
+      <div class="prose">
+        <p>
+          <When at={occurredAt} as="exact" />{' '}
+          <span class="muted">
+            {formatDay(occurredAt.slice(0, 10))}, {occurredAt.slice(11, 23)} UTC
+          </span>
+        </p>
+        <Attributes of={{ ...properties }} none="Nothing was collected with this event." />
+        <Attributes of={{ 'event id': eventId, 'session id': sessionId }} none="" />
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,44 @@
+import { decodeHash } from '../../client/src/base64.ts'
+import { VerificationError } from '../../client/src/verification-error.ts'
+import type { VerifiedCheckpoint } from '../../client/src/verify-checkpoint.ts'
+import { verifyEntry } from '../../client/src/verify-entry.ts'
+import { verifyReceipt } from '../../client/src/verify-receipt.ts'
+import type { Certificate } from './types.ts'
+
+/** What this browser found out about an entry of the ledger, by itself. */
+export type Verdict =
+  | { state: 'verified'; checkpoint: VerifiedCheckpoint; isSubjectProven: boolean }
+  | { state: 'refused' | 'unknown'; why: string }
+
+/** Whether an entry stands in the signed ledger and says what the page says; with its receipt, also whom it is about. */
+export function verifyCertificate(
+  certificate: Certificate,
+  fresh: { receipt: string; subjectId: string } | null,
+): Promise<Verdict> {
+  return judged(async () => {
+    const { erasure, record, proof, checkpoint, verifierKeys } = certificate
+    const { index, trackerId } = erasure
+    const hashes = proof.map((text) => decodeHash(text) ?? new Uint8Array())
+    const entry = await verifyEntry({ record, index, proof: hashes, checkpoint }, { verifierKeys })
+    const { counts, erasedAt } = entry.record
+    if (
+      entry.record.trackerId !== trackerId ||
+      erasedAt !== erasure.erasedAt ||
+      counts.events !== erasure.counts.events ||
+      counts.sessions !== erasure.counts.sessions
+    )
+      throw new VerificationError('malformed_record', 'The entry says something else than this page.')
+    if (fresh) await verifyReceipt(fresh.receipt, { verifierKeys, trackerId, subjectId: fresh.subjectId })
+    return { state: 'verified', checkpoint: entry.checkpoint, isSubjectProven: fresh !== null }
+  })
+}
+
+async function judged(work: () => Promise<Verdict>): Promise<Verdict> {
+  try {
+    return await work()
+  } catch (error) {
+    const isRefused = error instanceof VerificationError && error.reason !== 'unsupported'
+    const why = error instanceof Error ? error.message : String(error)
+    return { state: isRefused ? 'refused' : 'unknown', why }
+  }
+}

@@ -1,0 +1,104 @@
+// Takes pictures of the console's pages, on the sample of `npm start`, for docs/images: in light, in dark and on a phone.
+import { mkdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
+import { createSample } from '../../src/operations/import/create-sample.ts'
+import { noBrowser, openBrowser, settled, sitDown } from '../../test/browser/browser.ts'
+import { openConsole } from '../../test/support/console.ts'
+import { startTestService } from '../../test/support/service.ts'
+
+if (noBrowser) throw new Error(noBrowser)
+
+const folder = fileURLToPath(new URL('../../docs/images/console/', import.meta.url))
+const only = process.argv[2] ?? ''
+mkdirSync(folder, { recursive: true })
+
+const ends: (() => unknown)[] = []
+const lifetime = { after: (end: () => unknown) => void ends.unshift(end) }
+try {
+  await takePictures()
+} finally {
+  for (const end of ends) await end()
+}
+
+async function takePictures(): Promise<void> {
+  const service = await startTestService(lifetime)
+  const { organisationId, trackerId, subjectId } = await createSample(service.services)
+  const member = await openConsole(service, organisationId, 'ada@sample.example')
+  const browser = await openBrowser(lifetime)
+  await eraseEverywhere(await newPage('light'), 'dora@example.com')
+  const email = 'ines@example.com'
+  const pages: Record<string, (page: Page) => Promise<unknown>> = {
+    'sign-in': (page) =>
+      page
+        .context()
+        .clearCookies()
+        .then(() => page.goto('/console/sign-in')),
+    trackers: (page) => page.goto('/console/trackers'),
+    tracker: (page) => page.goto(`/console/trackers/${trackerId}`),
+    subject: (page) => page.goto(`/console/trackers/${trackerId}/subjects/${subjectId}`),
+    find: async (page) => {
+      await page.goto('/console/trackers')
+      await settled(page)
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type(email)
+      await page.getByRole('option').first().waitFor()
+    },
+    search: async (page) => {
+      await page.goto('/console/trackers')
+      await look(page, email)
+    },
+    'erase-dialog': async (page) => {
+      await page.goto('/console/trackers')
+      await look(page, email)
+      await page.getByRole('button', { name: 'Erase everywhere' }).click()
+      await page.getByRole('dialog').waitFor()
+    },
+    certificate: (page) => page.goto('/console/erasures/0,1,2'),
+    erasures: (page) => page.goto('/console/erasures'),
+    batches: (page) => page.goto('/console/batches'),
+    keys: (page) => page.goto('/console/keys'),
+    activity: (page) => page.goto('/console/activity'),
+    members: (page) => page.goto('/console/members'),
+    settings: (page) => page.goto('/console/settings'),
+  }
+  for (const [name, open] of Object.entries(pages)) {
+    if (!name.includes(only)) continue
+    for (const look of ['light', 'dark', 'phone'] as const) {
+      const page = await newPage(look)
+      await open(page)
+      await settled(page)
+      await page.screenshot({ path: `${folder}${name}-${look}.png`, animations: 'disabled' })
+      await page.context().close()
+    }
+    console.log(name)
+  }
+
+  async function newPage(look: 'light' | 'dark' | 'phone'): Promise<Page> {
+    const isPhone = look === 'phone'
+    const { page } = await sitDown(browser, service, member, {
+      viewport: isPhone ? { width: 390, height: 844 } : { width: 1280, height: 860 },
+      deviceScaleFactor: isPhone ? 2 : 1.5,
+      hasTouch: isPhone,
+      colorScheme: look === 'dark' ? 'dark' : 'light',
+    })
+    return page
+  }
+}
+
+async function look(page: Page, text: string): Promise<void> {
+  await settled(page)
+  await page.getByRole('combobox').fill(text)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: text, level: 1 }).waitFor()
+  await settled(page)
+}
+
+async function eraseEverywhere(page: Page, email: string): Promise<void> {
+  await page.goto('/console/trackers')
+  await look(page, email)
+  await page.getByRole('button', { name: 'Erase everywhere' }).click()
+  await page.getByLabel(/^Type /).fill(email)
+  await page.getByRole('button', { name: 'Erase for good' }).click()
+  await page.getByText('Verified').waitFor()
+}

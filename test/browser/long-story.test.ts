@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { openConsole } from '../support/console.ts'
+import { anHourAgo, startShop, visit } from '../support/shop.ts'
+import { noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+
+const sessions = 8
+const eventsPerSession = 100
+
+describe('a data subject with a long story, in a browser', { skip: noBrowser }, async () => {
+  if (noBrowser) return
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+  await shop.ingest(
+    Array.from({ length: sessions }, (_, i) =>
+      visit('anna', {
+        sessionId: `s${i}`,
+        startedAt: anHourAgo - i * 86_400_000,
+        events: eventsPerSession,
+      }),
+    ).flat(),
+  )
+  const browser = await openBrowser({ after })
+  const seat = await sitDown(browser, shop, await openConsole(shop, shop.organisationId))
+  const { page } = seat
+  const asked = () => seat.requested.filter((address) => address.includes('/events?')).length
+  const drawn = () => page.locator('.virtual > li').count()
+
+  test('fetches what can be seen and little more, and draws no more than that', async () => {
+    await page.goto('/console/trackers/shop/subjects/anna')
+    await settled(page)
+    await page.locator('.event-line').first().waitFor()
+    assert.ok(asked() <= 2, `${asked()} pages of events`)
+    assert.ok((await drawn()) < 120, `${await drawn()} rows`)
+  })
+
+  test('comes page by page as one scrolls, each event once, down to the first', async () => {
+    const seen = new Set<string>()
+    const end = page.getByText('That is all there is.')
+    while ((await end.count()) === 0 || !(await end.isVisible()) || !(await atBottom())) {
+      for (const time of await page.locator('.event-line time').evaluateAll(datetimes)) seen.add(String(time))
+      await page.mouse.wheel(0, 700)
+      await page.evaluate(() => new Promise(requestAnimationFrame))
+    }
+    for (const time of await page.locator('.event-line time').evaluateAll(datetimes)) seen.add(String(time))
+    assert.equal(seen.size, sessions * eventsPerSession)
+    assert.equal(asked(), (sessions * eventsPerSession) / 200)
+    assert.ok((await drawn()) < 120, `${await drawn()} rows at the end`)
+    const last = page.locator('.virtual > li').last()
+    assert.equal(await last.getAttribute('aria-posinset'), String(sessions * (eventsPerSession + 1)))
+  })
+
+  test('begins with a day that is chosen, which the address keeps', async () => {
+    const day = new Date(anHourAgo - 5 * 86_400_000).toISOString().slice(0, 10)
+    await page.getByLabel('Until the end of').fill(day)
+    await settled(page)
+    await page.waitForURL(`**?day=${day}`)
+    const [first] = await page.locator('.event-line time').evaluateAll(datetimes)
+    assert.equal(String(first).slice(0, 10), day)
+    await page.reload()
+    await settled(page)
+    const [again] = await page.locator('.event-line time').evaluateAll(datetimes)
+    assert.equal(again, first)
+    await page.getByRole('button', { name: 'Back to the newest' }).click()
+    await page.waitForURL(/anna$/)
+    assert.deepEqual(seat.complaints, [])
+  })
+
+  function datetimes(all: Element[]): (string | null)[] {
+    return all.map((time) => time.getAttribute('datetime'))
+  }
+
+  function atBottom(): Promise<boolean> {
+    return page.evaluate(() => innerHeight + scrollY >= document.documentElement.scrollHeight - 2)
+  }
+})

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, describe, test } from 'node:test'
+import { verifyReceipt } from '@lethe/client'
+import { listIn, objectIn } from '../support/answers.ts'
+import { clientOf } from '../support/client.ts'
+import { openConsole } from '../support/console.ts'
+import { startShop, subjectPath, visit } from '../support/shop.ts'
+import { noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+
+const email = 'ada@example.com'
+
+describe('a request that comes in with an e-mail address', { skip: noBrowser }, async () => {
+  if (noBrowser) return
+  const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
+  await shop.createTracker(shop.organisationId, 'blog')
+  await shop.ingest([
+    ...visit('laptop', { events: 5, identifiers: { email } }),
+    ...visit('phone', { events: 2, identifiers: { email } }),
+    ...visit('reader', { trackerId: 'blog', identifiers: { email } }),
+    ...visit('somebody-else', { identifiers: { email: 'ben@example.com' } }),
+  ])
+  const browser = await openBrowser({ after })
+  const client = await openConsole(shop, shop.organisationId, 'desk@acme.example')
+
+  test('is answered: find, look, export, erase everywhere, print the certificate, verify it', async () => {
+    const { page, complaints } = await sitDown(browser, shop, client)
+    await page.goto('/console')
+    await settled(page)
+
+    // Find.
+    await page.keyboard.press('ControlOrMeta+k')
+    await page.keyboard.type(email)
+    const options = page.getByRole('option')
+    await options.nth(2).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByText('3 data subjects on 2 trackers').waitFor()
+
+    // Look, and hand out the export.
+    await page.getByRole('link', { name: 'laptop' }).click()
+    await page.getByText('What happened').waitFor()
+    await page.getByText(email).waitFor()
+    await page.locator('.event-line').nth(4).waitFor()
+    const exporting = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download an export' }).click()
+    const copy = objectIn({ of: JSON.parse(readFileSync(await (await exporting).path(), 'utf8')) }, 'of')
+    assert.equal(listIn(copy, 'events').length, 5)
+    await page.goBack()
+
+    // Erase everywhere.
+    await page.getByRole('button', { name: 'Erase everywhere' }).click()
+    await page.getByRole('row', { name: '2 trackers' }).waitFor()
+    assert.deepEqual(await page.getByRole('row', { name: '2 trackers' }).getByRole('cell').allInnerTexts(), [
+      '3',
+      '3',
+      '8',
+    ])
+    await page.getByLabel(/^Type what you looked for/).fill(email)
+    await page.getByRole('button', { name: 'Erase for good' }).click()
+    await page.getByText('8 events in 3 sessions').waitFor()
+    for (const [id, tracker] of [
+      ['laptop', 'shop'],
+      ['phone', 'shop'],
+      ['reader', 'blog'],
+    ] as const) {
+      assert.equal((await shop.ask(subjectPath(id, tracker), { key: shop.key })).status, 404)
+    }
+    assert.equal((await shop.ask(subjectPath('somebody-else'), { key: shop.key })).status, 200)
+
+    // Print the certificate.
+    await page.getByRole('status').getByText('Verified').waitFor()
+    assert.equal(new URL(page.url()).pathname, '/console/erasures/0,1,2')
+    const pdf = await page.pdf({ format: 'A4' })
+    assert.equal(pdf.subarray(0, 5).toString(), '%PDF-')
+
+    // Verify it, with the receipts and with nothing but what anybody can have.
+    const receipts: string[] = []
+    page.on('download', async (download) => receipts.push(readFileSync(await download.path(), 'utf8')))
+    await page.getByRole('button', { name: 'Download the receipts' }).click()
+    while (receipts.length < 3) await page.waitForTimeout(20)
+    const { verifierKeys } = await clientOf(shop).readLedger()
+    const verified = await Promise.all(receipts.map((receipt) => verifyReceipt(receipt, { verifierKeys })))
+    assert.equal(
+      verified.reduce((events, { record }) => events + record.counts.events, 0),
+      8,
+    )
+
+    // Nothing of whom it was stays: not in the page, its addresses or the search.
+    await page.goBack()
+    await settled(page)
+    const html = await page.content()
+    for (const trace of [email, 'laptop', 'phone', 'reader']) assert.equal(html.includes(trace), false, trace)
+    await page.keyboard.press('ControlOrMeta+k')
+    await page.keyboard.type(email)
+    await page.getByText('Nobody found.').waitFor()
+    assert.deepEqual(complaints, [])
+  })
+})
