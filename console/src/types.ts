@@ -282,6 +282,21 @@ export interface ActivityList {
   nextCursor: string | null
 }
 
+export interface Ledger {
+  origin: string
+  size: number
+  rootHash: string
+  checkpoint: string
+  verifierKeys: string[]
+  lastErasedAt: string | null
+}
+
+export interface LedgerVerification {
+  size: number
+  rootHash: string
+  problem: string | null
+}
+
 export interface ProvenEntry {
   index: number
   record: string

@@ -85,7 +85,14 @@ export interface ActivityQuery {
   since?: Instant
   /** Only what this request did. */
   requestId: string | null
+  /** Only what is of this kind. */
+  kind?: ActivityKind | null
+  /** Only what this member or key did, by its id, or the command line. */
+  actor?: string | null
 }
+
+/** What stands for whoever has the command line, where others have an id. */
+export const commandLineActor = 'command-line'
 
 export interface ActivityStore {
   /** Stores an entry of what changes nothing in the store. Does nothing when the organisation was deleted. */

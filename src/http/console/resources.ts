@@ -183,6 +183,17 @@ export const ActivityList = object(
   { entries: list(Activity), nextCursor: orNull(text()) },
   { title: 'ActivityList' },
 )
+export const Ledger = object(
+  {
+    ...{ origin: text(), size: integer(), rootHash: text(), checkpoint: text(), verifierKeys: list(text()) },
+    lastErasedAt: orNull(instant),
+  },
+  { title: 'Ledger' },
+)
+export const LedgerVerification = object(
+  { size: integer(), rootHash: text(), problem: orNull(text()) },
+  { title: 'LedgerVerification' },
+)
 /** What a link downloads: no page reads it. */
 export const ProvenEntry = object(
   { index: integer(), record: text(), leafHash: text(), proof: list(text()), checkpoint: text() },

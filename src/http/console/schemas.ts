@@ -61,17 +61,24 @@ export const findBody = {
 
 export const receiptBody = { ...provenEntryParameters, subjectId: text(identifier) }
 
-export const activityListParameters = {
-  ...sessionListParameters,
-  requestId: optional(
-    text({
-      minLength: 1,
-      maxLength: 200,
-      pattern: noControlCharacters,
-      'x-rule': '1 to 200 characters, no control characters',
-    }),
-  ),
+const shortText = {
+  minLength: 1,
+  maxLength: 200,
+  pattern: noControlCharacters,
+  'x-rule': '1 to 200 characters, no control characters',
 }
+
+export const activityFilterParameters = {
+  requestId: optional(text(shortText)),
+  kind: optional(text({ ...shortText, 'x-rule': 'a kind of activity' })),
+  actor: optional(text({ ...shortText, 'x-rule': 'the id of a member or a key, or command-line' })),
+  since: optional(text({ maxLength: 100, 'x-rule': instantRule })),
+  until: optional(text({ maxLength: 100, 'x-rule': instantRule })),
+}
+
+export const activityFormat = oneOf(['csv', 'json'], { 'x-rule': 'csv or json' })
+
+export const activityListParameters = { ...sessionListParameters, ...activityFilterParameters }
 
 /** How large a request with a list of people may be. */
 export const maxListBytes = 4 * 1024 * 1024

@@ -66,6 +66,12 @@ async function everyStatement(t: TestContext): Promise<{ path: string; statement
   for (const query of subjectQueries()) assert.ok(await store.subjects.list(tracker, query))
   const sought = [{ identifier: { name: 'email', value: 'a' } }, { subjectId: 'a' }]
   for (const each of sought) await store.search.subjects(tracker, { sought: each, limit: 9, after: null })
+  for (const kind of [null, 'key.created'] as const) {
+    for (const actor of [null, 'mem_1', 'command-line']) {
+      for (const requestId of [null, 'req'])
+        await store.activity.list('acme', { limit: 9, after: null, kind, actor, requestId })
+    }
+  }
   for (const table of store.transfer.tables) {
     const kinds = { text: 'a', integer: 1, key: '00' }
     const key = table.columns.slice(0, table.keyLength).map(({ kind }) => kinds[kind])

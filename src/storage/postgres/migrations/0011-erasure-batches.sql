@@ -23,7 +23,7 @@ CREATE TABLE erasure_batches (
   stepped_at bigint NOT NULL
 );
 CREATE INDEX erasure_batches_by_organisation ON erasure_batches (organisation_id, created_at, id);
-CREATE INDEX erasure_batches_running ON erasure_batches (stepped_at, id) WHERE state = 'running';
+CREATE INDEX erasure_batches_by_state ON erasure_batches (state, stepped_at, id);
 CREATE INDEX erasure_batches_open ON erasure_batches (created_at) WHERE finished_at IS NULL;
 CREATE INDEX erasure_batches_finished ON erasure_batches (finished_at) WHERE finished_at IS NOT NULL;
 

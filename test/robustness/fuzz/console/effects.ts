@@ -20,6 +20,7 @@ const mayChange: Record<string, readonly Part[]> = {
   'POST /console/api/trackers': ['trackers', 'activity'],
   'POST /console/api/trackers/{trackerId}/rename': ['trackers', 'activity'],
   'POST /console/api/find': [],
+  'POST /console/api/ledger/verify': [],
   'POST /console/api/batches/preview': [],
   'POST /console/api/batches': ['activity'],
   'POST /console/api/batches/{batchId}/pause': ['activity'],

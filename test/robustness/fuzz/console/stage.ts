@@ -139,7 +139,7 @@ async function meaningsOf(service: TestService, own: Settled): Promise<Record<st
     ...{ memberId: member.id, colleagueId: colleague.id, email: colleague.email },
     ...{ ended, old, idle, session },
     cursor: encodeCursor(['subjects', trackerId, 'subjectId', null, null, null], 0, 'a'),
-    activityCursor: encodeCursor(['activity', organisationId, null], now, 'x'),
+    activityCursor: encodeCursor(['activity', organisationId, null, null, null, null, null], now, 'x'),
   }
 }
 
