@@ -57,6 +57,7 @@ export async function startService(config: Config, services: Services, log: Log)
     passwords: passwordQueue(randomness),
     ...connectionsWithin(config.maxConnections),
     noteKeyUse: use.note,
+    noteKeyRefusal: use.noteRefusal,
     log,
     ...(metrics && { onAnswered: metrics.onAnswered }),
   })

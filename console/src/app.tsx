@@ -6,6 +6,7 @@ import { BatchesPage } from './pages/batches.tsx'
 import { CertificatePage } from './pages/certificate.tsx'
 import { ErasuresPage } from './pages/erasures.tsx'
 import { JoinPage } from './pages/join.tsx'
+import { KeyPage } from './pages/key.tsx'
 import { KeysPage } from './pages/keys.tsx'
 import { MembersPage } from './pages/members.tsx'
 import { NewBatchPage } from './pages/new-batch.tsx'
@@ -37,6 +38,7 @@ const routes = [
   route('/console/erasures', () => <ErasuresPage />),
   route('/console/erasures/:indexes', ({ indexes }) => <CertificatePage indexes={indexes} />),
   route('/console/keys', () => <KeysPage />),
+  route('/console/keys/:keyId', (ids) => <KeyPage {...ids} />),
   route('/console/activity', () => <ActivityPage />),
   route('/console/members', () => <MembersPage />),
 ]

@@ -40,6 +40,26 @@ export interface KeyList {
   keys: Key[]
 }
 
+export interface KeyDay {
+  day: string
+  requests: number
+  refusals: number
+}
+
+export interface KeyDetail {
+  key: Key
+  scopes: {
+    scope: string
+    allows: string
+  }[]
+  today: string
+  days: KeyDay[]
+}
+
+export interface RevokedKey {
+  key: Key
+}
+
 export interface Area {
   area: string
   scopes: {
@@ -55,10 +75,6 @@ export interface AreaList {
 export interface IssuedKey {
   key: Key
   keyString: string
-}
-
-export interface RevokedKey {
-  key: Key
 }
 
 export interface Tracker {

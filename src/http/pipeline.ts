@@ -21,6 +21,7 @@ export interface PipelineDeps {
   addressOf: ReturnType<typeof clientAddress>
   originPolicy: OriginPolicy
   noteKeyUse(keyId: string): void
+  noteKeyRefusal(keyId: string): void
 }
 
 /** Hands back why a request may go no further, or `null`. */

@@ -164,7 +164,10 @@ export function buildServer(deps: ServerDeps): LetheServer {
   function run(context: RequestContext): void {
     try {
       const done = andThen(runPipeline(context), (refusal) => {
-        if (refusal !== null) respond.fail(context, refusal)
+        if (refusal === null) return
+        const isNotAllowed = refusal.code === 'rate_limited' || refusal.code === 'forbidden'
+        if (context.caller && isNotAllowed) deps.noteKeyRefusal(context.caller.key.id)
+        respond.fail(context, refusal)
       })
       if (done instanceof Promise) done.catch((error) => respond.fail(context, error))
     } catch (error) {

@@ -38,6 +38,7 @@ export const transferTables: readonly TransferTable[] = [
       last_used_at: integer,
     },
   ),
+  table('key_days', { key_id: text, day: integer }, { requests: integer, refusals: integer }),
   table(
     'subjects',
     { tracker_id: text, subject_id: text },

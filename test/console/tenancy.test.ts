@@ -21,6 +21,7 @@ const batchId = textIn(dataOf(await client.ask('/batches', { method: 'POST', bod
 /** What a stranger would send to each route, with the ids of what is not theirs. */
 const bodies: Record<string, object> = {
   '/console/api/keys/{keyId}/revoke': { name: 'key-2' },
+  '/console/api/keys/{keyId}/rename': { name: 'Mine now' },
   '/console/api/trackers/{trackerId}/rename': { name: 'Mine now' },
   '/console/api/trackers/{trackerId}/subjects/{subjectId}/erase': { subjectId: 'anna' },
 }
@@ -70,7 +71,8 @@ describe('what belongs to another organisation', () => {
     dataOf(await shop.ask(subjectPath('anna'), { key: shop.key }))
     assert.equal((await shop.services.trackers.find('shop'))?.name, 'shop')
     assert.equal((await shop.services.members.list(shop.organisationId)).length, 3)
-    assert.equal((await shop.services.apiKeys.find(shop.keyId))?.rotatedAt, null)
+    const key = await shop.services.apiKeys.find(shop.keyId)
+    assert.deepEqual([key?.rotatedAt, key?.name === 'Mine now'], [null, false])
   })
 
   test('can have an address of ours: an invitation does not tell', async () => {

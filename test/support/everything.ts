@@ -92,7 +92,9 @@ async function createKeys({ apiKeys }: Store): Promise<void> {
   }
   await apiKeys.rotate('rotated', { hash: 'another hash', lastFour: 'wxyz' }, start + 1)
   await apiKeys.revoke('revoked', start + 2)
-  await apiKeys.touch(new Map([['used', start + 3]]))
+  const counts = { requests: 5, refusals: 1 }
+  const days = ['used', 'active'].map((keyId) => ({ keyId, day: 20_000, ...counts }))
+  await apiKeys.touch(new Map([['used', start + 3]]), days)
 }
 
 function note(id: string, kind: ActivityKind): ActivityNote {

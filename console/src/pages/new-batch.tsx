@@ -90,12 +90,15 @@ export function NewBatchPage() {
             problem={form.fields.text}
             hint="One a line, 10,000 at most. Paste it, drop a file here, or choose one. Ids count as they stand, spaces and capital letters too."
           />
-          <input
-            type="file"
-            aria-label="Choose a file"
-            accept=".csv,.tsv,.txt,text/*"
-            onChange={(event) => void take(event.currentTarget.files?.[0])}
-          />
+          <label class="button plain file">
+            <input
+              type="file"
+              class="visually-hidden"
+              accept=".csv,.tsv,.txt,text/*"
+              onChange={(event) => void take(event.currentTarget.files?.[0])}
+            />
+            <span>Choose a file</span>
+          </label>
         </div>
         {draft.column !== null && (
           <Columns

@@ -18,15 +18,20 @@ export function Choice<Value extends string>({
   isSmall = false,
 }: ChoiceProps<Value>) {
   const name = useId()
-  return (
-    <fieldset class={isSmall ? 'segments small' : 'segments'}>
-      <legend class={isSmall ? 'visually-hidden' : 'label'}>{label}</legend>
+  const segments = (
+    <div class={isSmall ? 'segments small' : 'segments'}>
       {choices.map(([each, title]) => (
         <label key={each}>
           <input type="radio" name={name} checked={value === each} onChange={() => onChange(each)} />
           <span>{title}</span>
         </label>
       ))}
+    </div>
+  )
+  return (
+    <fieldset class="choice">
+      <legend class={isSmall ? 'visually-hidden' : 'label'}>{label}</legend>
+      {segments}
     </fieldset>
   )
 }

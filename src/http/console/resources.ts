@@ -168,6 +168,15 @@ const FoundGroup = object(
 
 export const FoundGroups = object({ groups: list(FoundGroup) }, { title: 'FoundGroups' })
 
+export const KeyDetail = object(
+  {
+    key: Key,
+    scopes: list(object({ scope: text(), allows: text() })),
+    today: text(),
+    days: list(object({ day: text(), requests: integer(), refusals: integer() }, { title: 'KeyDay' })),
+  },
+  { title: 'KeyDetail' },
+)
 export const KeyList = object({ keys: list(Key) }, { title: 'KeyList' })
 export const AreaList = object({ areas: list(Area) }, { title: 'AreaList' })
 export const MemberList = object({ members: list(Member) }, { title: 'MemberList' })

@@ -27,6 +27,9 @@ const endSignIns = statement(
   'DELETE FROM sign_ins WHERE member_id IN (SELECT id FROM members WHERE organisation_id = $1)',
 )
 const removeMembers = statement('DELETE FROM members WHERE organisation_id = $1')
+const removeKeyDays = statement(
+  'DELETE FROM key_days WHERE key_id IN (SELECT id FROM api_keys WHERE organisation_id = $1)',
+)
 const removeKeys = statement('DELETE FROM api_keys WHERE organisation_id = $1')
 
 const trackers = statement(
@@ -71,7 +74,15 @@ export function deletionStore(connections: Connections): DeletionStore {
       connections.revocation(async (run) => {
         if ((await run(markOrganisation, [now, id, name])).rowCount === 0) return false
         await run(markTrackers, [now, id])
-        const people = [lockMembers, endSignIns, removeMembers, removeKeys, removeBatchItems, removeBatches]
+        const people = [
+          lockMembers,
+          endSignIns,
+          removeMembers,
+          removeKeyDays,
+          removeKeys,
+          removeBatchItems,
+          removeBatches,
+        ]
         for (const each of people) await run(each, [id])
         noteDeletion(run)
         leaveNote(run, note)

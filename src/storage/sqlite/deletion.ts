@@ -56,6 +56,9 @@ export function deletionCommands(db: DatabaseSync) {
     'DELETE FROM sign_ins WHERE member_id IN (SELECT id FROM members WHERE organisation_id = ?)',
   )
   const removeMembers = db.prepare('DELETE FROM members WHERE organisation_id = ?')
+  const removeKeyDays = db.prepare(
+    'DELETE FROM key_days WHERE key_id IN (SELECT id FROM api_keys WHERE organisation_id = ?)',
+  )
   const removeKeys = db.prepare('DELETE FROM api_keys WHERE organisation_id = ?')
   const removeBatchItems = db.prepare(
     `DELETE FROM erasure_batch_items WHERE batch_id IN (SELECT id FROM erasure_batches WHERE organisation_id = ?)`,
@@ -88,7 +91,14 @@ export function deletionCommands(db: DatabaseSync) {
       transaction(db, () => {
         if (markOrganisation.run(now, id, name).changes === 0) return false
         markTrackers.run(now, id)
-        for (const remove of [endSignIns, removeMembers, removeKeys, removeBatchItems, removeBatches])
+        for (const remove of [
+          endSignIns,
+          removeMembers,
+          removeKeyDays,
+          removeKeys,
+          removeBatchItems,
+          removeBatches,
+        ])
           remove.run(id)
         noteDeletion()
         leaveNote(note)

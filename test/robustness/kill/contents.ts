@@ -8,7 +8,7 @@ const incidental = {
   columns: ['oldest_at', 'last_used_at'],
   tables: [
     ...['scrubs', 'sweeps', 'activity', 'ledger_entries', 'tombstones', 'secrets', 'refused_lines'],
-    ...['erasure_batches', 'erasure_batch_items'],
+    ...['erasure_batches', 'erasure_batch_items', 'key_days'],
   ],
 }
 

@@ -15,6 +15,7 @@ const mayChange: Record<string, readonly Part[]> = {
   'POST /console/api/sign-out': ['activity'],
   'POST /console/api/sign-out-everywhere': ['activity'],
   'POST /console/api/keys': ['keys', 'activity'],
+  'POST /console/api/keys/{keyId}/rename': ['keys', 'activity'],
   'POST /console/api/keys/{keyId}/rotate': ['keys', 'activity'],
   'POST /console/api/keys/{keyId}/revoke': ['keys', 'activity'],
   'POST /console/api/trackers': ['trackers', 'activity'],
