@@ -10,6 +10,12 @@ export type Verdict =
   | { state: 'verified'; checkpoint: VerifiedCheckpoint; isSubjectProven: boolean }
   | { state: 'refused' | 'unknown'; why: string }
 
+/** An entry with what this browser makes of it. */
+export interface Checked {
+  certificate: Certificate
+  verdict: Verdict
+}
+
 /** Whether an entry stands in the signed ledger and says what the page says; with its receipt, also whom it is about. */
 export function verifyCertificate(
   certificate: Certificate,

@@ -78,7 +78,7 @@ async function takePictures(): Promise<void> {
     const isPhone = look === 'phone'
     const { page } = await sitDown(browser, service, member, {
       viewport: isPhone ? { width: 390, height: 844 } : { width: 1280, height: 860 },
-      deviceScaleFactor: isPhone ? 2 : 1.5,
+      deviceScaleFactor: isPhone ? 1.5 : 1,
       hasTouch: isPhone,
       colorScheme: look === 'dark' ? 'dark' : 'light',
     })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import { verifyReceipt } from '@lethe/client'
+import { objectIn, textIn } from '../support/answers.ts'
 import { clientOf } from '../support/client.ts'
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
@@ -52,6 +53,15 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     assert.match(told, /The receipt is of the data subject that was erased/)
     assert.match(told, /The scrub follows/)
     await assertAccessible(page, 'a certificate')
+  })
+
+  test('leads to its entry in the ledger, with what proves it', async () => {
+    const coming = page.waitForEvent('download')
+    await hands.press('Entry 0 with its proof')
+    const download = await coming
+    assert.equal(download.suggestedFilename(), 'ledger-entry-0.json')
+    const entry = objectIn(JSON.parse(readFileSync(await download.path(), 'utf8')), 'data')
+    assert.match(textIn(entry, 'record'), /"trackerId":"shop"/)
   })
 
   test('hands over the receipt as long as it is open', async () => {

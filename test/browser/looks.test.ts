@@ -3,6 +3,7 @@ import { after, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { commandLine } from '../../src/domain/activity.ts'
 import { inviteMember } from '../../src/operations/member/invite-member.ts'
+import { eraseSubject } from '../../src/operations/subject/erase-subject.ts'
 import { addMember, openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { assertAccessible } from './accessible.ts'
@@ -11,8 +12,14 @@ import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts
 describe('every page of the console', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const shop = await startShop({ after }, { scopes: ['analytics:view'] })
-  await shop.ingest([...visit('anna', { events: 3, attributes: { country: 'DE' } }), ...visit('ben')])
+  await shop.ingest([
+    ...visit('anna', { events: 3, attributes: { country: 'DE' } }),
+    ...visit('ben'),
+    ...visit('carla'),
+  ])
   const { organisationId } = shop
+  const view = { organisationId, trackerId: 'shop', since: 0 }
+  await eraseSubject(shop.services, view, 'carla')
   const client = await openConsole(shop, organisationId, 'ada@acme.example')
   await addMember(shop, organisationId)
   const expiring = await shop.createKey(organisationId, ['analytics:view'], Date.now() + 5_000)
@@ -39,6 +46,8 @@ describe('every page of the console', { skip: noBrowser }, async () => {
       '/activity',
       '/members',
       '/search',
+      '/erasures',
+      '/erasures/0',
       '/nothing',
     ]) {
       await assertAccessible(await open(`/console${path}`), path)
@@ -116,6 +125,8 @@ describe('every page of the console', { skip: noBrowser }, async () => {
       '/trackers/shop/subjects/anna',
       '/activity',
       '/members',
+      '/erasures',
+      '/erasures/0',
     ]) {
       await page.goto(`/console${path}`)
       await settled(page)
@@ -123,6 +134,16 @@ describe('every page of the console', { skip: noBrowser }, async () => {
       assert.ok(over <= 0, `${path} is ${over} pixels too wide`)
     }
     await assertAccessible(page, 'small', { coloursAreKnown: true })
+  })
+
+  test('fits a screen at 200 %, with nothing beyond its edge', async () => {
+    const { page } = await sitDown(browser, shop, client, { viewport: { width: 640, height: 400 } })
+    for (const path of ['/trackers', '/trackers/shop/subjects/anna', '/erasures/0']) {
+      await page.goto(`/console${path}`)
+      await settled(page)
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+      assert.ok(over <= 0, `${path} is ${over} pixels too wide`)
+    }
   })
 
   test('moves nothing once it is drawn', async () => {
@@ -133,6 +154,8 @@ describe('every page of the console', { skip: noBrowser }, async () => {
       '/trackers/shop',
       '/trackers/shop/subjects/anna',
       '/activity',
+      '/erasures',
+      '/erasures/0',
     ]) {
       await page.goto(`/console${path}`)
       const shift = await page.evaluate(

@@ -2,8 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { ActorName } from '../parts/actor.tsx'
 import { Icon, Logo } from '../parts/icon.tsx'
 import { counted, formatNumber, When } from '../parts/when.tsx'
-import type { Verdict } from '../verify.ts'
-import type { Checked } from './certificate.tsx'
+import type { Checked, Verdict } from '../verify.ts'
 import { Seal } from './seal.tsx'
 
 /** The certificate itself: what is printed. */
@@ -45,6 +44,17 @@ export function CertificateSheet({ checked }: { checked: Checked[] }) {
           knows the data subject’s id: <code>lethe receipts verify</code> or the page docs/verify.html checks
           one offline, with the key below, without asking this server.
         </p>
+        <p class="screen-only">
+          {checked.map(({ certificate: { erasure } }) => (
+            <a
+              key={erasure.index}
+              href={`/console/api/ledger/entry?index=${erasure.index}`}
+              download={`ledger-entry-${erasure.index}.json`}
+            >
+              Entry {erasure.index} with its proof
+            </a>
+          ))}
+        </p>
         <dl class="keys">
           {first.certificate.verifierKeys.map((key) => (
             <div key={key}>
@@ -79,7 +89,7 @@ function Entry({ certificate: { erasure, trackerName }, verdict }: Checked) {
           {counted(counts.sessions, 'session')}, {counted(counts.events, 'event')}
         </Fact>
         <Fact title="Erased at">
-          <time datetime={erasedAt}>{erasedAt.replace('T', ' ').replace('Z', ' UTC')}</time>
+          <time datetime={erasedAt}>{`${erasedAt.slice(0, 10)} ${erasedAt.slice(11, 19)} UTC`}</time>
         </Fact>
         <Fact title="Asked for by">{by ? <ActorName actor={by.actor} /> : 'no longer known'}</Fact>
         <Fact title="Request id">{by?.requestId ? <code class="wrap">{by.requestId}</code> : 'none'}</Fact>

@@ -7,7 +7,7 @@ import { Broken, Loaded } from '../parts/states.tsx'
 import { useFetched } from '../resource.ts'
 import { saveText } from '../save-text.ts'
 import type { Certificate } from '../types.ts'
-import { type Verdict, verifyCertificate } from '../verify.ts'
+import { type Checked, verifyCertificate } from '../verify.ts'
 import { CertificateSheet } from './certificate-sheet.tsx'
 import { NotFoundPage } from './not-found.tsx'
 import { ReceiptBox } from './receipt-box.tsx'
@@ -20,12 +20,6 @@ export function CertificatePage({ indexes: text }: { indexes: string }) {
   const indexes = [...new Set(text.split(',').map(Number))]
   if (!/^\d{1,15}(,\d{1,15})*$/.test(text) || indexes.length > mostIndexes) return <NotFoundPage />
   return <Certificates key={text} indexes={indexes} />
-}
-
-/** An entry with what this browser makes of it. */
-export interface Checked {
-  certificate: Certificate
-  verdict: Verdict
 }
 
 function Certificates({ indexes }: { indexes: number[] }) {

@@ -24,7 +24,7 @@ export function ChangeKey({ what, subject: key, onRotated, onClose }: ChangeKeyP
         onClose={onClose}
       >
         <p>
-          The string that ends in <code>{key.lastFour}</code> stops working immediately: there is no time in
+          The string that ends in <code>{key.lastFour}</code> stops working immediately. There is no time in
           which both work. Whatever still uses it is answered 401 until it has the new one, which you see
           next.
         </p>
@@ -39,7 +39,7 @@ export function ChangeKey({ what, subject: key, onRotated, onClose }: ChangeKeyP
       title={`Revoke “${key.name}”`}
       action="Revoke for good"
       kind="danger"
-      typing={{ what: 'key’s name', text: key.name, field: 'name' }}
+      typing={{ what: 'the key’s name', text: key.name, field: 'name' }}
       onConfirm={async (name) => {
         await change(`${path}/revoke`, { name })
         tell(`Revoked “${key.name}”`)

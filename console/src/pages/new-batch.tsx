@@ -132,7 +132,7 @@ export function NewBatchPage() {
           title={`Erase ${counted(plan.subjects, 'data subject')}`}
           action="Erase them for good"
           kind="danger"
-          typing={{ what: 'number of data subjects', text: String(plan.subjects), field: 'subjects' }}
+          typing={{ what: 'the number of data subjects', text: String(plan.subjects), field: 'subjects' }}
           onConfirm={async (typed) => {
             const batch = await change<Batch>('/batches', { ...bodyOf(draft), subjects: Number(typed) })
             await refresh('/batches')

@@ -7,9 +7,9 @@ import { Broken, Skeleton } from '../parts/states.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { counted, formatDay, lasting, Time, When } from '../parts/when.tsx'
 import { usePages } from '../resource.ts'
-import type { Event, EventList, SessionList } from '../types.ts'
+import type { Event, EventList, Session, SessionList } from '../types.ts'
 import { Attributes } from './attributes.tsx'
-import { type TimelineRow, timelineRows } from './timeline-rows.ts'
+import { type TimelineRow, TimelineRows } from './timeline-rows.ts'
 
 const pageSize = 200
 const dayMs = 86_400_000
@@ -27,14 +27,14 @@ export function Timeline({ api, day }: TimelineProps) {
   const sessions = usePages<SessionList>(`${api}/sessions?limit=${pageSize}${until}`)
   const [shown, show] = useState<Event | null>(null)
   const isNarrow = useMedia('(max-width: 860px)')
-  const rows = useMemo(
-    () =>
-      timelineRows(
-        events.pages.flatMap((page) => page.events),
-        sessions.pages.flatMap((page) => page.sessions),
-        events.hasMore,
-      ),
-    [events.pages, sessions.pages, events.hasMore],
+  const [story] = useState(() => new TimelineRows())
+  const { rows } = story
+  story.grow(
+    { items: events.pages.map((page) => page.events), hasMore: events.hasMore || events.pages.length === 0 },
+    {
+      items: sessions.pages.map((page) => page.sessions),
+      hasMore: sessions.hasMore || sessions.pages.length === 0,
+    },
   )
   const lastEvent = events.pages.at(-1)?.events.at(-1)?.occurredAt ?? ''
   const lastSession = sessions.pages.at(-1)?.sessions.at(-1)?.startedAt ?? ''
@@ -50,7 +50,7 @@ export function Timeline({ api, day }: TimelineProps) {
   if (error && rows.length === 0) {
     return <Broken error={error} onRetry={events.error ? events.reload : sessions.reload} />
   }
-  if (events.pages.length === 0) return <Skeleton lines={8} />
+  if (events.pages.length === 0 || sessions.pages.length === 0) return <Skeleton lines={8} />
   return (
     <>
       <VirtualList
@@ -59,7 +59,11 @@ export function Timeline({ api, day }: TimelineProps) {
         onNearEnd={() => events.hasMore && events.loadMore()}
       >
         {(row) =>
-          row.kind === 'session' ? <SessionLine {...row} /> : <EventLine event={row.event} onShow={show} />
+          row.kind === 'session' ? (
+            <SessionLine {...row} session={story.sessions.get(row.sessionId) ?? null} />
+          ) : (
+            <EventLine event={row.event} onShow={show} />
+          )
         }
       </VirtualList>
       <p class="timeline-end" role="status">
@@ -77,7 +81,13 @@ function keyOf(row: TimelineRow, index: number): string {
     : row.event.occurredAt + row.event.eventId
 }
 
-function SessionLine({ session, sessionId, isContinued }: Extract<TimelineRow, { kind: 'session' }>) {
+interface SessionLineProps {
+  session: Session | null
+  sessionId: string
+  isContinued: boolean
+}
+
+function SessionLine({ session, sessionId, isContinued }: SessionLineProps) {
   const facts = Object.values(session?.attributes ?? {}).filter((value) => typeof value === 'string')
   return (
     <div class="session-line" title={`Session ${sessionId}`}>

@@ -25,7 +25,7 @@ export function VirtualList<Row>(props: VirtualListProps<Row>) {
       all[i + 1] = (all[i] ?? 0) + heightOf(row)
     })
     return all
-  }, [rows, heightOf])
+  }, [rows, rows.length, heightOf])
   const [[first, last], setRange] = useState<[number, number]>([0, 40])
   useLayoutEffect(() => {
     let frame = 0

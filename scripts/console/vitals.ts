@@ -1,0 +1,95 @@
+// Measures the console in a browser: how soon a page is painted, how far it moves, and what keeps it from answering; on the sample, on
+// a tracker of many subjects and on a subject of many events. The last two can be made smaller: SUBJECTS EVENTS.
+import type { Page } from 'playwright-core'
+import { createSample } from '../../src/operations/import/create-sample.ts'
+import { noBrowser, openBrowser, settled, sitDown } from '../../test/browser/browser.ts'
+import { openConsole } from '../../test/support/console.ts'
+import { startTestService } from '../../test/support/service.ts'
+import { anHourAgo, visit } from '../../test/support/shop.ts'
+import { longestTaskMs } from './longest-task.ts'
+
+if (noBrowser) throw new Error(noBrowser)
+
+const [subjects, events] = [Number(process.argv[2] ?? 50_000), Number(process.argv[3] ?? 100_000)]
+const batchSize = 5_000
+const owner = { trackerId: 'many' }
+const ends: (() => unknown)[] = []
+const lifetime = { after: (end: () => unknown) => void ends.unshift(end) }
+try {
+  await measure()
+} finally {
+  for (const end of ends) await end()
+}
+
+async function measure(): Promise<void> {
+  const service = await startTestService(lifetime)
+  const { organisationId, trackerId, subjectId } = await createSample(service.services)
+  await service.createTracker(organisationId, 'many')
+  for (let i = 0; i < subjects; i += batchSize) {
+    const some = Array.from({ length: Math.min(batchSize, subjects - i) }, (_, j) =>
+      visit(`v-${i + j}`, owner),
+    )
+    await service.ingest(some.flat())
+  }
+  for (let i = 0; i < events; i += batchSize) {
+    const startedAt = anHourAgo - (i / batchSize) * 86_400_000
+    const some = { ...owner, sessionId: `s${i}`, startedAt, events: Math.min(batchSize, events - i) }
+    await service.ingest(visit('busy', some))
+  }
+  const client = await openConsole(service, organisationId)
+  const browser = await openBrowser(lifetime)
+  const { page } = await sitDown(browser, service, client)
+  // What browsers keep from the first visit is kept.
+  await page.goto('/console/trackers')
+  await settled(page)
+  const row = (...cells: (string | number)[]) => console.log(`| ${cells.join(' | ')} |`)
+  row('page', 'first paint, ms', 'layout shift', 'longest task, ms of CPU')
+  row('---', '---:', '---:', '---:')
+  for (const path of [
+    'trackers',
+    `trackers/${trackerId}`,
+    `trackers/${trackerId}/subjects/${subjectId}`,
+    'erasures',
+    'activity',
+    'keys',
+    'members',
+    'trackers/many',
+    'trackers/many/subjects/busy',
+  ]) {
+    const taskMs = await longestTaskMs(browser, page, async () => {
+      await page.goto(`/console/${path}`)
+      await settled(page)
+    })
+    const { paintMs, shift } = await vitals(page)
+    row(path.replace(subjectId, '…'), paintMs, shift, taskMs)
+  }
+  const taskMs = await longestTaskMs(browser, page, () => scrollDown(page))
+  const pages = await page.evaluate(() => performance.getEntriesByType('resource').length)
+  row(`… scrolled down through ${events} events, ${pages} requests`, '', '', taskMs)
+}
+
+/** What the browser has noted of a page. */
+function vitals(page: Page): Promise<{ paintMs: number; shift: number }> {
+  return page.evaluate(async () => {
+    let shift = 0
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) {
+        if ('value' in entry && typeof entry.value === 'number') shift += entry.value
+      }
+    }).observe({ type: 'layout-shift', buffered: true })
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    const [paint] = performance.getEntriesByName('first-contentful-paint')
+    return { paintMs: Math.round(paint?.startTime ?? Number.NaN), shift: Number(shift.toFixed(4)) }
+  })
+}
+
+/** Scrolls to the end of a story as fast as it comes. */
+function scrollDown(page: Page): Promise<void> {
+  return page.evaluate(async () => {
+    performance.setResourceTimingBufferSize(100_000)
+    while (!document.querySelector('.timeline-end')?.textContent?.startsWith('That is all')) {
+      scrollTo(0, document.documentElement.scrollHeight)
+      await new Promise(requestAnimationFrame)
+    }
+  })
+}

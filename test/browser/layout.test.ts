@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { after, describe, test } from 'node:test'
+import { eraseSubject } from '../../src/operations/subject/erase-subject.ts'
+import { openConsole } from '../support/console.ts'
+import { startShop, visit } from '../support/shop.ts'
+import { noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { type Layout, layoutChanges, layoutOf } from './layout.ts'
+
+// Boxes are compared, not pixels: these differ between versions of a browser and the fonts of a system, and a layout breaks in boxes.
+const file = new URL('layout.json', import.meta.url)
+/** Set by `npm run layout`, after a look at the pictures. */
+const isWriting = process.env.LETHE_TEST_LAYOUT === 'write'
+
+const paths = [
+  '/sign-in',
+  '/trackers',
+  '/trackers/shop',
+  '/trackers/shop/subjects/anna',
+  '/search',
+  '/erasures',
+  '/erasures/0',
+  '/keys',
+  '/activity',
+  '/members',
+]
+const screens = { wide: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } }
+
+describe('the layout of every page', { skip: noBrowser }, async () => {
+  if (noBrowser) return
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+  await shop.ingest([
+    ...visit('anna', { events: 12, attributes: { country: 'DE', browser: 'Firefox' } }),
+    ...visit('ben'),
+  ])
+  const view = { organisationId: shop.organisationId, trackerId: 'shop', since: 0 }
+  await eraseSubject(shop.services, view, 'ben')
+  const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
+  const browser = await openBrowser({ after })
+  const kept: Record<string, Layout> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
+  const found: Record<string, Layout> = {}
+
+  for (const [screen, viewport] of Object.entries(screens)) {
+    test(`is what it was, ${screen}`, async () => {
+      const { page } = await sitDown(browser, shop, client, { viewport })
+      const changes: Record<string, string[]> = {}
+      for (const path of paths) {
+        const name = `${path} ${screen}`
+        await page.goto(`/console${path}`)
+        await settled(page)
+        found[name] = await layoutOf(page)
+        const told = layoutChanges(kept[name] ?? {}, found[name])
+        if (told.length > 0) changes[name] = told
+      }
+      if (!isWriting)
+        assert.deepEqual(changes, {}, 'if it is meant: npm run screenshots, a look, npm run layout')
+    })
+  }
+
+  test('is told when a part is gone, squeezed or elsewhere', () => {
+    const before: Layout = { main: [248, 0, 1_000, 800], h1: [300, 40, 200, 40] }
+    assert.deepEqual(layoutChanges(before, { main: [250, 0, 990, 830], h1: [300, 60, 190, 40] }), [])
+    assert.deepEqual(layoutChanges(before, { main: [0, 0, 1_000, 800] }), [
+      'main was at 248, 0, 1000, 800 and is at 0, 0, 1000, 800',
+      'h1 is gone',
+    ])
+  })
+
+  after(() => {
+    if (isWriting) writeFileSync(file, `${JSON.stringify(found, null, 1)}\n`)
+  })
+})

@@ -1,0 +1,59 @@
+import type { Page } from 'playwright-core'
+
+/** Where the parts of a page are, in steps of a few pixels. */
+export type Layout = Record<string, Box>
+
+/** Left, top, width and height. */
+type Box = readonly [number, number, number, number]
+
+/** What a page is made of, as far as a broken layout would show in it. */
+const parts = [
+  'header.sidebar',
+  'nav.places',
+  '.find-person form',
+  'main',
+  'main > .page-head h1',
+  'main > .page-head .actions',
+  'main .card',
+  'main .table-frame',
+  'main .chart',
+  'main .empty',
+  'main .facts-card',
+  'main .strip',
+  'main .virtual',
+  'main .sheet',
+  'main .sheet-figure',
+  'main .seal',
+  'main .receipt-box',
+  'main .door-card',
+]
+
+/** Measures the first of each part that is there. */
+export function layoutOf(page: Page): Promise<Layout> {
+  return page.evaluate((selectors) => {
+    const boxes: Record<string, [number, number, number, number]> = {}
+    for (const selector of selectors) {
+      const element = document.querySelector(selector)
+      if (!element) continue
+      const { left, top, width, height } = element.getBoundingClientRect()
+      if (width * height > 0)
+        boxes[selector] = [Math.round(left), Math.round(top + scrollY), Math.round(width), Math.round(height)]
+    }
+    return boxes
+  }, parts)
+}
+
+/** How far a side may lie elsewhere: other versions of a browser and other fonts for code wrap a line more or less. */
+const pixels = 28
+const share = 0.08
+
+/** What lies elsewhere than it did, in words; empty when nothing does. */
+export function layoutChanges(before: Layout, after: Layout): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)])
+  return [...names].flatMap((name) => {
+    const [was, is] = [before[name], after[name]]
+    if (!was || !is) return [`${name} is ${is ? 'new' : 'gone'}`]
+    const isClose = was.every((value, i) => Math.abs(value - (is[i] ?? 0)) <= Math.max(pixels, value * share))
+    return isClose ? [] : [`${name} was at ${was.join(', ')} and is at ${is.join(', ')}`]
+  })
+}
