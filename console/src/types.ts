@@ -105,6 +105,14 @@ export interface Totals {
   days: Day[]
 }
 
+export interface EventNames {
+  names: {
+    name: string
+    count: number
+  }[]
+  isComplete: boolean
+}
+
 export interface Counts {
   /** How many sessions. */
   sessions: number

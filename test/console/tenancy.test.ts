@@ -23,6 +23,7 @@ const bodies: Record<string, object> = {
   '/console/api/keys/{keyId}/revoke': { name: 'key-2' },
   '/console/api/keys/{keyId}/rename': { name: 'Mine now' },
   '/console/api/trackers/{trackerId}/rename': { name: 'Mine now' },
+  '/console/api/trackers/{trackerId}/delete': { name: 'shop' },
   '/console/api/trackers/{trackerId}/subjects/{subjectId}/erase': { subjectId: 'anna' },
 }
 

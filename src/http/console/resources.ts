@@ -182,6 +182,10 @@ export const AreaList = object({ areas: list(Area) }, { title: 'AreaList' })
 export const MemberList = object({ members: list(Member) }, { title: 'MemberList' })
 export const TrackerList = object({ trackers: list(Tracker) }, { title: 'TrackerList' })
 export const TrackerName = object({ id: text(), name: text() }, { title: 'TrackerName' })
+export const EventNames = object(
+  { names: list(object({ name: text(), count: integer() })), isComplete: boolean() },
+  { title: 'EventNames' },
+)
 export const Totals = object({ today: text(), days: list(Day) }, { title: 'Totals' })
 export const Invitation = object(
   { member: Member, token: text(), expiresAt: instant },

@@ -19,6 +19,7 @@ const mayChange: Record<string, readonly Part[]> = {
   'POST /console/api/keys/{keyId}/rotate': ['keys', 'activity'],
   'POST /console/api/keys/{keyId}/revoke': ['keys', 'activity'],
   'POST /console/api/trackers': ['trackers', 'activity'],
+  'POST /console/api/trackers/{trackerId}/delete': ['trackers', 'subjects', 'activity'],
   'POST /console/api/trackers/{trackerId}/rename': ['trackers', 'activity'],
   'POST /console/api/find': [],
   'POST /console/api/ledger/verify': [],

@@ -52,6 +52,7 @@ const particular: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
     password: fc.constantFrom(password, 'a wrong password'),
   },
   '/console/api/keys/{keyId}/revoke': { name: fc.constant('{{keyName}}') },
+  '/console/api/trackers/{trackerId}/delete': { name: fc.constant('tracker') },
   // What a batch does, it does at times of its own: to somebody whom nothing else looks at.
   '/console/api/batches': {
     text: fc.constant('listed'),
