@@ -9,6 +9,7 @@ import type { Services } from './domain/services.ts'
 import { clientAddress } from './http/client-address.ts'
 import { connectionsWithin } from './http/connections.ts'
 import { originPolicy } from './http/console/origin-policy.ts'
+import type { Installation } from './http/request-context.ts'
 import { buildServer, serverTimeouts } from './http/server.ts'
 import { hostAndPort, type LimiterAddress } from './limiter/limiter-address.ts'
 import { openLimiter } from './limiter/open-limiter.ts'
@@ -58,6 +59,7 @@ export async function startService(config: Config, services: Services, log: Log)
     ...connectionsWithin(config.maxConnections),
     noteKeyUse: use.note,
     noteKeyRefusal: use.noteRefusal,
+    installation: installationOf(config),
     log,
     ...(metrics && { onAnswered: metrics.onAnswered }),
   })
@@ -222,6 +224,18 @@ function urlOf(host: string, port: number): string {
 
 /** So many organisations are named; more would bury the log. */
 const mostNamed = 20
+
+/** What members may know of how this service was set up. */
+function installationOf({ budgets, batchPaceMs, store }: Config): Installation {
+  return {
+    budgets: Object.values(budgets).map(({ name, limit, windowMs }) => ({
+      ...{ name, limit, windowSeconds: windowMs / 1_000 },
+    })),
+    batchesPerMinute: Math.max(1, Math.round(60_000 / batchPaceMs)),
+    engine: store.engine === 'sqlite' ? 'SQLite' : 'PostgreSQL',
+    version: manifest.version,
+  }
+}
 
 /** One line for each organisation of which less will be kept: there is a day to see it. */
 function tellOfWaiting(windows: readonly WaitingWindow[], logger: Logger): void {

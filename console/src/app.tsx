@@ -12,6 +12,7 @@ import { MembersPage } from './pages/members.tsx'
 import { NewBatchPage } from './pages/new-batch.tsx'
 import { NotFoundPage } from './pages/not-found.tsx'
 import { SearchPage } from './pages/search.tsx'
+import { SettingsPage } from './pages/settings.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
 import { SubjectPage } from './pages/subject.tsx'
 import { SubjectsPage } from './pages/subjects.tsx'
@@ -41,6 +42,7 @@ const routes = [
   route('/console/keys/:keyId', (ids) => <KeyPage {...ids} />),
   route('/console/activity', () => <ActivityPage />),
   route('/console/members', () => <MembersPage />),
+  route('/console/settings', () => <SettingsPage />),
 ]
 
 /** The console: its two pages for whoever comes, and the others for members. */

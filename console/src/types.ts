@@ -380,3 +380,43 @@ export interface Invitation {
   token: string
   expiresAt: string
 }
+
+export interface BudgetTold {
+  name: string
+  limit: number
+  windowSeconds: number
+}
+
+export interface Settings {
+  organisation: {
+    id: string
+    name: string
+    plan: 'free' | 'starter' | 'pro' | 'business'
+    createdAt: string
+  }
+  windows: {
+    plan: 'free' | 'starter' | 'pro' | 'business'
+    days: number
+  }[]
+  activityDays: number
+  budgets: BudgetTold[]
+  batchesPerMinute: number
+  engine: string
+  version: string
+  scrub: {
+    lastAt: string
+    isDue: boolean
+    reachesEveryByte: boolean
+  }
+}
+
+export interface HiddenByPlan {
+  subjects: number
+  hasMoreSubjects: boolean
+  atMost: Counts
+}
+
+export interface OrganisationName {
+  id: string
+  name: string
+}

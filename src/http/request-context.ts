@@ -147,8 +147,17 @@ export type RouteMatch = { pipeline: PipelineName; params: PathParameters } & (
   | { kind: 'broken-url'; path: null }
 )
 
+/** How the service was set up, as far as members may know. */
+export interface Installation {
+  budgets: { name: string; limit: number; windowSeconds: number }[]
+  batchesPerMinute: number
+  engine: string
+  version: string
+}
+
 /** What handlers need of the HTTP side. */
 export interface HttpTools extends SignInTools {
+  installation: Installation
   respond: Responder
   /** Counts an erasure of a member's and tells what is left. Ends the request when there is nothing. */
   countErasure(context: RequestContext): Promise<BudgetState>

@@ -13,13 +13,14 @@ import { createServer } from './node-http.ts'
 import { parserErrors } from './parser-errors.ts'
 import { type PipelineDeps, pipelines } from './pipeline.ts'
 import { publicRoutes } from './public-routes.ts'
-import { RequestBatch, RequestContext } from './request-context.ts'
+import { type Installation, RequestBatch, RequestContext } from './request-context.ts'
 import { chosenRequestId } from './request-id.ts'
 import { requestLog, type ServerLog } from './request-log.ts'
 import { responder } from './response.ts'
 import { buildRouter } from './router.ts'
 
 export interface ServerDeps extends Omit<PipelineDeps, 'http' | 'limiter'> {
+  installation: Installation
   limiter: Pick<Limiter, 'take' | 'isReachable'>
   passwords: Passwords
   /** Where clients reach the service; `null` when nobody said. */
@@ -77,6 +78,7 @@ export function buildServer(deps: ServerDeps): LetheServer {
     respond,
     passwords: deps.passwords,
     ...signInTools(deps),
+    installation: deps.installation,
     countErasure: memberErasures(limiter, deps.budgets.erasure),
   }
   const runPipeline = pipelines({ ...deps, http })

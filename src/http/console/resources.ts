@@ -177,6 +177,27 @@ export const KeyDetail = object(
   },
   { title: 'KeyDetail' },
 )
+const BudgetTold = object(
+  { name: text(), limit: integer(), windowSeconds: integer() },
+  { title: 'BudgetTold' },
+)
+export const Settings = object(
+  {
+    organisation: object({ id: text(), name: text(), plan: oneOf(plans), createdAt: instant }),
+    windows: list(object({ plan: oneOf(plans), days: integer() })),
+    activityDays: integer(),
+    budgets: list(BudgetTold),
+    batchesPerMinute: integer(),
+    ...{ engine: text(), version: text() },
+    scrub: object({ lastAt: instant, isDue: boolean(), reachesEveryByte: boolean() }),
+  },
+  { title: 'Settings' },
+)
+export const HiddenByPlan = object(
+  { subjects: integer(), hasMoreSubjects: boolean(), atMost: Counts },
+  { title: 'HiddenByPlan' },
+)
+export const OrganisationName = object({ id: text(), name: text() }, { title: 'OrganisationName' })
 export const KeyList = object({ keys: list(Key) }, { title: 'KeyList' })
 export const AreaList = object({ areas: list(Area) }, { title: 'AreaList' })
 export const MemberList = object({ members: list(Member) }, { title: 'MemberList' })

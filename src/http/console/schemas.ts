@@ -1,6 +1,7 @@
 import { instantRule } from '../../domain/instant.ts'
 import { emailRule, maxEmailLength } from '../../domain/member.ts'
 import { maxPasswordLength, minPasswordLength } from '../../domain/password.ts'
+import { plans } from '../../domain/plan.ts'
 import { mostFound } from '../../operations/subject/find-people.ts'
 import { eventListParameters, sessionListParameters } from '../api/schemas/parameters.ts'
 import { identifier } from '../schemas/path-parameters.ts'
@@ -99,3 +100,5 @@ export const typedSubjects = integer({
   minimum: 0,
   'x-rule': 'how many data subjects are to be erased, as a whole number',
 })
+
+export const plan = oneOf(plans, { 'x-rule': `one of ${plans.join(', ')}` })

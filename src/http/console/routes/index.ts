@@ -5,6 +5,7 @@ import { erasureRoutes } from './erasures.ts'
 import { keyRoutes } from './keys.ts'
 import { ledgerRoutes } from './ledger.ts'
 import { memberRoutes } from './members.ts'
+import { settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
 import { subjectRoutes } from './subjects.ts'
 import { trackerRoutes } from './trackers.ts'
@@ -20,4 +21,5 @@ export const consoleRoutes: readonly Route[] = [
   ...ledgerRoutes,
   ...erasureRoutes,
   ...memberRoutes,
+  ...settingsRoutes,
 ]

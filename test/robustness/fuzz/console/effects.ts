@@ -22,6 +22,7 @@ const mayChange: Record<string, readonly Part[]> = {
   'POST /console/api/trackers/{trackerId}/delete': ['trackers', 'subjects', 'activity'],
   'POST /console/api/trackers/{trackerId}/rename': ['trackers', 'activity'],
   'POST /console/api/find': [],
+  'POST /console/api/organisation/rename': ['activity'],
   'POST /console/api/ledger/verify': [],
   'POST /console/api/batches/preview': [],
   'POST /console/api/batches': ['activity'],
