@@ -26,11 +26,12 @@ describe('a tracker in a browser', { skip: noBrowser }, async () => {
     await settled(page)
     await assertAccessible(page, 'a tracker that waits')
     await shop.ingest(visit('anna', { trackerId, events: 3, startedAt: Date.now() }))
-    await page.getByRole('heading', { name: 'Events by name' }).waitFor()
+    await page.getByText('Events by name').waitFor()
     const chart = page.getByRole('slider', { name: '1 session in 90 days' })
     await chart.press('ArrowLeft')
     await chart.press('ArrowRight')
     await page.getByText(/: 1 session$/).waitFor()
+    await hands.press('Events by name')
     await page.getByRole('meter', { name: 'Events named pageview' }).waitFor()
   })
 

@@ -37,9 +37,9 @@ export function SubjectsPage({ trackerId }: { trackerId: string }) {
       within="Trackers"
       intro={tracker ? `${subjectCount(tracker)} data subjects` : ' '}
       above={above}
-      actions={tracker && <TrackerActions tracker={tracker} />}
+      actions={<TrackerActions id={trackerId} name={tracker?.name} />}
     >
-      {tracker && <TrackerTotals trackerId={trackerId} />}
+      <TrackerTotals trackerId={trackerId} />
       <SubjectList trackerId={trackerId} />
     </Page>
   )

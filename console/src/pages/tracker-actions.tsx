@@ -5,23 +5,22 @@ import { Confirm } from '../parts/confirm.tsx'
 import { tell } from '../parts/toasts.tsx'
 import { forget, refresh } from '../resource.ts'
 import { navigate } from '../router.tsx'
-import type { Tracker } from '../types.ts'
 import { NameDialog } from './name-dialog.tsx'
 
-/** What can be done to a tracker as a whole. */
-export function TrackerActions({ tracker: { id, name } }: { tracker: Tracker }) {
+/** What can be done to a tracker as a whole, once its name is known. */
+export function TrackerActions({ id, name }: { id: string; name: string | undefined }) {
   const [doing, setDoing] = useState<'rename' | 'delete' | null>(null)
   const stop = () => setDoing(null)
   const path = `/trackers/${encode(id)}`
   return (
     <>
-      <Button icon="edit" onClick={() => setDoing('rename')}>
+      <Button icon="edit" isDisabled={name === undefined} onClick={() => setDoing('rename')}>
         Rename
       </Button>
-      <Button kind="danger" onClick={() => setDoing('delete')}>
+      <Button kind="danger" isDisabled={name === undefined} onClick={() => setDoing('delete')}>
         Delete
       </Button>
-      {doing === 'rename' && (
+      {name !== undefined && doing === 'rename' && (
         <NameDialog
           title="Rename the tracker"
           action="Rename"
@@ -35,7 +34,7 @@ export function TrackerActions({ tracker: { id, name } }: { tracker: Tracker }) 
           onClose={stop}
         />
       )}
-      {doing === 'delete' && (
+      {name !== undefined && doing === 'delete' && (
         <Confirm
           title={`Delete “${name}”`}
           action="Delete for good"

@@ -32,6 +32,8 @@ export function TrackerTotals({ trackerId }: { trackerId: string }) {
   })
   if (totals.error) return <Broken error={totals.error} onRetry={totals.reload} />
   const { data } = totals
+  // An empty chart has the size of a full one, so that nothing moves when its days come.
+  const today = data?.today ?? new Date().toISOString().slice(0, 10)
   const total = data?.days.reduce((sum, day) => sum + day[measure], 0) ?? 0
   return (
     <section class="card" aria-labelledby="totals">
@@ -55,37 +57,35 @@ export function TrackerTotals({ trackerId }: { trackerId: string }) {
           isSmall
         />
       </header>
-      {data ? (
-        <>
-          <DayChart
-            today={data.today}
-            days={data.days.map(({ day, ...each }) => ({ day, value: each[measure] }))}
-            shownDays={Number(days)}
-            label={`${counted(total, measure.slice(0, -1))} in ${days} days`}
-            words={(value) => counted(value, measure.slice(0, -1))}
-            windowFrom={dayText(dayNumber(data.today) - retentionDays + 1)}
-          />
-          <p class="muted">
-            Days of UTC. Visitors are known one by one for {counted(retentionDays, 'day')}, the window of your
-            plan; totals stay when they age out or are erased.
-          </p>
-          {data.days.length === 0 ? <FirstData trackerId={trackerId} /> : <Names {...{ trackerId, days }} />}
-        </>
-      ) : (
-        <div class="days waiting" role="status" aria-label="Loading the chart" />
-      )}
+      <div aria-busy={data === null}>
+        <DayChart
+          today={today}
+          days={(data?.days ?? []).map(({ day, ...each }) => ({ day, value: each[measure] }))}
+          shownDays={Number(days)}
+          label={`${counted(total, measure.slice(0, -1))} in ${days} days`}
+          words={(value) => counted(value, measure.slice(0, -1))}
+          windowFrom={dayText(dayNumber(today) - retentionDays + 1)}
+        />
+      </div>
+      <p class="muted">
+        Days of UTC. Visitors are known one by one for {counted(retentionDays, 'day')}, the window of your
+        plan; totals stay when they age out or are erased.
+      </p>
+      {data?.days.length === 0 ? <FirstData trackerId={trackerId} /> : <Names {...{ trackerId, days }} />}
     </section>
   )
 }
 
+/** Added up when somebody wants to see it. */
 function Names({ trackerId, days }: { trackerId: string; days: string }) {
-  const found = useResource<EventNames>(`/trackers/${encode(trackerId)}/event-names?days=${days}`)
+  const [isOpen, setOpen] = useState(false)
+  const path = `/trackers/${encode(trackerId)}/event-names?days=${days}`
+  const found = useResource<EventNames>(isOpen ? path : null)
   const names = found.data?.names ?? []
   const most = Math.max(1, ...names.map(({ count }) => count))
-  if (names.length === 0) return null
   return (
-    <>
-      <h3>Events by name</h3>
+    <details class="more names-more" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Events by name</summary>
       <ul class="names">
         {names.map(({ name, count }) => (
           <li key={name}>
@@ -98,7 +98,7 @@ function Names({ trackerId, days }: { trackerId: string; days: string }) {
       {found.data?.isComplete === false && (
         <p class="muted">There are too many names to add up all days: these are of the latest.</p>
       )}
-    </>
+    </details>
   )
 }
 
