@@ -134,6 +134,11 @@ describe('every page of the console', { skip: noBrowser }, async () => {
       assert.ok(over <= 0, `${path} is ${over} pixels too wide`)
     }
     await assertAccessible(page, 'small', { coloursAreKnown: true })
+    await page.getByRole('button', { name: /^Account: / }).tap()
+    await assertAccessible(page, 'small, with the menu', { coloursAreKnown: true })
+    await page.getByRole('navigation', { name: 'More' }).getByRole('link', { name: 'Members' }).tap()
+    await page.getByRole('heading', { name: 'Members', level: 1 }).waitFor()
+    await page.getByRole('navigation', { name: 'More' }).waitFor({ state: 'hidden' })
   })
 
   test('fits a screen at 200 %, with nothing beyond its edge', async () => {
@@ -172,6 +177,21 @@ describe('every page of the console', { skip: noBrowser }, async () => {
       )
       assert.ok(shift < 0.02, `${path} moved by ${shift}`)
     }
+  })
+
+  test('asks for five files, then for who is there and for what it shows, and for nothing twice', async () => {
+    const fresh = await sitDown(browser, shop, client)
+    await fresh.page.goto('/console/members')
+    await settled(fresh.page)
+    const asked = fresh.requested.map((address) =>
+      address.replace(shop.url, '').replace(/-[0-9a-f]{10}\./, '.'),
+    )
+    // Whether an icon is wanted is up to the browser.
+    assert.deepEqual(asked.filter((path) => !path.endsWith('.svg')).toSorted(), [
+      ...['/console/api/members', '/console/api/session'],
+      ...['app.css', 'app.js', 'inter.woff2', 'theme.js'].map((name) => `/console/assets/${name}`),
+      '/console/members',
+    ])
   })
 
   test('remembers the colours one chose, and begins with them', async () => {

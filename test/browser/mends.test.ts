@@ -102,6 +102,19 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     assert.ok(over <= 1, `${over} pixels too far`)
   })
 
+  test('prints the largest value of a chart above its bars', async () => {
+    await page.goto('/console/trackers/shop')
+    await settled(page)
+    const gap = await page.evaluate(() => {
+      const label = document.querySelector('.chart-top')?.getBoundingClientRect()
+      const tops = [...document.querySelectorAll('.chart.large .bar')].map(
+        (bar) => bar.getBoundingClientRect().top,
+      )
+      return label && Math.min(...tops) - label.bottom
+    })
+    assert.ok(gap !== undefined && gap >= 0, `${gap} pixels between them`)
+  })
+
   test('says in passing what worked and what did not, each with its look and no wider than its text', async () => {
     await page.goto('/console/members')
     await settled(page)
@@ -157,6 +170,32 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     await seat.page.keyboard.press('Enter')
     assert.match((await coming).suggestedFilename(), /^shop_visitor-07_[0-9a-f]{8}\.json$/)
     await seat.page.context().close()
+  })
+
+  test('shows nothing of before to another member who signs in there', async () => {
+    const [mine, theirs] = ['finn@acme.example', 'gus@acme.example']
+    const own = await openConsole(shop, shop.organisationId, mine)
+    await openConsole(shop, shop.organisationId, theirs)
+    const { page: shared } = await sitDown(browser, shop, own)
+    await shared.goto('/console/keys')
+    await settled(shared)
+    await new Keyboard(shared).press('Create a key')
+    await new Keyboard(shared).type('Name', 'half filled by finn')
+    shop.passTime(idleMs)
+    await shared.getByRole('button', { name: 'Create the key' }).click()
+    const dialog = shared.getByRole('dialog', { name: 'Sign in' })
+    await dialog.getByLabel('E-mail address').fill(theirs)
+    await dialog.getByLabel('Password').fill(password)
+    await shared.keyboard.press('Enter')
+    await shared.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
+    await shared.getByRole('button', { name: `Account: ${theirs}` }).waitFor()
+    assert.equal(await shared.getByRole('dialog').count(), 0)
+    const keys = await shop.services.apiKeys.list(shop.organisationId)
+    assert.equal(
+      keys.some(({ name }) => name === 'half filled by finn'),
+      false,
+    )
+    await shared.context().close()
   })
 
   test('tells whoever reloads a one-time link to open it again, and a member makes another', async () => {

@@ -16,9 +16,20 @@ describe('the bars of a chart', () => {
   })
 
   test('begin with the first day on which something happened', () => {
-    const { bars } = toBars({ today, days: [day('2026-08-01'), day('2026-11-01')] }, 180)
+    const { bars, windowAt } = toBars({ today, days: [day('2026-08-01'), day('2026-11-01')] }, 1_825)
     assert.equal(bars[0]?.from, '2026-08-01')
     assert.equal(bars.length, 107)
+    assert.equal(windowAt, null)
+  })
+
+  test('begin before the retention window where enough of it has passed, so that its beginning is seen', () => {
+    const { bars, windowAt, windowFrom } = toBars(
+      { today, days: [day('2026-08-01'), day('2026-11-01')] },
+      180,
+    )
+    assert.equal(windowFrom, '2026-05-20')
+    assert.equal(bars[0]?.from, '2026-05-13')
+    assert.equal(windowAt, 7 / bars.length)
   })
 
   test('stand for several days each where there are too many, and lose none', () => {

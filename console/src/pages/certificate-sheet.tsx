@@ -56,6 +56,12 @@ export function CertificateSheet({ checked }: { checked: Checked[] }) {
           ))}
         </p>
         <dl class="keys">
+          <div>
+            <dt>This certificate stays at</dt>
+            <dd>
+              <code>{`${location.origin}/console/erasures/${erasures.map(({ index }) => index).join(',')}`}</code>
+            </dd>
+          </div>
           {first.certificate.verifierKeys.map((key) => (
             <div key={key}>
               <dt>Verifier key</dt>

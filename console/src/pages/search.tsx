@@ -44,7 +44,20 @@ export function SearchPage() {
         </Empty>
       ) : (
         <Loaded resource={found} lines={6}>
-          {(groups) => (groups.length === 0 ? <Nobody text={text} /> : <Groups of={groups} />)}
+          {(groups) =>
+            groups.length === 0 ? (
+              <Nobody text={text} />
+            ) : (
+              <>
+                {subjects.length > mostErased && (
+                  <p class="note">
+                    To erase more than {mostErased} at once, make <Link to="/console/batches">a batch</Link>.
+                  </p>
+                )}
+                <Groups of={groups} />
+              </>
+            )
+          }
         </Loaded>
       )}
       {isErasing && (

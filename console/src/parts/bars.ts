@@ -21,11 +21,15 @@ export interface Bars {
 
 const leastDays = 30
 const mostBars = 190
+/** Where this share of the window has passed, its beginning is worth the room that is still empty. */
+const enoughOfWindow = 0.25
 
 /** Begins with the first day on which something happened, so that a young tracker's chart is not mostly empty. */
 export function toBars({ today, days }: Totals, retentionDays: number): Bars {
   const last = toDay(today)
-  const first = Math.min(days[0] ? toDay(days[0].day) : last, last - leastDays + 1)
+  const windowDay = last - retentionDays + 1
+  const oldest = Math.min(days[0] ? toDay(days[0].day) : last, last - leastDays + 1)
+  const first = last - oldest >= retentionDays * enoughOfWindow ? Math.min(oldest, windowDay - 7) : oldest
   const known = new Map(days.map((day) => [toDay(day.day), day]))
   const daysPerBar = Math.ceil((last - first + 1) / mostBars)
   const bars: Bar[] = []
@@ -38,7 +42,6 @@ export function toBars({ today, days }: Totals, retentionDays: number): Bars {
     }
     bars.unshift(bar)
   }
-  const windowDay = last - retentionDays + 1
   const start = last - bars.length * daysPerBar + 1
   const windowAt = windowDay <= start ? null : (windowDay - start) / (bars.length * daysPerBar)
   return { bars, daysPerBar, windowAt, windowFrom: toText(windowDay) }
