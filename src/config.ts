@@ -15,6 +15,8 @@ export interface Config {
   store: StoreAddress
   limiter: LimiterAddress
   budgets: Record<ApiBudgetName, Budget>
+  /** How far apart the erasures of a batch are at least. */
+  batchPaceMs: number
   trustedProxies: string[]
   /** How many clients may be connected concurrently. */
   maxConnections: number
@@ -66,6 +68,10 @@ export const variables = {
   LETHE_LIMIT_ERASURE: {
     fallback: '60/hour',
     takes: 'a budget such as 60/hour (per second, minute, hour or day)',
+  },
+  LETHE_BATCH_PACE: {
+    fallback: '600/minute',
+    takes: 'how fast a batch erases, such as 600/minute (per second, minute, hour or day)',
   },
   LETHE_TRUSTED_PROXIES: { fallback: '', takes: 'IP addresses or CIDR ranges, separated by commas' },
   LETHE_MAX_CONNECTIONS: { fallback: '10000', takes: 'a whole number from 10 to 1000000' },
@@ -202,6 +208,7 @@ function assemble(read: Read): Config {
       key: readBudget('LETHE_LIMIT_KEY', 'key'),
       erasure: readBudget('LETHE_LIMIT_ERASURE', 'erasure'),
     },
+    batchPaceMs: read('LETHE_BATCH_PACE', parsePace),
     trustedProxies: read('LETHE_TRUSTED_PROXIES', parseProxies),
     maxConnections: read('LETHE_MAX_CONNECTIONS', (text) => parseInteger(text, 10, 1_000_000)),
     maxLineBytes: 1024 * read('LETHE_MAX_LINE_KIB', (text) => parseInteger(text, 1, 1024)),
@@ -245,9 +252,19 @@ export function readStoreAddress(option: string, text: string): StoreAddress {
 const windowMs = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
 
 function parseBudget(name: ApiBudgetName, text: string): Budget | null {
+  const rate = parseRate(text)
+  return rate && { name, ...rate }
+}
+
+function parsePace(text: string): number | null {
+  const rate = parseRate(text)
+  return rate && rate.windowMs / rate.limit
+}
+
+function parseRate(text: string): Pick<Budget, 'limit' | 'windowMs'> | null {
   const [, count, unit] = /^([1-9]\d{0,8})\/(second|minute|hour|day)$/.exec(text) ?? []
   if (unit !== 'second' && unit !== 'minute' && unit !== 'hour' && unit !== 'day') return null
-  return { name, limit: Number(count), windowMs: windowMs[unit] }
+  return { limit: Number(count), windowMs: windowMs[unit] }
 }
 
 /** A whole number within bounds, both included. */

@@ -9,12 +9,14 @@ import type { Services } from './domain/services.ts'
 import { clientAddress } from './http/client-address.ts'
 import { connectionsWithin } from './http/connections.ts'
 import { originPolicy } from './http/console/origin-policy.ts'
+import type { Installation } from './http/request-context.ts'
 import { buildServer, serverTimeouts } from './http/server.ts'
 import { hostAndPort, type LimiterAddress } from './limiter/limiter-address.ts'
 import { openLimiter } from './limiter/open-limiter.ts'
 import type { LimiterReports } from './limiter/redis-limiter.ts'
 import type { Log } from './logger.ts'
 import type { WaitingWindow } from './maintenance/observe-windows.ts'
+import { runErasureBatches } from './maintenance/run-erasure-batches.ts'
 import { runMaintenance } from './maintenance/run-maintenance.ts'
 import { catchUpJournal } from './operations/journal/catch-up-journal.ts'
 import { keyUse } from './operations/key/note-key-use.ts'
@@ -45,8 +47,9 @@ export async function startService(config: Config, services: Services, log: Log)
     await metrics?.close()
     return giveUp(error)
   })
+  const measured = metrics ? { ...services, subjects: metrics.subjects } : services
   const server = buildServer({
-    services: metrics ? { ...services, subjects: metrics.subjects } : services,
+    services: measured,
     limiter: metrics?.limiter ?? limiter,
     budgets: config.budgets,
     addressOf: clientAddress(config.trustedProxies),
@@ -55,6 +58,8 @@ export async function startService(config: Config, services: Services, log: Log)
     passwords: passwordQueue(randomness),
     ...connectionsWithin(config.maxConnections),
     noteKeyUse: use.note,
+    noteKeyRefusal: use.noteRefusal,
+    installation: installationOf(config),
     log,
     ...(metrics && { onAnswered: metrics.onAnswered }),
   })
@@ -93,6 +98,16 @@ export async function startService(config: Config, services: Services, log: Log)
       logger.error({ err: error }, 'sweeping or scrubbing failed; it is tried again')
     },
   })
+  const batches = runErasureBatches(
+    measured,
+    { paceMs: config.batchPaceMs },
+    {
+      onFinished: ({ id, organisationId, erased }) =>
+        logger.info({ batch: id, organisationId, ...erased }, 'a batch of erasures is done'),
+      onError: (error) =>
+        logger.error({ err: error }, 'a batch of erasures came to a halt; it is tried again'),
+    },
+  )
   return {
     url: urlOf(config.host, port),
     metricsUrl: metrics?.url ?? null,
@@ -100,6 +115,7 @@ export async function startService(config: Config, services: Services, log: Log)
       await server.close()
       await limiter.close()
       await metrics?.close()
+      await batches.stop()
       await maintenance.stop()
       await use.stop()
       await services.close()
@@ -208,6 +224,18 @@ function urlOf(host: string, port: number): string {
 
 /** So many organisations are named; more would bury the log. */
 const mostNamed = 20
+
+/** What members may know of how this service was set up. */
+function installationOf({ budgets, batchPaceMs, store }: Config): Installation {
+  return {
+    budgets: Object.values(budgets).map(({ name, limit, windowMs }) => ({
+      ...{ name, limit, windowSeconds: windowMs / 1_000 },
+    })),
+    batchesPerMinute: Math.max(1, Math.round(60_000 / batchPaceMs)),
+    engine: store.engine === 'sqlite' ? 'SQLite' : 'PostgreSQL',
+    version: manifest.version,
+  }
+}
 
 /** One line for each organisation of which less will be kept: there is a day to see it. */
 function tellOfWaiting(windows: readonly WaitingWindow[], logger: Logger): void {

@@ -107,6 +107,10 @@ const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
   LETHE_LIMIT_ERASURE: [
     ['7/minute', { budgets: { erasure: { name: 'erasure', limit: 7, windowMs: minute } } }],
   ],
+  LETHE_BATCH_PACE: [
+    ['10/second', { batchPaceMs: 100 }],
+    ['1/day', { batchPaceMs: 24 * hour }],
+  ],
   LETHE_TRUSTED_PROXIES: [
     ['10.0.0.0/8', { trustedProxies: ['10.0.0.0/8'] }],
     ['127.0.0.1 , ::1,fd00::/8', { trustedProxies: ['127.0.0.1', '::1', 'fd00::/8'] }],
@@ -211,6 +215,7 @@ const bad: Record<string, string[]> = {
   ],
   LETHE_LIMIT_KEY: ['120/MINUTE', '1e3/hour', '/minute', '01/minute', '1000000000/minute'],
   LETHE_LIMIT_ERASURE: ['sixty/hour', '60/', '60/hours'],
+  LETHE_BATCH_PACE: ['0/minute', 'off', '10/week'],
   LETHE_TRUSTED_PROXIES: ['loopback', '10.0.0.0/33', '300.1.1.1', '10.0.0.1 10.0.0.2', '*', 'fd00::/129'],
   LETHE_MAX_CONNECTIONS: ['9', '1000001', 'many', '1e4', '-1'],
   LETHE_MAX_LINE_KIB: ['0', '1025', '256K', '1.5', '-1'],

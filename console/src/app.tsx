@@ -1,13 +1,18 @@
 import { QueryClientProvider } from '@tanstack/preact-query'
 import { useEffect } from 'preact/hooks'
 import { ActivityPage } from './pages/activity.tsx'
+import { BatchPage } from './pages/batch.tsx'
+import { BatchesPage } from './pages/batches.tsx'
 import { CertificatePage } from './pages/certificate.tsx'
 import { ErasuresPage } from './pages/erasures.tsx'
 import { JoinPage } from './pages/join.tsx'
+import { KeyPage } from './pages/key.tsx'
 import { KeysPage } from './pages/keys.tsx'
 import { MembersPage } from './pages/members.tsx'
+import { NewBatchPage } from './pages/new-batch.tsx'
 import { NotFoundPage } from './pages/not-found.tsx'
 import { SearchPage } from './pages/search.tsx'
+import { SettingsPage } from './pages/settings.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
 import { SubjectPage } from './pages/subject.tsx'
 import { SubjectsPage } from './pages/subjects.tsx'
@@ -28,11 +33,16 @@ const routes = [
   route('/console/trackers/:trackerId', ({ trackerId }) => <SubjectsPage trackerId={trackerId} />),
   route('/console/trackers/:trackerId/subjects/:subjectId', (ids) => <SubjectPage {...ids} />),
   route('/console/search', () => <SearchPage />),
+  route('/console/batches', () => <BatchesPage />),
+  route('/console/batches/new', () => <NewBatchPage />),
+  route('/console/batches/:batchId', (ids) => <BatchPage {...ids} />),
   route('/console/erasures', () => <ErasuresPage />),
   route('/console/erasures/:indexes', ({ indexes }) => <CertificatePage indexes={indexes} />),
   route('/console/keys', () => <KeysPage />),
+  route('/console/keys/:keyId', (ids) => <KeyPage {...ids} />),
   route('/console/activity', () => <ActivityPage />),
   route('/console/members', () => <MembersPage />),
+  route('/console/settings', () => <SettingsPage />),
 ]
 
 /** The console: its two pages for whoever comes, and the others for members. */

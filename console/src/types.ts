@@ -40,6 +40,26 @@ export interface KeyList {
   keys: Key[]
 }
 
+export interface KeyDay {
+  day: string
+  requests: number
+  refusals: number
+}
+
+export interface KeyDetail {
+  key: Key
+  scopes: {
+    scope: string
+    allows: string
+  }[]
+  today: string
+  days: KeyDay[]
+}
+
+export interface RevokedKey {
+  key: Key
+}
+
 export interface Area {
   area: string
   scopes: {
@@ -55,10 +75,6 @@ export interface AreaList {
 export interface IssuedKey {
   key: Key
   keyString: string
-}
-
-export interface RevokedKey {
-  key: Key
 }
 
 export interface Tracker {
@@ -87,6 +103,14 @@ export interface Day {
 export interface Totals {
   today: string
   days: Day[]
+}
+
+export interface EventNames {
+  names: {
+    name: string
+    count: number
+  }[]
+  isComplete: boolean
 }
 
 export interface Counts {
@@ -212,6 +236,54 @@ export interface Erasure {
   }
 }
 
+export interface Batch {
+  id: string
+  state: 'running' | 'paused' | 'stopped' | 'done'
+  startedBy: {
+    kind: 'member' | 'key'
+    id: string
+    name: string
+  } | {
+    kind: 'command-line'
+  }
+  requestId: string | null
+  createdAt: string
+  finishedAt: string | null
+  lines: number
+  nothing: number
+  invalid: number
+  repeated: number
+  subjects: number
+  settled: number
+  erased: {
+    subjects: number
+    sessions: number
+    events: number
+  } | null
+}
+
+export interface BatchList {
+  batches: Batch[]
+}
+
+export interface BatchPlan {
+  lines: number
+  nothing: number
+  invalid: number
+  repeated: number
+  found: number
+  subjects: number
+  counts: Counts
+  trackers: {
+    trackerId: string
+    subjects: number
+  }[]
+  others: {
+    line: number
+    outcome: 'nothing' | 'invalid' | 'repeated'
+  }[]
+}
+
 export interface Activity {
   id: string
   at: string
@@ -222,7 +294,7 @@ export interface Activity {
   } | {
     kind: 'command-line'
   }
-  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'tracker.renamed' | 'subject.erased' | 'subject.exported' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere'
+  kind: 'key.created' | 'key.rotated' | 'key.revoked' | 'key.renamed' | 'organisation.renamed' | 'tracker.renamed' | 'subject.erased' | 'subject.exported' | 'batch.started' | 'batch.paused' | 'batch.resumed' | 'batch.stopped' | 'batch.finished' | 'tracker.created' | 'tracker.deleted' | 'organisation.plan-changed' | 'organisation.deleted' | 'member.invited' | 'member.joined' | 'member.removed' | 'member.signed-in' | 'member.sign-in-failed' | 'member.signed-out' | 'member.signed-out-everywhere'
   target: string | null
   requestId: string | null
   counts: Counts | null
@@ -232,6 +304,21 @@ export interface Activity {
 export interface ActivityList {
   entries: Activity[]
   nextCursor: string | null
+}
+
+export interface Ledger {
+  origin: string
+  size: number
+  rootHash: string
+  checkpoint: string
+  verifierKeys: string[]
+  lastErasedAt: string | null
+}
+
+export interface LedgerVerification {
+  size: number
+  rootHash: string
+  problem: string | null
 }
 
 export interface ProvenEntry {
@@ -292,4 +379,44 @@ export interface Invitation {
   member: Member
   token: string
   expiresAt: string
+}
+
+export interface BudgetTold {
+  name: string
+  limit: number
+  windowSeconds: number
+}
+
+export interface Settings {
+  organisation: {
+    id: string
+    name: string
+    plan: 'free' | 'starter' | 'pro' | 'business'
+    createdAt: string
+  }
+  windows: {
+    plan: 'free' | 'starter' | 'pro' | 'business'
+    days: number
+  }[]
+  activityDays: number
+  budgets: BudgetTold[]
+  batchesPerMinute: number
+  engine: string
+  version: string
+  scrub: {
+    lastAt: string
+    isDue: boolean
+    reachesEveryByte: boolean
+  }
+}
+
+export interface HiddenByPlan {
+  subjects: number
+  hasMoreSubjects: boolean
+  atMost: Counts
+}
+
+export interface OrganisationName {
+  id: string
+  name: string
 }

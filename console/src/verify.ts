@@ -1,9 +1,9 @@
 import { decodeHash } from '../../client/src/base64.ts'
 import { VerificationError } from '../../client/src/verification-error.ts'
-import type { VerifiedCheckpoint } from '../../client/src/verify-checkpoint.ts'
+import { type VerifiedCheckpoint, verifyCheckpoint } from '../../client/src/verify-checkpoint.ts'
 import { verifyEntry } from '../../client/src/verify-entry.ts'
 import { verifyReceipt } from '../../client/src/verify-receipt.ts'
-import type { Certificate } from './types.ts'
+import type { Certificate, Ledger } from './types.ts'
 
 /** What this browser found out about an entry of the ledger, by itself. */
 export type Verdict =
@@ -46,5 +46,24 @@ async function judged(work: () => Promise<Verdict>): Promise<Verdict> {
     const isRefused = error instanceof VerificationError && error.reason !== 'unsupported'
     const why = error instanceof Error ? error.message : String(error)
     return { state: isRefused ? 'refused' : 'unknown', why }
+  }
+}
+
+/** Whether the head of a ledger is signed by its keys and is the one a page shows, in words. */
+export interface HeadVerdict {
+  isVerified: boolean
+  words: string
+}
+
+export async function verifyHead({ checkpoint, verifierKeys, size, rootHash }: Ledger): Promise<HeadVerdict> {
+  try {
+    const head = await verifyCheckpoint(checkpoint, { verifierKeys })
+    const isThis = head.size === size && head.rootHash === rootHash
+    return {
+      isVerified: isThis,
+      words: isThis ? 'signature checked in this browser' : 'another head is signed',
+    }
+  } catch (error) {
+    return { isVerified: false, words: error instanceof Error ? error.message : String(error) }
   }
 }

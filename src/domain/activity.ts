@@ -12,6 +12,11 @@ export const activityKinds = [
   'tracker.renamed',
   'subject.erased',
   'subject.exported',
+  'batch.started',
+  'batch.paused',
+  'batch.resumed',
+  'batch.stopped',
+  'batch.finished',
   'tracker.created',
   'tracker.deleted',
   'organisation.plan-changed',
@@ -49,7 +54,7 @@ export interface ActivityEntry {
   kind: ActivityKind
   /**
    * What it was done to: the name of a key, the id of a tracker, the address of a member, the plan moved to, of what was renamed
-   * both names, of what was deleted its id and name; `null` for the actor itself.
+   * both names, of what was deleted its id and name, the id of a batch; `null` for the actor itself.
    */
   target: string | null
   requestId: string | null
@@ -80,7 +85,14 @@ export interface ActivityQuery {
   since?: Instant
   /** Only what this request did. */
   requestId: string | null
+  /** Only what is of this kind. */
+  kind?: ActivityKind | null
+  /** Only what this member or key did, by its id, or the command line. */
+  actor?: string | null
 }
+
+/** What stands for whoever has the command line, where others have an id. */
+export const commandLineActor = 'command-line'
 
 export interface ActivityStore {
   /** Stores an entry of what changes nothing in the store. Does nothing when the organisation was deleted. */

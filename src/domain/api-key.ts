@@ -52,6 +52,17 @@ export interface KeyProof {
   lastFour: string
 }
 
+/** How often a key was used on a day, counted from 1970 in UTC, and how many of those requests a scope or a budget refused. */
+export interface KeyDay {
+  keyId: string
+  day: number
+  requests: number
+  refusals: number
+}
+
+/** For so many days it is kept how often keys were used. */
+export const keptKeyDays = 400
+
 export interface ApiKeyStore {
   /**
    * Stores a new key. `false`, with nothing stored, when another key of the organisation that is active at `key.createdAt` has
@@ -78,6 +89,11 @@ export interface ApiKeyStore {
     now: Instant,
     note: ActivityNote,
   ): Promise<'renamed' | 'taken' | 'absent'>
-  /** Notes when keys were last used; an instant earlier than the one stored changes nothing. */
-  touch(lastUsed: ReadonlyMap<string, Instant>): Promise<void>
+  /**
+   * Notes when keys were last used; an instant earlier than the one stored changes nothing. Adds to how often they were, and forgets
+   * days of theirs long past. Keys that are not there are passed over.
+   */
+  touch(lastUsed: ReadonlyMap<string, Instant>, days?: readonly KeyDay[]): Promise<void>
+  /** The days from one on, in their order, on which a key was used. */
+  listDays(keyId: string, from: number): Promise<KeyDay[]>
 }

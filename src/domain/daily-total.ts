@@ -36,9 +36,18 @@ export interface DailySum {
   events: number
 }
 
+/** How often which events happened, the most frequent first. */
+export interface EventNames {
+  names: { name: string; count: number }[]
+  /** Whether all the days were looked at; where there are very many names, only the latest days were. */
+  isComplete: boolean
+}
+
 export interface DailyTotalStore {
   /** The days from `from` to `to`, both included, on which something happened, in their order. `null` when the tracker is not visible. */
   list(tracker: TrackerRef, from: Day, to: Day): Promise<DailyTotal[] | null>
   /** The same days, added up by the engine. However many names there are, nobody else waits for it. */
   sum(tracker: TrackerRef, from: Day, to: Day): Promise<DailySum[] | null>
+  /** The names of events of the same days that had most, at most `limit`. No more is read than takes a few milliseconds. */
+  names(tracker: TrackerRef, from: Day, to: Day, limit: number): Promise<EventNames | null>
 }

@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto'
 import { formatInstant, type Instant } from './instant.ts'
 import type { TreeHead } from './merkle-tree.ts'
 import { formatCheckpoint } from './receipt.ts'
@@ -25,16 +25,26 @@ export function subjectCommitment(nonce: Uint8Array, trackerId: string, subjectI
   return createHmac('sha256', nonce).update(`${trackerId}\0${subjectId}`).digest('base64url')
 }
 
+const sealCipher = 'aes-256-gcm'
+const sealTagBytes = 16
+
+/** Commitments are as good as random and no two are the same, so the beginning of one begins no other seal. */
+function sealStart(commitment: string): Buffer {
+  return Buffer.from(commitment, 'base64url').subarray(0, 12)
+}
+
 /** All that is made of one secret. No two purposes share a key (HKDF, RFC 5869), so none tells anything of another. */
 class Secret {
   readonly #secret: Uint8Array
   readonly #nonceKey: Buffer
+  readonly #sealKey: Buffer
   readonly fingerprint: string
   readonly tombstoneKey: TombstoneKey
 
   constructor(secret: Uint8Array) {
     this.#secret = secret
     this.#nonceKey = this.#derive('nonces of receipts')
+    this.#sealKey = this.#derive('seals of nonces')
     this.fingerprint = this.#derive('fingerprint').subarray(0, 8).toString('hex')
     this.tombstoneKey = new Uint8Array(this.#derive('tombstones'))
   }
@@ -42,6 +52,24 @@ class Secret {
   nonce(trackerId: string, subjectId: string, erasedAt: Instant): Buffer {
     const of = `${trackerId}\0${subjectId}\0${formatInstant(erasedAt)}`
     return createHmac('sha256', this.#nonceKey).update(of).digest()
+  }
+
+  seal(nonce: Uint8Array, commitment: string): Buffer {
+    const cipher = createCipheriv(sealCipher, this.#sealKey, sealStart(commitment))
+    return Buffer.concat([cipher.update(nonce), cipher.final(), cipher.getAuthTag()])
+  }
+
+  /** `null` for what another secret has sealed, or something else. */
+  open(sealed: Buffer, commitment: string): Buffer | null {
+    try {
+      const decipher = createDecipheriv(sealCipher, this.#sealKey, sealStart(commitment), {
+        authTagLength: sealTagBytes,
+      })
+      decipher.setAuthTag(sealed.subarray(-sealTagBytes))
+      return Buffer.concat([decipher.update(sealed.subarray(0, -sealTagBytes)), decipher.final()])
+    } catch {
+      return null
+    }
   }
 
   signer(organisationId: string, origin: string): NoteSigner {
@@ -91,6 +119,21 @@ export class Keyring {
   ): Buffer | null {
     const nonces = this.#secrets.map((secret) => secret.nonce(trackerId, subjectId, record.erasedAt))
     return nonces.find((nonce) => subjectCommitment(nonce, trackerId, subjectId) === record.subject) ?? null
+  }
+
+  /** A nonce as a store may keep it, for the entry of the ledger with this commitment: nobody without the secret can read it. */
+  sealNonce(nonce: Uint8Array, commitment: string): string {
+    return this.#secrets[0].seal(nonce, commitment).toString('base64url')
+  }
+
+  /** The nonce that any of the secrets has sealed; `null` when none has. */
+  openNonce(sealed: string, commitment: string): Buffer | null {
+    const bytes = Buffer.from(sealed, 'base64url')
+    for (const secret of this.#secrets) {
+      const nonce = secret.open(bytes, commitment)
+      if (nonce) return nonce
+    }
+    return null
   }
 
   /** The name of an organisation's ledger and of its keys. */

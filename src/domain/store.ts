@@ -2,6 +2,7 @@ import type { ActivityStore } from './activity.ts'
 import type { ApiKeyStore } from './api-key.ts'
 import type { DailyTotalStore } from './daily-total.ts'
 import type { DeletionStore } from './deletion.ts'
+import type { ErasureBatchStore } from './erasure-batch.ts'
 import type { EventStore } from './event.ts'
 import type { DerivationStore } from './identifier-derivation.ts'
 import type { IngestStore } from './ingest.ts'
@@ -39,6 +40,7 @@ export interface Store {
   members: MemberStore
   signIns: SignInStore
   activity: ActivityStore
+  erasureBatches: ErasureBatchStore
   tombstones: TombstoneStore
   ledger: LedgerStore
   secrets: SecretStore

@@ -52,6 +52,8 @@ export interface ErasureMark {
   digest: Uint8Array
   /** For the entry of the ledger. */
   commitment: string
+  /** For the items of batches that wait for it: what their reports make the receipt of. */
+  sealedNonce: string
 }
 
 /** What was deleted of a subject, and the entry of the ledger that tells of it. */
@@ -73,8 +75,8 @@ export interface SubjectStore {
   /**
    * Deletes a subject with all its sessions, events and identifiers in one transaction, and tells what of it was still to be seen:
    * zeros when nothing was. `null`, with nothing deleted, when the tracker is not visible to the organisation. Leaves behind in the
-   * same transaction, zeros or not: a tombstone, an entry of the organisation's ledger, and `note` with the counts. Does not block
-   * other requests.
+   * same transaction, zeros or not: a tombstone, an entry of the organisation's ledger, and `note` with the counts. Items of batches
+   * that wait for it are settled with it. Does not block other requests.
    */
   erase(
     tracker: TrackerView,

@@ -21,6 +21,7 @@ export interface PipelineDeps {
   addressOf: ReturnType<typeof clientAddress>
   originPolicy: OriginPolicy
   noteKeyUse(keyId: string): void
+  noteKeyRefusal(keyId: string): void
 }
 
 /** Hands back why a request may go no further, or `null`. */
@@ -229,7 +230,7 @@ function readParameters(context: RequestContext): MaybePromise<null> {
   if (match.kind !== 'route') throw new Error('A request went past its route without one.')
   const { route, params } = match
   if (route.takesBody) {
-    return readJson(request).then((fields) => {
+    return readJson(request, route.maxBodyBytes).then((fields) => {
       context.operation = route.read(context, params, fields)
       return null
     })

@@ -23,9 +23,12 @@ export function discardBody(request: IncomingMessage): MaybePromise<void> {
 }
 
 /** The fields of a JSON object in a request's body; none without a body. Refuses what `receive` refuses. */
-export async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {
+export async function readJson(
+  request: IncomingMessage,
+  maxBytes = maxBodyBytes,
+): Promise<Record<string, unknown>> {
   const chunks: Buffer[] = []
-  if (hasBody(request)) await receive(request, (chunk) => chunks.push(chunk))
+  if (hasBody(request)) await receive(request, (chunk) => chunks.push(chunk), maxBytes)
   const bytes = Buffer.concat(chunks)
   if (bytes.length === 0) return {}
   const isJson = /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')
@@ -58,15 +61,19 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** Resolves at the end of a body. `invalid_request` for one that is too large, too slow or breaks off. */
-function receive(request: IncomingMessage, onChunk: (chunk: Buffer) => void): Promise<void> {
+function receive(
+  request: IncomingMessage,
+  onChunk: (chunk: Buffer) => void,
+  maxBytes = maxBodyBytes,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const refuse = (message: string) => reject(new LetheError('invalid_request', message))
-  const onTooLarge = () => refuse(`A request body over ${maxBodyBytes} bytes is refused.`)
+  const onTooLarge = () => refuse(`A request body over ${maxBytes} bytes is refused.`)
   let bytes = 0
   const timer = setTimeout(() => refuse('The request body took too long to arrive.'), bodyTimeoutMs)
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length
-    if (bytes > maxBodyBytes) onTooLarge()
+    if (bytes > maxBytes) onTooLarge()
     else onChunk(chunk)
   })
   request.once('end', resolve)
@@ -74,7 +81,7 @@ function receive(request: IncomingMessage, onChunk: (chunk: Buffer) => void): Pr
   request.once(bodyCutOff, refuse)
   const cutOff = cutOffs.get(request)
   if (cutOff !== undefined) refuse(cutOff)
-  if (Number(request.headers['content-length']) > maxBodyBytes) onTooLarge()
+  if (Number(request.headers['content-length']) > maxBytes) onTooLarge()
   return promise.finally(() => {
     clearTimeout(timer)
     request.removeListener(bodyCutOff, refuse)

@@ -122,6 +122,8 @@ export interface Route {
   /** What the JSON object in its body may hold, by name. Without `takesBody`, a body is read and forgotten. */
   body: Fields
   takesBody: boolean
+  /** How large that body may be, where it is not what is usual. */
+  maxBodyBytes: number | undefined
   /** The data of its answer; `null` for a route that writes its answer itself, such as a page or a stream. */
   response: Schema | null
   /** What the API's description says of it. */
@@ -144,8 +146,17 @@ export type RouteMatch = { pipeline: PipelineName; params: PathParameters } & (
   | { kind: 'broken-url'; path: null }
 )
 
+/** How the service was set up, as far as members may know. */
+export interface Installation {
+  budgets: { name: string; limit: number; windowSeconds: number }[]
+  batchesPerMinute: number
+  engine: string
+  version: string
+}
+
 /** What handlers need of the HTTP side. */
 export interface HttpTools extends SignInTools {
+  installation: Installation
   respond: Responder
   /** Counts an erasure of a member's and tells what is left. Ends the request when there is nothing. */
   countErasure(context: RequestContext): Promise<BudgetState>

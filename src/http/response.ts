@@ -130,7 +130,12 @@ export function responder({ clock, randomness, logger, isClosing, onUnread }: Re
       const { id, request, response } = context
       const encoding = preferredOf(request, streamEncodings)
       const begin = () => {
-        const list = [...commonHeaders(context), ...headers, 'Vary', 'Accept-Encoding']
+        const list = [
+          ...withoutRepeated(commonHeaders(context), headers),
+          ...headers,
+          'Vary',
+          'Accept-Encoding',
+        ]
         if (encoding !== null) list.push('Content-Encoding', encoding)
         if (closesBehind(request)) list.push('Connection', 'close')
         response.writeHead(200, list)
@@ -247,6 +252,12 @@ export function commonHeaders({ id, budget, counted }: Answered): HeaderList {
   }
   if (policy !== '') headers.push('RateLimit-Policy', policy, 'RateLimit', limit)
   return headers
+}
+
+/** What every answer carries, but for what this one says for itself. */
+function withoutRepeated(common: HeaderList, own: HeaderList): HeaderList {
+  const isOwn = (name: string | number | undefined) => own.some((each, i) => i % 2 === 0 && each === name)
+  return common.filter((_, i) => !isOwn(common[i - (i % 2)]))
 }
 
 /** The whole seconds after which a budget is full again, at least one. By the clock that counts it, which may not be ours. */

@@ -57,6 +57,7 @@ interface Declaration<
   isErasure?: boolean
   query?: QueryFields
   body?: BodyFields
+  maxBodyBytes?: number
   response: Data | null
   documentation?: Documentation<ValueOf<Data>>
   /** What the parameters ask for; adds a problem for whatever does not fit together. */
@@ -83,6 +84,7 @@ export function defineRoute<
     query,
     body,
     takesBody: declaration.body !== undefined,
+    maxBodyBytes: declaration.maxBodyBytes,
     isErasure,
     documentation: documentation ?? null,
     read(context, params, sent) {

@@ -14,13 +14,14 @@ import { parserErrors } from './parser-errors.ts'
 import { type PipelineDeps, pipelines } from './pipeline.ts'
 import { publicRoutes } from './public-routes.ts'
 import { requestBatches } from './request-batches.ts'
-import { RequestContext } from './request-context.ts'
+import { type Installation, RequestContext } from './request-context.ts'
 import { chosenRequestId } from './request-id.ts'
 import { requestLog, type ServerLog } from './request-log.ts'
 import { responder } from './response.ts'
 import { buildRouter } from './router.ts'
 
 export interface ServerDeps extends Omit<PipelineDeps, 'http' | 'limiter'> {
+  installation: Installation
   limiter: Pick<Limiter, 'take' | 'isReachable'>
   passwords: Passwords
   /** Where clients reach the service; `null` when nobody said. */
@@ -74,6 +75,7 @@ export function buildServer(deps: ServerDeps): LetheServer {
     respond,
     passwords: deps.passwords,
     ...signInTools(deps),
+    installation: deps.installation,
     countErasure: memberErasures(limiter, deps.budgets.erasure),
   }
   const runPipeline = pipelines({ ...deps, http })
@@ -150,7 +152,10 @@ export function buildServer(deps: ServerDeps): LetheServer {
   function run(context: RequestContext): void {
     try {
       const done = andThen(runPipeline(context), (refusal) => {
-        if (refusal !== null) respond.fail(context, refusal)
+        if (refusal === null) return
+        const isNotAllowed = refusal.code === 'rate_limited' || refusal.code === 'forbidden'
+        if (context.caller && isNotAllowed) deps.noteKeyRefusal(context.caller.key.id)
+        respond.fail(context, refusal)
       })
       if (done instanceof Promise) done.catch((error) => respond.fail(context, error))
     } catch (error) {

@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DeletionStore } from '../domain/deletion.ts'
+import type { ErasureBatchStore } from '../domain/erasure-batch.ts'
 import type { Clock } from '../domain/instant.ts'
 import type { OrganisationStore } from '../domain/organisation.ts'
+import { startOfWindow } from '../domain/plan.ts'
 import type { RetentionStore, SweepStep, SweptCounts } from '../domain/retention.ts'
 import type { RetentionPolicy } from '../domain/retention-window.ts'
 import type { TombstoneStore } from '../domain/tombstone.ts'
@@ -15,6 +17,7 @@ export interface SweepDeps extends RetentionPolicy {
   retention: RetentionStore
   deletions: DeletionStore
   tombstones: TombstoneStore
+  erasureBatches: ErasureBatchStore
   clock: Clock
 }
 
@@ -91,5 +94,15 @@ export async function sweepAged(
     if (!isOver()) await deletions.removeOrganisation(id)
   }
   await sweepTombstones(deps, isOver)
+  await sweepBatches(deps, isOver)
   return total
+}
+
+/** A batch is kept as long as the activity that tells of it. */
+async function sweepBatches(
+  { erasureBatches, activityDays, clock }: SweepDeps,
+  isOver: () => boolean,
+): Promise<void> {
+  for (let removed = 1; removed > 0 && !isOver(); )
+    removed = await erasureBatches.sweep(startOfWindow(activityDays, clock()), rowsPerStep)
 }

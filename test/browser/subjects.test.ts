@@ -34,7 +34,7 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
     await hands.type('Name', 'Blog')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Blog' }).waitFor()
-    await hands.press('Rename Blog')
+    await hands.press('Rename')
     await hands.type('Name', '')
     await page.keyboard.press('Enter')
     await page.getByText('Name must be 1 to 128 characters').waitFor()
@@ -48,6 +48,7 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
   })
 
   test('a tracker has a chart of daily totals with the retention window marked', async () => {
+    await page.goto('/console/trackers')
     const chart = page.getByRole('article', { name: 'shop' }).getByRole('img')
     assert.match(
       (await chart.getAttribute('aria-label')) ?? '',

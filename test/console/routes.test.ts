@@ -60,7 +60,7 @@ describe('a route of the console', () => {
   })
 
   test('that does not exist is a 404, and another method a 400 that names the right ones', async () => {
-    for (const path of ['/', '/nothing', '/keys/x', '/keys/x/rotate/y']) {
+    for (const path of ['/', '/nothing', '/nothing/x', '/keys/x/rotate/y']) {
       for (const method of ['GET', 'POST'])
         errorOf(await client.ask(path, { method, body: method === 'GET' ? undefined : {} }), 'not_found')
     }

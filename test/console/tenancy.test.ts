@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { consoleRoutes } from '../../src/http/console/routes/index.ts'
-import { dataOf, errorOf, indistinct, listIn } from '../support/answers.ts'
+import { dataOf, errorOf, indistinct, listIn, textIn } from '../support/answers.ts'
 import { addMember, openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 
@@ -13,10 +13,17 @@ const strangers = await shop.createOrganisation()
 const stranger = await openConsole(shop, strangers)
 await addMember(shop, strangers)
 
+const client = await openConsole(shop, shop.organisationId)
+await shop.ingest(visit('listed'))
+const list = { text: 'listed', subjects: 1, format: 'lines', by: 'subjectId', trackerIds: [] }
+const batchId = textIn(dataOf(await client.ask('/batches', { method: 'POST', body: list })), 'id')
+
 /** What a stranger would send to each route, with the ids of what is not theirs. */
 const bodies: Record<string, object> = {
   '/console/api/keys/{keyId}/revoke': { name: 'key-2' },
+  '/console/api/keys/{keyId}/rename': { name: 'Mine now' },
   '/console/api/trackers/{trackerId}/rename': { name: 'Mine now' },
+  '/console/api/trackers/{trackerId}/delete': { name: 'shop' },
   '/console/api/trackers/{trackerId}/subjects/{subjectId}/erase': { subjectId: 'anna' },
 }
 
@@ -25,17 +32,18 @@ describe('what belongs to another organisation', () => {
 
   for (const { method, path } of routes) {
     test(`is not there, and nobody can tell: ${method} ${path}`, async () => {
-      const fill = (tracker: string, key: string, member: string) =>
+      const fill = (tracker: string, key: string, member: string, batch: string) =>
         path
           .replace('/console/api', '')
           .replace('{trackerId}', tracker)
           .replace('{subjectId}', 'anna')
           .replace('{keyId}', key)
           .replace('{memberId}', member)
+          .replace('{batchId}', batch)
       const headers = { 'x-request-id': 'same' }
       const ask = { method, headers, ...(method !== 'GET' && { body: bodies[path] ?? {} }) }
-      const foreign = await stranger.ask(fill('shop', shop.keyId, theirs.id), ask)
-      const absent = await stranger.ask(fill('nothing', 'nothing', 'nothing'), ask)
+      const foreign = await stranger.ask(fill('shop', shop.keyId, theirs.id, batchId), ask)
+      const absent = await stranger.ask(fill('nothing', 'nothing', 'nothing', 'nothing'), ask)
       assert.deepEqual(errorOf(foreign, 'not_found'), errorOf(absent, 'not_found'))
       assert.deepEqual(indistinct(foreign), indistinct(absent))
     })
@@ -45,6 +53,7 @@ describe('what belongs to another organisation', () => {
     for (const [path, field] of [
       ['/keys', 'keys'],
       ['/trackers', 'trackers'],
+      ['/batches', 'batches'],
     ] as const) {
       assert.deepEqual(listIn(dataOf(await stranger.ask(path)), field), [])
     }
@@ -62,8 +71,9 @@ describe('what belongs to another organisation', () => {
   test('is untouched by all of it', async () => {
     dataOf(await shop.ask(subjectPath('anna'), { key: shop.key }))
     assert.equal((await shop.services.trackers.find('shop'))?.name, 'shop')
-    assert.equal((await shop.services.members.list(shop.organisationId)).length, 2)
-    assert.equal((await shop.services.apiKeys.find(shop.keyId))?.rotatedAt, null)
+    assert.equal((await shop.services.members.list(shop.organisationId)).length, 3)
+    const key = await shop.services.apiKeys.find(shop.keyId)
+    assert.deepEqual([key?.rotatedAt, key?.name === 'Mine now'], [null, false])
   })
 
   test('can have an address of ours: an invitation does not tell', async () => {

@@ -12,6 +12,7 @@ import { dailyTotalContract } from './contract/daily-total.ts'
 import { deletionContract } from './contract/deletion.ts'
 import { deletionRaceContract } from './contract/deletion-races.ts'
 import { erasureContract } from './contract/erasure.ts'
+import { erasureBatchContract } from './contract/erasure-batch.ts'
 import { eventContract } from './contract/event.ts'
 import { Fixture } from './contract/fixture.ts'
 import { identifierContract } from './contract/identifier.ts'
@@ -61,6 +62,7 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     pageBytesContract(fixture)
     interleavingContract(fixture)
     erasureContract(fixture)
+    erasureBatchContract(fixture)
     ledgerContract(fixture)
     ageingContract(fixture)
     retentionContract(fixture)

@@ -53,7 +53,25 @@ export async function fillEverything(store: Store): Promise<void> {
   await store.ingest.countRefused({ bad: 2, of_erased: 0, too_old: 7 })
   assert.deepEqual(await eraseIn(store, shop, 'erased'), { sessions: 1, events: 1 })
   assert.deepEqual(await eraseIn(store, shop, 'never seen'), { sessions: 0, events: 0 })
+  for (const id of ['batch', 'another batch']) await createBatch(store, id)
   await store.secrets.remember(['a fingerprint', 'an older one'], start)
+}
+
+/** Of those who wait in it, one was erased. */
+async function createBatch(store: Store, id: string): Promise<void> {
+  const batch = {
+    ...{ id, organisationId: 'acme', requestId: 'req', createdAt: start },
+    startedBy: { kind: 'member', id: 'mem_1', name: 'ada@acme.example' } as const,
+    ...{ lines: 3, nothing: 1, invalid: 0, repeated: 0, subjects: 2 },
+  }
+  const waiting = ['listed', 'z'].map((subjectId, i) => ({
+    ...{ line: i + 1, outcome: 'waiting' as const, trackerId: 'shop', subjectId },
+  }))
+  const items = [...waiting, { line: 3, outcome: 'nothing' as const }]
+  await store.erasureBatches.create(batch, items, note(id, 'batch.started'))
+  const [shop] = everyTracker
+  assert.ok(shop)
+  await eraseIn(store, shop, 'listed')
 }
 
 async function createKeys({ apiKeys }: Store): Promise<void> {
@@ -74,15 +92,20 @@ async function createKeys({ apiKeys }: Store): Promise<void> {
   }
   await apiKeys.rotate('rotated', { hash: 'another hash', lastFour: 'wxyz' }, start + 1)
   await apiKeys.revoke('revoked', start + 2)
-  await apiKeys.touch(new Map([['used', start + 3]]))
+  const counts = { requests: 5, refusals: 1 }
+  const days = ['used', 'active'].map((keyId) => ({ keyId, day: 20_000, ...counts }))
+  await apiKeys.touch(new Map([['used', start + 3]]), days)
+}
+
+function note(id: string, kind: ActivityKind): ActivityNote {
+  return {
+    ...{ id, kind, organisationId: 'acme', at: start, target: 'änna@acme.example', requestId: '6b "odd"' },
+    actor: { kind: 'member', id: 'anna', name: 'änna@acme.example' },
+  }
 }
 
 /** One who has signed in, and one whose link waits. */
 async function createMembers({ members, signIns }: Store): Promise<void> {
-  const note = (id: string, kind: ActivityKind): ActivityNote => ({
-    ...{ id, kind, organisationId: 'acme', at: start, target: 'änna@acme.example', requestId: '6b "odd"' },
-    actor: { kind: 'member', id: 'anna', name: 'änna@acme.example' },
-  })
   for (const id of ['anna', 'ben']) {
     const member = {
       id,

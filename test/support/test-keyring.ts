@@ -36,7 +36,8 @@ export function testMark(
 ): ErasureMark {
   const [digest] = testKeyring.tombstoneDigests(trackerId, subjectId)
   const nonce = testKeyring.nonce(trackerId, subjectId, erasedAt)
-  return { erasedAt, digest, commitment: subjectCommitment(nonce, trackerId, subjectId) }
+  const commitment = subjectCommitment(nonce, trackerId, subjectId)
+  return { erasedAt, digest, commitment, sealedNonce: testKeyring.sealNonce(nonce, commitment) }
 }
 
 /**

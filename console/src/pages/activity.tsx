@@ -1,85 +1,74 @@
-import { useId, useState } from 'preact/hooks'
 import { ActorName } from '../parts/actor.tsx'
-import { Button } from '../parts/button.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { Page } from '../parts/page.tsx'
 import { Pager, usePaging } from '../parts/pager.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { counted, When } from '../parts/when.tsx'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
-import { textParam, useSearchParams } from '../search-params.ts'
 import type { Activity, ActivityList } from '../types.ts'
+import { Filters, toParameters, useActivityFilters } from './activity-filters.tsx'
+import { titles } from './activity-titles.ts'
+import { LedgerState } from './ledger-state.tsx'
 
 const pageSize = 50
 
 export function ActivityPage() {
-  const [{ request: requestId }, filter] = useSearchParams({ request: textParam })
-  const [typed, setTyped] = useState(requestId)
+  const [filters, filter] = useActivityFilters()
   const paging = usePaging()
-  const id = useId()
-  const parameters = new URLSearchParams({ limit: String(pageSize) })
-  if (requestId !== '') parameters.set('requestId', requestId)
+  const narrowed = toParameters(filters)
+  const parameters = new URLSearchParams([['limit', String(pageSize)], ...narrowed])
   if (paging.cursor !== null) parameters.set('cursor', paging.cursor)
   const activity = useResource<ActivityList>(`/activity?${parameters}`)
-  function search(text: string): void {
-    setTyped(text)
-    filter({ request: text }, { push: true })
-  }
+  const isNarrow = narrowed.size > 0
   return (
     <Page
       title="Activity"
       intro="Who did what with keys, members and data subjects. It never names a data subject."
     >
-      <div class="tools">
-        <search>
-          <form
-            class="find"
-            onSubmit={(event) => {
-              event.preventDefault()
-              search(typed.trim())
-            }}
-          >
-            <div class="field search">
-              <label for={id} class="visually-hidden">
-                Request id
-              </label>
-              <Icon name="search" />
-              <input
-                id={id}
-                type="search"
-                class="code"
-                placeholder="Request id"
-                value={typed}
-                autocomplete="off"
-                spellcheck={false}
-                onInput={(event) => setTyped(event.currentTarget.value)}
-              />
-            </div>
-            <Button type="submit">Find</Button>
-            {requestId !== '' && <Button onClick={() => search('')}>Show all</Button>}
-          </form>
-        </search>
-      </div>
+      <LedgerState />
+      <Filters filters={filters} onChange={(changes) => filter(changes, { push: true })} />
       <Loaded resource={activity} lines={10}>
         {({ entries, nextCursor }) =>
           entries.length === 0 ? (
-            <Empty icon="activity" title={requestId === '' ? 'Nothing has happened yet' : 'Nothing found'}>
+            <Empty icon="activity" title={isNarrow ? 'Nothing found' : 'Nothing has happened yet'}>
               <p>
-                {requestId === ''
-                  ? 'Keys that are made, members who sign in and data subjects that are erased show up here.'
-                  : 'No request of this id changed anything here. The id must be exact.'}
+                {isNarrow
+                  ? 'Nothing here is all of what you look for. A request id must be exact.'
+                  : 'Keys that are made, members who sign in and data subjects that are erased show up here.'}
               </p>
             </Empty>
           ) : (
             <>
               <ActivityTable entries={entries} />
-              <Pager paging={paging} nextCursor={nextCursor} label="Pages of activity" />
+              <div class="table-foot">
+                <Pager paging={paging} nextCursor={nextCursor} label="Pages of activity" />
+                <ExportLinks parameters={narrowed} />
+              </div>
             </>
           )
         }
       </Loaded>
     </Page>
+  )
+}
+
+/** All of it, not just this page. */
+function ExportLinks({ parameters }: { parameters: URLSearchParams }) {
+  return (
+    <p class="exports">
+      Export {parameters.size > 0 ? 'what was found' : 'everything'} as{' '}
+      {(['csv', 'json'] as const).map((format, i) => (
+        <span key={format}>
+          {i > 0 && ' or '}
+          <a
+            href={`/console/api/activity/export?${new URLSearchParams([...parameters, ['format', format]])}`}
+            download
+          >
+            {format.toUpperCase()}
+          </a>
+        </span>
+      ))}
+    </p>
   )
 }
 
@@ -122,28 +111,6 @@ function ActivityTable({ entries }: { entries: Activity[] }) {
       </table>
     </div>
   )
-}
-
-const titles: Record<string, string> = {
-  'key.created': 'Key created',
-  'key.rotated': 'Key rotated',
-  'key.revoked': 'Key revoked',
-  'key.renamed': 'Key renamed',
-  'organisation.renamed': 'Organisation renamed',
-  'tracker.renamed': 'Tracker renamed',
-  'subject.erased': 'Data subject erased',
-  'subject.exported': 'Data subject exported',
-  'tracker.created': 'Tracker created',
-  'tracker.deleted': 'Tracker deleted',
-  'organisation.plan-changed': 'Plan changed',
-  'organisation.deleted': 'Organisation deleted',
-  'member.invited': 'Member invited',
-  'member.joined': 'Password set',
-  'member.removed': 'Member removed',
-  'member.signed-in': 'Signed in',
-  'member.sign-in-failed': 'Sign-in failed',
-  'member.signed-out': 'Signed out',
-  'member.signed-out-everywhere': 'Signed out everywhere',
 }
 
 function Detail({ entry: { target, counts, ledgerIndex } }: { entry: Activity }) {

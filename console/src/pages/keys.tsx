@@ -1,15 +1,16 @@
 import { useState } from 'preact/hooks'
-import { change } from '../api.ts'
+import { encode } from '../api.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
-import { Confirm } from '../parts/confirm.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
-import { tell } from '../parts/toasts.tsx'
 import { Ago, When } from '../parts/when.tsx'
 import { refresh, useResource } from '../resource.ts'
+import { Link } from '../router.tsx'
 import type { IssuedKey, Key, KeyList } from '../types.ts'
+import { ChangeKey } from './change-key.tsx'
 import { CreateKey } from './create-key.tsx'
+import { Warnings } from './key-warnings.tsx'
 import { ShownOnce } from './shown-once.tsx'
 
 type Doing =
@@ -52,41 +53,13 @@ export function KeysPage() {
         <CreateKey onCreated={(issued) => show(issued, 'created')} onClose={stop} />
       )}
       {doing?.what === 'show' && <ShownOnce issued={doing.issued} verb={doing.verb} onClose={stop} />}
-      {doing?.what === 'rotate' && (
-        <Confirm
-          title={`Rotate “${doing.key.name}”`}
-          action="Rotate the key"
-          onConfirm={async () => show(await change<IssuedKey>(`/keys/${doing.key.id}/rotate`), 'rotated')}
+      {(doing?.what === 'rotate' || doing?.what === 'revoke') && (
+        <ChangeKey
+          what={doing.what}
+          subject={doing.key}
+          onRotated={(issued) => show(issued, 'rotated')}
           onClose={stop}
-        >
-          <p>
-            The string that ends in <code>{doing.key.lastFour}</code> stops working immediately. Whatever
-            still uses it is answered 401 until it has the new one, which you see next.
-          </p>
-          <p class="muted">
-            Last used: <Ago at={doing.key.lastUsedAt} />. Name, scopes and expiry stay.
-          </p>
-        </Confirm>
-      )}
-      {doing?.what === 'revoke' && (
-        <Confirm
-          title={`Revoke “${doing.key.name}”`}
-          action="Revoke for good"
-          kind="danger"
-          typing={{ what: 'the key’s name', text: doing.key.name, field: 'name' }}
-          onConfirm={async (name) => {
-            await change(`/keys/${doing.key.id}/revoke`, { name })
-            tell(`Revoked “${doing.key.name}”`)
-            void refresh('/keys')
-            stop()
-          }}
-          onClose={stop}
-        >
-          <p>The key stops working immediately and for good. A revoked key cannot be brought back.</p>
-          <p class="muted">
-            Last used: <Ago at={doing.key.lastUsedAt} />.
-          </p>
-        </Confirm>
+        />
       )}
     </Page>
   )
@@ -114,8 +87,11 @@ function KeyTable({ keys, onDo }: { keys: Key[]; onDo(what: 'rotate' | 'revoke',
           {keys.map((key) => (
             <tr key={key.id} class={key.state === 'active' ? undefined : 'over'}>
               <th scope="row">
-                <span class="strong">{key.name}</span>
+                <Link to={`/console/keys/${encode(key.id)}`} class="strong">
+                  {key.name}
+                </Link>
                 <code class="muted">…{key.lastFour}</code>
+                <Warnings subject={key} />
               </th>
               <td data-label="State">
                 <Badge state={key.state} />

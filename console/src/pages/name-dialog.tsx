@@ -12,7 +12,7 @@ interface NameDialogProps {
   onClose(): void
 }
 
-/** Asks for the name of a tracker. */
+/** Asks for the name of a tracker or a key. */
 export function NameDialog({ title, action, name: before = '', onSave, onClose }: NameDialogProps) {
   const [name, setName] = useState(before)
   const form = useForm()

@@ -1,4 +1,4 @@
-import { useId, useState } from 'preact/hooks'
+import { useId } from 'preact/hooks'
 import { ApiError, encode } from '../api.ts'
 import { Page } from '../parts/page.tsx'
 import { Pager, usePaging } from '../parts/pager.tsx'
@@ -8,7 +8,9 @@ import { choiceParam, textParam, useSearchParams } from '../search-params.ts'
 import type { SubjectList as SubjectPage, TrackerList } from '../types.ts'
 import { PrefixSearch } from './prefix-search.tsx'
 import { SubjectTable } from './subject-table.tsx'
-import { subjectCount, TrackerChart } from './trackers.tsx'
+import { TrackerActions } from './tracker-actions.tsx'
+import { TrackerTotals } from './tracker-totals.tsx'
+import { subjectCount } from './trackers.tsx'
 
 const sorts = [
   { value: '-lastSeenAt', title: 'Last seen, newest first' },
@@ -22,7 +24,6 @@ const above = { to: '/console/trackers', title: 'Trackers' }
 export function SubjectsPage({ trackerId }: { trackerId: string }) {
   const trackers = useResource<TrackerList>('/trackers')
   const tracker = trackers.data?.trackers.find(({ id }) => id === trackerId)
-  const [measure, setMeasure] = useState<'sessions' | 'events'>('sessions')
   if (trackers.data && !tracker) {
     return (
       <Page title="No such tracker" above={above}>
@@ -36,27 +37,9 @@ export function SubjectsPage({ trackerId }: { trackerId: string }) {
       within="Trackers"
       intro={tracker ? `${subjectCount(tracker)} data subjects` : ' '}
       above={above}
+      actions={<TrackerActions id={trackerId} name={tracker?.name} />}
     >
-      <section class="card" aria-labelledby="totals">
-        <header>
-          <h2 id="totals">Daily totals</h2>
-          <fieldset class="segments small">
-            <legend class="visually-hidden">What to count</legend>
-            {(['sessions', 'events'] as const).map((each) => (
-              <label key={each}>
-                <input
-                  type="radio"
-                  name="measure"
-                  checked={measure === each}
-                  onChange={() => setMeasure(each)}
-                />
-                <span>{each}</span>
-              </label>
-            ))}
-          </fieldset>
-        </header>
-        <TrackerChart {...{ trackerId, measure }} isLarge />
-      </section>
+      <TrackerTotals trackerId={trackerId} />
       <SubjectList trackerId={trackerId} />
     </Page>
   )

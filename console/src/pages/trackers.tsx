@@ -9,9 +9,9 @@ import { Broken, Empty, Loaded } from '../parts/states.tsx'
 import { tell } from '../parts/toasts.tsx'
 import { formatNumber } from '../parts/when.tsx'
 import { refresh, useResource } from '../resource.ts'
-import { Link } from '../router.tsx'
+import { Link, navigate } from '../router.tsx'
 import { useSession } from '../session.tsx'
-import type { Totals, Tracker, TrackerList } from '../types.ts'
+import type { Totals, Tracker, TrackerList, TrackerName } from '../types.ts'
 import { NameDialog } from './name-dialog.tsx'
 
 export function TrackersPage() {
@@ -24,9 +24,16 @@ export function TrackersPage() {
     </Button>
   )
   async function save(name: string): Promise<void> {
-    if (doing === 'create') await change('/trackers', { name })
-    else if (doing) await change(`/trackers/${encode(doing.id)}/rename`, { name })
-    tell(doing === 'create' ? `Created “${name}”` : `Renamed to “${name}”`)
+    if (doing === 'create') {
+      const { id } = await change<TrackerName>('/trackers', { name })
+      await refresh('/trackers')
+      tell(`Created “${name}”`)
+      // Its page tells how to bring in the first data, and waits for it.
+      navigate(`/console/trackers/${encode(id)}`)
+      return
+    }
+    if (doing) await change(`/trackers/${encode(doing.id)}/rename`, { name })
+    tell(`Renamed to “${name}”`)
     await refresh('/trackers')
     stop()
   }
@@ -109,20 +116,13 @@ export function subjectCount({ subjects, hasMoreSubjects }: Tracker): string {
   return `${formatNumber(subjects)}${hasMoreSubjects ? ' or more' : ''}`
 }
 
-interface TrackerChartProps {
-  trackerId: string
-  measure?: 'sessions' | 'events'
-  isLarge?: boolean
-}
-
 /** A tracker's chart, fetched for itself once it comes into view; its room is kept free meanwhile. */
-export function TrackerChart({ trackerId, measure = 'sessions', isLarge = false }: TrackerChartProps) {
+function TrackerChart({ trackerId }: { trackerId: string }) {
   const { retentionDays } = useSession().organisation
   const { ref, isSeen } = useSeen<HTMLDivElement>()
   const days = Math.ceil(retentionDays * 1.25)
   const totals = useResource<Totals>(isSeen ? `/trackers/${encode(trackerId)}/totals?days=${days}` : null)
   if (totals.error) return <Broken error={totals.error} onRetry={totals.reload} />
-  if (totals.data) return <Chart totals={totals.data} {...{ retentionDays, measure, isLarge }} />
-  const name = isLarge ? 'chart large waiting' : 'chart waiting'
-  return <div ref={ref} class={name} role="status" aria-label="Loading the chart" />
+  if (totals.data) return <Chart totals={totals.data} retentionDays={retentionDays} />
+  return <div ref={ref} class="chart waiting" role="status" aria-label="Loading the chart" />
 }

@@ -1,37 +1,33 @@
 import type { Totals } from '../types.ts'
 import { type Bar, toBars } from './bars.ts'
-import { counted, formatDay, formatNumber } from './when.tsx'
+import { counted, formatDay } from './when.tsx'
 
 interface ChartProps {
   totals: Totals
   retentionDays: number
-  measure?: 'sessions' | 'events'
-  isLarge?: boolean
 }
 
-const width = 600
+const [width, height] = [600, 56]
 
 /**
  * Daily totals as bars. The line below them is the retention window: solid where visitors are still known one by one, dotted where
  * only the totals are left.
  */
-export function Chart({ totals, retentionDays, measure = 'sessions', isLarge = false }: ChartProps) {
-  const { bars, daysPerBar, windowAt, windowFrom } = toBars(totals, retentionDays)
-  const height = isLarge ? 150 : 56
-  const highest = Math.max(1, ...bars.map((bar) => bar[measure]))
+export function Chart({ totals, retentionDays }: ChartProps) {
+  const { bars, windowAt, windowFrom } = toBars(totals, retentionDays)
+  const highest = Math.max(1, ...bars.map((bar) => bar.sessions))
   const step = width / bars.length
   const kept = windowAt === null ? 0 : windowAt * width
-  const total = bars.reduce((sum, bar) => sum + bar[measure], 0)
+  const total = bars.reduce((sum, bar) => sum + bar.sessions, 0)
   const [first, last] = [bars[0]?.from ?? totals.today, totals.today]
   return (
-    <figure class={isLarge ? 'chart large' : 'chart'}>
-      {isLarge && total > 0 && <span class="chart-top">{formatNumber(highest)}</span>}
+    <figure class="chart">
       {total === 0 && <span class="chart-none">Nothing recorded yet</span>}
       <svg
         viewBox={`0 0 ${width} ${height}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${counted(total, measure.slice(0, -1))} from ${formatDay(first)} to ${formatDay(last)}. Visitors are known one by one since ${formatDay(windowFrom)}.`}
+        aria-label={`${counted(total, 'session')} from ${formatDay(first)} to ${formatDay(last)}. Visitors are known one by one since ${formatDay(windowFrom)}.`}
       >
         {bars.map((bar, i) => (
           <rect
@@ -39,8 +35,8 @@ export function Chart({ totals, retentionDays, measure = 'sessions', isLarge = f
             class={(i + 1) * step <= kept ? 'bar aged' : 'bar'}
             x={i * step}
             width={step * (step > 5 ? 0.8 : 0.86)}
-            y={height - heightOf(bar[measure], highest, height)}
-            height={heightOf(bar[measure], highest, height)}
+            y={height - heightOf(bar.sessions, highest, height)}
+            height={heightOf(bar.sessions, highest, height)}
           >
             <title>{titleOf(bar)}</title>
           </rect>
@@ -61,7 +57,6 @@ export function Chart({ totals, retentionDays, measure = 'sessions', isLarge = f
         <span>{formatDay(first)}</span>
         <span class="window-note">
           {retentionDays}-day window since {formatDay(windowFrom)}
-          {isLarge && daysPerBar > 1 && ` · ${daysPerBar} days a bar`}
         </span>
         <span>today</span>
       </figcaption>

@@ -76,8 +76,8 @@ export function formatNumber(number: number): string {
 }
 
 /** A number with its noun: 1 session, 2 sessions. */
-export function counted(number: number, noun: string): string {
-  return `${formatNumber(number)} ${noun}${number === 1 ? '' : 's'}`
+export function counted(number: number, noun: string, plural = `${noun}s`): string {
+  return `${formatNumber(number)} ${number === 1 ? noun : plural}`
 }
 
 /** How long something took, in the largest unit that says enough. */

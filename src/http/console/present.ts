@@ -1,11 +1,14 @@
 import type { ActivityEntry } from '../../domain/activity.ts'
 import { type ApiKey, apiKeyState } from '../../domain/api-key.ts'
 import { formatInstant, type Instant } from '../../domain/instant.ts'
+import type { LedgerEntry } from '../../domain/ledger.ts'
 import type { Member } from '../../domain/member.ts'
+import { parseRecord } from '../../domain/receipt.ts'
 import type { LedgerErasure } from '../../operations/ledger/list-erasures.ts'
 import type { ProvenEntry } from '../../operations/ledger/prove-entry.ts'
+import type { LedgerHead } from '../../operations/ledger/read-ledger.ts'
 
-function orNull(instant: Instant | null): string | null {
+export function orNull(instant: Instant | null): string | null {
   return instant === null ? null : formatInstant(instant)
 }
 
@@ -38,4 +41,15 @@ export function presentLedgerErasure({ index, record, by }: LedgerErasure) {
 
 export function presentProvenEntry({ index, record, leafHash, proof, checkpoint }: ProvenEntry) {
   return { index, record, leafHash: Buffer.from(leafHash).toString('base64'), proof, checkpoint }
+}
+
+export function presentLedger(
+  { origin, size, rootHash, checkpoint, verifierKeys }: LedgerHead,
+  last: LedgerEntry | null,
+) {
+  const record = last && parseRecord(last.record)
+  return {
+    ...{ origin, size, rootHash: Buffer.from(rootHash).toString('base64'), checkpoint, verifierKeys },
+    lastErasedAt: orNull(record?.erasedAt ?? null),
+  }
 }

@@ -100,6 +100,30 @@ const Activity = object(
   { title: 'Activity' },
 )
 
+const batchLines = { lines: integer(), nothing: integer(), invalid: integer(), repeated: integer() }
+
+export const Batch = object(
+  {
+    ...{ id: text(), state: oneOf(['running', 'paused', 'stopped', 'done']) },
+    ...{ startedBy: Actor, requestId: orNull(text()), createdAt: instant, finishedAt: orNull(instant) },
+    ...batchLines,
+    ...{ subjects: integer(), settled: integer() },
+    erased: orNull(object({ subjects: integer(), sessions: integer(), events: integer() })),
+  },
+  { title: 'Batch' },
+)
+
+export const BatchPlan = object(
+  {
+    ...batchLines,
+    ...{ found: integer(), subjects: integer(), counts: Counts },
+    trackers: list(object({ trackerId: text(), subjects: integer() })),
+    others: list(object({ line: integer(), outcome: oneOf(['nothing', 'invalid', 'repeated']) })),
+  },
+  { title: 'BatchPlan' },
+)
+
+export const BatchList = object({ batches: list(Batch) }, { title: 'BatchList' })
 const LedgerErasure = object(
   {
     index: integer(),
@@ -144,11 +168,45 @@ const FoundGroup = object(
 
 export const FoundGroups = object({ groups: list(FoundGroup) }, { title: 'FoundGroups' })
 
+export const KeyDetail = object(
+  {
+    key: Key,
+    scopes: list(object({ scope: text(), allows: text() })),
+    today: text(),
+    days: list(object({ day: text(), requests: integer(), refusals: integer() }, { title: 'KeyDay' })),
+  },
+  { title: 'KeyDetail' },
+)
+const BudgetTold = object(
+  { name: text(), limit: integer(), windowSeconds: integer() },
+  { title: 'BudgetTold' },
+)
+export const Settings = object(
+  {
+    organisation: object({ id: text(), name: text(), plan: oneOf(plans), createdAt: instant }),
+    windows: list(object({ plan: oneOf(plans), days: integer() })),
+    activityDays: integer(),
+    budgets: list(BudgetTold),
+    batchesPerMinute: integer(),
+    ...{ engine: text(), version: text() },
+    scrub: object({ lastAt: instant, isDue: boolean(), reachesEveryByte: boolean() }),
+  },
+  { title: 'Settings' },
+)
+export const HiddenByPlan = object(
+  { subjects: integer(), hasMoreSubjects: boolean(), atMost: Counts },
+  { title: 'HiddenByPlan' },
+)
+export const OrganisationName = object({ id: text(), name: text() }, { title: 'OrganisationName' })
 export const KeyList = object({ keys: list(Key) }, { title: 'KeyList' })
 export const AreaList = object({ areas: list(Area) }, { title: 'AreaList' })
 export const MemberList = object({ members: list(Member) }, { title: 'MemberList' })
 export const TrackerList = object({ trackers: list(Tracker) }, { title: 'TrackerList' })
 export const TrackerName = object({ id: text(), name: text() }, { title: 'TrackerName' })
+export const EventNames = object(
+  { names: list(object({ name: text(), count: integer() })), isComplete: boolean() },
+  { title: 'EventNames' },
+)
 export const Totals = object({ today: text(), days: list(Day) }, { title: 'Totals' })
 export const Invitation = object(
   { member: Member, token: text(), expiresAt: instant },
@@ -158,6 +216,17 @@ export const RevokedKey = object({ key: Key }, { title: 'RevokedKey' })
 export const ActivityList = object(
   { entries: list(Activity), nextCursor: orNull(text()) },
   { title: 'ActivityList' },
+)
+export const Ledger = object(
+  {
+    ...{ origin: text(), size: integer(), rootHash: text(), checkpoint: text(), verifierKeys: list(text()) },
+    lastErasedAt: orNull(instant),
+  },
+  { title: 'Ledger' },
+)
+export const LedgerVerification = object(
+  { size: integer(), rootHash: text(), problem: orNull(text()) },
+  { title: 'LedgerVerification' },
 )
 /** What a link downloads: no page reads it. */
 export const ProvenEntry = object(

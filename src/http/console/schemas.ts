@@ -1,10 +1,11 @@
 import { instantRule } from '../../domain/instant.ts'
 import { emailRule, maxEmailLength } from '../../domain/member.ts'
 import { maxPasswordLength, minPasswordLength } from '../../domain/password.ts'
+import { plans } from '../../domain/plan.ts'
 import { mostFound } from '../../operations/subject/find-people.ts'
 import { eventListParameters, sessionListParameters } from '../api/schemas/parameters.ts'
 import { identifier } from '../schemas/path-parameters.ts'
-import { integer, list, optional, orNull, text } from '../schemas/schema.ts'
+import { integer, list, oneOf, optional, orNull, text } from '../schemas/schema.ts'
 
 // As in the API, `x-rule` says in words what the schema says in keywords. Names and scopes are checked by the operations.
 
@@ -61,14 +62,43 @@ export const findBody = {
 
 export const receiptBody = { ...provenEntryParameters, subjectId: text(identifier) }
 
-export const activityListParameters = {
-  ...sessionListParameters,
-  requestId: optional(
-    text({
-      minLength: 1,
-      maxLength: 200,
-      pattern: noControlCharacters,
-      'x-rule': '1 to 200 characters, no control characters',
-    }),
-  ),
+const shortText = {
+  minLength: 1,
+  maxLength: 200,
+  pattern: noControlCharacters,
+  'x-rule': '1 to 200 characters, no control characters',
 }
+
+export const activityFilterParameters = {
+  requestId: optional(text(shortText)),
+  kind: optional(text({ ...shortText, 'x-rule': 'a kind of activity' })),
+  actor: optional(text({ ...shortText, 'x-rule': 'the id of a member or a key, or command-line' })),
+  since: optional(text({ maxLength: 100, 'x-rule': instantRule })),
+  until: optional(text({ maxLength: 100, 'x-rule': instantRule })),
+}
+
+export const activityFormat = oneOf(['csv', 'json'], { 'x-rule': 'csv or json' })
+
+export const activityListParameters = { ...sessionListParameters, ...activityFilterParameters }
+
+/** How large a request with a list of people may be. */
+export const maxListBytes = 4 * 1024 * 1024
+
+/** The list of a batch, and what to make of it. */
+export const batchFields = {
+  text: text({ maxLength: maxListBytes, 'x-rule': 'a list, one data subject or person a line' }),
+  format: oneOf(['lines', 'csv'], { 'x-rule': 'lines or csv' }),
+  column: optional(text({ maxLength: 1_000, 'x-rule': 'the name of a column' })),
+  by: oneOf(['subjectId', 'email'], { 'x-rule': 'subjectId or email' }),
+  trackerIds: list(text(identifier), {
+    maxItems: 1_000,
+    'x-rule': 'a list of trackers, empty for all of them',
+  }),
+}
+
+export const typedSubjects = integer({
+  minimum: 0,
+  'x-rule': 'how many data subjects are to be erased, as a whole number',
+})
+
+export const plan = oneOf(plans, { 'x-rule': `one of ${plans.join(', ')}` })

@@ -22,4 +22,5 @@ export const pathParameters = {
   }),
   keyId: text(identifier),
   memberId: text(identifier),
+  batchId: text(identifier),
 }

@@ -1,30 +1,61 @@
-import type { ApiKeyStore } from '../../domain/api-key.ts'
+import type { ApiKeyStore, KeyDay } from '../../domain/api-key.ts'
+import { dayOf } from '../../domain/daily-total.ts'
 import type { Clock, Instant } from '../../domain/instant.ts'
 
 const flushEveryMs = 5_000
 
-/** Remembers when keys were last used and tells the store every few seconds, so that a request never waits for that write. */
+export interface KeyUse {
+  /** A request came with this key. */
+  note(keyId: string): void
+  /** A scope or a budget refused it. */
+  noteRefusal(keyId: string): void
+  stop(): Promise<void>
+}
+
+/**
+ * Remembers when and how often keys were used and tells the store every few seconds, so that a request never waits for that write. What
+ * the store did not take is told again with the next.
+ */
 export function keyUse(
   { apiKeys, clock }: { apiKeys: ApiKeyStore; clock: Clock },
   onError: (error: unknown) => void,
-): { note(keyId: string): void; stop(): Promise<void> } {
+): KeyUse {
   let noted = new Map<string, Instant>()
+  let days = new Map<string, KeyDay>()
   let timer: NodeJS.Timeout | null = null
 
   async function flush(): Promise<void> {
     if (timer) clearTimeout(timer)
     timer = null
     if (noted.size === 0) return
-    const lastUsed = noted
+    const [lastUsed, counted] = [noted, days]
     noted = new Map()
-    await apiKeys.touch(lastUsed).catch(onError)
+    days = new Map()
+    try {
+      await apiKeys.touch(lastUsed, [...counted.values()])
+    } catch (error) {
+      for (const day of counted.values()) add(day)
+      onError(error)
+    }
+  }
+
+  function add({ keyId, day, requests, refusals }: KeyDay): void {
+    const name = `${day} ${keyId}`
+    const known = days.get(name)
+    if (known) {
+      known.requests += requests
+      known.refusals += refusals
+    } else days.set(name, { keyId, day, requests, refusals })
   }
 
   return {
     note(keyId) {
-      noted.set(keyId, clock())
+      const now = clock()
+      noted.set(keyId, now)
+      add({ keyId, day: dayOf(now), requests: 1, refusals: 0 })
       timer ??= setTimeout(flush, flushEveryMs).unref()
     },
+    noteRefusal: (keyId) => add({ keyId, day: dayOf(clock()), requests: 0, refusals: 1 }),
     stop: flush,
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LedgerEntry, LedgerStore } from '../../domain/ledger.ts'
 import {
   appendLeaf,
@@ -43,6 +44,7 @@ export async function verifyLedger(
       last = edge
     }
     onEntries(entries.length)
+    await nextTurn()
     hasMore = entries.length === chunkSize
   }
   const head = headAt(last)

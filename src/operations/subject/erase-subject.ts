@@ -49,7 +49,8 @@ export async function eraseSubject(
   const nonce = keyring.nonce(trackerId, subjectId, erasedAt)
   const commitment = subjectCommitment(nonce, trackerId, subjectId)
   const [digest] = keyring.tombstoneDigests(trackerId, subjectId)
-  const erased = await deps.subjects.erase(tracker, subjectId, { erasedAt, digest, commitment }, note)
+  const mark = { erasedAt, digest, commitment, sealedNonce: keyring.sealNonce(nonce, commitment) }
+  const erased = await deps.subjects.erase(tracker, subjectId, mark, note)
   if (erased === null) throw notFound('This tracker')
   const { counts, record, proof, refusedUntil } = erased
   const entry = { kind: 'erasure', organisationId, index: proof.index, record, trackerId, erasedAt } as const

@@ -2,20 +2,16 @@ import type { ActivityNote, ActivityStore, ErasureFacts } from '../../domain/act
 import type { Instant } from '../../domain/instant.ts'
 import type { SweepStep } from '../../domain/retention.ts'
 import { toPage } from '../page.ts'
-import { noteColumns, noteValues, rangeOf, toEntry } from '../rows/activity.ts'
+import { activityPage, noteColumns, noteValues, toEntry } from '../rows/activity.ts'
 import { integer, text } from '../rows/row.ts'
 import type { Connections } from './connections.ts'
 import { holdOrganisation, takeTurn } from './hold-owner.ts'
 import { findSweptBefore, readSweptBefore } from './retention-window.ts'
 import { noteDeletion } from './scrub.ts'
-import { statement } from './statement.ts'
+import { numbered, statement } from './statement.ts'
 import type { Run } from './transact.ts'
 
 const columns = noteColumns.join(', ')
-const range = 'organisation_id = $1 AND (at, id) < ($2, $3) AND at >= $4'
-const order = 'ORDER BY at DESC, id DESC LIMIT $5'
-const list = statement(`SELECT ${columns} FROM activity WHERE ${range} ${order}`)
-const listOfRequest = statement(`SELECT ${columns} FROM activity WHERE ${range} AND request_id = $6 ${order}`)
 const insert = statement(
   `INSERT INTO activity (${columns}) VALUES (${noteColumns.map((_, index) => `$${index + 1}`).join(', ')})`,
 )
@@ -33,12 +29,9 @@ export function activityStore(connections: Connections): ActivityStore {
         if (await holdOrganisation(run, note.organisationId)) leaveNote(run, note)
       }),
     async list(organisationId, query) {
-      const { limit, requestId } = query
-      const values = [organisationId, ...rangeOf(query), limit + 1]
-      const rows = await (requestId === null
-        ? connections.read(list, values)
-        : connections.read(listOfRequest, [...values, requestId]))
-      return toPage(rows.map(toEntry), limit, ({ at, id }) => ({ at, id }))
+      const { sql, values } = activityPage(organisationId, query)
+      const rows = await connections.read(statement(numbered(sql, 1)), values)
+      return toPage(rows.map(toEntry), query.limit, ({ at, id }) => ({ at, id }))
     },
   }
 }

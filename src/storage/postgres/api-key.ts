@@ -1,5 +1,5 @@
-import type { ApiKeyStore } from '../../domain/api-key.ts'
-import { toApiKey, toCaller } from '../rows/api-key.ts'
+import { type ApiKeyStore, keptKeyDays } from '../../domain/api-key.ts'
+import { toApiKey, toCaller, toKeyDay } from '../rows/api-key.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
 import { holdOrganisation, takeTurn } from './hold-owner.ts'
@@ -41,6 +41,15 @@ const rename = statement(
 const touch = statement(
   'UPDATE api_keys SET last_used_at = $1 WHERE id = $2 AND (last_used_at IS NULL OR last_used_at < $1)',
 )
+
+const listDays = statement('SELECT * FROM key_days WHERE key_id = $1 AND day >= $2 ORDER BY day')
+const countDay = statement(
+  `INSERT INTO key_days AS known (key_id, day, requests, refusals)
+   SELECT id, $2::bigint, $3::bigint, $4::bigint FROM api_keys WHERE id = $1
+   ON CONFLICT (key_id, day) DO UPDATE SET requests = known.requests + excluded.requests,
+     refusals = known.refusals + excluded.refusals`,
+)
+const forgetDays = statement('DELETE FROM key_days WHERE key_id = $1 AND day <= $2')
 
 export function apiKeyStore(connections: Connections): ApiKeyStore {
   return {
@@ -85,12 +94,20 @@ export function apiKeyStore(connections: Connections): ApiKeyStore {
         leaveNote(run, note)
         return 'renamed'
       }),
-    touch: (lastUsed) =>
+    listDays: async (keyId, from) => (await connections.read(listDays, [keyId, from])).map(toKeyDay),
+    touch: (lastUsed, days = []) =>
       connections.transaction(async (run) => {
         takeTurn(run)
         // In one order, so that processes that note the same keys do not wait for each other in a circle.
         const uses = [...lastUsed].sort(([a], [b]) => (a < b ? -1 : 1))
         await Promise.all(uses.map(([id, at]) => run(touch, [at, id])))
+        const inOrder = [...days].sort((a, b) =>
+          a.keyId < b.keyId ? -1 : a.keyId > b.keyId ? 1 : a.day - b.day,
+        )
+        for (const { keyId, day, requests, refusals } of inOrder) {
+          run(countDay, [keyId, day, requests, refusals])
+          run(forgetDays, [keyId, day - keptKeyDays])
+        }
       }),
   }
 }

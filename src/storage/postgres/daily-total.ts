@@ -1,6 +1,6 @@
 import { type DailyTotalStore, mostNames } from '../../domain/daily-total.ts'
 import type { DailyChanges } from '../daily-changes.ts'
-import { eventsOfDays, toDailySums, toDailyTotals } from '../rows/daily-total.ts'
+import { eventsByName, eventsOfDays, toDailySums, toDailyTotals, toEventNames } from '../rows/daily-total.ts'
 import type { Connections } from './connections.ts'
 import { statement } from './statement.ts'
 import { isVisible } from './tracker.ts'
@@ -9,6 +9,7 @@ import type { Run } from './transact.ts'
 const range = 'WHERE tracker_id = $1 AND day >= $2 AND day <= $3'
 const sessionsByDay = statement(`SELECT day, count FROM daily_sessions ${range}`)
 const eventsByDay = statement(eventsOfDays(range, '$4'))
+const byName = statement(eventsByName(range, 'AS latest'))
 const eventSums = statement(`SELECT day, sum(count)::bigint AS count FROM daily_events ${range} GROUP BY day`)
 // In one order, so that two loads of the same days do not wait for each other in a circle.
 const addEvents = statement(
@@ -47,6 +48,13 @@ export function dailyTotalStore(connections: Connections): DailyTotalStore {
         connections.read(eventSums, values),
       ])
       return isThere ? toDailySums(sessions, events) : null
+    },
+    async names(tracker, from, to, limit) {
+      const [isThere, rows] = await Promise.all([
+        isVisible(connections, tracker),
+        connections.read(byName, [tracker.trackerId, from, to]),
+      ])
+      return isThere ? toEventNames(rows, limit) : null
     },
   }
 }

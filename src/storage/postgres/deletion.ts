@@ -4,6 +4,7 @@ import { toOrganisation } from '../rows/organisation.ts'
 import { toTracker } from '../rows/tracker.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
+import { forgetWaiting, removeBatches, removeBatchItems } from './erasure-batch.ts'
 import { takeTurn } from './hold-owner.ts'
 import { sweepBefore } from './retention.ts'
 import { holdWindows } from './retention-window.ts'
@@ -26,6 +27,9 @@ const endSignIns = statement(
   'DELETE FROM sign_ins WHERE member_id IN (SELECT id FROM members WHERE organisation_id = $1)',
 )
 const removeMembers = statement('DELETE FROM members WHERE organisation_id = $1')
+const removeKeyDays = statement(
+  'DELETE FROM key_days WHERE key_id IN (SELECT id FROM api_keys WHERE organisation_id = $1)',
+)
 const removeKeys = statement('DELETE FROM api_keys WHERE organisation_id = $1')
 
 const trackers = statement(
@@ -70,7 +74,16 @@ export function deletionStore(connections: Connections): DeletionStore {
       connections.revocation(async (run) => {
         if ((await run(markOrganisation, [now, id, name])).rowCount === 0) return false
         await run(markTrackers, [now, id])
-        for (const each of [lockMembers, endSignIns, removeMembers, removeKeys]) await run(each, [id])
+        const people = [
+          lockMembers,
+          endSignIns,
+          removeMembers,
+          removeKeyDays,
+          removeKeys,
+          removeBatchItems,
+          removeBatches,
+        ]
+        for (const each of people) await run(each, [id])
         noteDeletion(run)
         leaveNote(run, note)
         return true
@@ -91,6 +104,7 @@ export function deletionStore(connections: Connections): DeletionStore {
         const { rowCount } = await run(removeDailyEvents, [trackerId, maxRows])
         if (rowCount === maxRows) return { ...swept, isDone: false }
         await run(removeDailySessions, [trackerId])
+        await forgetWaiting(run, trackerId)
         await run(removeTracker, [trackerId])
         return swept
       })

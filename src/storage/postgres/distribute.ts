@@ -14,6 +14,7 @@ const distributed = [
 const everywhere = [
   ...['organisations', 'trackers', 'api_keys', 'daily_events', 'daily_sessions', 'scrubs', 'sweeps'],
   ...['members', 'sign_ins', 'activity', 'retention_windows', 'secrets', 'refused_lines'],
+  ...['erasure_batches', 'erasure_batch_items', 'key_days'],
 ]
 
 /** Whether the tables are spread over the nodes of a Citus cluster. */

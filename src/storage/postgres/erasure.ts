@@ -6,6 +6,7 @@ import { integer, integerOrNull, text } from '../rows/row.ts'
 import type { SubjectErasure } from '../subject-erasure.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
+import { holdWaiting, type SettleItems } from './erasure-batch.ts'
 import { isConnectionLost } from './failures.ts'
 import { holdTrackers, takeTurn } from './hold-owner.ts'
 import { deleteIdentifiers, deleteIdentifiersOfAll } from './identifier.ts'
@@ -103,11 +104,13 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
         const { rows } = await run(lockUsual, [...columns, mostEvents, organisationId])
         if (rows.length === 0) return new Map()
         const keys = rows.map((row) => text(row, 'subject_key'))
-        const [events, sessions, , , ledger] = await Promise.all([
+        const found = keys.flatMap((key) => byKey.get(key) ?? [])
+        const [events, sessions, , , settleItems, ledger] = await Promise.all([
           run(deleteEventsOfAll, [keys]),
           run(deleteSessionsOfAll, [keys]),
           run(deleteIdentifiersOfAll, [keys]),
           deleteSubjects(run, keys),
+          holdWaiting(run, found),
           holdLedger(run, organisationId),
         ])
         noteDeletion(run)
@@ -118,7 +121,10 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
           const counts = { sessions: integer(row, 'session_count'), events: integer(row, 'event_count') }
           deleted.sessions += counts.sessions
           deleted.events += counts.events
-          return { erasure, ...leaveBehind(run, ledger, erasure, counts, erasure.mark.erasedAt) }
+          return {
+            erasure,
+            ...leaveBehind(run, { ledger, settleItems }, erasure, counts, erasure.mark.erasedAt),
+          }
         })
         if (deleted.events !== events.rowCount || deleted.sessions !== sessions.rowCount) {
           throw new Error('Subjects held other rows than were counted.')
@@ -148,7 +154,7 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
       const isAhead = !held || integer(held, 'last_seen_at') > erasedAt
       // What has aged out goes before the rest, and uncounted: nobody could see it any more.
       const hasAged = !held || integer(held, 'oldest_at') < since
-      const [newest, , , events, sessions, , , ledger] = await Promise.all([
+      const [newest, , , events, sessions, , , settleItems, ledger] = await Promise.all([
         isAhead ? run(newestOf, [key]) : null,
         hasAged ? run(deleteAgedEvents, [key, since]) : null,
         hasAged ? run(deleteAgedSessions, [key, since]) : null,
@@ -156,12 +162,14 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
         run(deleteSessions, [key]),
         run(deleteIdentifiers, [key]),
         run(deleteSubject, [key]),
+        holdWaiting(run, [erasure]),
         holdLedger(run, organisationId),
       ])
       noteDeletion(run)
       const counts = { sessions: sessions.rowCount ?? 0, events: events.rowCount ?? 0 }
       const newestAt = newest?.rows[0] ? integerOrNull(newest.rows[0], 'newest') : null
-      return leaveBehind(run, ledger, erasure, counts, Math.max(erasedAt, newestAt ?? erasedAt)).prove()
+      const refusedUntil = Math.max(erasedAt, newestAt ?? erasedAt)
+      return leaveBehind(run, { ledger, settleItems }, erasure, counts, refusedUntil).prove()
     })
   }
 
@@ -174,11 +182,12 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
 /** Leaves behind what an erasure must, sent together with the commit; tells of it once the ledger has all entries of the transaction. */
 function leaveBehind(
   run: Run,
-  ledger: HeldLedger,
-  { view, mark, note }: SubjectErasure,
+  { ledger, settleItems }: { ledger: HeldLedger; settleItems: SettleItems },
+  erasure: SubjectErasure,
   counts: SubjectCounts,
   refusedUntil: number,
 ): { prove(): ErasedSubject } {
+  const { view, mark, note } = erasure
   const { trackerId, organisationId } = view
   const { erasedAt, digest, commitment } = mark
   const alreadyErased = counts.sessions === 0 && counts.events === 0
@@ -186,5 +195,6 @@ function leaveBehind(
   const ledgerIndex = ledger.append(record)
   leaveTombstone(run, { organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex })
   leaveNote(run, note, { counts, ledgerIndex })
+  settleItems(erasure, { counts, ledgerIndex })
   return { prove: () => ({ counts, record, proof: ledger.tree.prove(ledgerIndex), refusedUntil }) }
 }

@@ -8,6 +8,7 @@ import { Connections, withClient } from './connections.ts'
 import { dailyTotalStore } from './daily-total.ts'
 import { deletionStore } from './deletion.ts'
 import { distribute, isDistributed } from './distribute.ts'
+import { erasureBatchStore } from './erasure-batch.ts'
 import { eventStore } from './event.ts'
 import { derivationStore } from './identifier-derivation.ts'
 import { ingestStore } from './ingest.ts'
@@ -60,6 +61,7 @@ export async function openPostgresStore(url: string): Promise<Store> {
     members: memberStore(connections),
     signIns: signInStore(connections),
     activity: activityStore(connections),
+    erasureBatches: erasureBatchStore(connections),
     tombstones: tombstoneStore(connections),
     ledger: ledgerStore(connections),
     secrets: secretStore(connections),

@@ -23,7 +23,10 @@ const noteSweep = statement(
 )
 
 /** Where whatever leads to a person is deleted from. */
-const tablesOfPeople = ['events', 'sessions', 'identifiers', 'subjects', 'activity', 'members', 'sign_ins']
+const tablesOfPeople = [
+  ...['events', 'sessions', 'identifiers', 'subjects', 'activity', 'members', 'sign_ins'],
+  'erasure_batch_items',
+]
 
 /** How the store stands, by whatever connection reads it. */
 export async function scrubState(read: (statement: Statement) => Promise<Row[]>): Promise<ScrubState> {

@@ -3,6 +3,7 @@ import {
   type ActivityNote,
   type ActivityQuery,
   type Actor,
+  commandLineActor,
   type ErasureFacts,
   isActivityKind,
 } from '../../domain/activity.ts'
@@ -23,10 +24,36 @@ export function noteValues(note: ActivityNote, erasure?: ErasureFacts): (string 
   ]
 }
 
-/** The two ends of a query's range, newest first: the position behind which it begins, and the earliest instant in it. */
-export function rangeOf({ after, since }: ActivityQuery): [at: number, id: string, since: number] {
+/**
+ * What reads a page of an organisation's activity, newest first, with a row more than it holds: SQL with question marks, and their
+ * values. `by` says how an engine is told to go by an index, where it would not by itself.
+ */
+export function activityPage(
+  organisationId: string,
+  { kind = null, actor = null, requestId, limit, after, since }: ActivityQuery,
+  by: (index: string) => string = () => '',
+): { sql: string; values: (string | number)[] } {
   const { at, id } = after ?? { at: Number.MAX_SAFE_INTEGER, id: '' }
-  return [at, id, since ?? Number.MIN_SAFE_INTEGER]
+  const conditions = ['organisation_id = ?', '(at, id) < (?, ?)', 'at >= ?']
+  const values: (string | number)[] = [organisationId, at, id, since ?? Number.MIN_SAFE_INTEGER]
+  const narrow = (condition: string, value: string) => {
+    conditions.push(condition)
+    values.push(value)
+  }
+  if (requestId !== null) narrow('request_id = ?', requestId)
+  if (kind !== null) narrow('kind = ?', kind)
+  if (actor === commandLineActor) conditions.push('actor_id IS NULL')
+  else if (actor !== null) narrow('actor_id = ?', actor)
+  const index = requestId !== null ? 'request' : indexOf(kind !== null, actor !== null)
+  const from = index === null ? 'activity' : `activity ${by(`activity_by_${index}`)}`
+  const sql = `SELECT ${noteColumns.join(', ')} FROM ${from} WHERE ${conditions.join(' AND ')}
+    ORDER BY at DESC, id DESC LIMIT ?`
+  return { sql, values: [...values, limit + 1] }
+}
+
+function indexOf(isOfKind: boolean, isOfActor: boolean): string | null {
+  if (isOfActor) return isOfKind ? 'actor_and_kind' : 'actor'
+  return isOfKind ? 'kind' : null
 }
 
 export function toEntry(row: Row): ActivityEntry {
@@ -47,7 +74,8 @@ export function toEntry(row: Row): ActivityEntry {
   }
 }
 
-function toActor(row: Row): Actor {
+/** Who did something, as columns of whatever table tell it. */
+export function toActor(row: Row): Actor {
   const kind = text(row, 'actor_kind')
   if (kind !== 'member' && kind !== 'key') return { kind: 'command-line' }
   return { kind, id: text(row, 'actor_id'), name: text(row, 'actor_name') }

@@ -1,4 +1,4 @@
-import type { ApiKey, Caller } from '../../domain/api-key.ts'
+import type { ApiKey, Caller, KeyDay } from '../../domain/api-key.ts'
 import { isScope } from '../../domain/scope.ts'
 import { toPlan } from './organisation.ts'
 import { integer, integerOrNull, type Row, text } from './row.ts'
@@ -21,4 +21,13 @@ export function toApiKey(row: Row): ApiKey {
 /** Of a key joined with the plan of its organisation. */
 export function toCaller(row: Row): Caller & { hash: string } {
   return { key: toApiKey(row), plan: toPlan(row), hash: text(row, 'hash') }
+}
+
+export function toKeyDay(row: Row): KeyDay {
+  return {
+    keyId: text(row, 'key_id'),
+    day: integer(row, 'day'),
+    requests: integer(row, 'requests'),
+    refusals: integer(row, 'refusals'),
+  }
 }

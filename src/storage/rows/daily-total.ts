@@ -1,4 +1,4 @@
-import type { DailySum, DailyTotal, Day } from '../../domain/daily-total.ts'
+import type { DailySum, DailyTotal, Day, EventNames } from '../../domain/daily-total.ts'
 import { integer, type Row, text } from './row.ts'
 
 /**
@@ -45,3 +45,22 @@ export const eventsOfDays = (range: string, mostNames: string) => `
       row_number() OVER (PARTITION BY day ORDER BY count DESC, name) AS place
     FROM daily_events ${range}
   ) AS placed WHERE place <= ${mostNames} ORDER BY day, name`
+
+/** How many rows are read to find the names that had most events. */
+const mostNameRows = 20_000
+
+/**
+ * What adds up the events of each name, of the latest days where there are too many rows. `range` is of a tracker and days, `named` how
+ * an engine names what is selected from.
+ */
+export function eventsByName(range: string, named = ''): string {
+  return `SELECT name, sum(count) AS count, count(*) AS rows FROM (
+    SELECT name, count FROM daily_events ${range} ORDER BY day DESC, name DESC LIMIT ${mostNameRows}) ${named} GROUP BY name`
+}
+
+export function toEventNames(rows: readonly Row[], limit: number): EventNames {
+  const names = rows.map((row) => ({ name: text(row, 'name'), count: Number(row.count) }))
+  names.sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
+  const read = rows.reduce((sum, row) => sum + Number(row.rows), 0)
+  return { names: names.slice(0, limit), isComplete: read < mostNameRows }
+}

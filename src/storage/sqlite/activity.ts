@@ -1,9 +1,9 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ActivityNote, ActivityStore, ErasureFacts } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { SweepStep } from '../../domain/retention.ts'
 import { toPage } from '../page.ts'
-import { noteColumns, noteValues, rangeOf, toEntry } from '../rows/activity.ts'
+import { activityPage, noteColumns, noteValues, toEntry } from '../rows/activity.ts'
 import { integer } from '../rows/row.ts'
 import { transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
@@ -14,21 +14,14 @@ export function activityStore({
   reader,
   writer,
 }: Connections<ReturnType<typeof activityCommands>>): ActivityStore {
-  const range = '(at, id) < (?, ?) AND at >= ? ORDER BY at DESC, id DESC LIMIT ?'
-  const list = reader.prepare(`SELECT * FROM activity WHERE organisation_id = ? AND ${range}`)
-  const listOfRequest = reader.prepare(
-    `SELECT * FROM activity WHERE organisation_id = ? AND request_id = ? AND ${range}`,
-  )
+  const lists = new Map<string, StatementSync>()
   return {
     add: (note) => writer.run('addActivity', note),
     async list(organisationId, query) {
-      const { limit, requestId } = query
-      const ends = [...rangeOf(query), limit + 1]
-      const rows =
-        requestId === null
-          ? list.all(organisationId, ...ends)
-          : listOfRequest.all(organisationId, requestId, ...ends)
-      return toPage(rows.map(toEntry), limit, ({ at, id }) => ({ at, id }))
+      const { sql, values } = activityPage(organisationId, query, (index) => `INDEXED BY ${index}`)
+      const list = lists.get(sql) ?? reader.prepare(sql)
+      lists.set(sql, list)
+      return toPage(list.all(...values).map(toEntry), query.limit, ({ at, id }) => ({ at, id }))
     },
   }
 }

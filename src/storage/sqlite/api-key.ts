@@ -1,8 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote } from '../../domain/activity.ts'
-import type { ApiKey, ApiKeyStore, KeyProof } from '../../domain/api-key.ts'
+import {
+  type ApiKey,
+  type ApiKeyStore,
+  type KeyDay,
+  type KeyProof,
+  keptKeyDays,
+} from '../../domain/api-key.ts'
 import type { Instant } from '../../domain/instant.ts'
-import { toApiKey, toCaller } from '../rows/api-key.ts'
+import { toApiKey, toCaller, toKeyDay } from '../rows/api-key.ts'
 import { activityNotes } from './activity.ts'
 import { cacheUntilWrite } from './cache-until-write.ts'
 import { transaction } from './connection.ts'
@@ -19,6 +25,7 @@ export function apiKeyStore({ reader, writer }: Connections<ReturnType<typeof ap
      WHERE api_keys.id = ?`,
   )
   const list = reader.prepare('SELECT * FROM api_keys WHERE organisation_id = ? ORDER BY created_at, id')
+  const listDays = reader.prepare('SELECT * FROM key_days WHERE key_id = ? AND day >= ? ORDER BY day')
   return {
     create: (key, hash, note) => writer.run('createApiKey', key, hash, note),
     async find(id) {
@@ -33,7 +40,8 @@ export function apiKeyStore({ reader, writer }: Connections<ReturnType<typeof ap
     rotate: (id, proof, now, note) => writer.run('rotateApiKey', id, proof, now, note),
     revoke: (id, now, note) => writer.run('revokeApiKey', id, now, note),
     rename: (key, name, now, note) => writer.run('renameApiKey', key, name, now, note),
-    touch: (lastUsed) => writer.run('touchApiKeys', lastUsed),
+    touch: (lastUsed, days = []) => writer.run('touchApiKeys', lastUsed, days),
+    listDays: async (keyId, from) => listDays.all(keyId, from).map(toKeyDay),
   }
 }
 
@@ -55,6 +63,11 @@ export function apiKeyCommands(db: DatabaseSync) {
   const touch = db.prepare(
     'UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at < ?1)',
   )
+  const countDay = db.prepare(
+    `INSERT INTO key_days (key_id, day, requests, refusals) SELECT id, ?2, ?3, ?4 FROM api_keys WHERE id = ?1
+     ON CONFLICT (key_id, day) DO UPDATE SET requests = requests + excluded.requests, refusals = refusals + excluded.refusals`,
+  )
+  const forgetDays = db.prepare('DELETE FROM key_days WHERE key_id = ? AND day <= ?')
   return {
     createApiKey: (key: ApiKey, hash: string, note?: ActivityNote): boolean =>
       transaction(db, () => {
@@ -97,9 +110,13 @@ export function apiKeyCommands(db: DatabaseSync) {
         leaveNote(note)
         return 'renamed'
       }),
-    touchApiKeys: (lastUsed: ReadonlyMap<string, Instant>): void =>
+    touchApiKeys: (lastUsed: ReadonlyMap<string, Instant>, days: readonly KeyDay[]): void =>
       transaction(db, () => {
         for (const [id, at] of lastUsed) touch.run(at, id)
+        for (const { keyId, day, requests, refusals } of days) {
+          countDay.run(keyId, day, requests, refusals)
+          forgetDays.run(keyId, day - keptKeyDays)
+        }
       }),
   }
 }

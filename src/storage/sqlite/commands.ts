@@ -4,6 +4,7 @@ import { apiKeyCommands } from './api-key.ts'
 import { backupCommands } from './backup.ts'
 import { pause, touch, transaction } from './connection.ts'
 import { deletionCommands } from './deletion.ts'
+import { erasureBatchCommands } from './erasure-batch.ts'
 import { derivationCommands } from './identifier-derivation.ts'
 import { ingestCommands } from './ingest.ts'
 import { memberCommands } from './member.ts'
@@ -43,6 +44,7 @@ export function commands(db: DatabaseSync) {
     ...activity,
     ...deletions,
     ...subjectCommands(db),
+    ...erasureBatchCommands(db),
     ...tombstoneCommands(db),
     ...secretCommands(db),
     ...scrubCommands(db),

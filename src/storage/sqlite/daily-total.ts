@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { type DailyTotalStore, mostNames } from '../../domain/daily-total.ts'
 import type { DailyChanges } from '../daily-changes.ts'
-import { eventsOfDays, toDailySums, toDailyTotals } from '../rows/daily-total.ts'
+import { eventsByName, eventsOfDays, toDailySums, toDailyTotals, toEventNames } from '../rows/daily-total.ts'
 import { integer, type Row, text } from '../rows/row.ts'
 import type { Connections } from './connections.ts'
 import { trackerVisibility } from './tracker.ts'
@@ -15,6 +15,7 @@ export function dailyTotalStore({ reader }: Connections): DailyTotalStore {
   const range = 'WHERE tracker_id = ? AND day >= ? AND day <= ?'
   const sessions = reader.prepare(`SELECT day, count FROM daily_sessions ${range}`)
   const events = reader.prepare(eventsOfDays(range, '?'))
+  const byName = reader.prepare(eventsByName(range))
   // The names behind the last that was added up, each day's sum with the last of its names and how many they are.
   const nextEvents = reader.prepare(
     `SELECT day, sum(count) AS count, max(name) AS name, count(*) AS names
@@ -44,6 +45,10 @@ export function dailyTotalStore({ reader }: Connections): DailyTotalStore {
         await setImmediate()
       }
       return toDailySums(sessions.all(trackerId, from, to), sums)
+    },
+    async names(tracker, from, to, limit) {
+      if (!isVisible(tracker)) return null
+      return toEventNames(byName.all(tracker.trackerId, from, to), limit)
     },
   }
 }

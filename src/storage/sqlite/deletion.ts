@@ -10,6 +10,7 @@ import { toTracker } from '../rows/tracker.ts'
 import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
+import { batchForgetting } from './erasure-batch.ts'
 import { deletionNote } from './scrub.ts'
 import { trackerSweep } from './sweep.ts'
 
@@ -55,7 +56,15 @@ export function deletionCommands(db: DatabaseSync) {
     'DELETE FROM sign_ins WHERE member_id IN (SELECT id FROM members WHERE organisation_id = ?)',
   )
   const removeMembers = db.prepare('DELETE FROM members WHERE organisation_id = ?')
+  const removeKeyDays = db.prepare(
+    'DELETE FROM key_days WHERE key_id IN (SELECT id FROM api_keys WHERE organisation_id = ?)',
+  )
   const removeKeys = db.prepare('DELETE FROM api_keys WHERE organisation_id = ?')
+  const removeBatchItems = db.prepare(
+    `DELETE FROM erasure_batch_items WHERE batch_id IN (SELECT id FROM erasure_batches WHERE organisation_id = ?)`,
+  )
+  const removeBatches = db.prepare('DELETE FROM erasure_batches WHERE organisation_id = ?')
+  const forgetWaiting = batchForgetting(db)
   const deleted = db.prepare('SELECT 1 FROM trackers WHERE id = ? AND deleted_at IS NOT NULL')
   const removeDailyEvents = db.prepare(
     `DELETE FROM daily_events WHERE tracker_id = ?1 AND (day, name) IN (
@@ -82,7 +91,15 @@ export function deletionCommands(db: DatabaseSync) {
       transaction(db, () => {
         if (markOrganisation.run(now, id, name).changes === 0) return false
         markTrackers.run(now, id)
-        for (const remove of [endSignIns, removeMembers, removeKeys]) remove.run(id)
+        for (const remove of [
+          endSignIns,
+          removeMembers,
+          removeKeyDays,
+          removeKeys,
+          removeBatchItems,
+          removeBatches,
+        ])
+          remove.run(id)
         noteDeletion()
         leaveNote(note)
         return true
@@ -96,6 +113,7 @@ export function deletionCommands(db: DatabaseSync) {
           return { ...swept, isDone: false }
         }
         removeDailySessions.run(trackerId)
+        forgetWaiting(trackerId)
         removeTracker.run(trackerId)
         return swept
       }),

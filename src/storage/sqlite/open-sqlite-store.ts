@@ -11,6 +11,7 @@ import { openReader, openWriter, snapshot } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { dailyTotalStore } from './daily-total.ts'
 import { deletionStore } from './deletion.ts'
+import { erasureBatchStore } from './erasure-batch.ts'
 import { eventStore } from './event.ts'
 import { derivationStore } from './identifier-derivation.ts'
 import { ingestStore } from './ingest.ts'
@@ -85,6 +86,7 @@ export async function openSqliteStore(
     members: memberStore(connections),
     signIns: signInStore(connections),
     activity: activityStore(connections),
+    erasureBatches: erasureBatchStore(connections),
     tombstones: tombstoneStore(connections),
     ledger: ledgerStore(connections),
     secrets: secretStore(connections),

@@ -17,6 +17,7 @@ import { subjectRange } from '../subject-range.ts'
 import { activityNotes } from './activity.ts'
 import { snapshot, transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
+import { batchSettling } from './erasure-batch.ts'
 import { identifierDeletion } from './identifier.ts'
 import { type AppendedLedgers, ledgerAppending } from './ledger.ts'
 import { deletionNote } from './scrub.ts'
@@ -106,12 +107,13 @@ export function subjectCommands(db: DatabaseSync) {
   const appending = ledgerAppending(db)
   const bury = tombstoneWriting(db)
   const leaveNote = activityNotes(db)
+  const settleItems = batchSettling(db)
 
   /** What was deleted, but for the proof, which comes when the ledger has all entries of the transaction. */
   function erase({ view, subjectId, mark, note }: SubjectErasure, ledgers: AppendedLedgers) {
     if (!isVisible(view)) return null
     const { organisationId, trackerId } = view
-    const { erasedAt, digest, commitment } = mark
+    const { erasedAt, digest, commitment, sealedNonce } = mark
     const key = subjectKey(trackerId, subjectId)
     const seen = lastSeen.get(trackerId, subjectId)
     // What happened later than now, by a clock that ran ahead, stays away too.
@@ -130,6 +132,7 @@ export function subjectCommands(db: DatabaseSync) {
     const ledgerIndex = ledgers.append(organisationId, record)
     bury({ organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex })
     leaveNote(note, { counts, ledgerIndex })
+    if (settleItems(trackerId, subjectId, { counts, ledgerIndex, sealedNonce })) noteDeletion()
     return { organisationId, ledgerIndex, counts, record, refusedUntil }
   }
 

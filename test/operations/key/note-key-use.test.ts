@@ -82,4 +82,27 @@ describe('when a key was last used', () => {
     await use.stop()
     assert.deepEqual(errors, [disk])
   })
+
+  it('is counted by day with what was refused, and told again when the store did not take it', async () => {
+    const id = await keyId()
+    let hasFailed = false
+    const apiKeys = {
+      ...deps().apiKeys,
+      touch: (...args: Parameters<ReturnType<typeof deps>['apiKeys']['touch']>) => {
+        if (hasFailed) return deps().apiKeys.touch(...args)
+        hasFailed = true
+        return Promise.reject(new Error('no'))
+      },
+    }
+    const use = keyUse({ ...deps(), apiKeys }, () => {})
+    use.note(id)
+    use.note(id)
+    use.noteRefusal(id)
+    await use.stop()
+    assert.deepEqual(await deps().apiKeys.listDays(id, 0), [])
+    use.note(id)
+    await use.stop()
+    const day = Math.floor(deps().clock() / 86_400_000)
+    assert.deepEqual(await deps().apiKeys.listDays(id, 0), [{ keyId: id, day, requests: 3, refusals: 1 }])
+  })
 })

@@ -6,7 +6,10 @@ import type { Snapshot } from './killable-store.ts'
 /** What depends on how the work was cut into steps, not on what was done: a bound, a moment, counts, notes and proofs of steps. */
 const incidental = {
   columns: ['oldest_at', 'last_used_at'],
-  tables: ['scrubs', 'sweeps', 'activity', 'ledger_entries', 'tombstones', 'secrets', 'refused_lines'],
+  tables: [
+    ...['scrubs', 'sweeps', 'activity', 'ledger_entries', 'tombstones', 'secrets', 'refused_lines'],
+    ...['erasure_batches', 'erasure_batch_items', 'key_days'],
+  ],
 }
 
 /** All that a store holds, table by table, as the number of rows and a hash over them. */

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { after, before, describe, it } from 'node:test'
 import { programPath } from '../../support/command-line.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { killBatches } from './kill-batch.ts'
 import { killErasures } from './kill-erasure.ts'
 import { killImports } from './kill-import.ts'
 import { killMixedWork } from './kill-mixed.ts'
@@ -14,6 +15,8 @@ import { type Plan, Tally } from './killing.ts'
 interface Plans {
   imports: Plan
   erasures: Plan
+  /** Each row a subject. */
+  batches: Plan
   sweeps: Plan
   mixed: Plan
   /** Where the store is embedded. */
@@ -38,6 +41,7 @@ export function killTests(
     const total = new Tally()
     killImports(makeStore, plans.imports, total)
     killErasures(makeStore, plans.erasures, total)
+    killBatches(makeStore, plans.batches, total)
     killSweeps(makeStore, plans.sweeps, total)
     if (plans.scrubs) killScrubs(plans.scrubs, total)
     killMixedWork(makeStore, plans.mixed, total)

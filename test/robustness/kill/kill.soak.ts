@@ -15,6 +15,7 @@ after(() => postgres.remove())
 killTests('SQLite', killableSqlite, {
   imports: { kills: 20, rows: 5 * maxBatchRows },
   erasures: { kills: 125, rows: 20_000, leastInTime: 100 },
+  batches: { kills: 10, rows: 300 },
   sweeps: { kills: 40, rows: 100_000 },
   scrubs: { kills: 20, rows: 60_000 },
   mixed: { kills: 12, rows: 40_000 },
@@ -26,6 +27,7 @@ killTests(
   {
     imports: { kills: 5, rows: 3 * maxBatchRows },
     erasures: { kills: 125, rows: 20_000, leastInTime: 100 },
+    batches: { kills: 10, rows: 300 },
     sweeps: { kills: 12, rows: 60_000 },
     mixed: { kills: 6, rows: 20_000 },
     leastInTime: 0.7,

@@ -5,6 +5,7 @@ import { killableSqlite } from './killable-sqlite.ts'
 killTests('SQLite', killableSqlite, {
   imports: { kills: 1, rows: 3_000 },
   erasures: { kills: 1, rows: 8_000 },
+  batches: { kills: 1, rows: 150 },
   sweeps: { kills: 1, rows: 6_000 },
   scrubs: { kills: 1, rows: 3_000 },
   mixed: { kills: 1, rows: 3_000 },

@@ -46,7 +46,7 @@ export function activityContract(fixture: Fixture): void {
     organisationId: string,
     requestId: string | null = null,
     limit = 200,
-    range: Pick<ActivityQuery, 'since'> = {},
+    range: Pick<ActivityQuery, 'since' | 'kind' | 'actor'> = {},
   ) {
     return walk<ActivityEntry, ActivityPosition>((after) =>
       fixture.store.activity.list(organisationId, { limit, after, requestId, ...range }),
@@ -54,6 +54,46 @@ export function activityContract(fixture: Fixture): void {
   }
 
   describe('activity', () => {
+    it('is narrowed by kind, by who did it and by request, in any combination, page by page', async () => {
+      const organisationId = await fixture.createOrganisation()
+      const stranger = await fixture.createOrganisation()
+      const actors = [
+        { kind: 'member', id: 'mem_1', name: 'ada' },
+        { kind: 'key', id: 'key_1', name: 'nightly' },
+        { kind: 'command-line' },
+      ] as const
+      const kinds = ['key.created', 'subject.exported', 'member.signed-in'] as const
+      const notes: ActivityNote[] = []
+      for (let i = 0; i < 36; i++) {
+        const [actor, kind] = [actors[i % 3], kinds[Math.floor(i / 3) % 3]]
+        assert.ok(actor && kind)
+        notes.push(note(organisationId, { at: start + (i >> 1), actor, kind, requestId: `req-${i % 4}` }))
+      }
+      for (const each of [...notes, note(stranger)]) await fixture.store.activity.add(each)
+      const idOf = (actor: ActivityNote['actor']) =>
+        actor.kind === 'command-line' ? 'command-line' : actor.id
+      const all = await listed(organisationId)
+      assert.equal(all.length, notes.length)
+      for (const kind of [null, ...kinds, 'key.revoked'] as const) {
+        for (const actor of [null, 'mem_1', 'key_1', 'command-line', 'nobody']) {
+          for (const requestId of [null, 'req-1']) {
+            const expected = all.filter(
+              (entry) =>
+                (kind === null || entry.kind === kind) &&
+                (actor === null || idOf(entry.actor) === actor) &&
+                (requestId === null || entry.requestId === requestId),
+            )
+            const range = { kind, actor, since: start + 2 }
+            const found = await listed(organisationId, requestId, 5, range)
+            assert.deepEqual(
+              found,
+              expected.filter(({ at }) => at >= start + 2),
+            )
+          }
+        }
+      }
+    })
+
     it('is added to by what changes nothing else, unless the organisation is not there', async () => {
       const organisationId = await fixture.createOrganisation()
       const added = note(organisationId, { kind: 'subject.exported', target: 'shop' })

@@ -285,6 +285,31 @@ export function apiKeyContract(fixture: Fixture): void {
       assert.equal(await fixture.store.apiKeys.find('nothing'), null)
     })
 
+    it('adds up how often on each day, and forgets days long past', async () => {
+      const [a, b] = [await storedKey(), await storedKey()]
+      const { apiKeys } = fixture.store
+      const day = (keyId: string, day: number, requests: number, refusals = 0) => ({
+        keyId,
+        day,
+        requests,
+        refusals,
+      })
+      await apiKeys.touch(new Map([[a.id, now]]), [
+        day(a.id, 100, 5, 1),
+        day(b.id, 100, 1),
+        day('nothing', 100, 9),
+      ])
+      await Promise.all(
+        [1, 2, 3].map((count) => apiKeys.touch(new Map(), [day(a.id, 100, count, 1), day(a.id, 101, 1)])),
+      )
+      assert.deepEqual(await apiKeys.listDays(a.id, 0), [day(a.id, 100, 11, 4), day(a.id, 101, 3)])
+      assert.deepEqual(await apiKeys.listDays(a.id, 101), [day(a.id, 101, 3)])
+      assert.deepEqual(await apiKeys.listDays('nothing', 0), [])
+      await apiKeys.touch(new Map(), [day(a.id, 501, 1)])
+      assert.deepEqual(await apiKeys.listDays(a.id, 0), [day(a.id, 501, 1)])
+      assert.deepEqual(await apiKeys.listDays(b.id, 0), [day(b.id, 100, 1)])
+    })
+
     it('does nothing when none were', async () => {
       await fixture.store.apiKeys.touch(new Map())
     })

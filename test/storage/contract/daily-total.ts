@@ -262,5 +262,40 @@ export function dailyTotalContract(fixture: Fixture): void {
       assert.deepEqual(await fixture.listSubjectIds(tracker), [])
       assert.deepEqual(await totals(tracker), before)
     })
+
+    it('tells which events there were most of, in days that are asked for', async () => {
+      const tracker = await fixture.createTracker()
+      const { trackerId } = tracker
+      const on = (day: number, name: string, count: number) =>
+        Array.from({ length: count }, (_, i) =>
+          eventRow({
+            trackerId,
+            subjectId: 'anna',
+            name,
+            eventId: `${day}-${name}-${i}`,
+            occurredAt: day * 86_400_000,
+          }),
+        )
+      const rows = [
+        ...on(100, 'pageview', 3),
+        ...on(101, 'pageview', 2),
+        ...on(101, 'sale', 4),
+        ...on(101, 'a', 2),
+      ]
+      await fixture.store.ingest.ingest(rows, testKeys)
+      const { dailyTotals } = fixture.store
+      const names = [
+        { name: 'pageview', count: 5 },
+        { name: 'sale', count: 4 },
+        { name: 'a', count: 2 },
+      ]
+      assert.deepEqual(await dailyTotals.names(tracker, 100, 101, 9), { names, isComplete: true })
+      const latest = await dailyTotals.names(tracker, 101, 200, 2)
+      assert.deepEqual(latest?.names, [
+        { name: 'sale', count: 4 },
+        { name: 'a', count: 2 },
+      ])
+      assert.equal(await dailyTotals.names({ ...tracker, organisationId: 'nobody' }, 100, 101, 9), null)
+    })
   })
 }

@@ -1,9 +1,11 @@
 import type { Route } from '../../request-context.ts'
 import { activityRoutes } from './activity.ts'
+import { batchRoutes } from './batches.ts'
 import { erasureRoutes } from './erasures.ts'
 import { keyRoutes } from './keys.ts'
 import { ledgerRoutes } from './ledger.ts'
 import { memberRoutes } from './members.ts'
+import { settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
 import { subjectRoutes } from './subjects.ts'
 import { trackerRoutes } from './trackers.ts'
@@ -14,8 +16,10 @@ export const consoleRoutes: readonly Route[] = [
   ...keyRoutes,
   ...trackerRoutes,
   ...subjectRoutes,
+  ...batchRoutes,
   ...activityRoutes,
   ...ledgerRoutes,
   ...erasureRoutes,
   ...memberRoutes,
+  ...settingsRoutes,
 ]

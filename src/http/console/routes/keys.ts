@@ -1,14 +1,20 @@
+import { dayOf, formatDay } from '../../../domain/daily-total.ts'
 import { readInstant } from '../../../domain/instant.ts'
 import { areas, scopes } from '../../../domain/scope.ts'
 import type { Services } from '../../../domain/services.ts'
 import { createKey, type IssuedKey as Issued } from '../../../operations/key/create-key.ts'
+import { renameKey } from '../../../operations/key/rename-key.ts'
+import { requireKey } from '../../../operations/key/require-key.ts'
 import { revokeKey } from '../../../operations/key/revoke-key.ts'
 import { rotateKey } from '../../../operations/key/rotate-key.ts'
 import { identityOf, originOf } from '../../request-context.ts'
 import { defineRoute } from '../../route.ts'
 import { presentKey } from '../present.ts'
-import { AreaList, IssuedKey, KeyList, RevokedKey } from '../resources.ts'
+import { AreaList, IssuedKey, KeyDetail, KeyList, RevokedKey } from '../resources.ts'
 import { expiry, scopeList, typed } from '../schemas.ts'
+
+/** So many days a key's page tells of. */
+const shownKeyDays = 90
 
 export const keyRoutes = [
   defineRoute({
@@ -20,6 +26,34 @@ export const keyRoutes = [
       const now = services.clock()
       const keys = await services.apiKeys.list(identityOf(context).organisationId)
       return { keys: keys.map((key) => presentKey(key, now)).reverse() }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/keys/{keyId}',
+    access: 'member',
+    response: KeyDetail,
+    async handle({ services, context, path }) {
+      const key = await requireKey(services, path.keyId, originOf(context))
+      const today = dayOf(services.clock())
+      const days = await services.apiKeys.listDays(key.id, today - shownKeyDays + 1)
+      return {
+        key: presentKey(key, services.clock()),
+        scopes: key.scopes.map((scope) => ({ scope, allows: scopes[scope] })),
+        today: formatDay(today),
+        days: days.map(({ day, requests, refusals }) => ({ day: formatDay(day), requests, refusals })),
+      }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/keys/{keyId}/rename',
+    access: 'member',
+    body: { name: typed },
+    response: RevokedKey,
+    async handle({ services, context, path, body }) {
+      const key = await renameKey(services, path.keyId, body.name, originOf(context))
+      return { key: presentKey(key, services.clock()) }
     },
   }),
   defineRoute({

@@ -1,11 +1,48 @@
+import { LetheError } from '../../../domain/errors.ts'
 import { proveEntry } from '../../../operations/ledger/prove-entry.ts'
+import { readLedger } from '../../../operations/ledger/read-ledger.ts'
+import { verifyLedger } from '../../../operations/ledger/verify-ledger.ts'
 import { identityOf } from '../../request-context.ts'
 import { defineRoute } from '../../route.ts'
-import { presentProvenEntry } from '../present.ts'
-import { ProvenEntry } from '../resources.ts'
+import { presentLedger, presentProvenEntry } from '../present.ts'
+import { Ledger, LedgerVerification, ProvenEntry } from '../resources.ts'
 import { provenEntryParameters } from '../schemas.ts'
 
+/** How many entries are computed anew at a member's wish: a few seconds of work, in pieces. */
+const mostVerified = 100_000
+
 export const ledgerRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/ledger',
+    access: 'member',
+    response: Ledger,
+    async handle({ services, context }) {
+      const { organisationId } = identityOf(context)
+      const head = await readLedger(services, organisationId)
+      const [last] = await services.ledger.list(organisationId, head.size - 1, 1)
+      return presentLedger(head, last ?? null)
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/ledger/verify',
+    access: 'member',
+    body: {},
+    response: LedgerVerification,
+    async handle({ services, context }) {
+      const { organisationId } = identityOf(context)
+      const { size } = await readLedger(services, organisationId)
+      if (size > mostVerified) {
+        throw new LetheError(
+          'invalid_request',
+          `The ledger has more than ${mostVerified} entries: run "lethe ledger verify" where the store is.`,
+        )
+      }
+      const { head, problem } = await verifyLedger(services, organisationId, { since: null })
+      return { size: head.size, rootHash: Buffer.from(head.rootHash).toString('base64'), problem }
+    },
+  }),
   defineRoute({
     method: 'GET',
     path: '/console/api/ledger/entry',

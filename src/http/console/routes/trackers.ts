@@ -1,13 +1,19 @@
 import { dayOf, formatDay } from '../../../domain/daily-total.ts'
+import { notFound } from '../../../domain/errors.ts'
 import { formatInstant } from '../../../domain/instant.ts'
 import { createTracker } from '../../../operations/tracker/create-tracker.ts'
+import { deleteTracker } from '../../../operations/tracker/delete-tracker.ts'
 import { countedSubjects, listTrackers } from '../../../operations/tracker/list-trackers.ts'
 import { renameTracker } from '../../../operations/tracker/rename-tracker.ts'
+import { requireTracker } from '../../../operations/tracker/require-tracker.ts'
 import { sumTotals } from '../../../operations/tracker/sum-totals.ts'
 import { identityOf, originOf } from '../../request-context.ts'
 import { defineRoute, trackerView } from '../../route.ts'
-import { Totals, TrackerList, TrackerName } from '../resources.ts'
+import { EventNames, Totals, TrackerList, TrackerName } from '../resources.ts'
 import { days, typed } from '../schemas.ts'
+
+/** So many names of events are shown. */
+const shownNames = 10
 
 export const trackerRoutes = [
   defineRoute({
@@ -67,6 +73,35 @@ export const trackerRoutes = [
         today: formatDay(today),
         days: totals.map((total) => ({ ...total, day: formatDay(total.day) })),
       }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/trackers/{trackerId}/event-names',
+    access: 'member',
+    query: { days },
+    response: EventNames,
+    async handle(call) {
+      const { services, path, query } = call
+      const today = dayOf(services.clock())
+      const view = trackerView(call, path.trackerId)
+      const from = today - (query.days ?? 30) + 1
+      const found = await services.dailyTotals.names(view, from, today, shownNames)
+      if (found === null) throw notFound('This tracker')
+      return found
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/trackers/{trackerId}/delete',
+    access: 'member',
+    body: { name: typed },
+    response: TrackerName,
+    async handle({ services, context, path, body }) {
+      const origin = originOf(context)
+      await requireTracker(services, path.trackerId, origin)
+      const { id, name } = await deleteTracker(services, path.trackerId, body.name, origin)
+      return { id, name }
     },
   }),
 ]

@@ -60,6 +60,8 @@ export async function consoleRequestTests({ runs, leastRequests, ...timing }: Co
 
   describe('generated requests to the console', () => {
     for (const route of consoleRoutes) {
+      // A batch that runs ends by itself, so no request can count on one.
+      if (route.path.endsWith('/pause')) continue
       it(`are taken when nothing is wrong with them: ${nameOf(route)}`, () =>
         playUntil(`${nameOf(route)} 200`, goodRequest(route)))
     }

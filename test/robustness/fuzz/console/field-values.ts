@@ -17,6 +17,7 @@ const inPath: Record<string, readonly string[]> = {
   trackerId: ['{{trackerId}}', '{{trackerId}}', '{{trackerId}}', '{{theirTracker}}', 'nothing'],
   subjectId: subjectIds,
   keyId: ['{{keyId}}', '{{keyId}}', '{{theirKey}}', 'nothing'],
+  batchId: ['{{batchId}}', '{{batchId}}', '{{theirBatch}}', 'nothing'],
   memberId: ['{{colleagueId}}', '{{colleagueId}}', '{{theirMember}}', '{{memberId}}', 'nothing'],
 }
 
@@ -34,6 +35,11 @@ const inBody: Record<string, fc.Arbitrary<unknown>> = {
     value: fc.constantFrom('ada@example.com', '42'),
   }),
   limit: fc.constantFrom(1, 50, 200),
+  format: fc.constantFrom('lines', 'csv'),
+  column: fc.constantFrom('a', 'ada@example.com'),
+  by: fc.constantFrom('subjectId', 'email'),
+  trackerIds: fc.constantFrom([], ['{{trackerId}}'], ['{{theirTracker}}']),
+  subjects: fc.constantFrom(1, 2),
   text: fc.constantFrom('a', 'ada@example.com', 'userId=42', ...subjectIds),
   index: fc.constantFrom(0, 1, 1_000_000),
   cursor: fc.constant('{{cursor}}'),
@@ -46,6 +52,15 @@ const particular: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
     password: fc.constantFrom(password, 'a wrong password'),
   },
   '/console/api/keys/{keyId}/revoke': { name: fc.constant('{{keyName}}') },
+  '/console/api/trackers/{trackerId}/delete': { name: fc.constant('tracker') },
+  // What a batch does, it does at times of its own: to somebody whom nothing else looks at.
+  '/console/api/batches': {
+    text: fc.constant('listed'),
+    format: fc.constant('lines'),
+    by: fc.constant('subjectId'),
+    trackerIds: fc.constantFrom([], ['{{listTracker}}']),
+    subjects: fc.constant(1),
+  },
 }
 const rarelyGood: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
   '/console/api/invitation/accept': {

@@ -17,6 +17,7 @@ export function judgeConsole(request: ConsoleRequest, mean: (text: string) => st
   if (answer.status === 204) return
   if (answer.status >= 400) assertRefusal(request, answer)
   else if (answer.headers.get('content-type')?.startsWith('application/json')) assertData(request, answer)
+  else if (isFile(answer)) assert.equal(answer.headers.get('cache-control'), 'no-store')
   else assertPage(answer)
   if (request.oddity === null && request.target.length < 12_000) judgeRoute(request, mean, answer)
 }
@@ -45,9 +46,11 @@ const signInCookie =
 function assertData({ method }: ConsoleRequest, answer: Answer): void {
   assert.equal(answer.headers.get('cache-control'), 'no-store')
   for (const cookie of answer.headers.getSetCookie()) assert.match(cookie, signInCookie)
-  const name = /^attachment; filename="[\w.-]+_[0-9a-f]{8}\.json"$/
-  const isFile = name.test(answer.headers.get('content-disposition') ?? '')
-  if (method !== 'HEAD' && !isFile) assert.ok(isObject(answer.body) && 'data' in answer.body)
+  if (method !== 'HEAD' && !isFile(answer)) assert.ok(isObject(answer.body) && 'data' in answer.body)
+}
+
+function isFile({ headers }: Answer): boolean {
+  return /^attachment; filename="[\w.-]+\.(json|csv)"$/.test(headers.get('content-disposition') ?? '')
 }
 
 /** A page or a part of one, never another file. */

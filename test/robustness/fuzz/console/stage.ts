@@ -64,6 +64,8 @@ interface Settled {
   keyString: string
   member: Member
   colleague: Member
+  listTracker: string
+  batchId: string
 }
 
 /** An organisation with everything that requests can be about. */
@@ -82,21 +84,46 @@ async function settle(service: TestService, id: string, prefix: string): Promise
     ),
   )
   await service.ingest([...rows, ...visit(`${prefix}bert`, { trackerId })])
+  const listTracker = await createTracker(services, {
+    organisationId,
+    name: `${prefix}list`,
+    id: `${id}-list`,
+  })
+  await service.ingest(visit('listed', { trackerId: listTracker.id }))
+  const batchId = await pausedBatch(service, organisationId, listTracker.id)
   // The ledger has an entry to ask for.
   await eraseSubject(services, { organisationId, trackerId, since: 0 }, `${prefix}nobody`)
   return {
     ...{ organisationId, trackerId, keyId: issued.key.id, keyName, keyString: issued.keyString },
+    ...{ listTracker: listTracker.id, batchId },
     member: await addMember(service, organisationId, `${prefix}member@${id}.example`),
     colleague: await addMember(service, organisationId, `${prefix}colleague@${id}.example`),
   }
 }
 
-function named(prefix: string, { trackerId, keyId, member }: Settled): Record<string, string> {
-  return { [`${prefix}Tracker`]: trackerId, [`${prefix}Key`]: keyId, [`${prefix}Member`]: member.id }
+/** A batch that waits for somebody who is not there, so that nothing comes of it when it is resumed. */
+async function pausedBatch(service: TestService, organisationId: string, trackerId: string): Promise<string> {
+  const { erasureBatches, randomness, clock } = service.services
+  const id = `batch_${randomness.base62(16)}`
+  const batch = {
+    ...{ id, organisationId, startedBy: commandLine.actor, requestId: null, createdAt: clock() },
+    ...{ lines: 1, nothing: 0, invalid: 0, repeated: 0, subjects: 1 },
+  }
+  const item = { line: 1, outcome: 'waiting', trackerId, subjectId: 'nobody' } as const
+  await erasureBatches.create(batch, [item], note(service, organisationId, 'batch.started'))
+  const change = { from: ['running'], to: 'paused' } as const
+  await erasureBatches.change(batch, change, clock(), note(service, organisationId, 'batch.paused'))
+  return id
+}
+
+function named(prefix: string, { trackerId, keyId, member, batchId }: Settled): Record<string, string> {
+  const ids = { [`${prefix}Tracker`]: trackerId, [`${prefix}Key`]: keyId, [`${prefix}Member`]: member.id }
+  return { ...ids, [`${prefix}Batch`]: batchId }
 }
 
 async function meaningsOf(service: TestService, own: Settled): Promise<Record<string, string>> {
   const { organisationId, trackerId, keyId, keyName, keyString, member, colleague } = own
+  const { listTracker, batchId } = own
   const now = service.services.clock()
   const pending = { organisationId, email: `pending@${organisationId}.example` }
   const { token: link } = await inviteMember(service.services, pending, commandLine)
@@ -108,15 +135,18 @@ async function meaningsOf(service: TestService, own: Settled): Promise<Record<st
   const idle = await signInToken(service, member, { startedAt: now - idleMs, lastSeenAt: now - idleMs })
   return {
     ...{ organisationId, trackerId, keyId, keyName, keyString, link },
+    ...{ listTracker, batchId },
     ...{ memberId: member.id, colleagueId: colleague.id, email: colleague.email },
     ...{ ended, old, idle, session },
     cursor: encodeCursor(['subjects', trackerId, 'subjectId', null, null, null], 0, 'a'),
-    activityCursor: encodeCursor(['activity', organisationId, null], now, 'x'),
+    activityCursor: encodeCursor(['activity', organisationId, null, null, null, null, null], now, 'x'),
   }
 }
 
+const untimely = ['member.sign-in-failed', 'batch.finished']
+
 async function lookAt({ services }: TestService, settled: Settled): Promise<Look> {
-  const { organisationId, trackerId } = settled
+  const { organisationId, trackerId, listTracker } = settled
   const { apiKeys, members, trackers, subjects, activity } = services
   const first = { limit: 200, after: null }
   const bounds = { subjectIdPrefix: null, lastSeenAfter: null, lastSeenBefore: null }
@@ -132,7 +162,9 @@ async function lookAt({ services }: TestService, settled: Settled): Promise<Look
         { sort: 'subjectId', ...first, ...bounds },
       ),
     ),
-    // Failed sign-ins are written behind their answers, and so at any time.
-    activity: JSON.stringify(rows.filter(({ kind }) => kind !== 'member.sign-in-failed')),
+    // Failed sign-ins are written behind their answers, and what a batch does when its turn comes: at any time.
+    activity: JSON.stringify(
+      rows.filter(({ kind, target }) => !untimely.includes(kind) && target !== listTracker),
+    ),
   }
 }

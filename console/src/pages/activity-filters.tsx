@@ -1,0 +1,148 @@
+import { useId, useState } from 'preact/hooks'
+import { Button } from '../parts/button.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { useResource } from '../resource.ts'
+import { textParam, useSearchParams } from '../search-params.ts'
+import type { KeyList, MemberList } from '../types.ts'
+import { titles } from './activity-titles.ts'
+
+const params = { request: textParam, kind: textParam, who: textParam, day: textParam }
+
+/** What the address narrows the activity to. */
+export type ActivityFilters = Record<keyof typeof params, string>
+
+export function useActivityFilters() {
+  return useSearchParams<ActivityFilters>(params)
+}
+
+/** The same as the server is asked. A day is one where the reader is. */
+export function toParameters({ request, kind, who, day }: ActivityFilters): URLSearchParams {
+  const parameters = new URLSearchParams()
+  if (request !== '') parameters.set('requestId', request)
+  if (kind !== '') parameters.set('kind', kind)
+  if (who !== '') parameters.set('actor', who)
+  const [midnight, next] = [new Date(`${day}T00:00:00`), new Date(`${day}T24:00:00`)]
+  if (!Number.isNaN(midnight.getTime()) && !Number.isNaN(next.getTime())) {
+    parameters.set('since', midnight.toISOString())
+    parameters.set('until', next.toISOString())
+  }
+  return parameters
+}
+
+interface FiltersProps {
+  filters: ActivityFilters
+  onChange(changes: Partial<ActivityFilters>): void
+}
+
+export function Filters({ filters, onChange }: FiltersProps) {
+  const [typed, setTyped] = useState(filters.request)
+  const [requestId, dayId] = [useId(), useId()]
+  const isNarrow = Object.values(filters).some((value) => value !== '')
+  return (
+    <search class="filters">
+      <form
+        class="find"
+        onSubmit={(event) => {
+          event.preventDefault()
+          onChange({ request: typed.trim() })
+        }}
+      >
+        <KindField value={filters.kind} onChange={(kind) => onChange({ kind })} />
+        <WhoField value={filters.who} onChange={(who) => onChange({ who })} />
+        <div class="field">
+          <label for={dayId}>Day</label>
+          <input
+            id={dayId}
+            type="date"
+            value={filters.day}
+            onChange={(event) => onChange({ day: event.currentTarget.value })}
+          />
+        </div>
+        <div class="field">
+          <label for={requestId}>Request id</label>
+          <div class="field search">
+            <Icon name="search" />
+            <input
+              id={requestId}
+              type="search"
+              class="code"
+              value={typed}
+              autocomplete="off"
+              spellcheck={false}
+              onInput={(event) => setTyped(event.currentTarget.value)}
+            />
+          </div>
+        </div>
+        <div class="filter-buttons">
+          <Button type="submit">Find</Button>
+          {isNarrow && (
+            <Button
+              onClick={() => {
+                setTyped('')
+                onChange({ request: '', kind: '', who: '', day: '' })
+              }}
+            >
+              Show all
+            </Button>
+          )}
+        </div>
+      </form>
+    </search>
+  )
+}
+
+interface SelectProps {
+  value: string
+  onChange(value: string): void
+}
+
+function KindField({ value, onChange }: SelectProps) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>What</label>
+      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        <option value="">Everything</option>
+        {Object.entries(titles).map(([kind, title]) => (
+          <option key={kind} value={kind}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+/** Members and keys that there are. Whoever is gone is still found by a link, and stays as it stands there. */
+function WhoField({ value, onChange }: SelectProps) {
+  const id = useId()
+  const members = useResource<MemberList>('/members').data?.members ?? []
+  const keys = useResource<KeyList>('/keys').data?.keys ?? []
+  const known = new Set([...members, ...keys].map((each) => each.id))
+  return (
+    <div class="field">
+      <label for={id}>Who</label>
+      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        <option value="">Everybody</option>
+        <option value="command-line">Command line</option>
+        {value !== '' && value !== 'command-line' && !known.has(value) && (
+          <option value={value}>{value}</option>
+        )}
+        <optgroup label="Members">
+          {members.map((member) => (
+            <option key={member.id} value={member.id}>
+              {member.email}
+            </option>
+          ))}
+        </optgroup>
+        <optgroup label="API keys">
+          {keys.map((key) => (
+            <option key={key.id} value={key.id}>
+              {key.name}
+            </option>
+          ))}
+        </optgroup>
+      </select>
+    </div>
+  )
+}

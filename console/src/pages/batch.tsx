@@ -1,0 +1,151 @@
+import { useState } from 'preact/hooks'
+import { change } from '../api.ts'
+import { Badge } from '../parts/badge.tsx'
+import { Button } from '../parts/button.tsx'
+import { Confirm } from '../parts/confirm.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Page } from '../parts/page.tsx'
+import { Loaded } from '../parts/states.tsx'
+import { tell, tellFailure } from '../parts/toasts.tsx'
+import { counted, formatNumber, When } from '../parts/when.tsx'
+import { refresh, useResource } from '../resource.ts'
+import { Link } from '../router.tsx'
+import type { Batch } from '../types.ts'
+import { lookAgainMs, starterOf } from './batches.tsx'
+
+export function BatchPage({ batchId }: { batchId: string }) {
+  const batch = useResource<Batch>(`/batches/${batchId}`, {
+    againAfterMs: (data) => (data?.state === 'running' ? lookAgainMs : false),
+  })
+  const [isStopping, setStopping] = useState(false)
+  async function turn(verb: 'pause' | 'resume' | 'stop'): Promise<void> {
+    await change(`/batches/${batchId}/${verb}`)
+    await refresh('/batches')
+  }
+  return (
+    <Page title="Batch" within="Batches" above={{ to: '/console/batches', title: 'Batches' }} intro={batchId}>
+      <Loaded resource={batch} lines={6}>
+        {(data) => (
+          <>
+            <Progress batch={data} />
+            <div class="actions batch-actions">
+              {data.state === 'running' && (
+                <Button onClick={() => turn('pause').catch(tellFailure)}>Pause</Button>
+              )}
+              {data.state === 'paused' && (
+                <Button kind="primary" onClick={() => turn('resume').catch(tellFailure)}>
+                  Resume
+                </Button>
+              )}
+              {data.finishedAt === null && (
+                <Button kind="danger" onClick={() => setStopping(true)}>
+                  Stop for good
+                </Button>
+              )}
+              <a class="button plain" href={`/console/api/batches/${batchId}/report`} download>
+                <Icon name="download" />
+                <span>{data.finishedAt === null ? 'Report so far' : 'Report with all receipts'}</span>
+              </a>
+            </div>
+            <Lines batch={data} />
+          </>
+        )}
+      </Loaded>
+      {isStopping && (
+        <Confirm
+          title="Stop this batch"
+          action="Stop for good"
+          kind="danger"
+          onConfirm={async () => {
+            await turn('stop')
+            tell('Stopped')
+            setStopping(false)
+          }}
+          onClose={() => setStopping(false)}
+        >
+          <p>
+            Whoever was erased stays erased. Who still waits is kept, and the rest of the list is forgotten.
+          </p>
+        </Confirm>
+      )}
+    </Page>
+  )
+}
+
+function Progress({ batch }: { batch: Batch }) {
+  const { subjects, settled, erased, state } = batch
+  const done = erased?.subjects ?? settled
+  return (
+    <section class="card" aria-labelledby="progress">
+      <header>
+        <h2 id="progress">
+          {formatNumber(done)} of {counted(subjects, 'data subject')} erased
+        </h2>
+        <Badge state={state} />
+      </header>
+      <progress max={subjects} value={done} aria-labelledby="progress" />
+      <dl class="facts">
+        <div>
+          <dt>Started</dt>
+          <dd>
+            <When at={batch.createdAt} as="exact" /> by {starterOf(batch)}
+          </dd>
+        </div>
+        <div>
+          <dt>Ended</dt>
+          <dd>
+            <When at={batch.finishedAt} as="exact" none="not yet" />
+          </dd>
+        </div>
+        <div>
+          <dt>Deleted</dt>
+          <dd>
+            {erased
+              ? `${counted(erased.sessions, 'session')}, ${counted(erased.events, 'event')}`
+              : 'told at the end'}
+          </dd>
+        </div>
+        {batch.requestId && (
+          <div>
+            <dt>Activity</dt>
+            <dd>
+              <Link to={`/console/activity?request=${encodeURIComponent(batch.requestId)}`}>
+                Every erasure of this batch
+              </Link>
+            </dd>
+          </div>
+        )}
+      </dl>
+    </section>
+  )
+}
+
+function Lines({ batch: { lines, nothing, invalid, repeated, finishedAt } }: { batch: Batch }) {
+  return (
+    <section class="card" aria-labelledby="lines">
+      <header>
+        <h2 id="lines">Its list</h2>
+      </header>
+      <dl class="figures">
+        {(
+          [
+            ['Lines', lines],
+            ['Nothing stored', nothing],
+            ['Not valid', invalid],
+            ['Repeated', repeated],
+          ] as const
+        ).map(([title, number]) => (
+          <div key={title}>
+            <dt>{title}</dt>
+            <dd class="figure">{formatNumber(number)}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="muted">
+        {finishedAt === null
+          ? 'An id is forgotten with its erasure. The report tells of lines by their number alone.'
+          : 'The list is gone. The report tells of its lines by their number; keep the file that you made it from only if you must.'}
+      </p>
+    </section>
+  )
+}

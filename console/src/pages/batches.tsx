@@ -1,0 +1,91 @@
+import { Badge } from '../parts/badge.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Page } from '../parts/page.tsx'
+import { Empty, Loaded } from '../parts/states.tsx'
+import { formatNumber, When } from '../parts/when.tsx'
+import { useResource } from '../resource.ts'
+import { Link } from '../router.tsx'
+import type { Batch, BatchList } from '../types.ts'
+
+/** How often a page looks at batches that are under way. */
+export const lookAgainMs = 1_500
+
+export function BatchesPage() {
+  const batches = useResource<BatchList>('/batches', {
+    againAfterMs: (data) => (data?.batches.some(({ state }) => state === 'running') ? lookAgainMs : false),
+  })
+  const start = (
+    <Link to="/console/batches/new" class="button primary">
+      <Icon name="plus" />
+      <span>Start a batch</span>
+    </Link>
+  )
+  return (
+    <Page
+      title="Batches"
+      intro="Erases a whole list of people in the service, at a steady pace, and ends in a report with a receipt for each."
+      actions={start}
+    >
+      <Loaded resource={batches}>
+        {({ batches }) =>
+          batches.length === 0 ? (
+            <Empty icon="batches" title="No batches yet">
+              <p>
+                Paste ids or e-mail addresses, or drop a CSV file. You see whom it finds before anything goes.
+              </p>
+              {start}
+            </Empty>
+          ) : (
+            <BatchTable batches={batches} />
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}
+
+function BatchTable({ batches }: { batches: Batch[] }) {
+  return (
+    <div class="table-frame">
+      <table class="table">
+        <caption class="visually-hidden">Batches, newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col">Started</th>
+            <th scope="col">State</th>
+            <th scope="col">By</th>
+            <th scope="col" class="number">
+              Data subjects
+            </th>
+            <th scope="col">Ended</th>
+          </tr>
+        </thead>
+        <tbody>
+          {batches.map((batch) => (
+            <tr key={batch.id} class="leads">
+              <th scope="row">
+                <Link to={`/console/batches/${batch.id}`}>
+                  <When at={batch.createdAt} as="exact" />
+                </Link>
+              </th>
+              <td data-label="State">
+                <Badge state={batch.state} />
+              </td>
+              <td data-label="By">{starterOf(batch)}</td>
+              <td data-label="Data subjects" class="number">
+                {formatNumber(batch.erased?.subjects ?? batch.settled)} of {formatNumber(batch.subjects)}
+              </td>
+              <td data-label="Ended">
+                <When at={batch.finishedAt} as="exact" none="not yet" />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+export function starterOf({ startedBy }: Batch): string {
+  return startedBy.kind === 'command-line' ? 'Command line' : startedBy.name
+}

@@ -1,0 +1,36 @@
+import { DayChart } from '../parts/day-chart.tsx'
+import { counted, formatNumber } from '../parts/when.tsx'
+import type { KeyDetail } from '../types.ts'
+
+const shownDays = 90
+
+/** How often a key was used, day by day, and how often it was refused. */
+export function KeyUse({ detail: { today, days } }: { detail: KeyDetail }) {
+  const sum = (measure: 'requests' | 'refusals') => days.reduce((total, day) => total + day[measure], 0)
+  const [requests, refusals] = [sum('requests'), sum('refusals')]
+  return (
+    <section class="card" aria-labelledby="use">
+      <header>
+        <h2 id="use">Its use in {shownDays} days</h2>
+      </header>
+      <dl class="figures">
+        <div>
+          <dt>Requests</dt>
+          <dd class="figure">{formatNumber(requests)}</dd>
+        </div>
+        <div>
+          <dt>Refused</dt>
+          <dd class="figure">{formatNumber(refusals)}</dd>
+        </div>
+      </dl>
+      <DayChart
+        today={today}
+        days={days.map(({ day, requests, refusals }) => ({ day, value: requests, part: refusals }))}
+        shownDays={shownDays}
+        label={`${counted(requests, 'request')}, of which ${formatNumber(refusals)} refused`}
+        words={(value, part) => `${counted(value, 'request')}, ${formatNumber(part)} refused`}
+      />
+      <p class="muted">Days of UTC. Refused is what a scope or a budget refused: 403 and 429.</p>
+    </section>
+  )
+}

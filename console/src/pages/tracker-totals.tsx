@@ -1,0 +1,118 @@
+import { useState } from 'preact/hooks'
+import { encode } from '../api.ts'
+import { Choice } from '../parts/choice.tsx'
+import { Copy } from '../parts/copy.tsx'
+import { dayNumber, dayText } from '../parts/day-bins.ts'
+import { DayChart } from '../parts/day-chart.tsx'
+import { Broken } from '../parts/states.tsx'
+import { counted, formatNumber } from '../parts/when.tsx'
+import { useResource } from '../resource.ts'
+import { choiceParam, useSearchParams } from '../search-params.ts'
+import { useSession } from '../session.tsx'
+import type { EventNames, Totals } from '../types.ts'
+
+const params = { days: choiceParam('90', '30', '365', '1825') }
+const ranges = [
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', '1 year'],
+  ['1825', '5 years'],
+] as const
+
+/** How often a page looks whether the first data has come. */
+const lookAgainMs = 2_000
+
+/** What happened on a tracker, day by day and by the names of events; until anything has, how to bring it in. */
+export function TrackerTotals({ trackerId }: { trackerId: string }) {
+  const [{ days }, choose] = useSearchParams(params)
+  const [measure, setMeasure] = useState<'sessions' | 'events'>('sessions')
+  const { retentionDays } = useSession().organisation
+  const totals = useResource<Totals>(`/trackers/${encode(trackerId)}/totals?days=${days}`, {
+    againAfterMs: (data) => (data && data.days.length === 0 ? lookAgainMs : false),
+  })
+  if (totals.error) return <Broken error={totals.error} onRetry={totals.reload} />
+  const { data } = totals
+  // An empty chart has the size of a full one, so that nothing moves when its days come.
+  const today = data?.today ?? new Date().toISOString().slice(0, 10)
+  const total = data?.days.reduce((sum, day) => sum + day[measure], 0) ?? 0
+  return (
+    <section class="card" aria-labelledby="totals">
+      <header class="totals-head">
+        <h2 id="totals">Daily totals</h2>
+        <Choice
+          label="How far back"
+          value={days}
+          choices={ranges}
+          onChange={(value) => choose({ days: value })}
+          isSmall
+        />
+        <Choice<'sessions' | 'events'>
+          label="What to count"
+          value={measure}
+          choices={[
+            ['sessions', 'sessions'],
+            ['events', 'events'],
+          ]}
+          onChange={(value) => setMeasure(value)}
+          isSmall
+        />
+      </header>
+      <div aria-busy={data === null}>
+        <DayChart
+          today={today}
+          days={(data?.days ?? []).map(({ day, ...each }) => ({ day, value: each[measure] }))}
+          shownDays={Number(days)}
+          label={`${counted(total, measure.slice(0, -1))} in ${days} days`}
+          words={(value) => counted(value, measure.slice(0, -1))}
+          windowFrom={dayText(dayNumber(today) - retentionDays + 1)}
+        />
+      </div>
+      <p class="muted">
+        Days of UTC. Visitors are known one by one for {counted(retentionDays, 'day')}, the window of your
+        plan; totals stay when they age out or are erased.
+      </p>
+      {data?.days.length === 0 ? <FirstData trackerId={trackerId} /> : <Names {...{ trackerId, days }} />}
+    </section>
+  )
+}
+
+/** Added up when somebody wants to see it. */
+function Names({ trackerId, days }: { trackerId: string; days: string }) {
+  const [isOpen, setOpen] = useState(false)
+  const path = `/trackers/${encode(trackerId)}/event-names?days=${days}`
+  const found = useResource<EventNames>(isOpen ? path : null)
+  const names = found.data?.names ?? []
+  const most = Math.max(1, ...names.map(({ count }) => count))
+  return (
+    <details class="more names-more" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Events by name</summary>
+      <ul class="names">
+        {names.map(({ name, count }) => (
+          <li key={name}>
+            <span class="wrap">{name}</span>
+            <meter min={0} max={most} value={count} aria-label={`Events named ${name}`} />
+            <span class="number">{formatNumber(count)}</span>
+          </li>
+        ))}
+      </ul>
+      {found.data?.isComplete === false && (
+        <p class="muted">There are too many names to add up all days: these are of the latest.</p>
+      )}
+    </details>
+  )
+}
+
+/** What brings in the first data. The page looks by itself until it is there. */
+function FirstData({ trackerId }: { trackerId: string }) {
+  const quoted = /^[\w.-]+$/.test(trackerId) ? trackerId : `'${trackerId.replaceAll("'", "'\\''")}'`
+  return (
+    <div class="first-data">
+      <h3>Waiting for the first data</h3>
+      <p>Nothing was recorded in these days. Where the service runs, import lines of sessions and events:</p>
+      <Copy label="Command" text={`npx lethe import visits.ndjson --tracker ${quoted}`} />
+      <p class="muted" role="status">
+        This page looks every few seconds, and shows it when it comes.
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,125 @@
+import type { ActivityNote, Actor } from './activity.ts'
+import type { Instant } from './instant.ts'
+import type { SubjectCounts } from './subject-counts.ts'
+
+/** While it runs a batch erases one subject after the other; paused, it waits. The other two are final. */
+export type BatchState = 'running' | 'paused' | 'stopped' | 'done'
+
+/**
+ * What became of a subject or a line of a batch: it waits, it was erased, its tracker was deleted before its turn came, the batch was
+ * stopped before; or nothing is stored of whom the line names, the line is no id or address, or names whom another line names.
+ */
+export const batchOutcomes = [
+  'waiting',
+  'erased',
+  'gone',
+  'stopped',
+  'nothing',
+  'invalid',
+  'repeated',
+] as const
+export type BatchOutcome = (typeof batchOutcomes)[number]
+
+/** How many lines of a batch were what. */
+export interface BatchLines {
+  lines: number
+  nothing: number
+  invalid: number
+  repeated: number
+}
+
+/** Erasures that a member asked for together. */
+export interface ErasureBatch extends BatchLines {
+  id: string
+  organisationId: string
+  state: BatchState
+  startedBy: Actor
+  requestId: string | null
+  createdAt: Instant
+  /** When it was done or stopped. */
+  finishedAt: Instant | null
+  /** How many subjects it is to erase, and how many of them have had their turn. */
+  subjects: number
+  settled: number
+  /** What it erased, once it is over. */
+  erased: (SubjectCounts & { subjects: number }) | null
+}
+
+/** A batch as it begins. */
+export type NewBatch = Omit<ErasureBatch, 'state' | 'finishedAt' | 'settled' | 'erased'>
+
+/** A subject that waits for its turn, or a line that leads to none. Of the latter only its number is kept. */
+export type NewBatchItem =
+  | { line: number; outcome: 'waiting'; trackerId: string; subjectId: string }
+  | { line: number; outcome: 'nothing' | 'invalid' | 'repeated' }
+
+/** What a report tells of a subject or a line. Who it was stands in the list that the batch was made from, and nowhere else. */
+export interface BatchItem {
+  place: number
+  line: number
+  outcome: BatchOutcome
+  trackerId: string | null
+  /** Of what was erased. */
+  erasure: { ledgerIndex: number; sealedNonce: string } | null
+}
+
+/** The next subject of a batch. */
+export interface WaitingItem {
+  place: number
+  trackerId: string
+  subjectId: string
+}
+
+/** A change that a member makes to a batch that is not over. */
+export interface BatchChange {
+  from: readonly BatchState[]
+  to: BatchState
+}
+
+export interface BatchLoan {
+  now: Instant
+  until: Instant
+  steppedBefore: Instant
+}
+
+export interface ErasureBatchStore {
+  /**
+   * Stores a batch that runs, with its items, those that wait first, and leaves `note` behind. `false`, with nothing stored, when the
+   * organisation is not there. The erasure of a subject, whoever asks for it, settles every item that waits for it in the same
+   * transaction: its id is gone from the item then.
+   */
+  create(batch: NewBatch, items: readonly NewBatchItem[], note: ActivityNote): Promise<boolean>
+  /** `null` when the organisation has none with this id. */
+  find(organisationId: string, id: string): Promise<ErasureBatch | null>
+  /** An organisation's batches, newest first, at most `limit`. */
+  list(organisationId: string, limit: number): Promise<ErasureBatch[]>
+  /** Items behind a place (-1 for all), in their order, at most `limit`. */
+  items(batchId: string, after: number, limit: number): Promise<BatchItem[]>
+  /**
+   * Gives a batch another state and leaves `note` behind. `false`, with nothing changed, when the organisation has none with this id in
+   * a state of `from`. One that is stopped forgets who still waited, in the same transaction.
+   */
+  change(
+    batch: Pick<ErasureBatch, 'id' | 'organisationId'>,
+    change: BatchChange,
+    now: Instant,
+    note: ActivityNote,
+  ): Promise<boolean>
+  /**
+   * Lends the running batch whose turn it is to `holder` until an instant, unless another has it; `null` when there is none. One whose
+   * holder let the time pass is lent again. None is lent that was given back after `steppedBefore`.
+   */
+  lend(holder: string, loan: BatchLoan): Promise<ErasureBatch | null>
+  /** Lets go of a batch that this holder has: others come before it then. */
+  giveBack(holder: string, id: string, now: Instant): Promise<void>
+  /** The next subject of a batch that runs and is lent to this holder. `null` when nobody waits, `false` when it is not theirs to go on with. */
+  next(holder: string, id: string): Promise<WaitingItem | null | false>
+  /** Notes that the tracker of a waiting item is not there any more. */
+  settleGone(id: string, place: number): Promise<void>
+  /** Ends a running batch in which nobody waits, and leaves `note` behind. Does nothing to any other. */
+  finish(id: string, now: Instant, note: ActivityNote): Promise<void>
+  /** Batches in any organisation that were made before an instant and are not over. */
+  listOverdue(before: Instant): Promise<ErasureBatch[]>
+  /** Removes about `maxRows` items of batches that ended before an instant, with those batches; tells how many items and batches. */
+  sweep(before: Instant, maxRows: number): Promise<number>
+}

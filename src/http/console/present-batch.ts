@@ -1,0 +1,30 @@
+import type { ErasureBatch } from '../../domain/erasure-batch.ts'
+import { formatInstant } from '../../domain/instant.ts'
+import type { BatchPlan } from '../../operations/erasure-batch/plan-batch.ts'
+import type { ReportedItem } from '../../operations/erasure-batch/report-batch.ts'
+import { orNull } from './present.ts'
+
+export function presentBatch(batch: ErasureBatch) {
+  const { organisationId: _, createdAt, finishedAt, erased, ...rest } = batch
+  return { ...rest, createdAt: formatInstant(createdAt), finishedAt: orNull(finishedAt), erased }
+}
+
+/** So many lines that lead to nobody are named. */
+const mostNamed = 100
+
+export function presentPlan({ items, trackers, ...plan }: BatchPlan) {
+  const others = items.flatMap(({ line, outcome }) => (outcome === 'waiting' ? [] : [{ line, outcome }]))
+  return {
+    ...plan,
+    trackers: Array.from(trackers, ([trackerId, subjects]) => ({ trackerId, subjects })),
+    others: others.slice(0, mostNamed),
+  }
+}
+
+/** An item of a report. */
+export function presentReported({ line, outcome, trackerId, erasure }: ReportedItem) {
+  return {
+    ...{ line, outcome, trackerId },
+    ...(erasure && { ...erasure, erasedAt: formatInstant(erasure.erasedAt) }),
+  }
+}

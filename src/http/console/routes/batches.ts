@@ -1,0 +1,103 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type BatchVerb, changeBatch, requireBatch } from '../../../operations/erasure-batch/change-batch.ts'
+import { planBatch } from '../../../operations/erasure-batch/plan-batch.ts'
+import { reportBatch } from '../../../operations/erasure-batch/report-batch.ts'
+import { startBatch } from '../../../operations/erasure-batch/start-batch.ts'
+import { identityOf, originOf } from '../../request-context.ts'
+import { defineRoute, organisationView } from '../../route.ts'
+import { presentBatch, presentPlan, presentReported } from '../present-batch.ts'
+import { Batch, BatchList, BatchPlan } from '../resources.ts'
+import { batchFields, maxListBytes, typedSubjects } from '../schemas.ts'
+
+/** So many of an organisation's batches are shown, the newest. */
+const mostListed = 100
+
+export const batchRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/batches',
+    access: 'member',
+    response: BatchList,
+    async handle({ services, context }) {
+      const { organisationId } = identityOf(context)
+      const batches = await services.erasureBatches.list(organisationId, mostListed)
+      return { batches: batches.map(presentBatch) }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/batches/preview',
+    access: 'member',
+    body: batchFields,
+    maxBodyBytes: maxListBytes,
+    response: BatchPlan,
+    async handle(call) {
+      return presentPlan(await planBatch(call.services, organisationView(call), call.body))
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/batches',
+    access: 'member',
+    body: { ...batchFields, subjects: typedSubjects },
+    maxBodyBytes: maxListBytes,
+    response: Batch,
+    async handle(call) {
+      const { subjects, ...wanted } = call.body
+      const origin = originOf(call.context)
+      return presentBatch(await startBatch(call.services, organisationView(call), wanted, subjects, origin))
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/batches/{batchId}',
+    access: 'member',
+    response: Batch,
+    async handle({ services, context, path }) {
+      return presentBatch(await requireBatch(services, identityOf(context).organisationId, path.batchId))
+    },
+  }),
+  changing('pause'),
+  changing('resume'),
+  changing('stop'),
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/batches/{batchId}/report',
+    access: 'member',
+    response: null,
+    async handle({ services, context, path, http }) {
+      const batch = await requireBatch(services, identityOf(context).organisationId, path.batchId)
+      const name = `lethe-${batch.id}.json`
+      const headers = ['Content-Disposition', `attachment; filename="${name}"`]
+      await http.respond.stream(
+        context,
+        async (add) => {
+          await add(`{"batch":${JSON.stringify(presentBatch(batch))},"items":[`)
+          let separator = '\n'
+          for await (const items of reportBatch(services, batch)) {
+            await add(separator + items.map((item) => JSON.stringify(presentReported(item))).join(',\n'))
+            separator = ',\n'
+            await nextTurn()
+          }
+          // Should it break off before, what is there does not parse.
+          await add('\n]}\n')
+        },
+        headers,
+      )
+    },
+  }),
+]
+
+function changing(verb: BatchVerb) {
+  return defineRoute({
+    method: 'POST',
+    path: `/console/api/batches/{batchId}/${verb}`,
+    access: 'member',
+    body: {},
+    response: Batch,
+    async handle({ services, context, path }) {
+      const { organisationId } = identityOf(context)
+      return presentBatch(await changeBatch(services, organisationId, path.batchId, verb, originOf(context)))
+    },
+  })
+}

@@ -1,0 +1,132 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ErasureBatch } from '../domain/erasure-batch.ts'
+import { LetheError } from '../domain/errors.ts'
+import { startOfWindow, windowStart } from '../domain/plan.ts'
+import type { Services } from '../domain/services.ts'
+import { activityNote } from '../operations/activity/activity-note.ts'
+import { changeBatch } from '../operations/erasure-batch/change-batch.ts'
+import { eraseSubject } from '../operations/subject/erase-subject.ts'
+
+/** How often it is looked for a batch that somebody has started. */
+const idleMs = 1_000
+/** For so long a batch goes on before another has its turn. */
+const turnMs = 2_000
+/** After so long another process takes over from one that has died: longer than a turn and the erasure of a large subject. */
+const lendMs = 8_000
+/** A batch that is not over after so many days is stopped, so that nobody's id waits in it for ever. */
+const mostDays = 30
+/** How often it is looked for such. */
+const lookMs = 3_600_000
+/** How long it waits after a failure, at first and at most. */
+const retryMs = { first: 1_000, most: 30_000 }
+
+export interface BatchReports {
+  onFinished(batch: ErasureBatch): void
+  onError(error: unknown): void
+}
+
+/**
+ * Works on the batches that members have started, one subject after the other, no faster than one every `paceMs`. A batch is lent to one
+ * process of a fleet at a time. What a process leaves behind that dies is gone on with: an item is settled in the transaction
+ * of its erasure, so none is done twice or forgotten.
+ */
+export function runErasureBatches(
+  deps: Services,
+  { paceMs }: { paceMs: number },
+  { onFinished, onError }: BatchReports,
+): { stop(): Promise<void> } {
+  const { erasureBatches, clock } = deps
+  const holder = deps.randomness.uuid()
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const running = run()
+
+  async function run(): Promise<void> {
+    let failures = 0
+    let lookedAt = -lookMs
+    while (!signal.aborted) {
+      try {
+        if (performance.now() - lookedAt >= lookMs) {
+          lookedAt = performance.now()
+          await stopOverdue()
+        }
+        const now = clock()
+        // Where a step is due less often than once a turn, it is the store that knows when the last one was.
+        const steppedBefore = paceMs > turnMs ? now - paceMs : now
+        const batch = await erasureBatches.lend(holder, { now, until: now + lendMs, steppedBefore })
+        if (batch) await takeTurn(batch)
+        else await pause(idleMs)
+        failures = 0
+      } catch (error) {
+        onError(error)
+        await pause(Math.min(retryMs.first * 2 ** failures++, retryMs.most))
+      }
+    }
+  }
+
+  /** Goes on with a batch until its turn is over, it is, or somebody pauses or stops it. */
+  async function takeTurn(batch: ErasureBatch): Promise<void> {
+    const endsAt = performance.now() + turnMs
+    try {
+      while (!signal.aborted && performance.now() < endsAt) {
+        const begunAt = performance.now()
+        const item = await erasureBatches.next(holder, batch.id)
+        if (item === false) return
+        if (item === null) return await finish(batch)
+        await erase(batch, item)
+        const nextAt = begunAt + paceMs
+        if (nextAt > endsAt) return
+        await pause(Math.max(0, nextAt - performance.now()))
+      }
+    } finally {
+      await erasureBatches.giveBack(holder, batch.id, clock())
+    }
+  }
+
+  async function erase(
+    batch: ErasureBatch,
+    { place, trackerId, subjectId }: { place: number; trackerId: string; subjectId: string },
+  ): Promise<void> {
+    const { organisationId } = batch
+    const organisation = await deps.organisations.find(organisationId)
+    if (!organisation) return
+    const since = windowStart(deps.retentionDays, organisation.plan, clock())
+    try {
+      await eraseSubject(deps, { organisationId, trackerId, since }, subjectId, originOf(batch))
+    } catch (error) {
+      if (!(error instanceof LetheError && error.code === 'not_found')) throw error
+      await erasureBatches.settleGone(batch.id, place)
+    }
+  }
+
+  async function finish(batch: ErasureBatch): Promise<void> {
+    const { id, organisationId } = batch
+    const what = { organisationId, kind: 'batch.finished', target: id } as const
+    await erasureBatches.finish(id, clock(), activityNote(deps, originOf(batch), what))
+    const finished = await erasureBatches.find(organisationId, id)
+    if (finished?.state === 'done') onFinished(finished)
+  }
+
+  async function stopOverdue(): Promise<void> {
+    for (const batch of await erasureBatches.listOverdue(startOfWindow(mostDays, clock()))) {
+      await changeBatch(deps, batch.organisationId, batch.id, 'stop', originOf(batch))
+    }
+  }
+
+  /** Ends early when the service stops. */
+  async function pause(ms: number): Promise<void> {
+    await delay(ms, undefined, { signal, ref: false }).catch(() => {})
+  }
+
+  return {
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+/** What a batch does, the member does who started it. */
+function originOf({ startedBy, requestId, organisationId }: ErasureBatch) {
+  return { actor: startedBy, requestId, organisationId }
+}

@@ -1,0 +1,66 @@
+import type { Origin } from '../../domain/activity.ts'
+import type { ErasureBatch, ErasureBatchStore, NewBatchItem } from '../../domain/erasure-batch.ts'
+import { notFound } from '../../domain/errors.ts'
+import type { Clock } from '../../domain/instant.ts'
+import { Problems } from '../../domain/problems.ts'
+import type { Randomness } from '../../domain/randomness.ts'
+import type { OrganisationView, SearchStore } from '../../domain/subject-search.ts'
+import type { TrackerStore } from '../../domain/tracker.ts'
+import { withoutSubject } from '../../domain/without-subject.ts'
+import { activityNote } from '../activity/activity-note.ts'
+import { planBatch, type WantedBatch } from './plan-batch.ts'
+
+export interface StartDeps {
+  erasureBatches: ErasureBatchStore
+  search: SearchStore
+  trackers: TrackerStore
+  clock: Clock
+  randomness: Randomness
+}
+
+/** How many batches of an organisation may wait or run at a time. */
+const mostOpen = 5
+
+/**
+ * Looks for everybody on a list once more, and starts to erase them. `typedSubjects` is how many they are, as whoever confirmed it
+ * typed it: `validation_error` when it is not so now, or when there is nobody to erase.
+ */
+export async function startBatch(
+  deps: StartDeps,
+  view: OrganisationView,
+  wanted: WantedBatch,
+  typedSubjects: number,
+  origin: Origin,
+): Promise<ErasureBatch> {
+  const { organisationId } = view
+  const plan = await planBatch(deps, view, wanted)
+  const problems = new Problems()
+  if (plan.subjects === 0) problems.add('text', 'text leads to nobody of whom anything is stored')
+  else if (plan.subjects !== typedSubjects) {
+    const now = `${plan.subjects} data ${plan.subjects === 1 ? 'subject' : 'subjects'}`
+    problems.add('subjects', `the list leads to ${now} now, not to ${typedSubjects}; nothing was erased`)
+  }
+  const latest = await deps.erasureBatches.list(organisationId, 100)
+  if (latest.filter(({ finishedAt }) => finishedAt === null).length >= mostOpen)
+    problems.add('text', `${mostOpen} batches are not over yet: wait for one of them, or stop it`)
+  problems.throwIfAny()
+  const { lines, nothing, invalid, repeated, subjects, items } = plan
+  const id = `batch_${deps.randomness.base62(16)}`
+  const requestId = items.reduce(withoutItem, origin.requestId)
+  const note = activityNote(
+    deps,
+    { ...origin, requestId },
+    { organisationId, kind: 'batch.started', target: id },
+  )
+  const batch = {
+    ...{ id, organisationId, startedBy: origin.actor, requestId: note.requestId, createdAt: deps.clock() },
+    ...{ lines, nothing, invalid, repeated, subjects },
+  }
+  if (!(await deps.erasureBatches.create(batch, items, note))) throw notFound('This organisation')
+  return { ...batch, state: 'running', finishedAt: null, settled: 0, erased: null }
+}
+
+/** A request id that tells who is on the list is kept without it. */
+function withoutItem(requestId: string | null, item: NewBatchItem): string | null {
+  return requestId && item.outcome === 'waiting' ? withoutSubject(requestId, item.subjectId) : requestId
+}

@@ -1,0 +1,233 @@
+import type { ErasureFacts } from '../../domain/activity.ts'
+import type { ErasureBatchStore } from '../../domain/erasure-batch.ts'
+import type { Instant } from '../../domain/instant.ts'
+import {
+  batchColumns,
+  batchValues,
+  inTurn,
+  itemColumns,
+  itemValues,
+  settledColumn,
+  toBatch,
+  toBatchItem,
+  toWaitingItem,
+} from '../rows/erasure-batch.ts'
+import { integer, text } from '../rows/row.ts'
+import { leaveNote } from './activity.ts'
+import type { Connections } from './connections.ts'
+import { holdOrganisation, takeTurn } from './hold-owner.ts'
+import { noteDeletion } from './scrub.ts'
+import { statement } from './statement.ts'
+import type { Run } from './transact.ts'
+
+// Whoever writes here has its organisation first, then the activity, the items, the batch: one order, so that nobody waits in a circle.
+
+const select = `SELECT b.*, ${settledColumn} FROM erasure_batches b`
+const find = statement(`${select} WHERE b.id = $1 AND b.organisation_id = $2`)
+const list = statement(
+  `${select} WHERE b.organisation_id = $1 ORDER BY b.created_at DESC, b.id DESC LIMIT $2`,
+)
+const overdue = statement(
+  `${select} WHERE b.finished_at IS NULL AND b.created_at < $1 ORDER BY b.created_at LIMIT 100`,
+)
+const items = statement(
+  'SELECT * FROM erasure_batch_items WHERE batch_id = $1 AND place > $2 ORDER BY place LIMIT $3',
+)
+const next = statement(
+  `SELECT place, tracker_id, subject_id FROM erasure_batch_items
+   WHERE batch_id = $1 AND outcome = 'waiting' ORDER BY place LIMIT 1`,
+)
+const held = statement(`SELECT 1 FROM erasure_batches WHERE id = $1 AND holder = $2 AND state = 'running'`)
+const insert = statement(
+  `INSERT INTO erasure_batches (${batchColumns.join(', ')})
+   VALUES (${batchColumns.map((_, index) => `$${index + 1}`).join(', ')})`,
+)
+const insertItems = statement(
+  `INSERT INTO erasure_batch_items (batch_id, place, ${itemColumns.join(', ')})
+   SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[])`,
+)
+const lockIn = statement(
+  `SELECT 1 FROM erasure_batches WHERE id = $1 AND organisation_id = $2 AND state = ANY ($3) FOR UPDATE`,
+)
+const setState = statement('UPDATE erasure_batches SET state = $2 WHERE id = $1')
+const stopWaiting = statement(
+  `UPDATE erasure_batch_items SET outcome = 'stopped', subject_id = NULL WHERE batch_id = $1 AND outcome = 'waiting'`,
+)
+const sums = statement(
+  `SELECT count(*) AS erased, coalesce(sum(sessions), 0)::bigint AS sessions, coalesce(sum(events), 0)::bigint AS events
+   FROM erasure_batch_items WHERE batch_id = $1 AND outcome = 'erased'`,
+)
+const end = statement(
+  `UPDATE erasure_batches SET state = $2, finished_at = $3, erased = $4, sessions = $5, events = $6, holder = NULL
+   WHERE id = $1`,
+)
+const free = `state = 'running' AND (holder IS NULL OR holder = $1 OR held_until <= $2)`
+const toLend = statement(
+  `SELECT id FROM erasure_batches WHERE ${free} AND (stepped_at <= $3 OR stepped_at > $2) ORDER BY stepped_at, id LIMIT 1`,
+)
+const lend = statement(`UPDATE erasure_batches SET holder = $1, held_until = $3 WHERE id = $4 AND ${free}`)
+const lent = statement(`${select} WHERE b.id = $1`)
+const giveBack = statement(
+  'UPDATE erasure_batches SET holder = NULL, stepped_at = $1 WHERE id = $2 AND holder = $3',
+)
+const settleGone = statement(
+  `UPDATE erasure_batch_items SET outcome = 'gone', subject_id = NULL
+   WHERE batch_id = $1 AND place = $2 AND outcome = 'waiting'`,
+)
+const owner = statement(`SELECT organisation_id FROM erasure_batches WHERE id = $1`)
+const finished = statement(
+  'SELECT id FROM erasure_batches WHERE finished_at < $1 ORDER BY finished_at LIMIT 1',
+)
+const removeItems = statement(
+  `DELETE FROM erasure_batch_items WHERE batch_id = $1 AND place IN (
+     SELECT place FROM erasure_batch_items WHERE batch_id = $1 ORDER BY place LIMIT $2)`,
+)
+const remove = statement('DELETE FROM erasure_batches WHERE id = $1')
+
+const ofSubjects = 'FROM erasure_batch_items WHERE tracker_id = ANY ($1) AND subject_id = ANY ($2)'
+const waitingFor = statement(`SELECT tracker_id, subject_id ${ofSubjects}`)
+const lockWaiting = statement(`SELECT 1 ${ofSubjects} ORDER BY batch_id, place FOR UPDATE`)
+const settle = statement(
+  `UPDATE erasure_batch_items SET outcome = 'erased', subject_id = NULL, sessions = $3, events = $4, ledger_index = $5,
+   sealed_nonce = $6 WHERE tracker_id = $1 AND subject_id = $2`,
+)
+const forget = statement(
+  `UPDATE erasure_batch_items SET outcome = 'gone', subject_id = NULL WHERE tracker_id = $1 AND subject_id IS NOT NULL`,
+)
+export const removeBatchItems = statement(
+  `DELETE FROM erasure_batch_items WHERE batch_id IN (SELECT id FROM erasure_batches WHERE organisation_id = $1)`,
+)
+export const removeBatches = statement('DELETE FROM erasure_batches WHERE organisation_id = $1')
+
+export function erasureBatchStore(connections: Connections): ErasureBatchStore {
+  return {
+    create: (batch, given, note) =>
+      connections.transaction(async (run) => {
+        if (!(await holdOrganisation(run, batch.organisationId))) return false
+        leaveNote(run, note)
+        await run(insert, batchValues(batch))
+        const rows = inTurn(given).map(itemValues)
+        const column = <Index extends 0 | 1 | 2 | 3>(index: Index) => rows.map((row) => row[index])
+        await run(insertItems, [
+          batch.id,
+          rows.map((_, place) => place),
+          column(0),
+          column(1),
+          column(2),
+          column(3),
+        ])
+        return true
+      }),
+    async find(organisationId, id) {
+      const [row] = await connections.read(find, [id, organisationId])
+      return row ? toBatch(row) : null
+    },
+    list: async (organisationId, limit) =>
+      (await connections.read(list, [organisationId, limit])).map(toBatch),
+    items: async (batchId, after, limit) =>
+      (await connections.read(items, [batchId, after, limit])).map(toBatchItem),
+    change: ({ id, organisationId }, { from, to }, now, note) =>
+      connections.transaction(async (run) => {
+        await holdOrganisation(run, organisationId)
+        if ((await run(lockIn, [id, organisationId, from])).rowCount === 0) return false
+        leaveNote(run, note)
+        if (to === 'stopped') {
+          await run(stopWaiting, [id])
+          noteDeletion(run)
+          await conclude(run, id, to, now)
+        } else await run(setState, [id, to])
+        return true
+      }),
+    async lend(holder, { now, until, steppedBefore }) {
+      const [row] = await connections.read(toLend, [holder, now, steppedBefore])
+      if (!row) return null
+      const id = text(row, 'id')
+      const isLent = await connections.transaction(async (run) => {
+        takeTurn(run)
+        return (await run(lend, [holder, now, until, id])).rowCount === 1
+      })
+      const [batch] = isLent ? await connections.read(lent, [id]) : []
+      return batch ? toBatch(batch) : null
+    },
+    giveBack: (holder, id, now) =>
+      connections.transaction(async (run) => {
+        takeTurn(run)
+        await run(giveBack, [now, id, holder])
+      }),
+    async next(holder, id) {
+      const [mine, waiting] = await Promise.all([
+        connections.read(held, [id, holder]),
+        connections.read(next, [id]),
+      ])
+      if (mine.length === 0) return false
+      const [row] = waiting
+      return row ? toWaitingItem(row) : null
+    },
+    settleGone: (id, place) =>
+      connections.transaction(async (run) => {
+        takeTurn(run)
+        await run(settleGone, [id, place])
+        noteDeletion(run)
+      }),
+    finish: (id, now, note) =>
+      connections.transaction(async (run) => {
+        const [row] = (await run(owner, [id])).rows
+        if (!row) return
+        const organisationId = text(row, 'organisation_id')
+        await holdOrganisation(run, organisationId)
+        if ((await run(lockIn, [id, organisationId, ['running']])).rowCount === 0) return
+        if ((await run(next, [id])).rowCount !== 0) return
+        leaveNote(run, note)
+        await conclude(run, id, 'done', now)
+      }),
+    listOverdue: async (before) => (await connections.read(overdue, [before])).map(toBatch),
+    sweep: (before, maxRows) =>
+      connections.transaction(async (run) => {
+        takeTurn(run)
+        const [row] = (await run(finished, [before])).rows
+        if (!row) return 0
+        const id = text(row, 'id')
+        const count = (await run(removeItems, [id, maxRows])).rowCount ?? 0
+        if (count === maxRows) return count
+        await run(remove, [id])
+        return count + 1
+      }),
+  }
+}
+
+async function conclude(run: Run, id: string, to: 'done' | 'stopped', now: Instant): Promise<void> {
+  const row = (await run(sums, [id])).rows[0] ?? {}
+  await run(end, [id, to, now, integer(row, 'erased'), integer(row, 'sessions'), integer(row, 'events')])
+}
+
+/** What is erased, as far as batches go. */
+type Erased = { view: { trackerId: string }; subjectId: string; mark: { sealedNonce: string } }
+
+/** What settles the items that wait for a subject, within the transaction of its erasure. */
+export type SettleItems = (erased: Erased, facts: ErasureFacts) => void
+
+/**
+ * Finds the items that wait for subjects, and keeps them from being stopped until the transaction ends. Mostly there are none: then
+ * nothing is locked, which on a cluster would lock the table.
+ */
+export async function holdWaiting(run: Run, erased: readonly Erased[]): Promise<SettleItems> {
+  const pairs = [erased.map(({ view }) => view.trackerId), erased.map(({ subjectId }) => subjectId)]
+  const { rows } = await run(waitingFor, pairs)
+  if (rows.length > 0) await run(lockWaiting, pairs)
+  const waiting = new Set(rows.map((row) => nameOf(text(row, 'tracker_id'), text(row, 'subject_id'))))
+  return ({ view: { trackerId }, subjectId, mark }, { counts, ledgerIndex }) => {
+    if (!waiting.has(nameOf(trackerId, subjectId))) return
+    const values = [counts.sessions, counts.events, ledgerIndex, mark.sealedNonce]
+    run(settle, [trackerId, subjectId, ...values])
+  }
+}
+
+/** Forgets who waits in a tracker that is being removed. */
+export async function forgetWaiting(run: Run, trackerId: string): Promise<void> {
+  await run(forget, [trackerId])
+}
+
+/** Ids hold no control characters. */
+function nameOf(trackerId: string, subjectId: string): string {
+  return `${trackerId}\0${subjectId}`
+}

@@ -1,0 +1,99 @@
+import {
+  type BatchItem,
+  type BatchOutcome,
+  type BatchState,
+  batchOutcomes,
+  type ErasureBatch,
+  type NewBatch,
+  type NewBatchItem,
+  type WaitingItem,
+} from '../../domain/erasure-batch.ts'
+import { toActor } from './activity.ts'
+import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
+
+/** What a new batch is stored in; `batchValues` come in the same order. */
+export const batchColumns = [
+  ...['id', 'organisation_id', 'state', 'actor_kind', 'actor_id', 'actor_name', 'request_id', 'created_at'],
+  ...['lines', 'nothing_lines', 'invalid_lines', 'repeated_lines', 'subjects', 'held_until', 'stepped_at'],
+]
+
+export function batchValues(batch: NewBatch): (string | number | null)[] {
+  const { id, organisationId, startedBy: actor, requestId, createdAt } = batch
+  const { lines, nothing, invalid, repeated, subjects } = batch
+  const [actorId, actorName] = actor.kind === 'command-line' ? [null, null] : [actor.id, actor.name]
+  return [
+    ...[id, organisationId, 'running', actor.kind, actorId, actorName, requestId, createdAt],
+    ...[lines, nothing, invalid, repeated, subjects, 0, 0],
+  ]
+}
+
+/** What a new item is stored in, behind its batch and its place. */
+export const itemColumns = ['line', 'outcome', 'tracker_id', 'subject_id']
+
+export function itemValues(item: NewBatchItem): [number, string, string | null, string | null] {
+  if (item.outcome !== 'waiting') return [item.line, item.outcome, null, null]
+  return [item.line, item.outcome, item.trackerId, item.subjectId]
+}
+
+/** Those that wait come first, and in their places they have their turns. */
+export function inTurn(items: readonly NewBatchItem[]): NewBatchItem[] {
+  const isWaiting = ({ outcome }: NewBatchItem) => outcome === 'waiting'
+  return [...items.filter(isWaiting), ...items.filter((item) => !isWaiting(item))]
+}
+
+/** How many subjects of a batch `b` have had their turn: all those before the first that waits. */
+export const settledColumn = `coalesce((SELECT min(i.place) FROM erasure_batch_items i
+  WHERE i.batch_id = b.id AND i.outcome = 'waiting'), b.subjects) AS settled`
+
+export function toBatch(row: Row): ErasureBatch {
+  const erased = integerOrNull(row, 'erased')
+  return {
+    id: text(row, 'id'),
+    organisationId: text(row, 'organisation_id'),
+    state: toState(text(row, 'state')),
+    startedBy: toActor(row),
+    requestId: textOrNull(row, 'request_id'),
+    createdAt: integer(row, 'created_at'),
+    finishedAt: integerOrNull(row, 'finished_at'),
+    lines: integer(row, 'lines'),
+    nothing: integer(row, 'nothing_lines'),
+    invalid: integer(row, 'invalid_lines'),
+    repeated: integer(row, 'repeated_lines'),
+    subjects: integer(row, 'subjects'),
+    settled: integer(row, 'settled'),
+    erased:
+      erased === null
+        ? null
+        : { subjects: erased, sessions: integer(row, 'sessions'), events: integer(row, 'events') },
+  }
+}
+
+export function toBatchItem(row: Row): BatchItem {
+  const ledgerIndex = integerOrNull(row, 'ledger_index')
+  return {
+    place: integer(row, 'place'),
+    line: integer(row, 'line'),
+    outcome: toOutcome(text(row, 'outcome')),
+    trackerId: textOrNull(row, 'tracker_id'),
+    erasure: ledgerIndex === null ? null : { ledgerIndex, sealedNonce: text(row, 'sealed_nonce') },
+  }
+}
+
+export function toWaitingItem(row: Row): WaitingItem {
+  return {
+    place: integer(row, 'place'),
+    trackerId: text(row, 'tracker_id'),
+    subjectId: text(row, 'subject_id'),
+  }
+}
+
+function toState(state: string): BatchState {
+  if (state === 'running' || state === 'paused' || state === 'stopped' || state === 'done') return state
+  throw new Error(`The store holds a batch in a state "${state}" that this program does not know.`)
+}
+
+function toOutcome(text: string): BatchOutcome {
+  const outcome = batchOutcomes.find((known) => known === text)
+  if (outcome) return outcome
+  throw new Error(`The store holds an outcome "${text}" that this program does not know.`)
+}

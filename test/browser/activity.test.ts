@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, describe, test } from 'node:test'
+import { openConsole } from '../support/console.ts'
+import { startShop, subjectPath, visit } from '../support/shop.ts'
+import { assertAccessible } from './accessible.ts'
+import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+
+describe('the activity in a browser', { skip: noBrowser }, async () => {
+  if (noBrowser) return
+  const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
+  await shop.ingest([...visit('anna'), ...visit('bert')])
+  for (const id of ['anna', 'bert']) await shop.ask(subjectPath(id), { key: shop.key, method: 'DELETE' })
+  const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
+  const browser = await openBrowser({ after })
+  const { page, complaints } = await sitDown(browser, shop, client)
+  const hands = new Keyboard(page)
+  const rows = () => page.getByRole('row').count()
+
+  test('is narrowed by what, who and when, and the address tells it', async () => {
+    await page.goto('/console/activity')
+    await settled(page)
+    await page.getByLabel('What').selectOption('Data subject erased')
+    await page.getByRole('row', { name: /^Key created/ }).waitFor({ state: 'detached' })
+    await settled(page)
+    assert.equal(await rows(), 3)
+    assert.match(page.url(), /kind=subject\.erased/)
+    await page.getByLabel('Who').selectOption('ada@acme.example')
+    await page.getByText('Nothing found').waitFor()
+    await page.goBack()
+    await page
+      .getByRole('row', { name: /^Data subject erased/ })
+      .first()
+      .waitFor()
+    assert.equal(await page.getByLabel('What').inputValue(), 'subject.erased')
+    await page.getByLabel('Day').fill('2001-01-01')
+    await page.getByText('Nothing found').waitFor()
+    await hands.press('Show all')
+    await page
+      .getByRole('row', { name: /^Key created/ })
+      .first()
+      .waitFor()
+    await settled(page)
+    await assertAccessible(page, 'activity')
+  })
+
+  test('is exported as it was narrowed', async () => {
+    await page.goto('/console/activity?kind=subject.erased')
+    await settled(page)
+    const downloading = page.waitForEvent('download')
+    await hands.press('CSV')
+    const download = await downloading
+    assert.equal(download.suggestedFilename(), 'lethe-activity.csv')
+    assert.equal(readFileSync(await download.path(), 'utf8').split('\r\n').length, 4)
+  })
+
+  test('has the state of the ledger above it, checked by the browser, and computed anew', async () => {
+    await page.getByText('2 erasures', { exact: true }).waitFor()
+    await page.getByText('signature checked in this browser').waitFor()
+    await hands.press('Compute it anew')
+    await page.getByText('2 entries, one by one, lead to this very root.').waitFor()
+    assert.deepEqual(complaints, [])
+  })
+})

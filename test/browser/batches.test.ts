@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, describe, test } from 'node:test'
+import { openConsole } from '../support/console.ts'
+import { startShop, subjectPath, visit } from '../support/shop.ts'
+import { assertAccessible } from './accessible.ts'
+import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+
+describe('a batch in a browser', { skip: noBrowser }, async () => {
+  if (noBrowser) return
+  const env = { LETHE_BATCH_PACE: '1000000/second' }
+  const shop = await startShop({ after }, { env, scopes: ['analytics:view'] })
+  await shop.ingest([
+    ...visit('anna', { identifiers: { email: 'anna@example.com' } }),
+    ...visit('bert'),
+    ...visit('cora'),
+  ])
+  const client = await openConsole(shop, shop.organisationId)
+  const browser = await openBrowser({ after })
+  const { page, complaints } = await sitDown(browser, shop, client)
+  const hands = new Keyboard(page)
+  const isStored = async (id: string) => (await shop.ask(subjectPath(id), { key: shop.key })).status === 200
+
+  test('is started by keyboard, once its number is typed, and ends in a report', async () => {
+    await page.goto('/console/batches')
+    await settled(page)
+    await assertAccessible(page, 'no batches')
+    await hands.press('Start a batch')
+    await page.getByRole('heading', { name: 'New batch' }).waitFor()
+    await settled(page)
+    await hands.type('The list', 'anna\nnobody\nbert\n..\nbert')
+    await hands.press('Look who is there')
+    await page.getByText('2 data subjects would go: 2 in shop.').waitFor()
+    await assertAccessible(page, 'the preview')
+    await hands.press('Lines that lead to nobody')
+    await page.getByText('line 4: not valid').waitFor()
+    await hands.press('Erase 2 data subjects…')
+    await hands.type(/^Type the number/, '3')
+    assert.equal(await page.getByRole('button', { name: 'Erase them for good' }).isDisabled(), true)
+    await hands.type(/^Type the number/, '2')
+    await assertAccessible(page, 'the confirmation', { coloursAreKnown: true })
+    await hands.press('Erase them for good')
+    await page.getByRole('heading', { name: '2 of 2 data subjects erased' }).waitFor()
+    await page.getByText('done', { exact: true }).waitFor()
+    assert.deepEqual(
+      [await isStored('anna'), await isStored('bert'), await isStored('cora')],
+      [false, false, true],
+    )
+    await settled(page)
+    await assertAccessible(page, 'a batch that is done')
+    const downloading = page.waitForEvent('download')
+    await hands.press('Report with all receipts')
+    const report = JSON.parse(readFileSync(await (await downloading).path(), 'utf8'))
+    const receipts = report.items.filter(({ receipt }: { receipt?: string }) => receipt !== undefined)
+    assert.equal(receipts.length, 2)
+  })
+
+  test('is made from a column of a file', async () => {
+    await page.goto('/console/batches/new')
+    await settled(page)
+    const buffer = Buffer.from('name,E-Mail\nCora,cora@example.com\n"Anna, A.",anna@example.com\n')
+    await page.getByLabel('Choose a file').setInputFiles({ name: 'people.csv', mimeType: 'text/csv', buffer })
+    assert.equal(await page.getByLabel('Column of the file').inputValue(), 'E-Mail')
+    assert.equal(await page.getByLabel('an e-mail address').isChecked(), true)
+    await hands.press('Look who is there')
+    await page.getByText('The list leads to nobody of whom anything is stored.').waitFor()
+    await page.setViewportSize({ width: 360, height: 740 })
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    assert.ok(overflow <= 0, 'nothing is wider than a phone')
+    await page.goto('/console/batches')
+    await settled(page)
+    assert.equal(await page.getByRole('row').count(), 2)
+    assert.deepEqual(complaints, [])
+  })
+})

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { openConsole } from '../support/console.ts'
+import { startShop, visit } from '../support/shop.ts'
+import { assertAccessible } from './accessible.ts'
+import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+
+const dayMs = 86_400_000
+
+describe('the settings in a browser', { skip: noBrowser }, async () => {
+  if (noBrowser) return
+  const env = { LETHE_RETENTION_DAYS: 'free=100,starter=10,pro=200' }
+  const shop = await startShop({ after }, { env, scopes: ['analytics:view'] })
+  await shop.ingest([...visit('anna', { startedAt: Date.now() - 50 * dayMs, events: 2 }), ...visit('bert')])
+  const client = await openConsole(shop, shop.organisationId)
+  const browser = await openBrowser({ after })
+  const { page, complaints } = await sitDown(browser, shop, client)
+  const hands = new Keyboard(page)
+
+  test('tell what a shorter window would hide, once somebody asks', async () => {
+    await page.goto('/console/settings')
+    await settled(page)
+    await page.getByText('keeps visitors for 100 days').waitFor()
+    await hands.press('What starter would hide')
+    await page.getByText('1 data subject, at most 1 session and 2 events').waitFor()
+    assert.equal(await page.getByText('would hide nothing').count(), 2)
+    await settled(page)
+    await assertAccessible(page, 'settings')
+  })
+
+  test('give the organisation another name, which is then everywhere', async () => {
+    await hands.press('Rename')
+    await hands.type('Name', 'Acme & Sons')
+    await page.keyboard.press('Enter')
+    await page.getByRole('banner').getByText('Acme & Sons', { exact: true }).waitFor()
+    await page.setViewportSize({ width: 360, height: 740 })
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    assert.ok(over <= 0, 'nothing is wider than a phone')
+    assert.deepEqual(complaints, [])
+  })
+})

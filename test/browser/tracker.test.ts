@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { openConsole } from '../support/console.ts'
+import { startShop, visit } from '../support/shop.ts'
+import { assertAccessible } from './accessible.ts'
+import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+
+describe('a tracker in a browser', { skip: noBrowser }, async () => {
+  if (noBrowser) return
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+  const client = await openConsole(shop, shop.organisationId)
+  const browser = await openBrowser({ after })
+  const { page, complaints } = await sitDown(browser, shop, client)
+  const hands = new Keyboard(page)
+
+  test('is created, tells how to bring in the first data, and shows it when it comes', async () => {
+    await page.goto('/console/trackers')
+    await settled(page)
+    await hands.press('Create a tracker')
+    await hands.type('Name', 'Blog')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Blog', level: 1 }).waitFor()
+    const command = await page.getByLabel('Command', { exact: true }).inputValue()
+    const [, trackerId] = /^npx lethe import visits\.ndjson --tracker (\S+)$/.exec(command) ?? []
+    assert.ok(trackerId)
+    await settled(page)
+    await assertAccessible(page, 'a tracker that waits')
+    await shop.ingest(visit('anna', { trackerId, events: 3, startedAt: Date.now() }))
+    await page.getByText('Events by name').waitFor()
+    const chart = page.getByRole('slider', { name: '1 session in 90 days' })
+    await chart.press('ArrowLeft')
+    await chart.press('ArrowRight')
+    await page.getByText(/: 1 session$/).waitFor()
+    await hands.press('Events by name')
+    await page.getByRole('meter', { name: 'Events named pageview' }).waitFor()
+  })
+
+  test('is looked at over other ranges, of which the address tells, with its window where it begins', async () => {
+    assert.equal(await page.getByText('window', { exact: true }).count(), 0)
+    await page.getByLabel('1 year').check()
+    await page.getByText('window', { exact: true }).waitFor()
+    assert.match(page.url(), /days=365/)
+    await page.getByLabel('events', { exact: true }).check()
+    await page.getByRole('slider', { name: '3 events in 365 days' }).waitFor()
+    await settled(page)
+    await assertAccessible(page, 'a tracker')
+    await page.setViewportSize({ width: 360, height: 740 })
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    assert.ok(over <= 0, 'nothing is wider than a phone')
+  })
+
+  test('is deleted once its name is typed', async () => {
+    await hands.press('Delete')
+    await hands.type(/^Type the tracker’s name/, 'blog')
+    assert.equal(await page.getByRole('button', { name: 'Delete for good' }).isDisabled(), true)
+    await hands.type(/^Type the tracker’s name/, 'Blog')
+    await hands.press('Delete for good')
+    await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
+    await settled(page)
+    assert.equal(await page.getByRole('link', { name: 'Blog', exact: true }).count(), 0)
+    assert.equal((await shop.services.trackers.list(shop.organisationId)).length, 1)
+    assert.deepEqual(complaints, [])
+  })
+})

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { formatInstant } from '../../src/domain/instant.ts'
+import { createKey } from '../../src/operations/key/create-key.ts'
+import { dataOf, isObject, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
+import { openConsole } from '../support/console.ts'
+import { startShop, subjectPath, visit } from '../support/shop.ts'
+
+const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
+const { organisationId, key, keyId } = shop
+const client = await openConsole(shop, organisationId, 'ada@acme.example')
+const formula = '=HYPERLINK("https://evil.example")'
+await createKey(shop.services, {
+  ...{ organisationId, name: formula, scopes: ['analytics:view'], expiresAt: null },
+})
+await shop.ingest([...visit('anna'), ...visit('ben')])
+for (const id of ['anna', 'ben']) await shop.ask(subjectPath(id), { key, method: 'DELETE' })
+
+async function kinds(query: string): Promise<unknown[]> {
+  const entries = listIn(dataOf(await client.ask(`/activity?limit=200&${query}`)), 'entries')
+  return entries.filter(isObject).map(({ kind }) => kind)
+}
+
+async function exported(query: string): Promise<{ type: string | null; name: string | null; text: string }> {
+  const response = await fetch(`${shop.url}/console/api/activity/export?${query}`, {
+    headers: { cookie: client.cookie ?? '' },
+  })
+  assert.equal(response.status, 200)
+  const { headers } = response
+  return {
+    type: headers.get('content-type'),
+    name: headers.get('content-disposition'),
+    text: await response.text(),
+  }
+}
+
+describe('the activity of an organisation', () => {
+  test('is narrowed by kind, by person, by key and by the command line', async () => {
+    assert.deepEqual(await kinds('kind=subject.erased'), ['subject.erased', 'subject.erased'])
+    assert.deepEqual(await kinds(`actor=${keyId}`), ['subject.erased', 'subject.erased'])
+    assert.deepEqual(await kinds(`actor=${client.member.id}`), [])
+    assert.deepEqual(await kinds('actor=command-line&kind=key.created'), ['key.created', 'key.created'])
+  })
+
+  test('is narrowed by instants, the first included and the last not', async () => {
+    const entries = listIn(dataOf(await client.ask(`/activity?actor=${keyId}`)), 'entries').filter(isObject)
+    const [last, first] = entries.map((entry) => textIn(entry, 'at'))
+    assert.ok(first && last && first < last)
+    assert.equal((await kinds(`actor=${keyId}&since=${first}`)).length, 2)
+    assert.equal((await kinds(`actor=${keyId}&since=${first}&until=${last}`)).length, 1)
+    assert.deepEqual(await kinds(`until=${formatInstant(0)}`), [])
+  })
+
+  test('goes on behind a cursor of the same filters alone', async () => {
+    const page = dataOf(await client.ask('/activity?kind=subject.erased&limit=1'))
+    const cursor = textIn(page, 'nextCursor')
+    const next = dataOf(await client.ask(`/activity?kind=subject.erased&limit=1&cursor=${cursor}`))
+    assert.equal(next.nextCursor, null)
+    assert.deepEqual(problemFields(await client.ask(`/activity?limit=1&cursor=${cursor}`)), ['cursor'])
+  })
+
+  test('refuses what is no kind and no instant', async () => {
+    const query = 'kind=nothing&since=yesterday&until=2026-11-17'
+    assert.deepEqual(problemFields(await client.ask(`/activity?${query}`)), ['kind', 'since', 'until'])
+  })
+
+  test('is exported as JSON, all of it, newest first', async () => {
+    const { type, name, text } = await exported('format=json')
+    assert.equal(type, 'application/json; charset=utf-8')
+    assert.equal(name, 'attachment; filename="lethe-activity.json"')
+    const entries = listIn(JSON.parse(text), 'entries')
+    assert.deepEqual(entries, listIn(dataOf(await client.ask('/activity?limit=200')), 'entries'))
+  })
+
+  test('is exported as CSV in which nothing is a formula', async () => {
+    const { type, text } = await exported('format=csv&kind=key.created')
+    assert.equal(type, 'text/csv; charset=utf-8')
+    const [header, row, ...others] = text.split('\r\n')
+    assert.match(header ?? '', /^at,kind,actorKind,/)
+    assert.match(row ?? '', /,"'=HYPERLINK\(""https:\/\/evil\.example""\)",/)
+    assert.deepEqual(others.length, 2)
+    assert.doesNotMatch(text, /(^|[,\n])=/)
+    const empty = await exported(`format=csv&until=${formatInstant(0)}`)
+    assert.equal(empty.text.split('\r\n').length, 2)
+  })
+})
+
+describe('the state of the ledger', () => {
+  test('tells its size, its root and its last erasure, and is computed anew when asked for', async () => {
+    const ledger = dataOf(await client.ask('/ledger'))
+    assert.equal(ledger.size, 2)
+    assert.match(textIn(ledger, 'lastErasedAt'), /^2/)
+    const verified = dataOf(await client.ask('/ledger/verify', { method: 'POST', body: {} }))
+    assert.deepEqual(verified, { size: 2, rootHash: ledger.rootHash, problem: null })
+    const stranger = await openConsole(shop, await shop.createOrganisation())
+    const empty = objectIn((await stranger.ask('/ledger')).body, 'data')
+    assert.deepEqual([empty.size, empty.lastErasedAt], [0, null])
+  })
+})

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { verifyReceipt } from '@lethe/client'
+import { runErasureBatches } from '../../src/maintenance/run-erasure-batches.ts'
+import { dataOf, errorOf, isObject, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
+import { openConsole } from '../support/console.ts'
+import { startShop, subjectPath, visit } from '../support/shop.ts'
+import { until } from '../support/until.ts'
+
+const env = { LETHE_BATCH_PACE: '1000000/second' }
+const scopes = ['analytics:view', 'analytics:delete-data'] as const
+const shop = await startShop({ after }, { env, scopes })
+const { organisationId, key } = shop
+await shop.createTracker(organisationId, 'blog')
+const client = await openConsole(shop, organisationId)
+
+const byId = { format: 'lines', by: 'subjectId', trackerIds: [] }
+
+function preview(text: string, fields: object = {}) {
+  return client.ask('/batches/preview', { method: 'POST', body: { ...byId, text, ...fields } })
+}
+
+function start(text: string, subjects: number, fields: object = {}) {
+  return client.ask('/batches', { method: 'POST', body: { ...byId, text, subjects, ...fields } })
+}
+
+async function finished(id: string) {
+  const { erasureBatches } = shop.services
+  await until(async () => (await erasureBatches.find(organisationId, id))?.state === 'done')
+  return dataOf(await client.ask(`/batches/${id}`))
+}
+
+async function report(id: string) {
+  const answer = await client.ask(`/batches/${id}/report`)
+  const [, name] = /^attachment; filename="(.*)"$/.exec(answer.headers.get('content-disposition') ?? '') ?? []
+  assert.equal(name, `lethe-${id}.json`)
+  return { batch: objectIn(answer.body, 'batch'), items: listIn(answer.body, 'items').filter(isObject) }
+}
+
+async function isStored(subjectId: string, trackerId = 'shop'): Promise<boolean> {
+  return (await shop.ask(subjectPath(subjectId, trackerId), { key })).status === 200
+}
+
+describe('the preview of a batch', () => {
+  test('tells of ids who is found, of whom nothing is stored, and what is no id, and erases nobody', async () => {
+    await shop.ingest([
+      ...visit('anna', { events: 3 }),
+      ...visit('anna', { trackerId: 'blog' }),
+      ...visit('bert'),
+    ])
+    const plan = dataOf(await preview('anna\n\nnobody\nbert\r\nanna\n..\n bert\n'))
+    assert.deepEqual(plan, {
+      ...{ lines: 6, found: 2, nothing: 2, invalid: 1, repeated: 1, subjects: 3 },
+      counts: { sessions: 3, events: 5 },
+      trackers: [
+        { trackerId: 'blog', subjects: 1 },
+        { trackerId: 'shop', subjects: 2 },
+      ],
+      others: [
+        { line: 3, outcome: 'nothing' },
+        { line: 5, outcome: 'repeated' },
+        { line: 6, outcome: 'invalid' },
+        { line: 7, outcome: 'nothing' },
+      ],
+    })
+    assert.deepEqual([await isStored('anna'), await isStored('bert')], [true, true])
+  })
+
+  test('looks in the trackers that are named', async () => {
+    const plan = dataOf(await preview('anna\nbert', { trackerIds: ['blog'] }))
+    assert.deepEqual([plan.subjects, plan.nothing], [1, 1])
+    assert.deepEqual(problemFields(await preview('anna', { trackerIds: ['blog', 'other'] })), ['trackerIds'])
+  })
+
+  test('finds people by the e-mail addresses in a column of a CSV file', async () => {
+    await shop.ingest([
+      ...visit('cora-1', { identifiers: { email: 'cora@example.com' } }),
+      ...visit('cora-2', { trackerId: 'blog', identifiers: { email: 'cora@example.com' } }),
+    ])
+    const text =
+      '\ufeffname;"e-mail"\r\n"Cora; the ""first""\nof them";Cora@Example.com \r\nDan;dan@example.com\nEve;eve\n'
+    const csv = { by: 'email', format: 'csv', column: 'e-mail' }
+    const plan = dataOf(await preview(text, csv))
+    assert.deepEqual([plan.lines, plan.found, plan.nothing, plan.invalid, plan.subjects], [3, 1, 1, 1, 2])
+    assert.deepEqual(plan.others, [
+      { line: 4, outcome: 'nothing' },
+      { line: 5, outcome: 'invalid' },
+    ])
+    assert.deepEqual(problemFields(await preview(text, { ...csv, column: 'mail' })), ['column'])
+    assert.deepEqual(problemFields(await preview(text, { ...csv, column: undefined })), ['column'])
+  })
+
+  test('says what is too much, or nothing', async () => {
+    assert.deepEqual(problemFields(await preview(' \n\n')), ['text'])
+    assert.deepEqual(problemFields(await preview('x\n'.repeat(10_001))), ['text'])
+    assert.deepEqual(problemFields(await preview('x', { format: 'xls', by: 'name' })), ['format', 'by'])
+    const large = await preview('x'.repeat(4 * 1024 * 1024))
+    assert.match(textIn(errorOf(large, 'invalid_request'), 'message'), /4194304 bytes/)
+  })
+
+  test('takes ten thousand lines', async () => {
+    const text = Array.from({ length: 10_000 }, (_, i) => `visitor-${i}`).join('\n')
+    assert.equal(dataOf(await preview(text)).nothing, 10_000)
+  })
+})
+
+describe('a batch', () => {
+  test('does not begin unless the number typed is that of the data subjects there are now', async () => {
+    await shop.ingest(visit('dora'))
+    for (const [subjects, field] of [
+      [2, 'subjects'],
+      [0, 'subjects'],
+    ] as const) {
+      assert.deepEqual(problemFields(await start('dora', subjects)), [field])
+    }
+    assert.deepEqual(problemFields(await start('nobody', 0)), ['text'])
+    assert.deepEqual(listIn(dataOf(await client.ask('/batches')), 'batches'), [])
+    assert.equal(await isStored('dora'), true)
+  })
+
+  test('erases everybody on its list, and ends in a report with a receipt for each', async () => {
+    await shop.ingest([
+      ...visit('emil', { events: 2 }),
+      ...visit('emil', { trackerId: 'blog' }),
+      ...visit('fred'),
+    ])
+    const begun = dataOf(await start('emil\nnobody\nfred\nfred', 3))
+    const id = textIn(begun, 'id')
+    const batch = await finished(id)
+    assert.deepEqual(objectIn(batch, 'erased'), { subjects: 3, sessions: 3, events: 4 })
+    for (const [subjectId, trackerId] of [
+      ['emil', 'shop'],
+      ['emil', 'blog'],
+      ['fred', 'shop'],
+    ]) {
+      assert.equal(await isStored(subjectId ?? '', trackerId), false)
+    }
+    const { batch: head, items } = await report(id)
+    assert.deepEqual(head, batch)
+    assert.deepEqual(
+      items.map(({ line, outcome, trackerId }) => [line, outcome, trackerId]),
+      [
+        [1, 'erased', 'blog'],
+        [1, 'erased', 'shop'],
+        [3, 'erased', 'shop'],
+        [2, 'nothing', null],
+        [4, 'repeated', null],
+      ],
+    )
+    const verifierKeys = listIn(dataOf(await shop.ask('/v1/analytics/ledger', { key })), 'verifierKeys').map(
+      String,
+    )
+    for (const [i, subjectId] of ['emil', 'emil', 'fred'].entries()) {
+      const receipt = String(items[i]?.receipt)
+      const trackerId = String(items[i]?.trackerId)
+      const { record } = await verifyReceipt(receipt, { verifierKeys, trackerId, subjectId })
+      assert.equal(record.alreadyErased, false)
+    }
+    assert.doesNotMatch(JSON.stringify(await report(id)), /emil|fred/)
+  })
+
+  test('is in the activity with who began it, and so is every erasure of it, by one request id', async () => {
+    await shop.ingest(visit('gina'))
+    const headers = { 'x-request-id': 'request-of-gina' }
+    const body = { ...byId, text: 'gina', subjects: 1 }
+    const begun = dataOf(await client.ask('/batches', { method: 'POST', body, headers }))
+    const id = textIn(begun, 'id')
+    await finished(id)
+    const path = `/activity?requestId=${encodeURIComponent('request-of-[subject]')}`
+    const entries = listIn(dataOf(await client.ask(path)), 'entries').filter(isObject)
+    assert.deepEqual(
+      entries.map(({ kind, target }) => [kind, target]),
+      [
+        ['batch.finished', id],
+        ['subject.erased', 'shop'],
+        ['batch.started', id],
+      ],
+    )
+    for (const { actor } of entries)
+      assert.deepEqual(actor, { kind: 'member', id: client.member.id, name: client.member.email })
+  })
+
+  test('leaves no id in the log', async () => {
+    await shop.ingest(visit('helene-the-only'))
+    await finished(textIn(dataOf(await start('helene-the-only', 1)), 'id'))
+    await until(() => shop.logged.some((line) => line.includes('a batch of erasures is done')))
+    assert.doesNotMatch(shop.logged.join('\n'), /helene-the-only/)
+  })
+})
+
+describe('a batch at a slow pace', async () => {
+  const slow = await startShop({ after }, { env: { LETHE_BATCH_PACE: '1/day' }, scopes })
+  const member = await openConsole(slow, slow.organisationId)
+  const ask = async (path: string) => member.ask(path, { method: 'POST', body: {} })
+
+  async function begin(...ids: string[]): Promise<string> {
+    await slow.ingest(ids.flatMap((id) => visit(id)))
+    const body = { ...byId, text: ids.join('\n'), subjects: ids.length }
+    const id = textIn(dataOf(await member.ask('/batches', { method: 'POST', body })), 'id')
+    // Its first erasure comes immediately.
+    const { erasureBatches } = slow.services
+    await until(async () => (await erasureBatches.find(slow.organisationId, id))?.settled === 1)
+    return id
+  }
+
+  test('is paused, resumed and stopped, which forgets who still waited', async () => {
+    const id = await begin('ida', 'jack')
+    assert.equal(dataOf(await ask(`/batches/${id}/pause`)).state, 'paused')
+    errorOf(await ask(`/batches/${id}/pause`), 'invalid_request')
+    assert.equal(dataOf(await ask(`/batches/${id}/resume`)).state, 'running')
+    const stopped = dataOf(await ask(`/batches/${id}/stop`))
+    assert.deepEqual([stopped.state, objectIn(stopped, 'erased').subjects], ['stopped', 1])
+    for (const verb of ['pause', 'resume', 'stop'])
+      errorOf(await ask(`/batches/${id}/${verb}`), 'invalid_request')
+    assert.equal((await slow.ask(subjectPath('jack'), { key: slow.key })).status, 200)
+    const kinds = listIn(dataOf(await member.ask('/activity?limit=4')), 'entries').filter(isObject)
+    assert.deepEqual(
+      kinds.map(({ kind }) => kind),
+      ['batch.stopped', 'batch.resumed', 'batch.paused', 'subject.erased'],
+    )
+  })
+
+  test('gives way to others', async () => {
+    const [first, second] = [await begin('kim', 'lea'), await begin('max', 'nora')]
+    const batches = listIn(dataOf(await member.ask('/batches')), 'batches').filter(isObject)
+    assert.deepEqual(
+      batches.slice(0, 2).map(({ id, settled }) => [id, settled]),
+      [
+        [second, 1],
+        [first, 1],
+      ],
+    )
+  })
+
+  test('is one of five at most', async () => {
+    const open = await slow.services.erasureBatches.listOverdue(slow.services.clock() + 1)
+    for (let i = open.length; i < 5; i++) await begin(`one-${i}`, `other-${i}`)
+    const body = { ...byId, text: 't', subjects: 1 }
+    await slow.ingest(visit('t'))
+    assert.deepEqual(problemFields(await member.ask('/batches', { method: 'POST', body })), ['text'])
+  })
+
+  test('is stopped when it has not ended within a month', async () => {
+    const { erasureBatches, clock } = slow.services
+    const open = await erasureBatches.listOverdue(clock() + 1)
+    assert.equal(open.length, 5)
+    for (const { id } of open) dataOf(await ask(`/batches/${id}/pause`))
+    slow.passTime(31 * 86_400_000)
+    const reports = { onFinished() {}, onError: assert.fail }
+    const runner = runErasureBatches(slow.services, { paceMs: 1 }, reports)
+    await until(async () => (await erasureBatches.listOverdue(clock())).length === 0)
+    await runner.stop()
+    for (const { id } of open)
+      assert.equal((await erasureBatches.find(slow.organisationId, id))?.state, 'stopped')
+  })
+})

@@ -1,0 +1,322 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { ActivityKind, ActivityNote } from '../../../src/domain/activity.ts'
+import type { NewBatch, NewBatchItem } from '../../../src/domain/erasure-batch.ts'
+import type { TrackerView } from '../../../src/domain/tracker.ts'
+import { at, eventRow } from '../../support/rows.ts'
+import { eraseIn, testKeyring, testKeys, testMark } from '../../support/test-keyring.ts'
+import type { Fixture } from './fixture.ts'
+
+const start = at('2026-11-01T10:00:00.000Z')
+const stop = { from: ['running', 'paused'], to: 'stopped' } as const
+const pause = { from: ['running'], to: 'paused' } as const
+
+export function erasureBatchContract(fixture: Fixture): void {
+  function note(organisationId: string, kind: ActivityKind): ActivityNote {
+    const actor = { kind: 'command-line' } as const
+    return {
+      id: fixture.fresh('entry'),
+      organisationId,
+      at: start,
+      actor,
+      kind,
+      target: null,
+      requestId: null,
+    }
+  }
+
+  function newBatch(organisationId: string, fields: Partial<NewBatch> = {}): NewBatch {
+    return {
+      ...{ id: fixture.fresh('batch'), organisationId, requestId: 'req-1', createdAt: start },
+      startedBy: { kind: 'member', id: 'mem_1', name: 'ada@acme.example' },
+      ...{ lines: 5, nothing: 1, invalid: 1, repeated: 1, subjects: 2 },
+      ...fields,
+    }
+  }
+
+  /** A batch that waits for two subjects of a tracker, each of which has an event. */
+  async function createBatch(tracker: TrackerView, fields: Partial<NewBatch> = {}): Promise<NewBatch> {
+    const { trackerId, organisationId } = tracker
+    await fixture.store.ingest.ingest(
+      ['anna', 'bert'].map((subjectId) => eventRow({ trackerId, subjectId, eventId: 'e' })),
+      testKeys,
+    )
+    const items: NewBatchItem[] = [
+      { line: 1, outcome: 'nothing' },
+      { line: 2, outcome: 'waiting', trackerId, subjectId: 'anna' },
+      { line: 3, outcome: 'invalid' },
+      { line: 4, outcome: 'repeated' },
+      { line: 5, outcome: 'waiting', trackerId, subjectId: 'bert' },
+    ]
+    const batch = newBatch(organisationId, fields)
+    assert.equal(
+      await fixture.store.erasureBatches.create(batch, items, note(organisationId, 'batch.started')),
+      true,
+    )
+    return batch
+  }
+
+  /** Lends batches until it is this one's turn, and gives back the others. */
+  async function lend({ id }: NewBatch, holder: string, now = start, until = start + 10): Promise<boolean> {
+    const { erasureBatches } = fixture.store
+    // The others are given back as of just now, and so are not lent a second time.
+    for (;;) {
+      const lent = await erasureBatches.lend(holder, { now, until, steppedBefore: now - 1 })
+      if (lent === null || lent.id === id) return lent !== null
+      await erasureBatches.giveBack(holder, lent.id, now)
+    }
+  }
+
+  const outcomes = async ({ id }: NewBatch) =>
+    (await fixture.store.erasureBatches.items(id, -1, 100)).map(({ line, outcome }) => [line, outcome])
+
+  describe('a batch of erasures', () => {
+    it('is there for its organisation alone, as it was created, with its note', async () => {
+      const tracker = await fixture.createTracker()
+      const { organisationId } = tracker
+      const batch = await createBatch(tracker)
+      const { erasureBatches, activity } = fixture.store
+      const expected = { ...batch, state: 'running', finishedAt: null, settled: 0, erased: null }
+      assert.deepEqual(await erasureBatches.find(organisationId, batch.id), expected)
+      assert.deepEqual(await erasureBatches.list(organisationId, 10), [expected])
+      const stranger = await fixture.createOrganisation()
+      assert.equal(await erasureBatches.find(stranger, batch.id), null)
+      assert.deepEqual(await erasureBatches.list(stranger, 10), [])
+      const { rows } = await activity.list(organisationId, { limit: 10, after: null, requestId: null })
+      assert.deepEqual(
+        rows.map(({ kind }) => kind),
+        ['batch.started'],
+      )
+    })
+
+    it('is not stored for an organisation that is not there', async () => {
+      const batch = newBatch('nobody')
+      assert.equal(
+        await fixture.store.erasureBatches.create(batch, [], note('nobody', 'batch.started')),
+        false,
+      )
+    })
+
+    it('is listed newest first', async () => {
+      const tracker = await fixture.createTracker()
+      const older = await createBatch(tracker)
+      const newer = await createBatch(tracker, { createdAt: start + 1 })
+      const { erasureBatches } = fixture.store
+      const ids = async (limit: number) =>
+        (await erasureBatches.list(tracker.organisationId, limit)).map(({ id }) => id)
+      assert.deepEqual(await ids(10), [newer.id, older.id])
+      assert.deepEqual(await ids(1), [newer.id])
+    })
+
+    it('has those who wait in the order of their lines, then the lines that lead to nobody', async () => {
+      const batch = await createBatch(await fixture.createTracker())
+      const all = [
+        [2, 'waiting'],
+        [5, 'waiting'],
+        [1, 'nothing'],
+        [3, 'invalid'],
+        [4, 'repeated'],
+      ]
+      assert.deepEqual(await outcomes(batch), all)
+      const [, second] = await fixture.store.erasureBatches.items(batch.id, 0, 2)
+      assert.deepEqual([second?.line, second?.place], [1, 2])
+    })
+
+    it('is lent to one holder at a time, and again once the time is over', async () => {
+      const batch = await createBatch(await fixture.createTracker())
+      assert.equal(await lend(batch, 'one'), true)
+      assert.equal(await lend(batch, 'other'), false)
+      assert.equal(await lend(batch, 'one'), true, 'whoever has it may go on')
+      assert.equal(await lend(batch, 'other', start + 10, start + 20), true)
+      assert.equal(await fixture.store.erasureBatches.next('one', batch.id), false)
+      await fixture.store.erasureBatches.giveBack('one', batch.id, start)
+      assert.equal(await lend(batch, 'one', start + 11), false, 'who has lost it cannot give it back')
+      await fixture.store.erasureBatches.giveBack('other', batch.id, start + 11)
+      assert.equal(await lend(batch, 'one', start + 12), true)
+    })
+
+    it('is lent to one of many who ask concurrently', async () => {
+      const batch = await createBatch(await fixture.createTracker())
+      const { erasureBatches } = fixture.store
+      const loan = { now: start, until: start + 10, steppedBefore: start - 1 }
+      const lent = await Promise.all(
+        Array.from({ length: 8 }, (_, i) => erasureBatches.lend(`holder-${i}`, loan)),
+      )
+      const ids = lent.flatMap((each) => each?.id ?? [])
+      assert.equal(new Set(ids).size, ids.length)
+      for (const [i, each] of lent.entries())
+        if (each) await erasureBatches.giveBack(`holder-${i}`, each.id, start - 5)
+      assert.equal(await lend(batch, 'last', start), true)
+    })
+
+    it('has no turn before its time when it was given back', async () => {
+      const batch = await createBatch(await fixture.createTracker())
+      const { erasureBatches } = fixture.store
+      await lend(batch, 'one')
+      await erasureBatches.giveBack('one', batch.id, start)
+      assert.equal(await lend(batch, 'one', start), false)
+      assert.equal(await lend(batch, 'one', start + 2), true)
+      await erasureBatches.giveBack('one', batch.id, start)
+      assert.equal(
+        await lend(batch, 'one', start - 2),
+        true,
+        'a clock that was set back keeps nobody waiting',
+      )
+    })
+
+    it('goes from one who waits to the next as they are erased, and forgets who they were', async () => {
+      const tracker = await fixture.createTracker()
+      const batch = await createBatch(tracker)
+      const { erasureBatches } = fixture.store
+      await lend(batch, 'one')
+      const anna = { place: 0, trackerId: tracker.trackerId, subjectId: 'anna' }
+      assert.deepEqual(await erasureBatches.next('one', batch.id), anna)
+      await eraseIn(fixture.store, tracker, 'anna')
+      assert.deepEqual(await erasureBatches.next('one', batch.id), { ...anna, place: 1, subjectId: 'bert' })
+      assert.equal((await erasureBatches.find(tracker.organisationId, batch.id))?.settled, 1)
+      await eraseIn(fixture.store, tracker, 'bert')
+      assert.equal(await erasureBatches.next('one', batch.id), null)
+      const [first] = await erasureBatches.items(batch.id, -1, 1)
+      assert.equal(first?.outcome, 'erased')
+      assert.equal(first.erasure?.ledgerIndex, 0)
+      const { commitment } = testMark(tracker, 'anna', 0)
+      const nonce = testKeyring.openNonce(first.erasure.sealedNonce, commitment)
+      assert.deepEqual(nonce, testKeyring.nonce(tracker.trackerId, 'anna', 0))
+    })
+
+    it('is settled by erasures that are asked for at one moment, each with its own entry of the ledger', async () => {
+      const tracker = await fixture.createTracker()
+      const batch = await createBatch(tracker)
+      await Promise.all(['anna', 'bert', 'nobody'].map((id) => eraseIn(fixture.store, tracker, id)))
+      const items = await fixture.store.erasureBatches.items(batch.id, -1, 2)
+      assert.deepEqual(
+        items.map(({ outcome }) => outcome),
+        ['erased', 'erased'],
+      )
+      assert.equal(new Set(items.map(({ erasure }) => erasure?.ledgerIndex)).size, 2)
+    })
+
+    it('is not touched by the erasure of the same id in another tracker', async () => {
+      const tracker = await fixture.createTracker()
+      const batch = await createBatch(tracker)
+      await eraseIn(fixture.store, await fixture.createTracker(tracker.organisationId), 'anna')
+      assert.deepEqual((await outcomes(batch))[0], [2, 'waiting'])
+    })
+
+    it('ends with what it erased, when nobody waits any more and not before', async () => {
+      const tracker = await fixture.createTracker()
+      const { organisationId } = tracker
+      const batch = await createBatch(tracker)
+      const { erasureBatches } = fixture.store
+      await eraseIn(fixture.store, tracker, 'anna')
+      await erasureBatches.finish(batch.id, start + 1, note(organisationId, 'batch.finished'))
+      assert.equal((await erasureBatches.find(organisationId, batch.id))?.state, 'running')
+      await erasureBatches.settleGone(batch.id, 1)
+      await erasureBatches.finish(batch.id, start + 2, note(organisationId, 'batch.finished'))
+      const ended = await erasureBatches.find(organisationId, batch.id)
+      assert.deepEqual([ended?.state, ended?.finishedAt, ended?.settled], ['done', start + 2, 2])
+      assert.deepEqual(ended?.erased, { subjects: 1, sessions: 1, events: 1 })
+      assert.deepEqual((await outcomes(batch))[1], [5, 'gone'])
+      const { rows } = await fixture.store.activity.list(organisationId, {
+        limit: 10,
+        after: null,
+        requestId: null,
+      })
+      assert.equal(rows.filter(({ kind }) => kind === 'batch.finished').length, 1)
+    })
+
+    it('is lent to nobody while it is paused', async () => {
+      const batch = await createBatch(await fixture.createTracker())
+      const { erasureBatches } = fixture.store
+      await lend(batch, 'one')
+      const paused = note(batch.organisationId, 'batch.paused')
+      assert.equal(await erasureBatches.change(batch, pause, start, paused), true)
+      assert.equal(await erasureBatches.change(batch, pause, start, paused), false)
+      assert.equal(await erasureBatches.next('one', batch.id), false)
+      assert.equal(await lend(batch, 'one'), false)
+    })
+
+    it('forgets who waits when it is stopped, for good', async () => {
+      const tracker = await fixture.createTracker()
+      const batch = await createBatch(tracker)
+      const { erasureBatches } = fixture.store
+      await eraseIn(fixture.store, tracker, 'anna')
+      const foreign = { id: batch.id, organisationId: await fixture.createOrganisation() }
+      const stopped = note(batch.organisationId, 'batch.stopped')
+      assert.equal(
+        await erasureBatches.change(foreign, stop, start + 3, note(foreign.organisationId, 'batch.stopped')),
+        false,
+      )
+      assert.equal(await erasureBatches.change(batch, stop, start + 3, stopped), true)
+      const ended = await erasureBatches.find(batch.organisationId, batch.id)
+      assert.deepEqual([ended?.state, ended?.finishedAt, ended?.erased?.subjects], ['stopped', start + 3, 1])
+      assert.deepEqual((await outcomes(batch)).slice(0, 2), [
+        [2, 'erased'],
+        [5, 'stopped'],
+      ])
+      await eraseIn(fixture.store, tracker, 'bert')
+      assert.deepEqual(
+        (await outcomes(batch))[1],
+        [5, 'stopped'],
+        'an id that is forgotten is found by nobody',
+      )
+      assert.equal(
+        await erasureBatches.change(batch, { from: ['paused'], to: 'running' }, start, stopped),
+        false,
+      )
+    })
+
+    it('is overdue when it was made before an instant and is not over', async () => {
+      const tracker = await fixture.createTracker()
+      const batch = await createBatch(tracker, { createdAt: start - 1_000 })
+      const isOverdue = async (before: number) =>
+        (await fixture.store.erasureBatches.listOverdue(before)).some(({ id }) => id === batch.id)
+      assert.deepEqual([await isOverdue(start - 1_000), await isOverdue(start - 999)], [false, true])
+      await fixture.store.erasureBatches.change(
+        batch,
+        stop,
+        start,
+        note(tracker.organisationId, 'batch.stopped'),
+      )
+      assert.equal(await isOverdue(start), false)
+    })
+
+    it('is removed some time after it ended, in steps', async () => {
+      const tracker = await fixture.createTracker()
+      const batch = await createBatch(tracker)
+      const { erasureBatches } = fixture.store
+      await erasureBatches.change(batch, stop, -5, note(tracker.organisationId, 'batch.stopped'))
+      assert.equal(await erasureBatches.sweep(-5, 3), 0)
+      assert.equal(await erasureBatches.sweep(-4, 3), 3)
+      assert.ok(await erasureBatches.find(tracker.organisationId, batch.id))
+      assert.equal(await erasureBatches.sweep(-4, 3), 3, 'two items and the batch')
+      assert.equal(await erasureBatches.find(tracker.organisationId, batch.id), null)
+      assert.equal(await erasureBatches.sweep(-4, 3), 0)
+    })
+
+    it('goes with its organisation', async () => {
+      const tracker = await fixture.createTracker()
+      const { organisationId } = tracker
+      const batch = await createBatch(tracker)
+      const deleted = note(organisationId, 'organisation.deleted')
+      assert.ok(
+        await fixture.store.deletions.deleteOrganisation(organisationId, organisationId, start, deleted),
+      )
+      assert.equal(await fixture.store.erasureBatches.find(organisationId, batch.id), null)
+      assert.deepEqual(await outcomes(batch), [])
+    })
+
+    it('forgets who waits in a tracker that is removed', async () => {
+      const tracker = await fixture.createTracker()
+      const { organisationId, trackerId } = tracker
+      const batch = await createBatch(tracker)
+      const deleted = note(organisationId, 'tracker.deleted')
+      assert.ok(await fixture.store.deletions.deleteTracker(tracker, trackerId, start, deleted))
+      while (!(await fixture.store.deletions.removeTracker(trackerId, 100)).isDone);
+      assert.deepEqual((await outcomes(batch)).slice(0, 2), [
+        [2, 'gone'],
+        [5, 'gone'],
+      ])
+    })
+  })
+}
