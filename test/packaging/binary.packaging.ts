@@ -44,12 +44,12 @@ describe('the single executable', { skip: noTarget }, () => {
       copyFileSync(library, join(place, library))
     }
     copyFileSync(binary, join(place, 'lethe'))
-    mkdirSync(join(place, 'work'))
+    mkdirSync(join(place, 'state'))
     // Without a shell in there, chroot itself cannot change to the folder: the program is told where its store is.
     const command = ['chroot', place, '/lethe']
     t.diagnostic(`beside it: ${librariesOf(binary).join(' ')}`)
-    await useAsStranger(t, { command, folder: place, env: { LETHE_STORE: 'sqlite:/work/lethe.db' } })
-    assert.ok(existsSync(join(place, 'work/lethe.db')))
+    await useAsStranger(t, { command, folder: place, env: { LETHE_STORE: 'sqlite:/state/lethe.db' } })
+    assert.ok(existsSync(join(place, 'state/lethe.db')))
   })
 
   it('comes out the same, byte for byte, when it is made again', (t) => {
