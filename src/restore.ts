@@ -5,16 +5,17 @@ import type { JournalLine } from './domain/journal.ts'
 import { mergeJournals } from './journal/merge-journals.ts'
 import { KnownChanges } from './operations/journal/known-changes.ts'
 import { readChanges } from './operations/journal/read-changes.ts'
-import { type Replayed, replayChanges } from './operations/journal/replay-changes.ts'
+import { type ReplayedInRestored, replayInRestored } from './operations/journal/replay-changes.ts'
 import { openKeyring, readKeyring } from './secret-file.ts'
 import { storeExists } from './storage/open-store.ts'
 import type { BackupContents } from './storage/sqlite/backup-file.ts'
 import type { StoreInPlace } from './storage/sqlite/replace-store.ts'
+import { systemRandomness } from './system-randomness.ts'
 
 export type { BackupContents } from './storage/sqlite/backup-file.ts'
 
 /** What a restore did. */
-export interface Restored extends Replayed {
+export interface Restored extends ReplayedInRestored {
   /** What stood in the place of the store before. */
   replaced: 'store' | 'unreadable' | 'none'
   backup: BackupContents
@@ -50,7 +51,8 @@ export async function restoreStore(config: Config, options: RestoreOptions): Pro
   const restored = await replaceStore(store.path, options.backup, async (restored, inPlace) => {
     const keyring = await openKeyring(config, restored.secrets, Date.now(), options.onSecretMade)
     if (typeof inPlace === 'object') await readKeyring(config, await inPlace.secrets.list())
-    const replayed = await replayChanges(restored, keyring, changes(inPlace, options))
+    const deps = { ...restored, clock: Date.now, randomness: systemRandomness }
+    const replayed = await replayInRestored(deps, keyring, changes(inPlace, options))
     await restored.maintenance.scrub(Date.now())
     const replaced = typeof inPlace === 'object' ? ('store' as const) : inPlace
     return { replaced, backup: contents, ...replayed }

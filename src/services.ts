@@ -1,30 +1,30 @@
-import { randomInt, randomUUID } from 'node:crypto'
 import { rename, writeFile } from 'node:fs/promises'
 import type { Config } from './config.ts'
 import type { Clock } from './domain/instant.ts'
-import { base62Alphabet, type Randomness } from './domain/randomness.ts'
 import type { RetentionPolicy } from './domain/retention-window.ts'
 import type { Services, ServicesWithoutSecrets } from './domain/services.ts'
 import type { Store } from './domain/store.ts'
 import type { StoreStatus } from './domain/store-status.ts'
 import { FileJournal } from './journal/file-journal.ts'
 import { mergeJournals } from './journal/merge-journals.ts'
-import { type Replayed, replayChanges } from './operations/journal/replay-changes.ts'
+import {
+  type Replayed,
+  type ReplayedInRestored,
+  type RestoredDeps,
+  replayChanges,
+  replayInRestored,
+} from './operations/journal/replay-changes.ts'
 import { type BackupContents, contentsPath, formatContents } from './restore.ts'
 import { openKeyring, readKeyring, secretPath } from './secret-file.ts'
 import { type OpenOptions, openStore, placeOf, storeExists } from './storage/open-store.ts'
 import { readStoreStatus } from './storage/store-status.ts'
+import { systemRandomness } from './system-randomness.ts'
 
 export { type BackupContents, checkBackup, type Restored, restoreStore } from './restore.ts'
 
 export { rotateSecret } from './secret-file.ts'
 
 const systemClock: Clock = Date.now
-
-const systemRandomness: Randomness = {
-  uuid: () => randomUUID(),
-  base62: (length) => Array.from({ length }, () => base62Alphabet.charAt(randomInt(62))).join(''),
-}
 
 type ServicesConfig = Pick<
   Config,
@@ -107,13 +107,13 @@ export function storeStatus({ store }: Pick<Config, 'store'>): {
   return { place: placeOf(store), readStore: () => readStoreStatus(store) }
 }
 
-/** Does once more, in a store that is older than it was, what journals tell of. */
+/** Does once more, in a store that was set back, what journals tell of. */
 export function replayJournals(
-  services: Pick<Services, 'replay' | 'ledger' | 'transfer' | 'keyring'>,
+  services: RestoredDeps & Pick<Services, 'keyring'>,
   paths: readonly string[],
   onUnreadable: (path: string, line: number) => void,
-): Promise<Replayed> {
-  return replayChanges(services, services.keyring, mergeJournals(paths, onUnreadable))
+): Promise<ReplayedInRestored> {
+  return replayInRestored(services, services.keyring, mergeJournals(paths, onUnreadable))
 }
 
 /** Reads a backup that was just written, and puts what it holds beside it. */
@@ -140,5 +140,5 @@ export async function replayInto(
   const keyring = await readKeyring({ ...config, store: from }, await target.secrets.list())
   const paths = config.journal === null ? [] : [config.journal]
   if (!keyring) throw new Error(`There are no secrets at ${secretFileOf(config, from)}.`)
-  return replayJournals({ ...target, keyring }, paths, onUnreadable)
+  return replayChanges(target, keyring, mergeJournals(paths, onUnreadable))
 }

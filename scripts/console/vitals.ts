@@ -50,9 +50,11 @@ async function measure(): Promise<void> {
     `trackers/${trackerId}`,
     `trackers/${trackerId}/subjects/${subjectId}`,
     'erasures',
+    'batches',
     'activity',
     'keys',
     'members',
+    'settings',
     'trackers/many',
     'trackers/many/subjects/busy',
   ]) {

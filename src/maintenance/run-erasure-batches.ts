@@ -4,7 +4,7 @@ import { LetheError } from '../domain/errors.ts'
 import { startOfWindow, windowStart } from '../domain/plan.ts'
 import type { Services } from '../domain/services.ts'
 import { activityNote } from '../operations/activity/activity-note.ts'
-import { changeBatch } from '../operations/erasure-batch/change-batch.ts'
+import { stopOpenBatches } from '../operations/erasure-batch/stop-open-batches.ts'
 import { eraseSubject } from '../operations/subject/erase-subject.ts'
 
 /** How often it is looked for a batch that somebody has started. */
@@ -48,7 +48,7 @@ export function runErasureBatches(
       try {
         if (performance.now() - lookedAt >= lookMs) {
           lookedAt = performance.now()
-          await stopOverdue()
+          await stopOpenBatches(deps, startOfWindow(mostDays, clock()), originOf)
         }
         const now = clock()
         // Where a step is due less often than once a turn, it is the store that knows when the last one was.
@@ -105,12 +105,6 @@ export function runErasureBatches(
     await erasureBatches.finish(id, clock(), activityNote(deps, originOf(batch), what))
     const finished = await erasureBatches.find(organisationId, id)
     if (finished?.state === 'done') onFinished(finished)
-  }
-
-  async function stopOverdue(): Promise<void> {
-    for (const batch of await erasureBatches.listOverdue(startOfWindow(mostDays, clock()))) {
-      await changeBatch(deps, batch.organisationId, batch.id, 'stop', originOf(batch))
-    }
   }
 
   /** Ends early when the service stops. */

@@ -124,6 +124,7 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
   test('it is erased once its id is typed, and what is left is a certificate', async () => {
     await hands.press('Erase')
     const going = page.getByRole('row', { name: /^shop/ })
+    await going.waitFor()
     assert.deepEqual(await going.getByRole('cell').allInnerTexts(), ['1', '2', '63'])
     await hands.type(/^Type the id/, 'a/b')
     assert.equal(await page.getByRole('button', { name: 'Erase for good' }).isDisabled(), true)

@@ -1,4 +1,4 @@
-import type { Replayed } from '../../operations/journal/replay-changes.ts'
+import type { Replayed, ReplayedInRestored } from '../../operations/journal/replay-changes.ts'
 import { counted } from '../counted.ts'
 
 /** What a replay did, in lines for people. */
@@ -9,14 +9,21 @@ export function replayedInWords({
   rotatedKeys,
   removed,
   entriesOfOthers,
-}: Replayed): string[] {
+  stoppedBatches = 0,
+}: Replayed & Partial<ReplayedInRestored>): string[] {
   const lines = [
     `Appended ${counted(entries, 'entry', 'entries')} of ledgers and ${counted(tombstones, 'tombstone')}; revoked ${counted(revokedKeys, 'key')}, rotated ${rotatedKeys}.`,
     `Removed ${counted(removed.subjects, 'erased subject')} with ${counted(removed.sessions, 'session')} and ${counted(removed.events, 'event')}.`,
   ]
-  if (entriesOfOthers === 0) return lines
-  return [
-    ...lines,
-    `Left out ${counted(entriesOfOthers, 'entry', 'entries')} of organisations that this store does not have.`,
-  ]
+  if (stoppedBatches > 0) {
+    lines.push(
+      `Stopped ${counted(stoppedBatches, 'batch', 'batches')} of erasures that ran when the store was copied.`,
+    )
+  }
+  if (entriesOfOthers > 0) {
+    lines.push(
+      `Left out ${counted(entriesOfOthers, 'entry', 'entries')} of organisations that this store does not have.`,
+    )
+  }
+  return lines
 }

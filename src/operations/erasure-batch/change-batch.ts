@@ -13,6 +13,12 @@ const changes = {
 
 export type BatchVerb = keyof typeof changes
 
+export interface ChangeDeps {
+  erasureBatches: ErasureBatchStore
+  clock: Clock
+  randomness: Randomness
+}
+
 /** The batch somebody named. `not_found` when the organisation has none with this id. */
 export async function requireBatch(
   { erasureBatches }: { erasureBatches: ErasureBatchStore },
@@ -29,16 +35,26 @@ export async function requireBatch(
  * `invalid_request` for one in another state.
  */
 export async function changeBatch(
-  deps: { erasureBatches: ErasureBatchStore; clock: Clock; randomness: Randomness },
+  deps: ChangeDeps,
   organisationId: string,
   id: string,
   verb: BatchVerb,
   origin: Origin,
 ): Promise<ErasureBatch> {
-  const { kind, ...change } = changes[verb]
-  const note = activityNote(deps, origin, { organisationId, kind, target: id })
-  const isChanged = await deps.erasureBatches.change({ id, organisationId }, change, deps.clock(), note)
+  const isChanged = await tryChange(deps, { id, organisationId }, verb, origin)
   const batch = await requireBatch(deps, organisationId, id)
   if (isChanged) return batch
   throw new LetheError('invalid_request', `This batch is ${batch.state}; nothing was changed.`)
+}
+
+/** The same; `false`, with nothing changed, for a batch that is not there or in another state. */
+export function tryChange(
+  deps: ChangeDeps,
+  { id, organisationId }: Pick<ErasureBatch, 'id' | 'organisationId'>,
+  verb: BatchVerb,
+  origin: Origin,
+): Promise<boolean> {
+  const { kind, ...change } = changes[verb]
+  const note = activityNote(deps, origin, { organisationId, kind, target: id })
+  return deps.erasureBatches.change({ id, organisationId }, change, deps.clock(), note)
 }

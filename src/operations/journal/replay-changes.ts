@@ -1,8 +1,12 @@
+import { commandLine } from '../../domain/activity.ts'
+import type { Clock } from '../../domain/instant.ts'
 import type { JournalLine, JournalledErasure } from '../../domain/journal.ts'
 import type { Keyring } from '../../domain/keyring.ts'
+import type { Randomness } from '../../domain/randomness.ts'
 import { LedgerConflict, type ReplayStore } from '../../domain/replay.ts'
 import type { SweptCounts } from '../../domain/retention.ts'
 import type { Store } from '../../domain/store.ts'
+import { stopOpenBatches } from '../erasure-batch/stop-open-batches.ts'
 import { removeRefused } from './remove-refused.ts'
 
 /** What a replay did. All zeros when the store had forgotten nothing. */
@@ -16,6 +20,17 @@ export interface Replayed {
   removed: SweptCounts
   /** Entries of organisations that the store does not have. */
   entriesOfOthers: number
+}
+
+/** What was done to a store that was set back. */
+export interface ReplayedInRestored extends Replayed {
+  /** Batches of erasures that were not over when it was copied. */
+  stoppedBatches: number
+}
+
+export interface RestoredDeps extends Pick<Store, 'replay' | 'ledger' | 'transfer' | 'erasureBatches'> {
+  clock: Clock
+  randomness: Randomness
 }
 
 /** So many entries share a transaction. */
@@ -55,6 +70,19 @@ export async function replayChanges(
   for (const ledger of ledgers.values()) await ledger?.end()
   done.removed = await removeRefused(store, keyring.tombstoneKeys)
   return done
+}
+
+/**
+ * The same in a store that was restored. Batches that ran then are stopped: they may be over or have been stopped since, and who waits
+ * in them may have come back.
+ */
+export async function replayInRestored(
+  store: RestoredDeps,
+  keyring: Keyring,
+  lines: AsyncIterable<JournalLine>,
+): Promise<ReplayedInRestored> {
+  const stoppedBatches = await stopOpenBatches(store, Number.MAX_SAFE_INTEGER, () => commandLine)
+  return { ...(await replayChanges(store, keyring, lines)), stoppedBatches }
 }
 
 function replayKeyChange(

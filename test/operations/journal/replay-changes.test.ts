@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import type { JournalLine, JournalledErasure } from '../../../src/domain/journal.ts'
 import { formatRecord } from '../../../src/domain/receipt.ts'
-import { replayChanges } from '../../../src/operations/journal/replay-changes.ts'
+import { replayChanges, replayInRestored } from '../../../src/operations/journal/replay-changes.ts'
 import { openStoreAt } from '../../support/empty-store.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { always } from '../../support/rows.ts'
@@ -57,6 +58,29 @@ for (const [engine, address] of Object.entries(engines)) {
       await store.ingest.ingest(rows, testKeys)
       return store
     }
+
+    it('stops the batches that ran when the store was copied, and forgets who waits in them', async (t) => {
+      const store = await open(t)
+      const batch = {
+        ...{ id: 'batch_1', organisationId: 'acme', requestId: null, createdAt: 5, subjects: 1 },
+        startedBy: { kind: 'member', id: 'mem_1', name: 'ada@acme.example' } as const,
+        ...{ lines: 1, nothing: 0, invalid: 0, repeated: 0 },
+      }
+      const note = {
+        ...{ id: randomUUID(), at: 5, actor: batch.startedBy, requestId: null, organisationId: 'acme' },
+        ...({ kind: 'batch.started', target: batch.id } as const),
+      }
+      await store.erasureBatches.create(batch, [{ line: 1, outcome: 'waiting', ...atOnce }], note)
+      const randomness = { uuid: () => randomUUID(), base62: (length: number) => 'x'.repeat(length) }
+      const restored = { ...store, clock: () => 100, randomness }
+      const replay = async () => (await replayInRestored(restored, testKeyring, told())).stoppedBatches
+      assert.deepEqual([await replay(), await replay()], [1, 0])
+      assert.partialDeepStrictEqual(await store.erasureBatches.find('acme', batch.id), { state: 'stopped' })
+      assert.equal((await store.erasureBatches.items(batch.id, -1, 10))[0]?.outcome, 'stopped')
+      assert.equal((await store.subjects.read(tracker, 'anna'))?.counts.sessions, 3)
+      const { rows } = await store.activity.list('acme', { limit: 1, after: null, requestId: null })
+      assert.partialDeepStrictEqual(rows[0], { kind: 'batch.stopped', actor: { kind: 'command-line' } })
+    })
 
     it('leaves of somebody who came back what happened after the erasure', async (t) => {
       const store = await open(t)
