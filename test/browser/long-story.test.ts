@@ -52,8 +52,9 @@ describe('a data subject with a long story, in a browser', { skip: noBrowser }, 
   test('begins with a day that is chosen, which the address keeps', async () => {
     const day = new Date(anHourAgo - 5 * 86_400_000).toISOString().slice(0, 10)
     await page.getByLabel('Until the end of').fill(day)
-    await settled(page)
     await page.waitForURL(`**?day=${day}`)
+    await page.locator(`.event-line time[datetime^="${day}"]`).first().waitFor()
+    await settled(page)
     const [first] = await page.locator('.event-line time').evaluateAll(datetimes)
     assert.equal(String(first).slice(0, 10), day)
     await page.reload()
