@@ -23,7 +23,7 @@ const program = await buildProgram({
 const makers = ['serve', 'quickstart', 'init', 'migrate', 'orgs create', 'restore']
 const others = [
   ...['receipts get', 'receipts key', 'receipts verify', 'backup verify'],
-  ...['copy', 'completion', 'config', 'subjects list', 'subjects find'],
+  ...['copy', 'completion', 'config', 'health', 'subjects list', 'subjects find'],
   ...['subjects show', 'subjects export', 'subjects erase'],
   // It tells of a store that is not there among all else it shows (status.test.ts).
   'status',

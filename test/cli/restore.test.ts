@@ -100,6 +100,7 @@ const removedTwo = {
   rotatedKeys: 1,
   removed: { subjects: 2, sessions: 2, events: 2 },
   entriesOfOthers: 0,
+  stoppedBatches: 0,
 }
 
 function secretOf({ folder }: CommandLine): string {
@@ -317,7 +318,8 @@ describe('lethe journal', { concurrency: 4 }, () => {
       const first = await replay()
       assert.match(first.stderr, /torn/)
       assert.deepEqual(onlyJson(first), removedTwo, store)
-      const nothing = { entries: 0, tombstones: 0, revokedKeys: 0, rotatedKeys: 0, entriesOfOthers: 0 }
+      const counts = { entries: 0, tombstones: 0, revokedKeys: 0, rotatedKeys: 0 }
+      const nothing = { ...counts, entriesOfOthers: 0, stoppedBatches: 0 }
       assert.deepEqual(onlyJson(await replay()), {
         ...nothing,
         removed: { subjects: 0, sessions: 0, events: 0 },
