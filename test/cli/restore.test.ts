@@ -333,7 +333,8 @@ describe('lethe journal', { concurrency: 4 }, () => {
     copyFileSync(backup, old)
     const args = ['copy', '--from', `sqlite:${old}`, '--to', `sqlite:${to}`, '--json']
     const { stdout } = await cli.run(args, { env: { ...env, LETHE_SECRET_FILE: secretOf(cli) } })
-    assert.deepEqual(JSON.parse(stdout).replayed, removedTwo)
+    const { stoppedBatches: _, ...replayed } = removedTwo
+    assert.deepEqual(JSON.parse(stdout).replayed, replayed)
   })
 
   it('that cannot be written fails the erasure, shows in readiness and metrics, and catches up', async (t) => {
