@@ -69,7 +69,10 @@ async function handOver(
 
 type Position = [at: number, id: string]
 
-/** Reads a page while the one before is handed over, in slices: between two of them, others come first. */
+/**
+ * Hands over a page in slices: between two of them, others come first. The next page is asked for with the last slice, so that neither
+ * side waits for the other, and yet the database and this process are hardly ever busy for one export both.
+ */
 async function* pages<Item>(
   read: (after: Position) => Promise<{ rows: Row[] }>,
   toItem: (row: Values) => Item,
@@ -80,10 +83,12 @@ async function* pages<Item>(
     const rows = valuesOf((await asked).rows)
     const last = rows.at(-1)
     if (last === undefined) return
-    asked = read(positionOf(toItem(last)))
-    // Whoever takes no more does not hear of it.
-    asked.catch(() => {})
     for (let from = 0; from < rows.length; from += rowsPerTurn) {
+      if (from + rowsPerTurn >= rows.length) {
+        asked = read(positionOf(toItem(last)))
+        // Whoever takes no more does not hear of it.
+        asked.catch(() => {})
+      }
       await nextTurn()
       yield rows.slice(from, from + rowsPerTurn).map(toItem)
     }
