@@ -27,6 +27,8 @@ async function takePictures(): Promise<void> {
   const member = await openConsole(service, organisationId, 'ada@sample.example')
   const browser = await openBrowser(lifetime)
   await eraseEverywhere(await newPage('light'), 'dora@example.com')
+  const batchPath = await eraseBatch(await newPage('light'))
+  const [key] = await service.services.apiKeys.list(organisationId)
   const email = 'ines@example.com'
   const pages: Record<string, (page: Page) => Promise<unknown>> = {
     'sign-in': (page) =>
@@ -57,7 +59,10 @@ async function takePictures(): Promise<void> {
     certificate: (page) => page.goto('/console/erasures/0,1,2'),
     erasures: (page) => page.goto('/console/erasures'),
     batches: (page) => page.goto('/console/batches'),
+    'new-batch': (page) => planBatch(page, ['carlos@example.com', 'hanna@example.com', 'nobody@example.com']),
+    batch: (page) => page.goto(batchPath),
     keys: (page) => page.goto('/console/keys'),
+    key: (page) => page.goto(`/console/keys/${key?.id}`),
     activity: (page) => page.goto('/console/activity'),
     members: (page) => page.goto('/console/members'),
     settings: (page) => page.goto('/console/settings'),
@@ -102,4 +107,25 @@ async function eraseEverywhere(page: Page, email: string): Promise<void> {
   await page.getByLabel(/^Type /).fill(email)
   await page.getByRole('button', { name: 'Erase for good' }).click()
   await page.getByText('Verified').waitFor()
+}
+
+async function planBatch(page: Page, emails: readonly string[]): Promise<void> {
+  await page.goto('/console/batches/new')
+  await settled(page)
+  await page.getByLabel('The list').fill(emails.join('\n'))
+  await page.getByLabel('an e-mail address').check({ force: true })
+  await page.getByRole('button', { name: 'Look who is there' }).click()
+  await page.getByText('would go').first().waitFor()
+}
+
+/** Hands back where the batch that it has run is. */
+async function eraseBatch(page: Page): Promise<string> {
+  await planBatch(page, ['bela@example.com', 'emil@example.com'])
+  await page.getByRole('button', { name: /^Erase \d+ data subjects…$/ }).click()
+  const field = page.getByLabel(/^Type the number/)
+  const [, count = ''] = /(\d+)/.exec(await page.getByRole('dialog').innerText()) ?? []
+  await field.fill(count)
+  await page.getByRole('button', { name: 'Erase them for good' }).click()
+  await page.getByText('done', { exact: true }).waitFor()
+  return new URL(page.url()).pathname
 }
