@@ -14,17 +14,16 @@ export function BatchesPage() {
   const batches = useResource<BatchList>('/batches', {
     againAfterMs: (data) => (data?.batches.some(({ state }) => state === 'running') ? lookAgainMs : false),
   })
-  const start = (
-    <Link to="/console/batches/new" class="button primary">
-      <Icon name="plus" />
-      <span>Start a batch</span>
-    </Link>
-  )
   return (
     <Page
       title="Batches"
       intro="Erases a whole list of people in the service, at a steady pace, and ends in a report with a receipt for each."
-      actions={start}
+      actions={
+        <Link to="/console/batches/new" class="button primary">
+          <Icon name="plus" />
+          <span>Start a batch</span>
+        </Link>
+      }
     >
       <Loaded resource={batches}>
         {({ batches }) =>
@@ -33,7 +32,6 @@ export function BatchesPage() {
               <p>
                 Paste ids or e-mail addresses, or drop a CSV file. You see whom it finds before anything goes.
               </p>
-              {start}
             </Empty>
           ) : (
             <BatchTable batches={batches} />

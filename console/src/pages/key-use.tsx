@@ -23,14 +23,20 @@ export function KeyUse({ detail: { today, days } }: { detail: KeyDetail }) {
           <dd class="figure">{formatNumber(refusals)}</dd>
         </div>
       </dl>
-      <DayChart
-        today={today}
-        days={days.map(({ day, requests, refusals }) => ({ day, value: requests, part: refusals }))}
-        shownDays={shownDays}
-        label={`${counted(requests, 'request')}, of which ${formatNumber(refusals)} refused`}
-        words={(value, part) => `${counted(value, 'request')}, ${formatNumber(part)} refused`}
-      />
-      <p class="muted">Days of UTC. Refused is what a scope or a budget refused: 403 and 429.</p>
+      {requests === 0 ? (
+        <p class="muted">It was not used in these days.</p>
+      ) : (
+        <>
+          <DayChart
+            today={today}
+            days={days.map(({ day, requests, refusals }) => ({ day, value: requests, part: refusals }))}
+            shownDays={shownDays}
+            label={`${counted(requests, 'request')}, of which ${formatNumber(refusals)} refused`}
+            words={(value, part) => `${counted(value, 'request')}, ${formatNumber(part)} refused`}
+          />
+          <p class="muted">Days of UTC. Refused is what a scope or a budget refused: 403 and 429.</p>
+        </>
+      )}
     </section>
   )
 }

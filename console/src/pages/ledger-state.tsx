@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { change } from '../api.ts'
 import { Button } from '../parts/button.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Awaited } from '../parts/states.tsx'
 import { tellFailure } from '../parts/toasts.tsx'
 import { counted, When } from '../parts/when.tsx'
 import { useResource } from '../resource.ts'
@@ -45,12 +46,12 @@ export function LedgerState() {
         <div>
           <dt>Root</dt>
           <dd>
-            <code class="small">{data?.rootHash ?? '…'}</code>
+            <code class="small">{data?.rootHash ?? <Awaited length={44} />}</code>
           </dd>
         </div>
         <div>
           <dt>Verified</dt>
-          <dd>{verdict === null ? '…' : verdict.words}</dd>
+          <dd>{verdict?.words ?? <Awaited length={33} />}</dd>
         </div>
       </dl>
       <footer>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { axisOf, type Bin, type DayValue, placeOf, toBins } from './day-bins.ts'
-import { formatDay, formatNumber } from './when.tsx'
+import { formatBriefly, formatDay } from './when.tsx'
 
 interface DayChartProps {
   today: string
@@ -36,8 +36,8 @@ export function DayChart({ today, days, shownDays, label, words, windowFrom }: D
       <output class="days-said">{said}</output>
       <div class="days-plot">
         <ol class="days-axis" aria-hidden="true">
-          {Array.from({ length: steps + 1 }, (_, i) => (
-            <li key={i}>{formatNumber(top - (top / steps) * i)}</li>
+          {Array.from({ length: steps + 1 }, (_, i) => top - (top / steps) * i).map((value) => (
+            <li key={`${value} of ${top}`}>{formatBriefly(value)}</li>
           ))}
         </ol>
         <div class="days-bars">

@@ -51,6 +51,15 @@ export function Skeleton({ lines = 5, label = 'Loading' }: { lines?: number; lab
   )
 }
 
+/** As much room as a text of that length takes. */
+export function Awaited({ length }: { length: number }) {
+  return (
+    <span class="awaited" aria-hidden="true">
+      {'x'.repeat(length)}
+    </span>
+  )
+}
+
 interface LoadedProps<Data> {
   resource: Resource<Data>
   lines?: number

@@ -75,6 +75,13 @@ export function formatNumber(number: number): string {
   return numbers.format(number)
 }
 
+const briefNumbers = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 2 })
+
+/** A number in a few characters, however large it is. */
+export function formatBriefly(number: number): string {
+  return briefNumbers.format(number)
+}
+
 /** A number with its noun: 1 session, 2 sessions. */
 export function counted(number: number, noun: string, plural = `${noun}s`): string {
   return `${formatNumber(number)} ${number === 1 ? noun : plural}`
