@@ -3,6 +3,7 @@ import { change } from '../api.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/confirm.tsx'
+import { Figures } from '../parts/figures.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Page } from '../parts/page.tsx'
 import { Loaded } from '../parts/states.tsx'
@@ -126,21 +127,14 @@ function Lines({ batch: { lines, nothing, invalid, repeated, finishedAt } }: { b
       <header>
         <h2 id="lines">Its list</h2>
       </header>
-      <dl class="figures">
-        {(
-          [
-            ['Lines', lines],
-            ['Nothing stored', nothing],
-            ['Not valid', invalid],
-            ['Repeated', repeated],
-          ] as const
-        ).map(([title, number]) => (
-          <div key={title}>
-            <dt>{title}</dt>
-            <dd class="figure">{formatNumber(number)}</dd>
-          </div>
-        ))}
-      </dl>
+      <Figures
+        of={[
+          ['Lines', lines],
+          ['Nothing stored', nothing],
+          ['Not valid', invalid],
+          ['Repeated', repeated],
+        ]}
+      />
       <p class="muted">
         {finishedAt === null
           ? 'An id is forgotten with its erasure. The report tells of lines by their number alone.'

@@ -1,4 +1,5 @@
 import { DayChart } from '../parts/day-chart.tsx'
+import { Figures } from '../parts/figures.tsx'
 import { counted, formatNumber } from '../parts/when.tsx'
 import type { KeyDetail } from '../types.ts'
 
@@ -13,16 +14,12 @@ export function KeyUse({ detail: { today, days } }: { detail: KeyDetail }) {
       <header>
         <h2 id="use">Its use in {shownDays} days</h2>
       </header>
-      <dl class="figures">
-        <div>
-          <dt>Requests</dt>
-          <dd class="figure">{formatNumber(requests)}</dd>
-        </div>
-        <div>
-          <dt>Refused</dt>
-          <dd class="figure">{formatNumber(refusals)}</dd>
-        </div>
-      </dl>
+      <Figures
+        of={[
+          ['Requests', requests],
+          ['Refused', refusals],
+        ]}
+      />
       {requests === 0 ? (
         <p class="muted">It was not used in these days.</p>
       ) : (

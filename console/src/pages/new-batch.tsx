@@ -5,6 +5,7 @@ import { Button } from '../parts/button.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { Confirm } from '../parts/confirm.tsx'
 import { Failure, Note } from '../parts/field.tsx'
+import { Figures } from '../parts/figures.tsx'
 import { Page } from '../parts/page.tsx'
 import { Loaded } from '../parts/states.tsx'
 import { counted, formatNumber } from '../parts/when.tsx'
@@ -221,21 +222,14 @@ function Preview({ plan, trackers, onErase }: { plan: BatchPlan; trackers: Track
       <header>
         <h2 id="preview">What it would do</h2>
       </header>
-      <dl class="figures">
-        {(
-          [
-            ['Lines found', found],
-            ['Nothing stored', nothing],
-            ['Not valid', invalid],
-            ['Repeated', repeated],
-          ] as const
-        ).map(([title, number]) => (
-          <div key={title}>
-            <dt>{title}</dt>
-            <dd class="figure">{formatNumber(number)}</dd>
-          </div>
-        ))}
-      </dl>
+      <Figures
+        of={[
+          ['Lines found', found],
+          ['Nothing stored', nothing],
+          ['Not valid', invalid],
+          ['Repeated', repeated],
+        ]}
+      />
       <p>
         {subjects === 0
           ? 'The list leads to nobody of whom anything is stored.'

@@ -23,6 +23,7 @@ export function keyUse(
   let noted = new Map<string, Instant>()
   let days = new Map<string, KeyDay>()
   let timer: NodeJS.Timeout | null = null
+  let isStopped = false
 
   async function flush(): Promise<void> {
     if (timer) clearTimeout(timer)
@@ -34,9 +35,15 @@ export function keyUse(
     try {
       await apiKeys.touch(lastUsed, [...counted.values()])
     } catch (error) {
+      for (const [keyId, at] of lastUsed) noted.set(keyId, noted.get(keyId) ?? at)
       for (const day of counted.values()) add(day)
+      later()
       onError(error)
     }
+  }
+
+  function later(): void {
+    if (!isStopped) timer ??= setTimeout(flush, flushEveryMs).unref()
   }
 
   function add({ keyId, day, requests, refusals }: KeyDay): void {
@@ -53,9 +60,12 @@ export function keyUse(
       const now = clock()
       noted.set(keyId, now)
       add({ keyId, day: dayOf(now), requests: 1, refusals: 0 })
-      timer ??= setTimeout(flush, flushEveryMs).unref()
+      later()
     },
     noteRefusal: (keyId) => add({ keyId, day: dayOf(clock()), requests: 0, refusals: 1 }),
-    stop: flush,
+    stop() {
+      isStopped = true
+      return flush()
+    },
   }
 }

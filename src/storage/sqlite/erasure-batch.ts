@@ -60,7 +60,7 @@ export function erasureBatchStore({
     change: (batch, change, now, note) =>
       change.to === 'stopped'
         ? writer.run('stopErasureBatch', batch, change, now, note)
-        : writer.run('changeErasureBatch', batch, change, now, note),
+        : writer.run('changeErasureBatch', batch, change, note),
     // Mostly there is none, and to look costs no write.
     lend: async (holder, loan) => (running.get() ? writer.run('lendErasureBatch', holder, loan) : null),
     giveBack: (holder, id, now) => writer.run('giveBackErasureBatch', holder, id, now),
@@ -151,7 +151,6 @@ export function erasureBatchCommands(db: DatabaseSync) {
     changeErasureBatch: (
       batch: Pick<ErasureBatch, 'id' | 'organisationId'>,
       change: BatchChange,
-      _now: Instant,
       note: ActivityNote,
     ): boolean =>
       transaction(db, () => {

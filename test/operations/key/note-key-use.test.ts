@@ -83,8 +83,10 @@ describe('when a key was last used', () => {
     assert.deepEqual(errors, [disk])
   })
 
-  it('is counted by day with what was refused, and told again when the store did not take it', async () => {
+  it('is counted by day with what was refused, and told again when the store did not take it', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
     const id = await keyId()
+    const usedAt = deps().clock()
     let hasFailed = false
     const apiKeys = {
       ...deps().apiKeys,
@@ -98,11 +100,15 @@ describe('when a key was last used', () => {
     use.note(id)
     use.note(id)
     use.noteRefusal(id)
-    await use.stop()
+    t.mock.timers.tick(5_000)
+    await until(async () => hasFailed)
     assert.deepEqual(await deps().apiKeys.listDays(id, 0), [])
-    use.note(id)
+    await until(async () => {
+      t.mock.timers.tick(5_000)
+      return (await lastUsedAt(id)) === usedAt
+    })
     await use.stop()
     const day = Math.floor(deps().clock() / 86_400_000)
-    assert.deepEqual(await deps().apiKeys.listDays(id, 0), [{ keyId: id, day, requests: 3, refusals: 1 }])
+    assert.deepEqual(await deps().apiKeys.listDays(id, 0), [{ keyId: id, day, requests: 2, refusals: 1 }])
   })
 })
