@@ -5,20 +5,24 @@ interface Group<Question, Answer> {
 
 /**
  * Lets what is asked for at one moment, up to `atMost`, be answered together: across a network, on its own, each would cost both sides
- * several times as much. `answerAll` answers in the order of the questions; when it fails, everybody's question does.
+ * several times as much. `answerAll` answers in the order of the questions; when it fails, everybody's question does. Where each has to
+ * wait for the one before anyway, `inTurn` lets them gather until that is answered.
  */
 export function batcher<Question, Answer>(
   atMost: number,
   answerAll: (questions: readonly Question[]) => Promise<readonly Answer[]>,
+  { inTurn = false } = {},
 ): (question: Question) => Promise<Answer> {
   let group: Group<Question, Answer> | null = null
+  let before: Promise<unknown> = Promise.resolve()
 
   function begin(): Group<Question, Answer> {
     const questions: Question[] = []
-    const answers = Promise.resolve().then(() => {
+    const answers = before.then(() => {
       if (group?.questions === questions) group = null
       return answerAll(questions)
     })
+    if (inTurn) before = answers.catch(() => {})
     return { questions, answers }
   }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { batcher } from '../../src/domain/batcher.ts'
 
 describe('asking together', () => {
@@ -44,6 +45,37 @@ describe('asking together', () => {
     )
     isBroken = false
     assert.equal(await ask(3), 3)
+  })
+
+  it('in turn, lets them gather until those before are answered or have failed', async () => {
+    const groups: number[][] = []
+    const answers = [
+      Promise.withResolvers<void>(),
+      Promise.withResolvers<void>(),
+      Promise.withResolvers<void>(),
+    ]
+    const ask = batcher<number, number>(
+      2,
+      async (questions) => {
+        await answers[groups.push([...questions]) - 1]?.promise
+        return questions
+      },
+      { inTurn: true },
+    )
+    const first = ask(1)
+    await Promise.resolve()
+    const later = [ask(2), ask(3), ask(4)]
+    await setImmediate()
+    assert.deepEqual(groups, [[1]])
+    answers[0]?.resolve()
+    assert.equal(await first, 1)
+    await setImmediate()
+    assert.deepEqual(groups, [[1], [2, 3]])
+    answers[1]?.reject(new Error('away'))
+    await assert.rejects(Promise.all(later.slice(0, 2)), /away/)
+    answers[2]?.resolve()
+    assert.equal(await later[2], 4)
+    assert.deepEqual(groups, [[1], [2, 3], [4]])
   })
 
   it('fails for whoever gets no answer', async () => {

@@ -49,7 +49,13 @@ export async function eraseSubject(
   const nonce = keyring.nonce(trackerId, subjectId, erasedAt)
   const commitment = subjectCommitment(nonce, trackerId, subjectId)
   const [digest] = keyring.tombstoneDigests(trackerId, subjectId)
-  const mark = { erasedAt, digest, commitment, sealedNonce: keyring.sealNonce(nonce, commitment) }
+  const mark = {
+    ...{ erasedAt, digest, commitment },
+    // Only a batch that waits for this subject wants it.
+    get sealedNonce() {
+      return keyring.sealNonce(nonce, commitment)
+    },
+  }
   const erased = await deps.subjects.erase(tracker, subjectId, mark, note)
   if (erased === null) throw notFound('This tracker')
   const { counts, record, proof, refusedUntil } = erased

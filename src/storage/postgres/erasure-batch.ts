@@ -13,6 +13,7 @@ import {
   toWaitingItem,
 } from '../rows/erasure-batch.ts'
 import { integer, text } from '../rows/row.ts'
+import type { SubjectErasure } from '../subject-erasure.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
 import { holdOrganisation, takeTurn } from './hold-owner.ts'
@@ -84,9 +85,9 @@ const removeItems = statement(
 )
 const remove = statement('DELETE FROM erasure_batches WHERE id = $1')
 
-const ofSubjects = 'FROM erasure_batch_items WHERE tracker_id = ANY ($1) AND subject_id = ANY ($2)'
-const waitingFor = statement(`SELECT tracker_id, subject_id ${ofSubjects}`)
-const lockWaiting = statement(`SELECT 1 ${ofSubjects} ORDER BY batch_id, place FOR UPDATE`)
+const ofSubject = 'FROM erasure_batch_items WHERE tracker_id = $1 AND subject_id = $2'
+const anyWaiting = statement(`SELECT 1 ${ofSubject} LIMIT 1`)
+const lockWaiting = statement(`SELECT 1 ${ofSubject} ORDER BY batch_id, place FOR UPDATE`)
 const settle = statement(
   `UPDATE erasure_batch_items SET outcome = 'erased', subject_id = NULL, sessions = $3, events = $4, ledger_index = $5,
    sealed_nonce = $6 WHERE tracker_id = $1 AND subject_id = $2`,
@@ -200,34 +201,23 @@ async function conclude(run: Run, id: string, to: 'done' | 'stopped', now: Insta
   await run(end, [id, to, now, integer(row, 'erased'), integer(row, 'sessions'), integer(row, 'events')])
 }
 
-/** What is erased, as far as batches go. */
-type Erased = { view: { trackerId: string }; subjectId: string; mark: { sealedNonce: string } }
-
-/** What settles the items that wait for a subject, within the transaction of its erasure. */
-export type SettleItems = (erased: Erased, facts: ErasureFacts) => void
-
 /**
- * Finds the items that wait for subjects, and keeps them from being stopped until the transaction ends. Mostly there are none: then
- * nothing is locked, which on a cluster would lock the table.
+ * Keeps the items that wait for a subject from being stopped until the transaction of its erasure ends, and hands back what settles
+ * them. Mostly there are none: then nothing is locked, which on a cluster would lock the table.
  */
-export async function holdWaiting(run: Run, erased: readonly Erased[]): Promise<SettleItems> {
-  const pairs = [erased.map(({ view }) => view.trackerId), erased.map(({ subjectId }) => subjectId)]
-  const { rows } = await run(waitingFor, pairs)
-  if (rows.length > 0) await run(lockWaiting, pairs)
-  const waiting = new Set(rows.map((row) => nameOf(text(row, 'tracker_id'), text(row, 'subject_id'))))
-  return ({ view: { trackerId }, subjectId, mark }, { counts, ledgerIndex }) => {
-    if (!waiting.has(nameOf(trackerId, subjectId))) return
+export async function holdWaiting(
+  run: Run,
+  { view: { trackerId }, subjectId, mark }: SubjectErasure,
+): Promise<(facts: ErasureFacts) => void> {
+  const isWaiting = (await run(anyWaiting, [trackerId, subjectId])).rowCount !== 0
+  if (isWaiting) await run(lockWaiting, [trackerId, subjectId])
+  return ({ counts, ledgerIndex }) => {
     const values = [counts.sessions, counts.events, ledgerIndex, mark.sealedNonce]
-    run(settle, [trackerId, subjectId, ...values])
+    if (isWaiting) run(settle, [trackerId, subjectId, ...values])
   }
 }
 
 /** Forgets who waits in a tracker that is being removed. */
 export async function forgetWaiting(run: Run, trackerId: string): Promise<void> {
   await run(forget, [trackerId])
-}
-
-/** Ids hold no control characters. */
-function nameOf(trackerId: string, subjectId: string): string {
-  return `${trackerId}\0${subjectId}`
 }

@@ -1,3 +1,4 @@
+import type { ErasureFacts } from '../../domain/activity.ts'
 import { batcher } from '../../domain/batcher.ts'
 import { formatRecord } from '../../domain/receipt.ts'
 import type { ErasedSubject, SubjectStore } from '../../domain/subject.ts'
@@ -6,14 +7,13 @@ import { integer, integerOrNull, text } from '../rows/row.ts'
 import type { SubjectErasure } from '../subject-erasure.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
-import { holdWaiting, type SettleItems } from './erasure-batch.ts'
+import { holdWaiting } from './erasure-batch.ts'
 import { isConnectionLost } from './failures.ts'
 import { holdTrackers, takeTurn } from './hold-owner.ts'
-import { deleteIdentifiers, deleteIdentifiersOfAll } from './identifier.ts'
+import { deleteIdentifiers } from './identifier.ts'
 import { subjectKeyText } from './key-text.ts'
 import { type HeldLedger, holdLedger } from './ledger.ts'
-import { deleteSubjects } from './lock-subjects.ts'
-import { noteDeletion } from './scrub.ts'
+import { noteDeleted } from './scrub.ts'
 import { statement } from './statement.ts'
 import { leaveTombstone } from './tombstone.ts'
 import { visible } from './tracker.ts'
@@ -41,18 +41,28 @@ const deleteAgedSessions = statement('DELETE FROM sessions WHERE subject_key = $
 const deleteSessions = statement('DELETE FROM sessions WHERE subject_key = $1')
 const deleteSubject = statement('DELETE FROM subjects WHERE subject_key = $1')
 
-// What is as it mostly is: there, of usual size, nothing of it aged out or ahead of the clock, and nobody writing to it.
+// What is as it mostly is: there, of usual size, nothing of it aged out or ahead of the clock, waited for by no batch, and nobody writing
+// to it.
 const lockUsual = statement(
   `SELECT s.subject_key, s.session_count, s.event_count
    FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[]) AS asked (subject_key, tracker_id, since, erased_at)
    JOIN subjects s USING (subject_key)
    WHERE s.oldest_at >= asked.since AND s.last_seen_at <= asked.erased_at AND s.event_count <= $5 AND EXISTS (
      SELECT 1 FROM trackers t WHERE t.id = asked.tracker_id AND t.organisation_id = $6 AND t.deleted_at IS NULL)
+   AND NOT EXISTS (SELECT 1 FROM erasure_batch_items i WHERE i.tracker_id = s.tracker_id AND i.subject_id = s.subject_id)
    FOR UPDATE OF s SKIP LOCKED`,
   'never',
 )
-const deleteEventsOfAll = statement('DELETE FROM events WHERE subject_key = ANY ($1)', 'never')
-const deleteSessionsOfAll = statement('DELETE FROM sessions WHERE subject_key = ANY ($1)', 'never')
+// Fails, and the transaction with it, when the rows are not as many as were counted: it is sent together with the commit.
+const deleteUsual = statement(
+  `WITH gone_events AS (DELETE FROM events WHERE subject_key = ANY ($1) RETURNING 1),
+     gone_sessions AS (DELETE FROM sessions WHERE subject_key = ANY ($1) RETURNING 1),
+     gone_identifiers AS (DELETE FROM identifiers WHERE subject_key = ANY ($1)),
+     gone_subjects AS (DELETE FROM subjects WHERE subject_key = ANY ($1)),
+     noted AS (${noteDeleted.text})
+   SELECT 1 / ((SELECT count(*) FROM gone_sessions) = $2 AND (SELECT count(*) FROM gone_events) = $3)::integer`,
+  'never',
+)
 
 const mostTogether = 16
 /** A subject with more goes alone, so that nobody has to wait for it. */
@@ -63,33 +73,32 @@ interface KeyedErasure extends SubjectErasure {
 }
 
 /**
- * Erasures of an organisation wait for each other from their entry in its ledger to their commit. So those that are asked for at one
- * moment share a transaction. What is not as usual has one of its own.
+ * Erasures of an organisation wait for each other from their entry in its ledger to their commit. So those that come while others are
+ * under way share a transaction. What is not as usual has one of its own.
  */
 export function subjectErasure(connections: Connections): SubjectStore['erase'] {
-  // On a cluster each subject is on a shard of its own.
-  const most = connections.isDistributed ? 1 : mostTogether
-  const erase = batcher(most, async (erasures: readonly KeyedErasure[]) => {
-    const byOrganisation = Map.groupBy(erasures, ({ view }) => view.organisationId)
-    const together = new Map(Array.from(byOrganisation, ([id, those]) => [id, eraseUsual(those)]))
-    // Each is answered as soon as it is done.
-    return erasures.map((erasure) => ({
-      outcome: outcomeOf(erasure, together.get(erasure.view.organisationId)),
-    }))
-  })
+  const gathered = new Map<string, (erasure: KeyedErasure) => Promise<ErasedSubject | null>>()
 
-  async function outcomeOf(
-    erasure: KeyedErasure,
-    together: ReturnType<typeof eraseUsual> | undefined,
-  ): Promise<ErasedSubject | null> {
-    return (await together)?.get(erasure) ?? eraseAlone(erasure)
+  function gather(organisationId: string) {
+    const known = gathered.get(organisationId)
+    if (known) return known
+    const fresh = batcher(
+      mostTogether,
+      async (erasures: readonly KeyedErasure[]) => {
+        const done = await eraseUsual(organisationId, erasures)
+        return erasures.map((erasure) => done.get(erasure) ?? null)
+      },
+      { inTurn: true },
+    )
+    gathered.set(organisationId, fresh)
+    return fresh
   }
 
   /** Erases those of one organisation that are as usual, in one transaction. What is not in its result is not done. */
-  async function eraseUsual(erasures: readonly KeyedErasure[]): Promise<Map<KeyedErasure, ErasedSubject>> {
-    const [first] = erasures
-    if (!first || erasures.length === 1) return new Map()
-    const { organisationId } = first.view
+  async function eraseUsual(
+    organisationId: string,
+    erasures: readonly KeyedErasure[],
+  ): Promise<Map<KeyedErasure, ErasedSubject>> {
     // Of two erasures of one subject the second finds nothing.
     const byKey = new Map(erasures.map((erasure) => [erasure.key, erasure]))
     const asked = [...byKey.values()]
@@ -101,34 +110,21 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
     ]
     try {
       return await connections.transaction(async (run) => {
-        const { rows } = await run(lockUsual, [...columns, mostEvents, organisationId])
-        if (rows.length === 0) return new Map()
-        const keys = rows.map((row) => text(row, 'subject_key'))
-        const found = keys.flatMap((key) => byKey.get(key) ?? [])
-        const [events, sessions, , , settleItems, ledger] = await Promise.all([
-          run(deleteEventsOfAll, [keys]),
-          run(deleteSessionsOfAll, [keys]),
-          run(deleteIdentifiersOfAll, [keys]),
-          deleteSubjects(run, keys),
-          holdWaiting(run, found),
+        const [{ rows }, ledger] = await Promise.all([
+          run(lockUsual, [...columns, mostEvents, organisationId]),
           holdLedger(run, organisationId),
         ])
-        noteDeletion(run)
-        const deleted = { sessions: 0, events: 0 }
+        if (rows.length === 0) return new Map()
+        const counted = { sessions: 0, events: 0 }
         const left = rows.flatMap((row) => {
           const erasure = byKey.get(text(row, 'subject_key'))
           if (!erasure) return []
           const counts = { sessions: integer(row, 'session_count'), events: integer(row, 'event_count') }
-          deleted.sessions += counts.sessions
-          deleted.events += counts.events
-          return {
-            erasure,
-            ...leaveBehind(run, { ledger, settleItems }, erasure, counts, erasure.mark.erasedAt),
-          }
+          counted.sessions += counts.sessions
+          counted.events += counts.events
+          return { erasure, ...leaveBehind(run, ledger, erasure, counts, erasure.mark.erasedAt) }
         })
-        if (deleted.events !== events.rowCount || deleted.sessions !== sessions.rowCount) {
-          throw new Error('Subjects held other rows than were counted.')
-        }
+        run(deleteUsual, [left.map(({ erasure }) => erasure.key), counted.sessions, counted.events])
         return new Map(left.map(({ erasure, prove }) => [erasure, prove()]))
       })
     } catch (error) {
@@ -162,39 +158,46 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
         run(deleteSessions, [key]),
         run(deleteIdentifiers, [key]),
         run(deleteSubject, [key]),
-        holdWaiting(run, [erasure]),
+        holdWaiting(run, erasure),
         holdLedger(run, organisationId),
       ])
-      noteDeletion(run)
+      run(noteDeleted)
       const counts = { sessions: sessions.rowCount ?? 0, events: events.rowCount ?? 0 }
       const newestAt = newest?.rows[0] ? integerOrNull(newest.rows[0], 'newest') : null
       const refusedUntil = Math.max(erasedAt, newestAt ?? erasedAt)
-      return leaveBehind(run, { ledger, settleItems }, erasure, counts, refusedUntil).prove()
+      const { facts, prove } = leaveBehind(run, ledger, erasure, counts, refusedUntil)
+      settleItems(facts)
+      return prove()
     })
   }
 
   return async (view, subjectId, mark, note) => {
     const key = subjectKeyText(view.trackerId, subjectId)
-    return (await erase({ key, view, subjectId, mark, note })).outcome
+    const erasure = { key, view, subjectId, mark, note }
+    // On a cluster each subject is on a shard of its own.
+    if (connections.isDistributed) return eraseAlone(erasure)
+    return (await gather(view.organisationId)(erasure)) ?? eraseAlone(erasure)
   }
 }
 
 /** Leaves behind what an erasure must, sent together with the commit; tells of it once the ledger has all entries of the transaction. */
 function leaveBehind(
   run: Run,
-  { ledger, settleItems }: { ledger: HeldLedger; settleItems: SettleItems },
-  erasure: SubjectErasure,
+  ledger: HeldLedger,
+  { view, mark, note }: SubjectErasure,
   counts: SubjectCounts,
   refusedUntil: number,
-): { prove(): ErasedSubject } {
-  const { view, mark, note } = erasure
+): { facts: ErasureFacts; prove(): ErasedSubject } {
   const { trackerId, organisationId } = view
   const { erasedAt, digest, commitment } = mark
   const alreadyErased = counts.sessions === 0 && counts.events === 0
   const record = formatRecord({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
   const ledgerIndex = ledger.append(record)
   leaveTombstone(run, { organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex })
-  leaveNote(run, note, { counts, ledgerIndex })
-  settleItems(erasure, { counts, ledgerIndex })
-  return { prove: () => ({ counts, record, proof: ledger.tree.prove(ledgerIndex), refusedUntil }) }
+  const facts = { counts, ledgerIndex }
+  leaveNote(run, note, facts)
+  return {
+    facts,
+    prove: () => ({ counts, record, proof: ledger.tree.prove(ledgerIndex), refusedUntil }),
+  }
 }

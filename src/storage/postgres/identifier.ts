@@ -28,10 +28,6 @@ const put = statement(
 )
 
 export const deleteIdentifiers = statement('DELETE FROM identifiers WHERE subject_key = $1')
-export const deleteIdentifiersOfAll = statement(
-  'DELETE FROM identifiers WHERE subject_key = ANY ($1)',
-  'never',
-)
 
 /** What the subject with `key` is known by since an instant, as JSON. */
 export const identifiersAsSeen = (since: string, key: string) =>

@@ -2,6 +2,7 @@ import type { LedgerStore } from '../../domain/ledger.ts'
 import { formatEdge, GrowingTree, hashLeaf, lastLeafOf } from '../../domain/merkle-tree.ts'
 import { toEdge, toHashes, toLedgerEntry } from '../rows/ledger.ts'
 import type { Connections } from './connections.ts'
+import { joiningDeletions } from './scrub.ts'
 import { statement } from './statement.ts'
 import type { Run } from './transact.ts'
 
@@ -16,8 +17,8 @@ export const list = statement(
    ORDER BY ledger_index LIMIT $3`,
 )
 
-// Whoever appends has the ledger to itself until its transaction ends. By then every other lock is taken, so nobody waits in a circle.
-const lockLedger = statement('SELECT pg_advisory_xact_lock($1, hashtext($2))')
+// Whoever appends has the ledger to itself until its transaction ends. Its subjects are locked by then, so nobody waits in a circle.
+const lockLedger = statement(`SELECT pg_advisory_xact_lock($1, hashtext($2)), ${joiningDeletions}`)
 const ledgerLocks = 1_279_611_754
 const insert = statement(
   'INSERT INTO ledger_entries (organisation_id, ledger_index, record, edge) VALUES ($1, $2, $3, $4)',
@@ -38,7 +39,7 @@ export function ledgerStore(connections: Connections): LedgerStore {
   }
 }
 
-/** Keeps an organisation's ledger to this transaction from here on. */
+/** Keeps an organisation's ledger to this transaction from here on. It joins the deletions: who appends, deletes. */
 export async function holdLedger(run: Run, organisationId: string): Promise<HeldLedger> {
   const [, { rows }] = await Promise.all([
     run(lockLedger, [ledgerLocks, organisationId]),

@@ -6,11 +6,13 @@ import type { Run } from './transact.ts'
 
 /** Held together by the deletions that are under way, and for a moment by a scrub alone. */
 const deletionsLock = 1_279_611_753
+/** What joins the deletions that are under way, until the transaction ends. `noteDeleted` comes in a statement behind it. */
+export const joiningDeletions = `pg_advisory_xact_lock_shared(${deletionsLock})`
 
 const state = statement('SELECT deleted_round > scrubbed_round AS is_due, scrubbed_at FROM scrubs')
 const awaitDeletions = statement(`SELECT pg_advisory_xact_lock(${deletionsLock})`)
-const joinDeletions = statement(`SELECT pg_advisory_xact_lock_shared(${deletionsLock})`)
-const noteDeleted = statement('UPDATE scrubs SET deleted_round = round WHERE deleted_round < round')
+const joinDeletions = statement(`SELECT ${joiningDeletions}`)
+export const noteDeleted = statement('UPDATE scrubs SET deleted_round = round WHERE deleted_round < round')
 const openRound = statement('UPDATE scrubs SET round = round + 1 RETURNING round')
 const noteScrubbed = statement('UPDATE scrubs SET scrubbed_round = $1, scrubbed_at = $2')
 
