@@ -156,6 +156,11 @@ export class GrowingTree {
     return this.#last?.size ?? 0
   }
 
+  get head(): TreeHead {
+    this.#head ??= headAt(this.#last)
+    return this.#head
+  }
+
   append(leaf: Buffer): Edge {
     const edge = appendLeaf(this.#last, leaf)
     this.#appended.push(edge)
@@ -166,10 +171,10 @@ export class GrowingTree {
 
   prove(index: number): InclusionProof {
     if (index < this.#from) throw new Error('Only what was appended here can be proven.')
-    this.#head ??= headAt(this.#last)
-    const path = inclusionPath(index, this.#head.size)
+    const { head } = this
+    const path = inclusionPath(index, head.size)
     const hashes = path.map((subtrees) => join(subtrees.map((subtree) => this.#hashOf(subtree))))
-    return { index, path: hashes.map((hash) => hash.toString('base64')), head: this.#head }
+    return { index, path: hashes.map((hash) => hash.toString('base64')), head }
   }
 
   /** Beside the way from a new leaf to the root stand only subtrees that new leaves complete, and peaks of the tree before. */

@@ -1,7 +1,7 @@
 import type { ActivityNote } from './activity.ts'
 import type { Instant } from './instant.ts'
 import type { MaybePromise } from './maybe-promise.ts'
-import type { InclusionProof } from './merkle-tree.ts'
+import type { InclusionProof, TreeHead } from './merkle-tree.ts'
 import type { Page } from './page.ts'
 import type { SubjectCounts } from './subject-counts.ts'
 import type { SubjectIdentifier } from './subject-identifier.ts'
@@ -76,12 +76,14 @@ export interface SubjectStore {
    * Deletes a subject with all its sessions, events and identifiers in one transaction, and tells what of it was still to be seen:
    * zeros when nothing was. `null`, with nothing deleted, when the tracker is not visible to the organisation. Leaves behind in the
    * same transaction, zeros or not: a tombstone, an entry of the organisation's ledger, and `note` with the counts. Items of batches
-   * that wait for it are settled with it. Does not block other requests.
+   * that wait for it are settled with it. Does not block other requests. May tell of the ledger's head before it is stored, so that
+   * the head is signed meanwhile.
    */
   erase(
     tracker: TrackerView,
     subjectId: string,
     mark: ErasureMark,
     note?: ActivityNote,
+    onHead?: (head: TreeHead) => void,
   ): Promise<ErasedSubject | null>
 }

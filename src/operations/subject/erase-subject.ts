@@ -3,6 +3,7 @@ import { notFound } from '../../domain/errors.ts'
 import type { Clock, Instant } from '../../domain/instant.ts'
 import type { Journal } from '../../domain/journal.ts'
 import { type Keyring, subjectCommitment } from '../../domain/keyring.ts'
+import type { TreeHead } from '../../domain/merkle-tree.ts'
 import type { Randomness } from '../../domain/randomness.ts'
 import { formatReceipt } from '../../domain/receipt.ts'
 import type { SubjectStore } from '../../domain/subject.ts'
@@ -56,13 +57,14 @@ export async function eraseSubject(
       return keyring.sealNonce(nonce, commitment)
     },
   }
-  const erased = await deps.subjects.erase(tracker, subjectId, mark, note)
+  // What is signed is kept for a moment.
+  const sign = (head: TreeHead) => keyring.signCheckpoint(organisationId, head)
+  const erased = await deps.subjects.erase(tracker, subjectId, mark, note, sign)
   if (erased === null) throw notFound('This tracker')
   const { counts, record, proof, refusedUntil } = erased
   const entry = { kind: 'erasure', organisationId, index: proof.index, record, trackerId, erasedAt } as const
   await deps.journal?.append([{ ...entry, tombstone: { digest, refusedUntil } }])
-  const checkpoint = keyring.signCheckpoint(organisationId, proof.head)
-  const receipt = formatReceipt({ nonce, record }, proof, checkpoint)
+  const receipt = formatReceipt({ nonce, record }, proof, sign(proof.head))
   const alreadyErased = counts.sessions === 0 && counts.events === 0
   return { alreadyErased, counts, erasedAt, ledgerIndex: proof.index, receipt }
 }

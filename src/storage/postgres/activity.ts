@@ -12,7 +12,7 @@ import { numbered, statement } from './statement.ts'
 import type { Run } from './transact.ts'
 
 const columns = noteColumns.join(', ')
-const insert = statement(
+export const insertNote = statement(
   `INSERT INTO activity (${columns}) VALUES (${noteColumns.map((_, index) => `$${index + 1}`).join(', ')})`,
 )
 
@@ -38,7 +38,7 @@ export function activityStore(connections: Connections): ActivityStore {
 
 /** Leaves an entry behind, within the transaction of the change it tells of. */
 export function leaveNote(run: Run, note: ActivityNote | undefined, erasure?: ErasureFacts): void {
-  if (note) run(insert, noteValues(note, erasure))
+  if (note) run(insertNote, noteValues(note, erasure))
 }
 
 /** Deletes the earliest entries that have aged out, in one transaction. */

@@ -1,21 +1,23 @@
 import type { ErasureFacts } from '../../domain/activity.ts'
 import { batcher } from '../../domain/batcher.ts'
+import type { TreeHead } from '../../domain/merkle-tree.ts'
 import { formatRecord } from '../../domain/receipt.ts'
 import type { ErasedSubject, SubjectStore } from '../../domain/subject.ts'
 import type { SubjectCounts } from '../../domain/subject-counts.ts'
+import { noteValues } from '../rows/activity.ts'
 import { integer, integerOrNull, text } from '../rows/row.ts'
 import type { SubjectErasure } from '../subject-erasure.ts'
-import { leaveNote } from './activity.ts'
+import { insertNote, leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
 import { holdWaiting } from './erasure-batch.ts'
 import { isConnectionLost } from './failures.ts'
 import { holdTrackers, takeTurn } from './hold-owner.ts'
 import { deleteIdentifiers } from './identifier.ts'
 import { subjectKeyText } from './key-text.ts'
-import { type HeldLedger, holdLedger } from './ledger.ts'
+import { type HeldLedger, holdLedger, insertEntry } from './ledger.ts'
 import { noteDeleted } from './scrub.ts'
-import { statement } from './statement.ts'
-import { leaveTombstone } from './tombstone.ts'
+import { combine, statement } from './statement.ts'
+import { insertTombstone, tombstoneValues } from './tombstone.ts'
 import { visible } from './tracker.ts'
 import type { Run } from './transact.ts'
 
@@ -64,12 +66,15 @@ const deleteUsual = statement(
   'never',
 )
 
+const leaveAll = combine(insertEntry, insertTombstone, insertNote)
+
 const mostTogether = 16
 /** A subject with more goes alone, so that nobody has to wait for it. */
 const mostEvents = 1_000
 
 interface KeyedErasure extends SubjectErasure {
   key: string
+  onHead: ((head: TreeHead) => void) | undefined
 }
 
 /**
@@ -125,6 +130,8 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
           return { erasure, ...leaveBehind(run, ledger, erasure, counts, erasure.mark.erasedAt) }
         })
         run(deleteUsual, [left.map(({ erasure }) => erasure.key), counted.sessions, counted.events])
+        // Once the commit is on its way. They share their head.
+        setImmediate(() => left[0]?.erasure.onHead?.(ledger.tree.head))
         return new Map(left.map(({ erasure, prove }) => [erasure, prove()]))
       })
     } catch (error) {
@@ -171,33 +178,42 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
     })
   }
 
-  return async (view, subjectId, mark, note) => {
+  /** Leaves behind what an erasure must, sent together with the commit; tells of it once the ledger has all entries of the transaction. */
+  function leaveBehind(
+    run: Run,
+    ledger: HeldLedger,
+    { view, mark, note }: SubjectErasure,
+    counts: SubjectCounts,
+    refusedUntil: number,
+  ): { facts: ErasureFacts; prove(): ErasedSubject } {
+    const { trackerId, organisationId } = view
+    const { erasedAt, digest, commitment } = mark
+    const alreadyErased = counts.sessions === 0 && counts.events === 0
+    const record = formatRecord({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
+    const { index: ledgerIndex, values: entry } = ledger.append(record)
+    const facts = { counts, ledgerIndex }
+    const tombstone = tombstoneValues({
+      ...{ organisationId, trackerId, digest },
+      ...{ erasedAt, refusedUntil, ledgerIndex },
+    })
+    if (note && !connections.isDistributed) {
+      run(leaveAll, [...entry, ...tombstone, ...noteValues(note, facts)])
+    } else {
+      run(insertEntry, entry)
+      run(insertTombstone, tombstone)
+      leaveNote(run, note, facts)
+    }
+    return {
+      facts,
+      prove: () => ({ counts, record, proof: ledger.tree.prove(ledgerIndex), refusedUntil }),
+    }
+  }
+
+  return async (view, subjectId, mark, note, onHead) => {
     const key = subjectKeyText(view.trackerId, subjectId)
-    const erasure = { key, view, subjectId, mark, note }
+    const erasure = { key, view, subjectId, mark, note, onHead }
     // On a cluster each subject is on a shard of its own.
     if (connections.isDistributed) return eraseAlone(erasure)
     return (await gather(view.organisationId)(erasure)) ?? eraseAlone(erasure)
-  }
-}
-
-/** Leaves behind what an erasure must, sent together with the commit; tells of it once the ledger has all entries of the transaction. */
-function leaveBehind(
-  run: Run,
-  ledger: HeldLedger,
-  { view, mark, note }: SubjectErasure,
-  counts: SubjectCounts,
-  refusedUntil: number,
-): { facts: ErasureFacts; prove(): ErasedSubject } {
-  const { trackerId, organisationId } = view
-  const { erasedAt, digest, commitment } = mark
-  const alreadyErased = counts.sessions === 0 && counts.events === 0
-  const record = formatRecord({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
-  const ledgerIndex = ledger.append(record)
-  leaveTombstone(run, { organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex })
-  const facts = { counts, ledgerIndex }
-  leaveNote(run, note, facts)
-  return {
-    facts,
-    prove: () => ({ counts, record, proof: ledger.tree.prove(ledgerIndex), refusedUntil }),
   }
 }

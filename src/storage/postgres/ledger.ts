@@ -3,7 +3,7 @@ import { formatEdge, GrowingTree, hashLeaf, lastLeafOf } from '../../domain/merk
 import { toEdge, toHashes, toLedgerEntry } from '../rows/ledger.ts'
 import type { Connections } from './connections.ts'
 import { joiningDeletions } from './scrub.ts'
-import { statement } from './statement.ts'
+import { statement, type Value } from './statement.ts'
 import type { Run } from './transact.ts'
 
 const last = statement(
@@ -20,7 +20,7 @@ export const list = statement(
 // Whoever appends has the ledger to itself until its transaction ends. Its subjects are locked by then, so nobody waits in a circle.
 const lockLedger = statement(`SELECT pg_advisory_xact_lock($1, hashtext($2)), ${joiningDeletions}`)
 const ledgerLocks = 1_279_611_754
-const insert = statement(
+export const insertEntry = statement(
   'INSERT INTO ledger_entries (organisation_id, ledger_index, record, edge) VALUES ($1, $2, $3, $4)',
 )
 
@@ -51,8 +51,7 @@ export async function holdLedger(run: Run, organisationId: string): Promise<Held
     append(record) {
       const edge = tree.append(hashLeaf(record))
       const index = edge.size - 1
-      run(insert, [organisationId, index, record, formatEdge(edge)])
-      return index
+      return { index, values: [organisationId, index, record, formatEdge(edge)] }
     },
   }
 }
@@ -60,6 +59,6 @@ export async function holdLedger(run: Run, organisationId: string): Promise<Held
 /** A ledger that nobody else appends to before the transaction has ended. */
 export interface HeldLedger {
   tree: GrowingTree
-  /** Tells the index of the entry. */
-  append(record: string): number
+  /** Appends to the tree, and tells the index of the entry and with which values it is to be inserted. */
+  append(record: string): { index: number; values: readonly Value[] }
 }

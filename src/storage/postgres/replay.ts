@@ -6,10 +6,10 @@ import { integer, text } from '../rows/row.ts'
 import type { Connections } from './connections.ts'
 import { holdOrganisationRow } from './hold-owner.ts'
 import { subjectKeyText } from './key-text.ts'
-import { holdLedger, list } from './ledger.ts'
+import { holdLedger, insertEntry, list } from './ledger.ts'
 import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'
-import { findTombstones, leaveTombstone } from './tombstone.ts'
+import { findTombstones, insertTombstone, tombstoneValues } from './tombstone.ts'
 import type { Run } from './transact.ts'
 
 const guarded = statement('SELECT DISTINCT tracker_id FROM tombstones ORDER BY tracker_id', 'any')
@@ -78,11 +78,12 @@ async function appendEntries(
       if (known.get(index) === record) continue
       throw LedgerConflict.other(organisationId, index)
     }
-    ledger.append(record)
+    run(insertEntry, ledger.append(record).values)
     known.set(index, record)
     appended.entries += 1
     if (!tombstone) continue
-    leaveTombstone(run, { organisationId, trackerId, erasedAt, ledgerIndex: index, ...tombstone })
+    const left = { organisationId, trackerId, erasedAt, ledgerIndex: index, ...tombstone }
+    run(insertTombstone, tombstoneValues(left))
     appended.tombstones += 1
   }
   return appended

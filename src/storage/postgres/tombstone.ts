@@ -6,7 +6,7 @@ import { integer, type Row, text } from '../rows/row.ts'
 import { beyondLedger, newest } from '../rows/tombstone.ts'
 import type { Connections } from './connections.ts'
 import { keyText } from './key-text.ts'
-import { statement } from './statement.ts'
+import { statement, type Value } from './statement.ts'
 import type { Run } from './transact.ts'
 
 const columns = 'tracker_id, digest, organisation_id, ledger_index, erased_at, refused_until'
@@ -24,7 +24,9 @@ const firstKept = statement(
   'any',
 )
 const sweep = statement('DELETE FROM tombstones WHERE erased_at < $1', 'any')
-const insert = statement(`INSERT INTO tombstones (${columns}) VALUES ($1, $2, $3, $4, $5, $6)`)
+export const insertTombstone = statement(
+  `INSERT INTO tombstones (${columns}) VALUES ($1, $2, $3, $4, $5, $6)`,
+)
 const anyOf = statement('SELECT 1 FROM tombstones WHERE tracker_id = $1 LIMIT 1', 'any')
 const latest = statement(
   `SELECT tracker_id, digest, max(refused_until)::bigint AS refused_until
@@ -66,10 +68,10 @@ export function tombstoneStore(connections: Connections): TombstoneStore {
   }
 }
 
-/** Leaves a tombstone behind, within the transaction of its erasure. */
-export function leaveTombstone(run: Run, tombstone: Tombstone): void {
+/** With which values a tombstone is inserted, within the transaction of its erasure. */
+export function tombstoneValues(tombstone: Tombstone): Value[] {
   const { trackerId, digest, organisationId, ledgerIndex, erasedAt, refusedUntil } = tombstone
-  run(insert, [trackerId, keyText(digest), organisationId, ledgerIndex, erasedAt, refusedUntil])
+  return [trackerId, keyText(digest), organisationId, ledgerIndex, erasedAt, refusedUntil]
 }
 
 /** A subject, as far as its tombstones go. */
