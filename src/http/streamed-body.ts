@@ -8,6 +8,9 @@ import { Spool, type SpoolRoom } from './spool.ts'
 /** How long a client may take nothing at all. */
 const longestStallMs = 30_000
 
+/** How much is gathered, in characters, before it is sent: each time is a call of the system, and wakes the client. */
+const gatheredLength = 64 * 1024
+
 /** How a streamed answer can be packed, what is best first. */
 export const streamEncodings = ['zstd', 'gzip'] as const
 
@@ -35,6 +38,7 @@ export class StreamedBody {
   readonly #options: StreamOptions
   readonly #spool: Spool
   #sending: Promise<void> | null = null
+  #gathered = ''
   #isGone = false
 
   constructor(response: ServerResponse, options: StreamOptions) {
@@ -50,17 +54,26 @@ export class StreamedBody {
   /** Throws `ClientGone` when nobody is there to take it. */
   async add(text: string): Promise<void> {
     if (this.#isGone) throw new ClientGone()
+    this.#gathered += text
+    const isFirst = this.#sending === null
     if (this.#sending === null) {
       this.#options.begin()
       this.#sending = this.#send()
       // Whoever waits for the end hears of it.
       this.#sending.catch(() => {})
     }
-    await this.#spool.add(text)
+    if (isFirst || this.#gathered.length >= gatheredLength) await this.#passOn()
+  }
+
+  #passOn(): Promise<void> {
+    const text = this.#gathered
+    this.#gathered = ''
+    return this.#spool.add(text)
   }
 
   /** Resolves when the client has been sent all of it. */
   async end(): Promise<void> {
+    await this.#passOn()
     this.#spool.end()
     await this.#sending
     if (this.#isGone) throw new ClientGone()

@@ -1,5 +1,6 @@
 import { Client, type ClientBase, type ClientConfig, type PoolClient, types } from 'pg'
 import type { Row, Values } from '../rows/row.ts'
+import { ask, askForValues } from './ask.ts'
 import { BatchingSocket } from './batching-socket.ts'
 import { toFailure } from './failures.ts'
 import { Readers } from './readers.ts'
@@ -114,10 +115,7 @@ export class Connections {
   /** Like `read`, with rows as their values. */
   readValues(statement: Statement, values: readonly Value[]): Promise<Values[]> {
     return this.#whileOpen(() =>
-      this.#readers.read(async (client) => {
-        const asked = { ...statement, values: [...values], rowMode: 'array' as const }
-        return (await client.query<unknown[]>(asked)).rows
-      }),
+      this.#readers.read((client) => askForValues(client, { ...statement, values: [...values] })),
     )
   }
 
@@ -202,7 +200,7 @@ export class Connections {
 
 function rowsOf(readers: Readers, statement: Statement, values: readonly Value[]): Promise<Row[]> {
   return readers.read(async (client) => {
-    const { rows } = await client.query<Row>({ ...statement, values: [...values] })
+    const { rows } = await ask(client, { ...statement, values: [...values] })
     return rows
   })
 }

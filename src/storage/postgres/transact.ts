@@ -1,5 +1,6 @@
 import type { Pool, PoolClient, QueryResult } from 'pg'
 import type { Row } from '../rows/row.ts'
+import { ask } from './ask.ts'
 import { isConflict, isConnectionLost } from './failures.ts'
 import type { Statement, Value } from './statement.ts'
 
@@ -62,8 +63,8 @@ async function attemptOnce<Result>(
     // Where statements can be sent behind each other, none need wait; should this one fail, all behind it do.
     let last: Promise<unknown> = begun
     const run: Run = ({ name, text }, values = []) => {
-      const ask = () => client.query<Row>({ name, text, values: [...values] })
-      const asked = client.pipeline ? ask() : last.then(ask, ask)
+      const send = () => ask(client, { name, text, values: [...values] })
+      const asked = client.pipeline ? send() : last.then(send, send)
       last = asked
       const answered = Promise.all([asked, begun]).then(([result]) => result)
       sent.add(answered)
