@@ -69,6 +69,9 @@ export async function withClient<Result>(
   }
 }
 
+/** Runs one statement that only reads, and hands over its rows as their values. */
+export type ReadValues = (statement: Statement, values: readonly Value[]) => Promise<Values[]>
+
 /** All connections of this process to one PostgreSQL. They come when they are needed, and again after the server was away. */
 export class Connections {
   readonly url: string
@@ -145,8 +148,12 @@ export class Connections {
   }
 
   /** Runs `work`, which only reads, at one moment of the store, however long it takes: waits for no other work, nor keeps it waiting. */
-  atOneMoment<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    return this.#whileOpen(() => this.#exporters.run((_, run) => work(run)))
+  atOneMoment<Result>(work: (read: ReadValues) => Promise<Result>): Promise<Result> {
+    return this.#whileOpen(() =>
+      this.#exporters.run((client) =>
+        work((statement, values) => askForValues(client, { ...statement, values: [...values] })),
+      ),
+    )
   }
 
   /** Does `work` while holding a lock that only one process can have; `null` when another has it. It dies with its connection. */

@@ -2,15 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ExportStore, TakePart } from '../../domain/subject-export.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { eventColumns, toExportedEvent } from '../rows/event.ts'
-import type { Row, Values } from '../rows/row.ts'
+import type { Values } from '../rows/row.ts'
 import { sessionColumns, toExportedSession } from '../rows/session.ts'
 import { toRecord, toSummary } from '../rows/subject.ts'
-import type { Connections } from './connections.ts'
+import type { Connections, ReadValues } from './connections.ts'
 import { subjectKeyText } from './key-text.ts'
 import { heldBefore, withinPage } from './present-subject.ts'
 import { type Statement, statement } from './statement.ts'
 import { readOne } from './subject-as-seen.ts'
-import type { Run } from './transact.ts'
 
 /** How many rows a statement finds at most. It also ends at about a mebibyte of what was collected. */
 const rowsAtOnce = 300
@@ -38,25 +37,25 @@ const listEvents = statement(
 export function exportStore(connections: Connections): ExportStore {
   return {
     subject: (view, subjectId, take) =>
-      connections.atOneMoment((run) => handOver(run, view, subjectId, take)),
+      connections.atOneMoment((read) => handOver(read, view, subjectId, take)),
   }
 }
 
 async function handOver(
-  run: Run,
+  read: ReadValues,
   { trackerId, organisationId, since }: TrackerView,
   subjectId: string,
   take: TakePart,
 ): Promise<boolean> {
   const key = subjectKeyText(trackerId, subjectId)
-  const [found] = valuesOf((await run(readOne, [since, key, organisationId])).rows)
+  const [found] = await read(readOne, [since, key, organisationId])
   if (!found) return false
   await take({ kind: 'record', record: toRecord(toSummary(found), found[5], found[6]) })
   const pagesOf = <Item>(
     list: Statement,
     toItem: (row: Values) => Item,
     positionOf: (item: Item) => Position,
-  ) => pages((after) => run(list, [key, since, ...after, rowsAtOnce]), toItem, positionOf)
+  ) => pages((after) => read(list, [key, since, ...after, rowsAtOnce]), toItem, positionOf)
   const sessions = pagesOf(listSessions, toExportedSession, ({ startedAt, sessionId }) => [
     startedAt,
     sessionId,
@@ -74,13 +73,13 @@ type Position = [at: number, id: string]
  * side waits for the other, and yet the database and this process are hardly ever busy for one export both.
  */
 async function* pages<Item>(
-  read: (after: Position) => Promise<{ rows: Row[] }>,
+  read: (after: Position) => Promise<Values[]>,
   toItem: (row: Values) => Item,
   positionOf: (item: Item) => Position,
 ): AsyncGenerator<Item[]> {
   let asked = read([beforeAll, ''])
   for (;;) {
-    const rows = valuesOf((await asked).rows)
+    const rows = await asked
     const last = rows.at(-1)
     if (last === undefined) return
     for (let from = 0; from < rows.length; from += rowsPerTurn) {
@@ -93,8 +92,4 @@ async function* pages<Item>(
       yield rows.slice(from, from + rowsPerTurn).map(toItem)
     }
   }
-}
-
-function valuesOf(rows: readonly Row[]): Values[] {
-  return rows.map((row) => Object.values(row))
 }

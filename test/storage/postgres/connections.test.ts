@@ -72,8 +72,8 @@ describe('connections to PostgreSQL', () => {
       return process.memoryUsage().heapUsed / 1_000_000
     }
     const before = heapMb()
-    const grown = await connections.atOneMoment(async (run) => {
-      for (let count = 0; count < 100; count++) await run(large)
+    const grown = await connections.atOneMoment(async (read) => {
+      for (let count = 0; count < 100; count++) await read(large, [])
       return heapMb() - before
     })
     assert.ok(grown < 20, `${grown} MB`)
