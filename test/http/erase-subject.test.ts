@@ -5,7 +5,7 @@ import { openRawConnection, requestText } from '../support/raw-http.ts'
 import { anHourAgo, startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
-const shop = await startShop({ after }, { scopes: ['analytics:delete-data'] })
+const shop = await startShop({ after }, { scopes: ['analytics:delete-data'], writesHere: false })
 const { key } = shop
 const viewer = (await shop.createKey(shop.organisationId, ['analytics:view'])).keyString
 

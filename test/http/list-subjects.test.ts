@@ -3,12 +3,12 @@ import { after, describe, test } from 'node:test'
 import { formatInstant, type Instant } from '../../src/domain/instant.ts'
 import { dataOf, errorOf, listIn, problemFields, textIn } from '../support/answers.ts'
 import { always } from '../support/rows.ts'
-import { anHourAgo, type Shop, startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
+import { anHourAgo, startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 import { eraseIn } from '../support/test-keyring.ts'
 
 const minute = 60_000
 
-const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
 // Last seen in this order, b and c at the same instant.
 const lastSeen: [subjectId: string, lastSeenAt: Instant][] = [
   ['d', anHourAgo],
@@ -19,9 +19,13 @@ const lastSeen: [subjectId: string, lastSeenAt: Instant][] = [
 ]
 for (const [subjectId, startedAt] of lastSeen) await shop.ingest(visit(subjectId, { startedAt }))
 
+/** A tracker that nobody else looks at. */
+const ownTracker = () => shop.createTracker(shop.organisationId)
+const pathOf = (trackerId: string) => `/v1/analytics/trackers/${trackerId}/subjects`
+
 /** The ids of a whole list, page by page. */
 async function walk(
-  { ask, key }: Pick<Shop, 'ask' | 'key'>,
+  trackerId: string,
   query: Record<string, string> = {},
   between: () => Promise<void> = async () => {},
 ): Promise<string[]> {
@@ -29,7 +33,7 @@ async function walk(
   let cursor: unknown = null
   do {
     const parameters = new URLSearchParams({ ...query, ...(typeof cursor === 'string' && { cursor }) })
-    const data = dataOf(await ask(`${subjectsPath}?${parameters}`, { key }))
+    const data = dataOf(await shop.ask(`${pathOf(trackerId)}?${parameters}`, { key: shop.key }))
     ids.push(...listIn(data, 'subjects').map((subject) => textIn(subject, 'subjectId')))
     cursor = data.nextCursor
     await between()
@@ -38,14 +42,14 @@ async function walk(
 }
 
 describe('the list of subjects', () => {
-  test('shows of each its id, its span and its counts', async (t) => {
-    const own = await startShop(t, { scopes: ['analytics:view'] })
-    await own.ingest([
-      ...visit('anna', { sessionId: 's1', events: 3, attributes: { country: 'DE' } }),
-      ...visit('anna', { sessionId: 's2', startedAt: anHourAgo + 10 * minute, events: 2 }),
-      ...visit('berta', { startedAt: anHourAgo + minute, events: 0 }),
+  test('shows of each its id, its span and its counts', async () => {
+    const trackerId = await ownTracker()
+    await shop.ingest([
+      ...visit('anna', { trackerId, sessionId: 's1', events: 3, attributes: { country: 'DE' } }),
+      ...visit('anna', { trackerId, sessionId: 's2', startedAt: anHourAgo + 10 * minute, events: 2 }),
+      ...visit('berta', { trackerId, startedAt: anHourAgo + minute, events: 0 }),
     ])
-    assert.deepEqual(dataOf(await own.ask(subjectsPath, { key: own.key })), {
+    assert.deepEqual(dataOf(await shop.ask(pathOf(trackerId), { key: shop.key })), {
       subjects: [
         {
           subjectId: 'anna',
@@ -65,34 +69,34 @@ describe('the list of subjects', () => {
   })
 
   test('is empty for an empty tracker, however it is asked for', async () => {
-    const trackerId = await shop.createTracker(shop.organisationId)
+    const trackerId = await ownTracker()
     for (const query of [
       '',
       '?sort=-lastSeenAt',
       '?subjectIdPrefix=a',
       '?lastSeenAfter=2020-01-01T00:00:00Z',
     ]) {
-      const path = `/v1/analytics/trackers/${trackerId}/subjects${query}`
+      const path = pathOf(trackerId) + query
       assert.deepEqual(dataOf(await shop.ask(path, { key: shop.key })), { subjects: [], nextCursor: null })
     }
   })
 
   test('is a 404 for a tracker that does not exist', async () => {
-    errorOf(await shop.ask('/v1/analytics/trackers/nowhere/subjects', { key: shop.key }), 'not_found')
+    errorOf(await shop.ask(pathOf('nowhere'), { key: shop.key }), 'not_found')
   })
 
   test('ends with null also when its last page is full', async () => {
     for (const limit of ['1', '2', '5', '6']) {
-      assert.deepEqual(await walk(shop, { limit }), ['a', 'b', 'c', 'd', 'e'])
+      assert.deepEqual(await walk('shop', { limit }), ['a', 'b', 'c', 'd', 'e'])
     }
     const full = dataOf(await shop.ask(`${subjectsPath}?limit=5`, { key: shop.key }))
     assert.equal(full.nextCursor, null)
   })
 
   test('holds only the subjects of its tracker', async () => {
-    const trackerId = await shop.createTracker(shop.organisationId)
+    const trackerId = await ownTracker()
     await shop.ingest(visit('elsewhere', { trackerId }))
-    assert.ok(!(await walk(shop)).includes('elsewhere'))
+    assert.ok(!(await walk('shop')).includes('elsewhere'))
   })
 })
 
@@ -104,20 +108,20 @@ describe('its sort', () => {
   ]
   for (const [sort, ids] of orders) {
     test(`may be ${sort}, whatever the size of a page`, async () => {
-      for (const limit of ['1', '2', '3', '200']) assert.deepEqual(await walk(shop, { sort, limit }), ids)
+      for (const limit of ['1', '2', '3', '200']) assert.deepEqual(await walk('shop', { sort, limit }), ids)
     })
   }
 
   test('is subjectId by itself', async () => {
-    assert.deepEqual(await walk(shop), ['a', 'b', 'c', 'd', 'e'])
+    assert.deepEqual(await walk('shop'), ['a', 'b', 'c', 'd', 'e'])
   })
 
-  test('puts ids in the order of their characters', async (t) => {
-    const own = await startShop(t, { scopes: ['analytics:view'] })
+  test('puts ids in the order of their characters', async () => {
+    const trackerId = await ownTracker()
     const ids = ['10', '9', 'Z', 'a', 'a b', 'a!', 'aa', '\u00e4', '\ufffd', '\u{1f600}']
-    await own.ingest(ids.toReversed().flatMap((id) => visit(id)))
+    await shop.ingest(ids.toReversed().flatMap((id) => visit(id, { trackerId })))
     const expected = ids.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
-    assert.deepEqual(await walk(own, { limit: '3' }), expected)
+    assert.deepEqual(await walk(trackerId, { limit: '3' }), expected)
   })
 
   for (const sort of [
@@ -137,24 +141,23 @@ describe('its sort', () => {
 })
 
 describe('a complete walk', () => {
-  test('skips and repeats nothing while subjects come, go and stay active', async (t) => {
-    const own = await startShop(t, { scopes: ['analytics:view'] })
+  test('skips and repeats nothing while subjects come, go and stay active', async () => {
+    const trackerId = await ownTracker()
     const steady = Array.from({ length: 60 }, (_, number) => `steady-${String(number).padStart(2, '0')}`)
     const fleeting = Array.from({ length: 60 }, (_, number) => `fleeting-${String(number).padStart(2, '0')}`)
-    await own.ingest([...steady, ...fleeting].flatMap((id) => visit(id)))
+    await shop.ingest([...steady, ...fleeting].flatMap((id) => visit(id, { trackerId })))
     let turn = 0
-    const tracker = { organisationId: own.organisationId, trackerId: 'shop', since: always }
-    const walked = await walk(own, { limit: '7' }, async () => {
+    const tracker = { organisationId: shop.organisationId, trackerId, since: always }
+    const walked = await walk(trackerId, { limit: '7' }, async () => {
       turn++
-      await own.ingest([
-        ...steady.flatMap((id) =>
-          visit(id, { sessionId: `turn-${turn}`, startedAt: anHourAgo + turn * minute }),
-        ),
-        ...visit(`a-new-${turn}`),
-        ...visit(`z-new-${turn}`),
+      const [sessionId, startedAt] = [`turn-${turn}`, anHourAgo + turn * minute]
+      await shop.ingest([
+        ...steady.flatMap((id) => visit(id, { trackerId, sessionId, startedAt })),
+        ...visit(`a-new-${turn}`, { trackerId }),
+        ...visit(`z-new-${turn}`, { trackerId }),
       ])
-      await eraseIn(own.services, tracker, fleeting[turn * 3] ?? '')
-      await eraseIn(own.services, tracker, fleeting[59 - turn] ?? '')
+      await eraseIn(shop.services, tracker, fleeting[turn * 3] ?? '')
+      await eraseIn(shop.services, tracker, fleeting[59 - turn] ?? '')
     })
     assert.deepEqual(
       walked.filter((id) => id.startsWith('steady')),
@@ -165,8 +168,8 @@ describe('a complete walk', () => {
 })
 
 describe('subjectIdPrefix', () => {
-  test('keeps the ids that start with it, to the letter', async (t) => {
-    const own = await startShop(t, { scopes: ['analytics:view'] })
+  test('keeps the ids that start with it, to the letter', async () => {
+    const trackerId = await ownTracker()
     const ids = [
       'a',
       'a%',
@@ -181,18 +184,18 @@ describe('subjectIdPrefix', () => {
       'a\ud7ff',
       'a\ue000',
     ]
-    await own.ingest(ids.flatMap((id) => visit(id)))
+    await shop.ingest(ids.flatMap((id) => visit(id, { trackerId })))
     const byCharacters = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other))
     for (const subjectIdPrefix of [...ids, 'A', 'abcd', '\u{10ffff}', '.', '..', ' ']) {
       for (const limit of ['2', '200']) {
         assert.deepEqual(
-          await walk(own, { subjectIdPrefix, limit }),
+          await walk(trackerId, { subjectIdPrefix, limit }),
           ids.filter((id) => id.startsWith(subjectIdPrefix)).sort(byCharacters),
           JSON.stringify(subjectIdPrefix),
         )
       }
     }
-    assert.deepEqual(await walk(own, { subjectIdPrefix: 'ab', sort: 'subjectId' }), ['ab', 'abc'])
+    assert.deepEqual(await walk(trackerId, { subjectIdPrefix: 'ab', sort: 'subjectId' }), ['ab', 'abc'])
   })
 
   for (const prefix of ['', '\u0000', 'a\u0085', 'x'.repeat(257)]) {
@@ -222,9 +225,9 @@ describe('lastSeenAfter and lastSeenBefore', () => {
     ]
     for (const [query, ids] of rows) {
       for (const limit of ['1', '2', '200']) {
-        assert.deepEqual(await walk(shop, { ...query, limit }), ids, JSON.stringify(query))
-        assert.deepEqual(await walk(shop, { ...query, limit, sort: 'lastSeenAt' }), ids)
-        assert.deepEqual(await walk(shop, { ...query, limit, sort: '-lastSeenAt' }), ids.toReversed())
+        assert.deepEqual(await walk('shop', { ...query, limit }), ids, JSON.stringify(query))
+        assert.deepEqual(await walk('shop', { ...query, limit, sort: 'lastSeenAt' }), ids)
+        assert.deepEqual(await walk('shop', { ...query, limit, sort: '-lastSeenAt' }), ids.toReversed())
       }
     }
   })
@@ -238,9 +241,9 @@ describe('lastSeenAfter and lastSeenBefore', () => {
       shifted(-5, '-05:00'),
       at(1).replace('Z', '000Z'),
     ]) {
-      assert.deepEqual(await walk(shop, { lastSeenAfter }), ['b', 'c', 'a', 'e'], lastSeenAfter)
+      assert.deepEqual(await walk('shop', { lastSeenAfter }), ['b', 'c', 'a', 'e'], lastSeenAfter)
     }
-    assert.equal((await walk(shop, { lastSeenAfter: '2020-01-01T00:00:00Z' })).length, 5)
+    assert.equal((await walk('shop', { lastSeenAfter: '2020-01-01T00:00:00Z' })).length, 5)
   })
 
   for (const text of [
@@ -294,10 +297,10 @@ describe('filters and sorts that do not go together', () => {
   }
 })
 
-test('a subject leaves the list with its erasure', async (t) => {
-  const own = await startShop(t, { scopes: ['analytics:view', 'analytics:delete-data'] })
-  await own.ingest([...visit('anna'), ...visit('berta')])
-  dataOf(await own.ask(subjectPath('anna'), { key: own.key, method: 'DELETE' }))
+test('a subject leaves the list with its erasure', async () => {
+  const trackerId = await ownTracker()
+  await shop.ingest([...visit('anna', { trackerId }), ...visit('berta', { trackerId })])
+  dataOf(await shop.ask(subjectPath('anna', trackerId), { key: shop.key, method: 'DELETE' }))
   for (const sort of ['subjectId', 'lastSeenAt', '-lastSeenAt'])
-    assert.deepEqual(await walk(own, { sort }), ['berta'])
+    assert.deepEqual(await walk(trackerId, { sort }), ['berta'])
 })

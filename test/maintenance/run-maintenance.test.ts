@@ -65,7 +65,7 @@ async function openMaintained(t: TestContext) {
   let now = noon
 
   async function openStore(): Promise<Store> {
-    const opened = await openStoreAt(address)
+    const opened = await openStoreAt(address, { writesHere: true })
     lifetime.after(() => opened.close())
     return opened
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import { register as globalRegistry } from 'prom-client'
 import { openMetricsListener } from '../../src/metrics/metrics-listener.ts'
 import { assertRefused, commandLine, jsonLines, startServe } from '../support/command-line.ts'
@@ -12,13 +12,17 @@ import { openRawConnection } from '../support/raw-http.ts'
 import { startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-async function takenPort(t: TestContext): Promise<number> {
+const service = await startTestService({ after }, { LETHE_METRICS_PORT: '0' })
+
+/** Takes a port, until the test ends or it is given back. */
+async function listen(t: TestContext): Promise<{ port: number; close(): void }> {
   const server = createServer().listen(0, '127.0.0.1')
-  t.after(() => server.close())
+  const close = () => void server.close()
+  t.after(close)
   await once(server, 'listening')
   const address = server.address()
   assert.ok(address !== null && typeof address === 'object')
-  return address.port
+  return { port: address.port, close }
 }
 
 /** Fails unless a text keeps to what OpenMetrics asks beyond the format of Prometheus. */
@@ -52,25 +56,25 @@ function assertOpenMetrics(text: string): void {
 describe('the listener of the metrics', () => {
   it('is off unless it is asked for', async (t) => {
     for (const env of [{}, { LETHE_METRICS_PORT: '' }, { LETHE_METRICS_PORT: 'off' }]) {
-      const service = await startTestService(t, env)
-      assert.equal(service.metricsUrl, null)
+      const { metricsUrl } = await startTestService(t, env)
+      assert.equal(metricsUrl, null)
     }
   })
 
-  it('is apart from the API, which knows nothing of it', async (t) => {
-    const service = await startTestService(t, { LETHE_METRICS_PORT: '0' })
+  it('is apart from the API, which knows nothing of it', async () => {
     assert.notEqual(new URL(service.metricsUrl ?? '').port, new URL(service.url).port)
     assert.equal((await service.ask('/metrics')).status, 401)
   })
 
   it('listens where it is told to', async (t) => {
-    const service = await startTestService(t, { LETHE_METRICS_PORT: '0', LETHE_METRICS_HOST: '::1' })
-    assert.match(service.metricsUrl ?? '', /^http:\/\/\[::1\]:\d+\/metrics$/)
-    assert.match(await readText(service.metricsUrl), /^lethe_build_info/m)
+    const env = { LETHE_METRICS_PORT: '0', LETHE_METRICS_HOST: '::1' }
+    const { metricsUrl } = await startTestService(t, env)
+    assert.match(metricsUrl ?? '', /^http:\/\/\[::1\]:\d+\/metrics$/)
+    assert.match(await readText(metricsUrl), /^lethe_build_info/m)
   })
 
-  it('answers GET /metrics, and with a plain 404 anything else', async (t) => {
-    const { metricsUrl } = await startTestService(t, { LETHE_METRICS_PORT: '0' })
+  it('answers GET /metrics, and with a plain 404 anything else', async () => {
+    const { metricsUrl } = service
     const at = (path: string) => new URL(path, metricsUrl ?? '')
     assert.equal((await fetch(at('/metrics?collect=all'))).status, 200)
     for (const [method, path] of [
@@ -89,16 +93,14 @@ describe('the listener of the metrics', () => {
     }
   })
 
-  it('answers HEAD as it answers GET, without the body', async (t) => {
-    const { metricsUrl } = await startTestService(t, { LETHE_METRICS_PORT: '0' })
-    const head = await fetch(metricsUrl ?? '', { method: 'HEAD' })
+  it('answers HEAD as it answers GET, without the body', async () => {
+    const head = await fetch(service.metricsUrl ?? '', { method: 'HEAD' })
     assert.deepEqual([head.status, await head.text()], [200, ''])
     assert.equal(head.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
     assert.ok(Number(head.headers.get('content-length')) > 1_000)
   })
 
-  it('speaks OpenMetrics to whoever likes that better', async (t) => {
-    const service = await startTestService(t, { LETHE_METRICS_PORT: '0' })
+  it('speaks OpenMetrics to whoever likes that better', async () => {
     await service.ask('/healthz')
     const read = async (accept: string) => {
       const response = await fetch(service.metricsUrl ?? '', { headers: { accept } })
@@ -190,7 +192,7 @@ describe('the listener of the metrics', () => {
   })
 
   it('stops the start when its port is taken, with one line that names it and exit code 1', async (t) => {
-    const port = await takenPort(t)
+    const { port } = await listen(t)
     const env = { LETHE_METRICS_PORT: String(port), LETHE_LOG_LEVEL: 'error' }
     const outcome = await commandLine(t).runProgram(['serve'], { env })
     assertRefused(
@@ -201,10 +203,13 @@ describe('the listener of the metrics', () => {
   })
 
   it('closes again when the port of the API is taken', async (t) => {
-    const port = await takenPort(t)
-    const env = { LETHE_METRICS_PORT: '0', LETHE_PORT: String(port), LETHE_LOG_LEVEL: 'error' }
-    const outcome = await commandLine(t).runProgram(['serve'], { env })
-    assertRefused(outcome, 1, new RegExp(`^error: Port ${port} of 127\\.0\\.0\\.1 is taken. Set LETHE_PORT `))
+    const [taken, free] = [await listen(t), await listen(t)]
+    free.close()
+    const env = { LETHE_METRICS_PORT: String(free.port), LETHE_PORT: String(taken.port) }
+    await assert.rejects(startTestService(t, env), {
+      message: new RegExp(`^Port ${taken.port} of 127\\.0\\.0\\.1 is taken. Set LETHE_PORT `),
+    })
+    await assert.rejects(fetch(`http://127.0.0.1:${free.port}/metrics`))
   })
 
   it('writes what promtool takes', { skip: missing('promtool') }, async (t) => {

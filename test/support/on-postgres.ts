@@ -2,11 +2,13 @@ import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe } from 'node:test'
 
-/** This one, and what is about the limiter, the parser of HTTP or pages, whatever the store. */
+/** This one, and what is about the limiter, HTTP itself, or pages and documents, whatever the store. */
 const elsewhere = [
   'on-postgres.test.ts',
-  ...['client-addresses.test.ts', 'shared-limiter.test.ts'],
-  ...['parser-errors.test.ts', 'reference.test.ts', 'response.test.ts'],
+  ...['budget-headers.test.ts', 'budgets.test.ts', 'client-addresses.test.ts', 'shared-limiter.test.ts'],
+  ...['bodies.test.ts', 'http2.test.ts', 'parser-errors.test.ts', 'paths-and-methods.test.ts'],
+  ...['request-batches.test.ts', 'request-id.test.ts', 'response.test.ts', 'streamed-body.test.ts'],
+  ...['openapi.test.ts', 'parameters.test.ts', 'public-routes.test.ts', 'reference.test.ts'],
 ]
 
 /** Runs every test file of a folder once more, on PostgreSQL. */

@@ -48,13 +48,13 @@ export interface TestService {
 }
 
 /**
- * Starts a service. Its budgets are out of the way unless `env` sets them. Where it is only the other side of what is tested, it needs
- * no thread to write. Its clock may be off from the start.
+ * Starts a service. Its budgets are out of the way unless `env` sets them. Its clock may be off from the start. It writes as commands
+ * do: a thread costs four times as much as all the rest, and is for tests of what goes on beside a write.
  */
 export async function startTestService(
   t: Lifetime,
   env: Record<string, string> = {},
-  { writesHere = false, shiftMs = 0 } = {},
+  { writesHere = true, shiftMs = 0 } = {},
 ): Promise<TestService> {
   const lifetime = inReverse(t)
   const config = readConfig({

@@ -23,7 +23,7 @@ export async function startShop(
   {
     env,
     scopes,
-    writesHere = false,
+    writesHere = true,
   }: { env?: Record<string, string>; scopes: readonly Scope[]; writesHere?: boolean },
 ): Promise<Shop> {
   const service = await startTestService(lifetime, env, { writesHere })

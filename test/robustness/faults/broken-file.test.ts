@@ -68,7 +68,7 @@ describe('a damaged database file', () => {
     const pages = statSync(path).size / pageBytes
     // Behind the first pages, where the schema and the key are that everything needs.
     for (let page = Math.floor(pages / 3); page < pages; page += 4) spoil(path, page * pageBytes, pageBytes)
-    const service = await startTestService(t, { LETHE_STORE: `sqlite:${path}` })
+    const service = await startTestService(t, { LETHE_STORE: `sqlite:${path}` }, { writesHere: false })
     const { keyString: key } = await service.createKey('acme')
     const statuses = new Map<number, number>()
     for (const id of subjectIds.filter((_, number) => number % 3 === 0)) {
@@ -117,7 +117,7 @@ describe('a damaged database file', () => {
     const size = statSync(`${left}-wal`).size
     assert.ok(size > 20 * pageBytes)
     spoil(`${left}-wal`, Math.floor(size / 2), 3 * pageBytes)
-    const service = await startTestService(t, { LETHE_STORE: `sqlite:${left}` })
+    const service = await startTestService(t, { LETHE_STORE: `sqlite:${left}` }, { writesHere: false })
     const { keyString: key } = await service.createKey('acme')
     const { subjects } = dataOf(await service.ask(`${subjectsPath}?limit=200`, { key }))
     assert.ok(Array.isArray(subjects))

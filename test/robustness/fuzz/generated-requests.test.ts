@@ -4,6 +4,6 @@ import { requestTests } from './requests/request-tests.ts'
 const isPostgres = process.env.LETHE_TEST_STORE === 'postgres'
 await requestTests(
   isPostgres
-    ? { tests: 1, runs: 220, leastRequests: 2_500, attacks: 100, hangUps: 200 }
-    : { tests: 1, runs: 410, leastRequests: 5_000, attacks: 1_000, hangUps: 400 },
+    ? { tests: 1, runs: 70, leastRequests: 800, attacks: 30, hangUps: 60 }
+    : { tests: 1, runs: 150, leastRequests: 1_800, attacks: 400, hangUps: 150 },
 )

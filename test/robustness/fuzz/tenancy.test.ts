@@ -65,12 +65,12 @@ function fill(path: string, trackerId: string, subjectId: string): string {
 describe("another organisation's ids", () => {
   for (const { name, method, path } of addressed) {
     it(`bring what ids that do not exist bring, byte for byte, whatever the key: ${name}`, async () => {
-      const subjectIds = path.includes('{subjectId}') ? ['anna', 'visitor-7', 'nobody'] : ['']
+      const subjectIds = path.includes('{subjectId}') ? ['anna', 'nobody'] : ['']
       const methods = method === 'GET' ? ['GET', 'HEAD', 'POST', 'OPTIONS'] : [method, 'PUT']
       for (const [who, authorization] of callers) {
         for (const asked of methods) {
           // One alone, and all of them together: what comes together is read from the store together.
-          for (const some of [queries.slice(0, 1), queries]) {
+          for (const some of asked === method ? [queries.slice(0, 1), queries] : [queries]) {
             const ask = (trackerId: string, subjectId: string) =>
               rawAnswers(service.url, {
                 targets: some.map((query) => fill(path, trackerId, subjectId) + query(trackerId)),
@@ -100,7 +100,7 @@ describe("the time it takes to refuse another organisation's ids", () => {
   const wire = new Wire(service.url)
   after(() => wire.close())
   const random = seededRandom()
-  const rounds = 120
+  const rounds = 60
 
   /** How far times can be told apart, from 0 to 1. What differs does so every time; chance does not. */
   async function apart(

@@ -239,7 +239,7 @@ export function subjectListContract(fixture: Fixture): void {
       const walks: SubjectSummary[][] = []
       for (const sort of ['subjectId', 'lastSeenAt', '-lastSeenAt'] as const) {
         const byLimit = await Promise.all(
-          [1, 7, 200].map((limit) => fixture.listSubjects(tracker, { sort, limit })),
+          [7, 200].map((limit) => fixture.listSubjects(tracker, { sort, limit })),
         )
         for (const walk of byLimit) assert.deepEqual(walk, byLimit[0])
         walks.push(...byLimit)

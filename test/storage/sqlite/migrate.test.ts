@@ -24,7 +24,7 @@ const rows: IncomingRow[] = [
 /** A store with something in it, closed. */
 async function storeWithData(t: TestContext): Promise<string> {
   const path = join(temporaryFolder(t), 'lethe.db')
-  const store = await openSqliteStore(path)
+  const store = await openSqliteStore(path, { writesHere: true })
   await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'pro', createdAt: 1 })
   await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
   await store.ingest.ingest(rows, testKeys)
@@ -33,7 +33,7 @@ async function storeWithData(t: TestContext): Promise<string> {
 }
 
 async function assertHasData(path: string): Promise<void> {
-  const store = await openSqliteStore(path)
+  const store = await openSqliteStore(path, { writesHere: true })
   const record = await store.subjects.read(tracker, 'anna')
   assert.deepEqual(record?.counts, { sessions: 1, events: 1 })
   assert.deepEqual(record?.attributes, { country: 'DE' })

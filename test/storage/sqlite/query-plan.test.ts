@@ -59,7 +59,7 @@ function subjectQueries(): SubjectQuery[] {
 async function everyStatement(t: TestContext): Promise<{ path: string; statements: string[] }> {
   const prepare = t.mock.method(DatabaseSync.prototype, 'prepare')
   const path = join(temporaryFolder(t), 'lethe.db')
-  const store = await openSqliteStore(path)
+  const store = await openSqliteStore(path, { writesHere: true })
   await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
   await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
   await store.ingest.ingest([sessionRow({ subjectId: 'anna', sessionId: 's' })], testKeys)

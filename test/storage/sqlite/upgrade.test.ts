@@ -81,7 +81,7 @@ function oldStore(t: TestContext): string {
 }
 
 async function open(t: TestContext, path: string): Promise<Store> {
-  const store = await openSqliteStore(path)
+  const store = await openSqliteStore(path, { writesHere: true })
   t.after(() => store.close())
   return store
 }

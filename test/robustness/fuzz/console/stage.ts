@@ -34,11 +34,12 @@ export interface Stage extends TestService {
 
 export async function setStage(lifetime: Lifetime): Promise<Stage> {
   await ensureConsole(fileURLToPath(new URL('../../../..', import.meta.url)))
-  const service = await startTestService(lifetime, {
+  const env = {
     // Each request then says from where it comes, and none has its budget spent by another.
     LETHE_TRUSTED_PROXIES: '127.0.0.1/32',
     LETHE_LOG_LEVEL: 'warn',
-  })
+  }
+  const service = await startTestService(lifetime, env, { writesHere: false })
   const theirs = await settle(service, 'theirs', `${secret}-`)
   let own = await settle(service, 'own-0', '')
   let count = 0

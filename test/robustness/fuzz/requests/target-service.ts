@@ -18,12 +18,13 @@ export interface TargetService extends TestService {
 }
 
 export async function startTarget(lifetime: Lifetime): Promise<TargetService> {
-  const service = await startTestService(lifetime, {
+  const env = {
     LETHE_LIMIT_IP: '999999999/day',
     LETHE_LIMIT_KEY: '999999999/day',
     LETHE_LIMIT_ERASURE: '999999999/day',
     LETHE_LOG_LEVEL: 'warn',
-  })
+  }
+  const service = await startTestService(lifetime, env, { writesHere: false })
   const [own, rival] = [await service.createOrganisation(), await service.createOrganisation()]
   await service.createTracker(own, 'shop')
   await service.createTracker(rival, 'blog')
