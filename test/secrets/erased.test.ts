@@ -9,7 +9,7 @@ import { dataOf } from '../support/answers.ts'
 import { commandLine, onlyJson, type RunningProgram } from '../support/command-line.ts'
 import { deriveOnce } from '../support/derive-once.ts'
 import { openStoreAt } from '../support/empty-store.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshStore } from '../support/fresh-database.ts'
 import { askRaw } from '../support/raw-http.ts'
 import { subjectPath, visit } from '../support/shop.ts'
 import { assertAbsent } from './markers.ts'
@@ -165,7 +165,7 @@ describe('whoever was erased', () => {
   })
 
   it('is in no table of a PostgreSQL that an old store was copied to', async (t) => {
-    const [from, to] = [join(cli.folder, 'copied.db'), await freshDatabase(t)]
+    const [from, to] = [join(cli.folder, 'copied.db'), await freshStore(t)]
     writeFileSync(from, readFileSync(old))
     const secret = { LETHE_SECRET_FILE: join(cli.folder, 'lethe.secret') }
     const args = ['copy', '--from', `sqlite:${from}`, '--to', to, '--json']

@@ -11,7 +11,7 @@ import { eraseSubject } from '../../src/operations/subject/erase-subject.ts'
 import { createTracker } from '../../src/operations/tracker/create-tracker.ts'
 import { openServices } from '../../src/services.ts'
 import { deriveOnce } from '../support/derive-once.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshStore } from '../support/fresh-database.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import type { Lifetime } from '../support/service.ts'
 import { visit } from '../support/shop.ts'
@@ -57,7 +57,7 @@ const lifetime = inReverse({ after })
 const folder = temporaryFolder(lifetime)
 const engines: Record<string, () => Promise<string>> = {
   SQLite: async () => `sqlite:${join(folder, 'lethe.db')}`,
-  PostgreSQL: () => freshDatabase(lifetime),
+  PostgreSQL: () => freshStore(lifetime),
 }
 
 for (const [engine, address] of Object.entries(engines)) {

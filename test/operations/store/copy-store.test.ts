@@ -9,7 +9,7 @@ import { type CopyEnds, type Verification, verifyCopy } from '../../../src/opera
 import { Fixture } from '../../storage/contract/fixture.ts'
 import { emptyStore, openStoreAt } from '../../support/empty-store.ts'
 import { everyTracker, fillEverything } from '../../support/everything.ts'
-import { freshDatabase } from '../../support/fresh-database.ts'
+import { freshStore } from '../../support/fresh-database.ts'
 import { rowsAt } from '../../support/raw-store.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
@@ -24,7 +24,7 @@ interface Place {
 /** What a copy may lead to, whatever it comes from. */
 const targets: Record<string, (t: TestContext) => Promise<string>> = {
   SQLite: async (t) => `sqlite:${join(temporaryFolder(t), 'lethe.db')}`,
-  PostgreSQL: freshDatabase,
+  PostgreSQL: freshStore,
 }
 
 async function openAt(t: TestContext, address: string): Promise<Place> {

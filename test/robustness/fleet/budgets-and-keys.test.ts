@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { budgetOf, dataOf, errorOf } from '../../support/answers.ts'
-import { freshDatabase } from '../../support/fresh-database.ts'
+import { freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { noRedisOfOurOwn, startRedis } from '../../support/redis.ts'
 import { subjectsPath } from '../../support/shop.ts'
@@ -18,7 +18,7 @@ describe('three processes on one PostgreSQL and one Redis', { skip: noRedisOfOur
   let fleet: Fleet
   before(async () => {
     const { url: redis } = await startRedis(lifetime)
-    const store = await freshDatabase(lifetime)
+    const store = await freshStore(lifetime)
     await buildShopAt(store)
     fleet = await startFleet(lifetime, { store, redis })
   })

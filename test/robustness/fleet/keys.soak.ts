@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { freshDatabase } from '../../support/fresh-database.ts'
+import { freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { noRedisOfOurOwn, startRedis } from '../../support/redis.ts'
 import { roomy } from '../kill/server.ts'
@@ -12,7 +12,7 @@ test('three processes each refuse a rotated key’s old string at the very next 
 }, async (t) => {
   const lifetime = inReverse(t)
   const { url: redis } = await startRedis(lifetime)
-  const store = await freshDatabase(lifetime)
+  const store = await freshStore(lifetime)
   await buildShopAt(store)
   await rotateKeys(await startFleet(lifetime, { store, redis, env: roomy }), 1_000)
 })
