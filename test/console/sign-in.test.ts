@@ -12,7 +12,7 @@ import { type Lifetime, startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 scryptOnce()
-const service = await startTestService({ after })
+const service = await startTestService({ after }, {}, { writesHere: true })
 const organisationId = await service.createOrganisation('acme')
 
 async function invite(email: string, org = organisationId): Promise<string> {
