@@ -86,7 +86,12 @@ export class Connections {
     const connection = this.#open.get(socket)
     if (!connection || socket.destroyed) return false
     connection.waiting += 1
-    if (connection.waiting === mostWaiting) socket.pause()
+    if (connection.waiting === mostWaiting) {
+      // When all that was read with it is parsed: with each request Node resumes the socket itself.
+      process.nextTick(() => {
+        if (connection.waiting >= mostWaiting) socket.pause()
+      })
+    }
     connection.latest = exchange
     this.#open.delete(socket)
     this.#open.set(socket, connection)

@@ -189,7 +189,7 @@ describe('a batch', () => {
 })
 
 describe('a batch at a slow pace', async () => {
-  const slow = await startShop({ after }, { env: { LETHE_BATCH_PACE: '1/day' }, scopes })
+  const slow = await startShop({ after }, { env: { LETHE_BATCH_PACE: '1/day' }, scopes, writesHere: true })
   const member = await openConsole(slow, slow.organisationId)
   const ask = async (path: string) => member.ask(path, { method: 'POST', body: {} })
 
@@ -234,7 +234,8 @@ describe('a batch at a slow pace', async () => {
 
   test('is one of five at most', async () => {
     const open = await slow.services.erasureBatches.listOverdue(slow.services.clock() + 1)
-    for (let i = open.length; i < 5; i++) await begin(`one-${i}`, `other-${i}`)
+    const missing = Array.from({ length: 5 - open.length }, (_, i) => i)
+    await Promise.all(missing.map((i) => begin(`one-${i}`, `other-${i}`)))
     const body = { ...byId, text: 't', subjects: 1 }
     await slow.ingest(visit('t'))
     assert.deepEqual(problemFields(await member.ask('/batches', { method: 'POST', body })), ['text'])

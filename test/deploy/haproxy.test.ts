@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { errorOf } from '../support/answers.ts'
 import { missing } from '../support/missing.ts'
+import type { Lifetime } from '../support/service.ts'
 import { subjectPath } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type ProxyRequest, proxyContract } from './proxy-contract.ts'
@@ -15,7 +16,7 @@ const skip = missing('haproxy')
 const env = { PATH: `${process.env.PATH}:/usr/sbin` }
 
 /** The example on ports of its own, without TLS, and with its log where a test can read it. */
-function prepare(t: TestContext, port: number, upstreamPort: number): string {
+function prepare(t: Lifetime, port: number, upstreamPort: number): string {
   let text = example
   for (const [theirs, ours] of [
     ['bind :443 ssl crt /etc/ssl/lethe/lethe.pem alpn h2,http/1.1', `bind 127.0.0.1:${port}`],
@@ -32,7 +33,7 @@ function prepare(t: TestContext, port: number, upstreamPort: number): string {
   return file
 }
 
-async function openHaproxy(t: TestContext, upstreamPort: number) {
+async function openHaproxy(t: Lifetime, upstreamPort: number) {
   const port = await freePort()
   const file = prepare(t, port, upstreamPort)
   const { output, stop } = await runProxy(t, port, 'haproxy', ['-db', '-f', file], env)

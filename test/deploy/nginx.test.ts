@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { dataOf, errorOf } from '../support/answers.ts'
 import { addMember, password } from '../support/console.ts'
 import { missing } from '../support/missing.ts'
+import type { Lifetime } from '../support/service.ts'
 import { startShop, subjectPath } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type ProxyRequest, proxyContract } from './proxy-contract.ts'
@@ -16,7 +17,7 @@ const skip = missing('nginx') || missing('openssl')
 const env = { PATH: `${process.env.PATH}:/usr/sbin` }
 
 /** The example in a folder of its own: with ports, certificate and logs that a test can have. */
-function prepare(t: TestContext, port: number, upstreamPort: number) {
+function prepare(t: Lifetime, port: number, upstreamPort: number) {
   const folder = temporaryFolder(t)
   const certificate = join(folder, 'fullchain.pem')
   const { status, stderr } = spawnSync(
@@ -54,7 +55,7 @@ function prepare(t: TestContext, port: number, upstreamPort: number) {
   return { folder, main, ca: readFileSync(certificate, 'utf8') }
 }
 
-async function openNginx(t: TestContext, upstreamPort: number) {
+async function openNginx(t: Lifetime, upstreamPort: number) {
   const port = await freePort()
   const { folder, main, ca } = prepare(t, port, upstreamPort)
   const { output, stop } = await runProxy(t, port, 'nginx', ['-p', folder, '-c', main, '-e', 'stderr'], env)

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import { type TestContext, test } from 'node:test'
+import { after, test } from 'node:test'
 import { dataOf, errorOf, isObject, textIn } from '../support/answers.ts'
 import type { Answer } from '../support/documented.ts'
+import { inReverse } from '../support/in-reverse.ts'
+import type { Lifetime } from '../support/service.ts'
 import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 
 export interface ProxyRequest {
@@ -25,7 +27,7 @@ export interface Proxy {
   stop(): Promise<void>
 }
 
-export type OpenProxy = (t: TestContext, upstreamPort: number) => Promise<Proxy>
+export type OpenProxy = (t: Lifetime, upstreamPort: number) => Promise<Proxy>
 
 /** Requests that a proxy may refuse by itself, by what is wrong with them. */
 const refusedRequests: Record<string, string> = {
@@ -53,13 +55,21 @@ export function proxyContract(
   skip: false | string,
   { plainText = [] }: { plainText?: readonly string[] } = {},
 ): void {
-  async function startBehind(t: TestContext, env: Record<string, string> = {}) {
-    const shop = await startShop(t, { env: { LETHE_TRUSTED_PROXIES: '127.0.0.1', ...env }, scopes })
+  async function startBehind(t: Lifetime, env: Record<string, string> = {}) {
+    const settings = { LETHE_TRUSTED_PROXIES: '127.0.0.1', ...env }
+    const shop = await startShop(t, { env: settings, scopes, writesHere: true })
     return { shop, proxy: await open(t, Number(new URL(shop.url).port)) }
   }
+  const lifetime = inReverse({ after })
+  let starting: ReturnType<typeof startBehind> | null = null
+  /** A service behind a proxy for all tests that change nothing for each other. */
+  function shared(): ReturnType<typeof startBehind> {
+    starting ??= startBehind(lifetime)
+    return starting
+  }
 
-  test('it passes ids through as they came, however odd', { skip }, async (t) => {
-    const { shop, proxy } = await startBehind(t)
+  test('it passes ids through as they came, however odd', { skip }, async () => {
+    const { shop, proxy } = await shared()
     const { key } = shop
     for (const id of [
       'a/b//c/',
@@ -81,8 +91,8 @@ export function proxyContract(
     }
   })
 
-  test('it lets requests through that are as long as Lethe takes them', { skip }, async (t) => {
-    const { shop, proxy } = await startBehind(t)
+  test('it lets requests through that are as long as Lethe takes them', { skip }, async () => {
+    const { shop, proxy } = await shared()
     const long = '\u{1f600}'.repeat(256)
     const target = `${subjectPath(long, long)}/events?cursor=${'x'.repeat(4_096)}`
     errorOf(await proxy.ask(target, { key: shop.key }), 'validation_error')
@@ -100,8 +110,8 @@ export function proxyContract(
     assert.deepEqual(statuses, [401, 401, 401, 429, 401, 429])
   })
 
-  test('it leaves ids of requests and headers of budgets alone', { skip }, async (t) => {
-    const { shop, proxy } = await startBehind(t)
+  test('it leaves ids of requests and headers of budgets alone', { skip }, async () => {
+    const { shop, proxy } = await shared()
     const answer = await proxy.ask(subjectsPath, { key: shop.key, headers: { 'X-Request-Id': 'nightly 42' } })
     assert.equal(textIn(isObject(answer.body) ? answer.body.meta : null, 'requestId'), 'nightly 42')
     dataOf(answer)
@@ -113,8 +123,8 @@ export function proxyContract(
     const isPlain = plainText.includes(what)
     test(`it refuses a request with ${what} ${isPlain ? 'in words of its own' : 'in the envelope'}`, {
       skip,
-    }, async (t) => {
-      const { proxy } = await startBehind(t)
+    }, async () => {
+      const { proxy } = await shared()
       const [head = '', body = ''] = (await proxy.send(bytes)).split('\r\n\r\n')
       assert.match(head, isPlain ? /^HTTP\/1\.[01] [45]\d\d / : /^HTTP\/1\.[01] 40[01] /, head)
       if (isPlain) return
@@ -126,16 +136,16 @@ export function proxyContract(
     })
   }
 
-  test('it lets Lethe answer whatever path a client asks for', { skip }, async (t) => {
-    const { shop, proxy } = await startBehind(t)
+  test('it lets Lethe answer whatever path a client asks for', { skip }, async () => {
+    const { shop, proxy } = await shared()
     for (const path of ['/nginx/refused', '/nginx/unreachable', '/nginx/', '/haproxy', '/caddy/%2e%2e']) {
       errorOf(await proxy.ask(path), 'unauthorized')
       errorOf(await proxy.ask(path, { key: shop.key }), 'not_found')
     }
   })
 
-  test('it hands on packed answers, streamed or not', { skip }, async (t) => {
-    const { shop, proxy } = await startBehind(t)
+  test('it hands on packed answers, streamed or not', { skip }, async () => {
+    const { shop, proxy } = await shared()
     await shop.ingest(visit('anna', { events: 40 }))
     for (const path of [`${subjectPath('anna')}/events`, `${subjectPath('anna')}/export`]) {
       const headers = {

@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { connect, createServer } from 'node:net'
-import type { TestContext } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import type { Answer } from '../support/documented.ts'
+import type { Lifetime } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import type { ProxyRequest } from './proxy-contract.ts'
 
@@ -22,7 +22,7 @@ export async function freePort(): Promise<number> {
 
 /** Runs a proxy in the foreground until it listens on `port`; it ends with the test at the latest. */
 export async function runProxy(
-  t: TestContext,
+  t: Lifetime,
   port: number,
   command: string,
   args: readonly string[],

@@ -63,11 +63,12 @@ describe('the pattern of ids', () => {
   const characters = ['.', '.', '\0', '\n', '\x1f', ' ', 'a', '\x7f', '\x9f', '\xa0', '\ud800', '🦦']
 
   it('says without lookahead what is shorter with it', () => {
-    const unit = fc.oneof(fc.constantFrom(...characters), fc.string({ unit: 'binary', maxLength: 1 }))
+    const anything = fc.integer({ min: 0, max: 0x10ffff }).map((point) => String.fromCodePoint(point))
+    const unit = fc.oneof(fc.constantFrom(...characters), anything)
     const texts = fc.array(unit, { maxLength: 12 }).map((units) => units.join(''))
     fc.assert(
       fc.property(texts, (text) => assert.equal(plain.test(text), withLookahead.test(text))),
-      { numRuns: 5_000 },
+      { numRuns: 1_000 },
     )
   })
 

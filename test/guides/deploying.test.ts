@@ -7,6 +7,7 @@ import { freshDatabase } from '../support/fresh-database.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { noRedisOfOurOwn, startRedis } from '../support/redis.ts'
 import { startTestService } from '../support/service.ts'
+import { programHere } from './program-here.ts'
 import { runGuide } from './run-guide.ts'
 import { openShell } from './shell.ts'
 
@@ -26,7 +27,7 @@ test('the commands for a fleet print what the guide shows, with two services', {
   const LETHE_SECRET_FILE = join(cli.folder, 'lethe.secret')
   const ports = [await freePort(), await freePort()]
   await runGuide(file, {
-    shell: openShell(lifetime, cli.folder, {}),
+    shell: openShell(lifetime, cli.folder, {}, { program: await programHere(lifetime, cli.folder) }),
     names: {
       'postgres://lethe@db.internal:5432/lethe': store,
       'postgres://db.internal:5432/lethe': hideSecrets(store),

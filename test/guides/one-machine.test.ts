@@ -22,7 +22,7 @@ test('the commands for one machine, and for its upgrade, do what the guides show
   // Not in memory: the machine mounts a memory of its own when it boots, and would hide it.
   const folder = temporaryFolder(lifetime, '/var/tmp')
   const machine = await bootMachine(lifetime, clone, folder)
-  const shell = openShell(lifetime, folder, {}, machine.within())
+  const shell = openShell(lifetime, folder, {}, { within: machine.within() })
   // What a machine has before: the clone, of which there is a new version, and an nginx with a certificate. To install what the clone
   // needs takes long; other tests do that.
   const openssl = 'openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2'

@@ -9,6 +9,7 @@ import { type CommandLine, commandLine } from '../support/command-line.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { type Lifetime, startTestService } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { programHere } from './program-here.ts'
 import { openShell, type Shell } from './shell.ts'
 
 /** The key and the address of the sample, as the guides write them. */
@@ -50,9 +51,10 @@ export async function startSampleService(
     ...(journal !== undefined && { LETHE_JOURNAL: join(cli.folder, journal) }),
   }
   let service = await startTestService(inOrder, settings)
+  const program = await programHere(inOrder, cli.folder)
   return {
     cli,
-    shell: openShell(inOrder, cli.folder, { LETHE_PORT: port }),
+    shell: openShell(inOrder, cli.folder, { LETHE_PORT: port }, { program }),
     names: { [sampleKey]: key, [sampleKey.slice(6, 22)]: key.slice(6, 22), [sampleUrl]: service.url },
     stop: () => service.stop(),
     async start() {

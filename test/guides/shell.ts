@@ -15,20 +15,26 @@ export interface Shell {
   run(command: string): Promise<string>
 }
 
-/** Opens a shell in a folder, where `npx lethe` is the program of this clone; `within` is what to start it with, if anything. */
+/** What to start a shell with, if anything, and the script that is the program there: a process of its own unless told. */
+interface ShellOptions {
+  within?: readonly string[]
+  program?: string
+}
+
+/** Opens a shell in a folder, where `npx lethe` is the program of this clone. */
 export function openShell(
   lifetime: Lifetime,
   folder: string,
   env: Record<string, string>,
-  within: readonly string[] = [],
+  { within = [], program = `exec '${process.execPath}' '${programPath}' "$@"` }: ShellOptions = {},
 ): Shell {
   const programs = join(folder, '.programs')
   mkdirSync(programs)
-  write('npx', `shift\nexec '${process.execPath}' '${programPath}' "$@"`)
+  write('npx', `shift\n${program}`)
   // Whoever needs it runs the test as root already.
   write('sudo', 'exec "$@"')
-  const [program = '', ...args] = [...within, 'bash', '--noprofile', '--norc']
-  const bash = spawn(program, args, {
+  const [command = '', ...args] = [...within, 'bash', '--noprofile', '--norc']
+  const bash = spawn(command, args, {
     cwd: folder,
     env: {
       ...{ HOME: folder, LANG: 'C.UTF-8', PATH: `${programs}:${process.env.PATH}` },
@@ -68,7 +74,7 @@ export function openShell(
 
   function write(name: string, script: string): void {
     const file = join(programs, name)
-    writeFileSync(file, `#!/bin/sh\n${script}\n`)
+    writeFileSync(file, `#!/usr/bin/env bash\n${script}\n`)
     chmodSync(file, 0o755)
   }
 }

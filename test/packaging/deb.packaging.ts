@@ -59,7 +59,7 @@ describe('the Debian package', { skip: notOnLinux || missing('dpkg-deb') }, () =
     await apt('install', now)
     assert.match(await ready(8080), /"status":"ready"/)
     assert.equal(await run('systemctl is-enabled lethe lethe-backup.timer || true'), 'enabled\ndisabled\n')
-    const shell = openShell(lifetime, folder, {}, machine.within())
+    const shell = openShell(lifetime, folder, {}, { within: machine.within() })
     await runGuide('docs/guides/install.md', { shell, names: {}, only: 'The Debian package' })
     const pid = 'systemctl show --property=MainPID --value lethe'
     assert.equal(await run(`stat -c %U /proc/$(${pid})`), 'lethe\n')

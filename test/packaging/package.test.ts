@@ -44,7 +44,8 @@ describe('the package lethe', () => {
 
   it('runs by its launcher, and writes in a thread', (t) => {
     const cwd = temporaryFolder(t)
-    const env = { PATH: process.env.PATH, HOME: cwd }
+    const { PATH, NODE_COMPILE_CACHE } = process.env
+    const env = { PATH, NODE_COMPILE_CACHE, HOME: cwd }
     const lethe = (...args: string[]) =>
       execFileSync(process.execPath, [join(folder, 'bin/lethe.js'), ...args], { cwd, env, encoding: 'utf8' })
     assert.equal(lethe('--version'), `${readManifest('package.json').version}\n`)

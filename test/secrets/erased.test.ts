@@ -7,11 +7,14 @@ import { createKey, startRoomyServer } from '../robustness/kill/server.ts'
 import { buildShopAt } from '../robustness/kill/shop-store.ts'
 import { dataOf } from '../support/answers.ts'
 import { commandLine, onlyJson, type RunningProgram } from '../support/command-line.ts'
+import { deriveOnce } from '../support/derive-once.ts'
 import { openStoreAt } from '../support/empty-store.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshStore } from '../support/fresh-database.ts'
 import { askRaw } from '../support/raw-http.ts'
 import { subjectPath, visit } from '../support/shop.ts'
 import { assertAbsent } from './markers.ts'
+
+deriveOnce()
 
 /** Ids that some part might write down in a form of its own. */
 const ids = [
@@ -162,7 +165,7 @@ describe('whoever was erased', () => {
   })
 
   it('is in no table of a PostgreSQL that an old store was copied to', async (t) => {
-    const [from, to] = [join(cli.folder, 'copied.db'), await freshDatabase(t)]
+    const [from, to] = [join(cli.folder, 'copied.db'), await freshStore(t)]
     writeFileSync(from, readFileSync(old))
     const secret = { LETHE_SECRET_FILE: join(cli.folder, 'lethe.secret') }
     const args = ['copy', '--from', `sqlite:${from}`, '--to', to, '--json']

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
@@ -11,6 +11,7 @@ import { visitor } from '../support/console.ts'
 import { noProc } from '../support/no-proc.ts'
 import { askRaw, openRawConnection, requestText } from '../support/raw-http.ts'
 import { subjectPath, subjectsPath, visit } from '../support/shop.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 import { assertAbsent } from './markers.ts'
 
@@ -125,7 +126,7 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
     }
   })
 
-  it('are in no error of an import, whatever is wrong with a line', async () => {
+  it('are in no error of an import, whatever is wrong with a line', async (t) => {
     const lines = [
       `{"type":"event","subjectId":"${subject}","sessionId":"${sessionId}"`,
       `"${subject}" ${attribute}`,
@@ -157,10 +158,10 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
         attributes: attribute,
       }),
     ]
+    const file = join(temporaryFolder(t), 'lines.ndjson')
+    writeFileSync(file, `${lines.join('\n')}\n`)
     for (const strict of [[], ['--strict']]) {
-      const { stdout, stderr, code } = await cli.runProgram(['import', ...strict, '-'], {
-        input: `${lines.join('\n')}\n`,
-      })
+      const { stdout, stderr, code } = await cli.run(['import', ...strict, file])
       assert.equal(code, 1)
       told += stdout + stderr
     }

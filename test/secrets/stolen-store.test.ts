@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { earliestInstant } from '../../src/domain/instant.ts'
 import { subjectKey } from '../../src/domain/subject-key.ts'
@@ -10,7 +10,10 @@ import { readPages } from '../../src/operations/store/read-pages.ts'
 import { eraseSubject } from '../../src/operations/subject/erase-subject.ts'
 import { createTracker } from '../../src/operations/tracker/create-tracker.ts'
 import { openServices } from '../../src/services.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { deriveOnce } from '../support/derive-once.ts'
+import { freshStore } from '../support/fresh-database.ts'
+import { inReverse } from '../support/in-reverse.ts'
+import type { Lifetime } from '../support/service.ts'
 import { visit } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { testSecret, testSecretFile } from '../support/test-keyring.ts'
@@ -22,7 +25,7 @@ const organisationIds = ['acme', 'umbrella']
 const trackerIds = ['acme-shop', 'umbrella-shop']
 
 /** A store with erasures of the same people in several trackers, one of them twice, as a thief finds it. */
-async function steal(t: TestContext, address: string): Promise<Loot & { journal: string }> {
+async function steal(t: Lifetime, address: string): Promise<Loot> {
   const journal = join(temporaryFolder(t), 'journal')
   const env = { LETHE_STORE: address, LETHE_SECRET_FILE: testSecretFile(), LETHE_JOURNAL: journal }
   const services = await openServices(readConfig(env), { create: true })
@@ -46,24 +49,31 @@ async function steal(t: TestContext, address: string): Promise<Loot & { journal:
     }
   }
   values.push(...readFileSync(journal, 'utf8').split('\n'))
-  return { values, organisationIds, trackerIds, candidates: [...erased, ...others], journal }
+  return { values, organisationIds, trackerIds, candidates: [...erased, ...others] }
 }
 
-const engines: Record<string, (t: TestContext) => Promise<string>> = {
-  SQLite: async (t) => `sqlite:${join(temporaryFolder(t), 'lethe.db')}`,
-  PostgreSQL: freshDatabase,
+deriveOnce()
+const lifetime = inReverse({ after })
+const folder = temporaryFolder(lifetime)
+const engines: Record<string, () => Promise<string>> = {
+  SQLite: async () => `sqlite:${join(folder, 'lethe.db')}`,
+  PostgreSQL: () => freshStore(lifetime),
 }
 
-for (const [engine, addressFor] of Object.entries(engines)) {
+for (const [engine, address] of Object.entries(engines)) {
   describe(`a stolen store on ${engine}, with its journal,`, () => {
-    it('tells nobody without the secret who was erased; with it, it does', async (t) => {
-      const loot = await steal(t, await addressFor(t))
+    let loot: Loot
+    before(async () => {
+      loot = await steal(lifetime, await address())
+    })
+
+    it('tells nobody without the secret who was erased; with it, it does', () => {
       assert.deepEqual([...guessErased(loot, [testSecret('another')])], [])
       assert.deepEqual([...guessErased(loot, [testSecret()])], erased)
     })
 
-    it('has no mark that one person leaves in two trackers, and in the ledger none that it leaves twice', async (t) => {
-      const { values } = await steal(t, await addressFor(t))
+    it('has no mark that one person leaves in two trackers, and in the ledger none that it leaves twice', () => {
+      const { values } = loot
       const records = values.filter(
         (value) => typeof value === 'string' && value.startsWith('{"alreadyErased"'),
       )
@@ -79,10 +89,8 @@ for (const [engine, addressFor] of Object.entries(engines)) {
   })
 }
 
-describe('the files of a stolen store', () => {
-  it('hold neither an id that was erased nor the key it was stored under', async (t) => {
-    const folder = temporaryFolder(t)
-    await steal(t, `sqlite:${join(folder, 'lethe.db')}`)
+describe('the files of a stolen store on SQLite', () => {
+  it('hold neither an id that was erased nor the key it was stored under', () => {
     for (const name of readdirSync(folder)) {
       const bytes = readFileSync(join(folder, name))
       for (const subjectId of erased) {

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { verifyReceipt } from '@lethe/client'
 import { Client } from 'pg'
 import { version as postgresVersion } from '../../src/storage/postgres/migrate.ts'
@@ -12,9 +12,14 @@ import { version } from '../../src/storage/sqlite/migrate.ts'
 import { dataOf, listIn, textIn } from '../support/answers.ts'
 import { type CommandLine, commandLine, jsonLines } from '../support/command-line.ts'
 import { visitor } from '../support/console.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { inReverse } from '../support/in-reverse.ts'
+import { scryptOnce } from '../support/scrypt-once.ts'
+import { type Lifetime, startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { manifest, oldAnswers, oldDatabase, putOldStore } from './old-store.ts'
+
+// Both engines hold the same hash of the same password.
+scryptOnce()
 
 interface OldStore {
   cli: CommandLine
@@ -22,19 +27,19 @@ interface OldStore {
 }
 
 const engines = {
-  async SQLite(t: TestContext): Promise<OldStore> {
+  async SQLite(t: Lifetime): Promise<OldStore> {
     const cli = commandLine(t)
     putOldStore(cli.storePath)
     return { cli, address: `sqlite:${cli.storePath}` }
   },
-  async PostgreSQL(t: TestContext): Promise<OldStore> {
+  async PostgreSQL(t: Lifetime): Promise<OldStore> {
     const address = await oldDatabase(t)
     return { cli: commandLine(t, address), address }
   },
 }
 
 /** Today's service on a store of 0.1.0, at the moment when 0.1.0 was asked. */
-async function serve(t: TestContext, { address }: OldStore): Promise<TestService> {
+async function serve(t: Lifetime, { address }: OldStore): Promise<TestService> {
   const shiftMs = Date.parse(manifest.recordedAt) - Date.now()
   return startTestService(t, { LETHE_STORE: address }, { shiftMs })
 }
@@ -50,13 +55,17 @@ async function assertAnswersAsBefore(service: TestService): Promise<void> {
 
 for (const [engine, open] of Object.entries(engines)) {
   describe(`a store of 0.1.0 on ${engine}`, () => {
-    it('tells of everybody what it told, and of nobody else', async (t) => {
-      const service = await serve(t, await open(t))
-      await assertAnswersAsBefore(service)
+    const lifetime = inReverse({ after })
+    let store: OldStore
+    let service: TestService
+    before(async () => {
+      store = await open(lifetime)
+      service = await serve(lifetime, store)
     })
 
-    it('lets in the keys and the members that it let in', async (t) => {
-      const service = await serve(t, await open(t))
+    it('tells of everybody what it told, and of nobody else', () => assertAnswersAsBefore(service))
+
+    it('lets in the keys and the members that it let in', async () => {
       const { keys, member } = manifest
       const subjects = '/v1/analytics/trackers/shop/subjects'
       assert.equal((await service.ask(subjects, { key: keys.renewed })).status, 200)
@@ -72,9 +81,7 @@ for (const [engine, open] of Object.entries(engines)) {
       )
     })
 
-    it('erases, with a receipt that holds and a ledger that is clean, and goes on with its activity', async (t) => {
-      const store = await open(t)
-      const service = await serve(t, store)
+    it('erases, with a receipt that holds and a ledger that is clean, and goes on with its activity', async () => {
       const key = manifest.keys.acme
       const subjectId = '😀 family 👨‍👩‍👧'
       const path = `/v1/analytics/trackers/shop/subjects/${encodeURIComponent(subjectId)}`

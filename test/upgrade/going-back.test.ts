@@ -36,7 +36,8 @@ describe('the program of 0.1.0, after an upgrade', { skip: missing('git') || noO
   })
 
   function old(store: string, ...args: string[]) {
-    const env = { PATH: process.env.PATH ?? '', LETHE_STORE: store }
+    const { PATH, NODE_COMPILE_CACHE } = process.env
+    const env = { PATH, NODE_COMPILE_CACHE, LETHE_STORE: store }
     const { status, stdout, stderr } = spawnSync(process.execPath, [join(folder, 'src/main.ts'), ...args], {
       ...{ env, cwd: folder, encoding: 'utf8' },
     })

@@ -6,7 +6,7 @@ import type { JournalLine, JournalledErasure } from '../../../src/domain/journal
 import { formatRecord } from '../../../src/domain/receipt.ts'
 import { replayChanges, replayInRestored } from '../../../src/operations/journal/replay-changes.ts'
 import { openStoreAt } from '../../support/empty-store.ts'
-import { freshDatabase } from '../../support/fresh-database.ts'
+import { freshStore } from '../../support/fresh-database.ts'
 import { always } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { testKeyring, testKeys, testMark } from '../../support/test-keyring.ts'
@@ -16,7 +16,7 @@ const atOnce = { subjectId: 'anna', trackerId: 'shop' }
 
 const engines: Record<string, (t: TestContext) => Promise<string>> = {
   SQLite: async (t) => `sqlite:${join(temporaryFolder(t), 'lethe.db')}`,
-  PostgreSQL: (t) => freshDatabase(t),
+  PostgreSQL: freshStore,
 }
 
 function erasure(index: number, subjectId: string, erasedAt: number): JournalledErasure {

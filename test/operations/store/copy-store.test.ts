@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { after, before as beforeAll, describe, it, type TestContext } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
 import type { TransferTable } from '../../../src/domain/transfer.ts'
 import { copyStore } from '../../../src/operations/store/copy-store.ts'
@@ -9,7 +10,7 @@ import { type CopyEnds, type Verification, verifyCopy } from '../../../src/opera
 import { Fixture } from '../../storage/contract/fixture.ts'
 import { emptyStore, openStoreAt } from '../../support/empty-store.ts'
 import { everyTracker, fillEverything } from '../../support/everything.ts'
-import { freshDatabase } from '../../support/fresh-database.ts'
+import { freshStore } from '../../support/fresh-database.ts'
 import { rowsAt } from '../../support/raw-store.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
@@ -22,9 +23,9 @@ interface Place {
 }
 
 /** What a copy may lead to, whatever it comes from. */
-const targets: Record<string, (t: TestContext) => Promise<string>> = {
-  SQLite: async (t) => `sqlite:${join(temporaryFolder(t), 'lethe.db')}`,
-  PostgreSQL: freshDatabase,
+const targets = {
+  SQLite: async (t: TestContext) => `sqlite:${join(temporaryFolder(t), 'lethe.db')}`,
+  PostgreSQL: freshStore,
 }
 
 async function openAt(t: TestContext, address: string): Promise<Place> {
@@ -33,12 +34,27 @@ async function openAt(t: TestContext, address: string): Promise<Place> {
   return { address, store }
 }
 
-/** A store with everything in it, and an empty one of the other engine. */
-async function fullAndEmpty(t: TestContext): Promise<{ source: Place; target: Place; ends: CopyEnds }> {
-  const source = await openAt(t, await emptyStore(t))
-  await fillEverything(source.store)
-  const isSqlite = source.address.startsWith('sqlite:')
-  const target = await openAt(t, (await (isSqlite ? targets.PostgreSQL : targets.SQLite)?.(t)) ?? '')
+const everything = join(temporaryFolder({ after }), 'everything.db')
+beforeAll(async () => {
+  const store = await openStoreAt(`sqlite:${everything}`, { writesHere: true })
+  await fillEverything(store)
+  await store.close()
+})
+
+/** A store with everything in it. */
+async function openFull(t: TestContext): Promise<Place> {
+  const path = join(temporaryFolder(t), 'full.db')
+  copyFileSync(everything, path)
+  return openAt(t, `sqlite:${path}`)
+}
+
+/** The same, and an empty one, of the other engine where that matters. */
+async function fullAndEmpty(
+  t: TestContext,
+  engine: keyof typeof targets = 'SQLite',
+): Promise<{ source: Place; target: Place; ends: CopyEnds }> {
+  const source = await openFull(t)
+  const target = await openAt(t, await targets[engine](t))
   return { source, target, ends: { source: source.store, target: target.store } }
 }
 
@@ -75,8 +91,7 @@ async function readEverything(store: Store): Promise<unknown> {
 describe('a copy', () => {
   for (const [engine, addressFor] of Object.entries(targets)) {
     it(`in ${engine} holds every row as it was, and answers every question the same`, async (t) => {
-      const source = await openAt(t, await emptyStore(t))
-      await fillEverything(source.store)
+      const source = await openFull(t)
       const target = await openAt(t, await addressFor(t))
       const steps: Record<string, number> = {}
       const { copiedRows, verification } = await copyStore(
@@ -96,7 +111,7 @@ describe('a copy', () => {
   }
 
   it('of a copy in the engine of the first is the first', async (t) => {
-    const { source, target, ends } = await fullAndEmpty(t)
+    const { source, target, ends } = await fullAndEmpty(t, 'PostgreSQL')
     await copyStore(ends, quietly)
     const back = await openAt(t, await emptyStore(t))
     const { verification } = await copyStore({ source: target.store, target: back.store }, quietly)
@@ -136,7 +151,7 @@ describe('copying again', () => {
   })
 
   it('goes on behind the rows that are there when it was broken off', async (t) => {
-    const { source, target, ends } = await fullAndEmpty(t)
+    const { source, target, ends } = await fullAndEmpty(t, 'PostgreSQL')
     const rows = await countRows(source.store.transfer)
     let copied = 0
     for (let times = 0; ; times++) {
@@ -162,7 +177,7 @@ describe('copying again', () => {
   })
 
   it('is refused with nothing changed when the source has changed', async (t) => {
-    const { source, target, ends } = await fullAndEmpty(t)
+    const { source, target, ends } = await fullAndEmpty(t, 'PostgreSQL')
     await copyStore(ends, quietly)
     await eraseIn(source.store, everyTracker[0] ?? assert.fail(), 'ä')
     const held = await rowsAt(target.address)

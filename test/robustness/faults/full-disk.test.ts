@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { dataOf, errorOf } from '../../support/answers.ts'
@@ -13,7 +13,7 @@ import { ids, ndjson } from '../kill/visits.ts'
 import { fill, noMounts, smallDisk } from './small-disk.ts'
 
 const noLimits = spawnSync('prlimit', ['--version']).status === 0 ? false : 'prlimit is not on the PATH'
-const rows = ids('keeper', 200).flatMap((id) => visit(id, { events: 20 }))
+const rows = ids('keeper', 50).flatMap((id) => visit(id, { events: 20 }))
 
 /** How a disk gets full, and empty again. */
 interface Shortage {
@@ -73,15 +73,16 @@ describe('a full disk', () => {
   it('does the same where a real one is full, and an import says so and ends with 1', {
     skip: noMounts,
   }, async (t) => {
-    const folder = smallDisk(t, 4)
+    const folder = smallDisk(t, 2)
     const filler = join(folder, 'filler')
     const store = join(folder, 'lethe.db')
     const cli = await liveThrough(t, store, () => ({
       begin: () => fill(filler),
       end: () => rmSync(filler),
     }))
-    const visits = ids('newcomer', 2_000).flatMap((id) => visit(id, { events: 20 }))
-    const { code, stderr } = await cli.runProgram(['import', '-'], { input: ndjson(visits) })
+    const visits = join(cli.folder, 'visits.ndjson')
+    writeFileSync(visits, ndjson(ids('newcomer', 1_000).flatMap((id) => visit(id, { events: 20 }))))
+    const { code, stderr } = await cli.run(['import', visits])
     assert.equal(code, 1, stderr)
     assert.match(stderr, /^error: .*(disk I\/O error|database or disk is full)/m)
     assert.ok(readdirSync(folder).includes('lethe.db'))

@@ -4,13 +4,17 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { dataOf, errorOf } from '../../support/answers.ts'
 import { type CommandLine, commandLine, onlyJson } from '../../support/command-line.ts'
+import { deriveOnce } from '../../support/derive-once.ts'
 import { askRaw } from '../../support/raw-http.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
 import { subjectPath, visit } from '../../support/shop.ts'
+import { until } from '../../support/until.ts'
 import { createKey, startRoomyServer, stopServer } from '../kill/server.ts'
 import { buildShop } from '../kill/shop-store.ts'
 import { ids } from '../kill/visits.ts'
 import { fill, noMounts, smallDisk } from './small-disk.ts'
 
+deriveOnce()
 const people = ids('person', 24)
 
 /** A store with a backup of it, and a key that may erase. */
@@ -25,6 +29,11 @@ async function withBackup(t: TestContext) {
   const backup = join(cli.folder, 'old.backup')
   onlyJson(await cli.run(['backup', backup, '--json']))
   return { cli, key, backup }
+}
+
+/** A service in this process, which derives the digest of the journal once. */
+function serveHere(t: TestContext, { storePath }: CommandLine, journal: string): Promise<TestService> {
+  return startTestService(t, { LETHE_STORE: `sqlite:${storePath}`, LETHE_JOURNAL: journal })
 }
 
 const eraseAt = (url: string, key: string) => (id: string) =>
@@ -53,19 +62,21 @@ describe('one journal', () => {
   it('takes the erasures of two services, each once, and brings all of them into a restored backup', async (t) => {
     const { cli, key, backup } = await withBackup(t)
     const journal = join(cli.folder, 'lethe.journal')
-    const servers = await Promise.all([1, 2].map(() => startRoomyServer(cli, { LETHE_JOURNAL: journal })))
-    const [first = assert.fail(), second = assert.fail()] = servers.map(({ url }) => eraseAt(url, key))
+    const server = await startRoomyServer(cli, { LETHE_JOURNAL: journal })
+    const service = await serveHere(t, cli, journal)
+    const [first, second] = [eraseAt(server.url, key), eraseAt(service.url, key)]
     await Promise.all(people.map(async (id, i) => dataOf(await (i % 2 ? first(id) : second(id)))))
-    for (const server of servers) await stopServer(server)
+    await stopServer(server)
+    await service.stop()
     const indexes = entriesIn(journal).map(({ index }) => index)
     assert.deepEqual(
       indexes.toSorted((a, b) => a - b),
       [...people.keys()],
     )
     // One that is started again finds nothing missing.
-    const again = await startRoomyServer(cli, { LETHE_JOURNAL: journal })
-    await stopServer(again)
-    assert.doesNotMatch(again.stdout(), /the journal/)
+    const again = await serveHere(t, cli, journal)
+    await again.stop()
+    assert.doesNotMatch(again.logged.join('\n'), /the journal/)
     const { ledgers: before } = onlyJson(await cli.run(['ledger', 'verify', '--json']))
     assert.partialDeepStrictEqual(await restoreFrom(cli, backup, journal), {
       entries: people.length,
@@ -86,10 +97,10 @@ describe('one journal', () => {
     rmSync(journal)
     appendFileSync(journal, whole.subarray(0, whole.length - 30))
     appendFileSync(journal, Buffer.from('\0\0\0'))
-    const restarted = await startRoomyServer(cli, { LETHE_JOURNAL: journal })
-    await restarted.waitFor('stdout', /the journal has lines that are torn/)
-    dataOf(await eraseAt(restarted.url, key)(people[3] ?? ''))
-    await stopServer(restarted)
+    const next = await serveHere(t, cli, journal)
+    await until(() => next.logged.some((line) => line.includes('the journal has lines that are torn')))
+    dataOf(await eraseAt(next.url, key)(people[3] ?? ''))
+    await next.stop()
     const entries = entriesIn(journal)
     assert.deepEqual(
       entries.map(({ index }) => index),
@@ -106,8 +117,8 @@ describe('one journal', () => {
     const { cli, key, backup } = await withBackup(t)
     const folder = smallDisk(t, 1)
     const [journal, filler] = [join(folder, 'lethe.journal'), join(folder, 'filler')]
-    const server = await startRoomyServer(cli, { LETHE_JOURNAL: journal })
-    const erase = eraseAt(server.url, key)
+    const service = await serveHere(t, cli, journal)
+    const erase = eraseAt(service.url, key)
     dataOf(await erase(people[0] ?? ''))
     fill(filler)
     // The last page of the journal may have room for some of them: so many do not fit.
@@ -118,12 +129,12 @@ describe('one journal', () => {
     for (const answer of refused) errorOf(answer, 'internal_error')
     const onDisk = entriesIn(journal).length
     assert.ok(onDisk >= answered.length + 1, 'whatever was answered as done is in the journal')
-    errorOf(await askRaw(server.url, '/readyz'), 'internal_error')
+    errorOf(await askRaw(service.url, '/readyz'), 'internal_error')
     rmSync(filler)
-    assert.equal((await askRaw(server.url, '/readyz')).status, 200)
+    assert.equal((await askRaw(service.url, '/readyz')).status, 200)
     const again = await Promise.all(people.map(erase))
     for (const answer of again) assert.equal(dataOf(answer).alreadyErased, true)
-    await stopServer(server)
+    await service.stop()
     const known = new Map(entriesIn(journal).map(({ index, record }) => [index, record]))
     assert.deepEqual(
       [...known.keys()].toSorted((a, b) => a - b),

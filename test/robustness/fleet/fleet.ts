@@ -23,6 +23,8 @@ export interface Place {
 
 export interface Fleet {
   cli: CommandLine
+  /** Where the database is. */
+  store: string
   places: readonly [Place, Place, Place]
   /** All processes there ever were, in whatever place. */
   servers: readonly Server[]
@@ -77,6 +79,7 @@ export async function startFleet(t: Lifetime, { store, redis, env = {} }: Parts)
   }
   return {
     cli,
+    store,
     places: await Promise.all([openPlace('a'), openPlace('b'), openPlace('c')]),
     servers,
     key,

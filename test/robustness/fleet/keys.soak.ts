@@ -1,3 +1,18 @@
-import { rotationTests } from './rotation-tests.ts'
+import { test } from 'node:test'
+import { freshStore } from '../../support/fresh-database.ts'
+import { inReverse } from '../../support/in-reverse.ts'
+import { noRedisOfOurOwn, startRedis } from '../../support/redis.ts'
+import { roomy } from '../kill/server.ts'
+import { buildShopAt } from '../kill/shop-store.ts'
+import { startFleet } from './fleet.ts'
+import { rotateKeys } from './rotate-keys.ts'
 
-rotationTests(1_000)
+test('three processes each refuse a rotated key’s old string at the very next request, 1,000 times in a row', {
+  skip: noRedisOfOurOwn,
+}, async (t) => {
+  const lifetime = inReverse(t)
+  const { url: redis } = await startRedis(lifetime)
+  const store = await freshStore(lifetime)
+  await buildShopAt(store)
+  await rotateKeys(await startFleet(lifetime, { store, redis, env: roomy }), 1_000)
+})

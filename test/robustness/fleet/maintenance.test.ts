@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
-import { freshDatabase } from '../../support/fresh-database.ts'
+import { freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { noRedisOfOurOwn, startRedis } from '../../support/redis.ts'
 import { anHourAgo, visit } from '../../support/shop.ts'
@@ -22,7 +22,7 @@ describe('the maintenance of three processes', { skip: noRedisOfOurOwn }, () => 
   test('is done by one at a time, and by another as soon as that one is killed in the middle of it', async (t) => {
     const lifetime = inReverse(t)
     const { url: redis } = await startRedis(lifetime)
-    const store = await freshDatabase(lifetime)
+    const store = await freshStore(lifetime)
     await buildShopAt(store, visit('aged', { startedAt: anHourAgo - twoHundredDaysMs, events: 5 }))
     const [holder, watcher] = [new Client(store), new Client(store)]
     for (const client of [holder, watcher]) {

@@ -7,12 +7,14 @@ import { contentOf, countRows, subjectIdsIn } from './contents.ts'
 import { assertSound } from './invariants.ts'
 import type { MakeKillable } from './killable-store.ts'
 import { killAgainAndAgain, killed, type Plan, progress, type Tally } from './killing.ts'
-import { startRoomyServer, stopServer } from './server.ts'
+import { startNextService, startRoomyServer } from './server.ts'
 import { buildShopAt } from './shop-store.ts'
 import { dayMs, ids, now, visits } from './visits.ts'
 
 const others = ids('other', 20)
-const asFastAsItCan = { LETHE_BATCH_PACE: '1000000/second' }
+const env = { LETHE_BATCH_PACE: '1000000/second' }
+/** For longer than a batch is lent to one that has died, as the next one sees it. */
+const shiftMs = 10_000
 
 /** Lets a service work on a batch of so many subjects as the plan has rows, kills it, and lets the next one go on. */
 export function killBatches(makeStore: MakeKillable, { kills, rows }: Plan, total: Tally): void {
@@ -44,24 +46,21 @@ export function killBatches(makeStore: MakeKillable, { kills, rows }: Plan, tota
     const hasBegun = async () =>
       (await countRows(store.work, 'erasure_batch_items', "outcome = 'waiting'")) < doomed.length
 
-    async function workOff() {
-      const server = await startRoomyServer(store.cli, asFastAsItCan)
-      await until(hasBegun)
-      const startedAt = performance.now()
-      return { server, startedAt }
-    }
-
-    const undisturbed = await workOff()
+    const undisturbed = await startNextService(t, store, { env })
+    await until(hasBegun)
+    const begunAt = performance.now()
     await until(() => isOver())
-    const durationMs = performance.now() - undisturbed.startedAt
-    await stopServer(undisturbed.server)
+    const durationMs = performance.now() - begunAt
+    await undisturbed.stop()
     const complete = [await subjectIdsIn(store.work), await contentOf(store.work)] as const
 
     await killAgainAndAgain(t, {
       ...{ random, kills, durationMs, total },
       async kill(afterMs) {
         await store.restore()
-        const { server, startedAt } = await workOff()
+        const server = await startRoomyServer(store.cli, env)
+        await until(hasBegun)
+        const startedAt = performance.now()
         await delay(afterMs)
         const wasInTime = (await killed(server)) && !(await isOver(await store.leftBehind()))
         return { wasInTime, ranMs: performance.now() - startedAt }
@@ -80,9 +79,9 @@ export function killBatches(makeStore: MakeKillable, { kills, rows }: Plan, tota
         assert.equal(await countRows(seen, 'erasure_batch_items', "outcome = 'erased'"), gone.length)
         assert.equal(await countRows(seen, 'ledger_entries'), gone.length, 'none was erased twice')
 
-        const restarted = await startRoomyServer(store.cli, asFastAsItCan)
+        const next = await startNextService(t, store, { env, shiftMs })
         await until(() => isOver())
-        await stopServer(restarted)
+        await next.stop()
         await assertSound(store.work, 'not below what is stored')
         assert.equal(await countRows(store.work, 'ledger_entries'), doomed.length)
         assert.equal(await countRows(store.work, 'erasure_batch_items', 'subject_id IS NOT NULL'), 0)

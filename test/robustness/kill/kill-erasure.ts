@@ -7,7 +7,7 @@ import { assertAmong, contentOf, countRows, rowsOf, subjectIdsIn, totalsOf } fro
 import { assertSound } from './invariants.ts'
 import type { MakeKillable } from './killable-store.ts'
 import { killAgainAndAgain, killed, type Plan, progress, type Tally } from './killing.ts'
-import { createKey, eraseAgain, eraseAll, startRoomyServer, stopServer } from './server.ts'
+import { createKey, eraseAgain, eraseAll, startNextService, startRoomyServer } from './server.ts'
 import { buildShopAt } from './shop-store.ts'
 import { dayMs, ids, now, shuffled, visits } from './visits.ts'
 
@@ -31,8 +31,7 @@ export function killErasures(makeStore: MakeKillable, plan: Plan, total: Tally):
     for (const table of tables) stored.set(table, await rowsOf(before, table))
 
     /** Asks a server for all erasures concurrently, and watches the time. */
-    async function beginErasing() {
-      const server = await startRoomyServer(cli)
+    async function beginErasing<Server extends { url: string }>(server: Server) {
       // Once its writer has started, an erasure begins the moment it comes.
       assert.deepEqual(await eraseAll(server.url, key, ['nobody']), ['nobody'])
       const startedAt = performance.now()
@@ -40,16 +39,16 @@ export function killErasures(makeStore: MakeKillable, plan: Plan, total: Tally):
       return { server, answers, ranMs: answers.then(() => performance.now() - startedAt) }
     }
 
-    const undisturbed = await beginErasing()
+    const undisturbed = await beginErasing(await startNextService(t, store))
     assert.equal((await undisturbed.answers).length, doomed.length)
-    await stopServer(undisturbed.server)
+    await undisturbed.server.stop()
     const complete = await contentOf(store.work)
 
     const tally = await killAgainAndAgain(t, {
       ...{ random, kills, durationMs: await undisturbed.ranMs, total },
       async kill(afterMs) {
         await store.restore()
-        const { server, answers, ranMs } = await beginErasing()
+        const { server, answers, ranMs } = await beginErasing(await startRoomyServer(cli))
         await delay(afterMs)
         await killed(server)
         const answered = await answers
@@ -73,9 +72,9 @@ export function killErasures(makeStore: MakeKillable, plan: Plan, total: Tally):
         assert.equal(noted, gone.length, 'each erasure has left its note, and no other has')
         assert.equal(left.size + gone.length, doomed.length + others.length, 'nobody else is gone')
 
-        const restarted = await startRoomyServer(cli)
-        await eraseAgain(restarted.url, key, doomed, (id) => left.has(id))
-        await stopServer(restarted)
+        const next = await startNextService(t, store)
+        await eraseAgain(next.url, key, doomed, (id) => left.has(id))
+        await next.stop()
         await assertSound(store.work, 'not below what is stored')
         assert.deepEqual(await contentOf(store.work), complete)
         return progress(gone.length, { before: 0, after: doomed.length })

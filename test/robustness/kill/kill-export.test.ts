@@ -7,9 +7,10 @@ import { ConnectionError, LetheClient } from '@lethe/client'
 import { fillStore, inStore } from '../../support/filled-store.ts'
 import { preparedStore } from '../../support/prepared-store.ts'
 import { eventRow } from '../../support/rows.ts'
+import { startTestService } from '../../support/service.ts'
 import { testKeys } from '../../support/test-keyring.ts'
 import { until } from '../../support/until.ts'
-import { createKey, startRoomyServer, stopServer } from './server.ts'
+import { createKey, startRoomyServer } from './server.ts'
 
 /** More than connections hold: 18 MB, which nothing packs to less than three quarters. */
 const eventCount = 6_000
@@ -61,12 +62,11 @@ describe('a service that is killed in the middle of an export', { concurrency: t
       assert.ok(entries > 100 && entries < eventCount, `${entries} entries`)
       await server.ended
       assert.deepEqual(readdirSync(temporary), [], 'a spool has no name, so nothing of it stays')
-      const again = await startRoomyServer(cli, { TMPDIR: temporary })
-      const whole = new LetheClient({ url: again.url, apiKey: key, ...options })
+      const next = await startTestService(t, { LETHE_STORE: `sqlite:${cli.storePath}` })
+      const whole = new LetheClient({ url: next.url, apiKey: key, fetch: plain })
       let events = 0
       for await (const { type } of whole.exportSubject('shop', 'busy')) if (type === 'event') events += 1
       assert.equal(events, eventCount)
-      await stopServer(again)
     })
   }
 
@@ -74,11 +74,11 @@ describe('a service that is killed in the middle of an export', { concurrency: t
     const { cli, server, key } = await startBusyService(t)
     const file = join(cli.folder, 'busy.json')
     const env = { LETHE_URL: server.url, LETHE_API_KEY: key }
-    const program = cli.startProgram(['subjects', 'export', 'shop', 'busy', '--output', file], env)
+    const exported = cli.run(['subjects', 'export', 'shop', 'busy', '--output', file], { env })
     const partial = `${file}.partial`
     await until(() => (statSync(partial, { throwIfNoEntry: false })?.size ?? 0) > 0 || existsSync(file))
     server.kill('SIGKILL')
-    const { code, stdout, stderr } = await program.ended
+    const { code, stdout, stderr } = await exported
     if (code === 0) return t.diagnostic('it was whole before the kill came')
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(stderr, /^error: /)

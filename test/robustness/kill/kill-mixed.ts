@@ -3,17 +3,19 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Outcome } from '../../support/command-line.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { assertAmong, contentOf, rowsOf, subjectIdsIn } from './contents.ts'
 import { assertSound } from './invariants.ts'
 import { edge, someAgedVisits, thirtyDays } from './kill-sweep.ts'
 import type { MakeKillable } from './killable-store.ts'
 import { killAgainAndAgain, killed, type Plan, type Tally } from './killing.ts'
-import { createKey, eraseAgain, eraseAll, startRoomyServer, stopServer } from './server.ts'
+import { createKey, eraseAgain, eraseAll, startNextService, startRoomyServer, stopServer } from './server.ts'
 import { buildShopAt } from './shop-store.ts'
 import { byTime, dayMs, ids, ndjson, now, shuffled, visits } from './visits.ts'
 
 const victims = ['both', 'the server', 'the import'] as const
+const env = { ...thirtyDays, LETHE_SCRUB_HOUR: 'off' }
 const ofDoomed = "subject_id LIKE 'doomed%'"
 const toStay = `occurred_at >= ${edge} AND event_id NOT LIKE 'doomed%'`
 const ofImport = "event_id LIKE 'imported%'"
@@ -40,30 +42,29 @@ export function killMixedWork(makeStore: MakeKillable, { kills, rows }: Plan, to
     const subjects = await rowsOf(before, 'subjects', { where: ofDoomed })
     const staying = await rowsOf(before, 'events', { where: toStay })
 
-    /** Lets an import and a server work on the store; the server sweeps as soon as it listens. */
-    async function beginWork() {
-      const importing = cli.startProgram(['import', file], thirtyDays)
-      const server = await startRoomyServer(cli, { ...thirtyDays, LETHE_SCRUB_HOUR: 'off' })
+    /** Lets a server work on the store beside an import; it sweeps as soon as it listens. */
+    function beginErasing(url: string, imported: Promise<Outcome>) {
       const startedAt = performance.now()
-      const answers = eraseAll(server.url, key, doomed)
-      const ranMs = Promise.all([answers, importing.ended]).then(() => performance.now() - startedAt)
-      return { importing, server, answers, ranMs }
+      const answers = eraseAll(url, key, doomed)
+      return { answers, ranMs: Promise.all([answers, imported]).then(() => performance.now() - startedAt) }
     }
 
     /** Does again what may have been left undone. */
     async function complete(isLeft: (id: string) => boolean): Promise<void> {
-      const server = await startRoomyServer(cli, { ...thirtyDays, LETHE_SCRUB_HOUR: 'off' })
-      await eraseAgain(server.url, key, doomed, isLeft)
-      await stopServer(server)
+      const next = await startNextService(t, store, { env })
+      await eraseAgain(next.url, key, doomed, isLeft)
+      await next.stop()
       assert.equal((await cli.run(['import', file], { env: thirtyDays })).code, 0)
       assert.equal((await cli.run(['sweep'], { env: thirtyDays })).code, 0)
       await assertSound(store.work, 'not below what is stored')
     }
 
-    const undisturbed = await beginWork()
+    const first = await startNextService(t, store, { env })
+    const importedFirst = cli.run(['import', file], { env: thirtyDays })
+    const undisturbed = beginErasing(first.url, importedFirst)
     assert.equal((await undisturbed.answers).length, doomed.length)
-    assert.equal((await undisturbed.importing.ended).code, 0)
-    await stopServer(undisturbed.server)
+    assert.equal((await importedFirst).code, 0)
+    await first.stop()
     assert.equal((await cli.run(['sweep'], { env: thirtyDays })).code, 0)
     const content = await contentOf(store.work)
     const importedEvents = await rowsOf(store.work, 'events', { where: ofImport })
@@ -73,7 +74,9 @@ export function killMixedWork(makeStore: MakeKillable, { kills, rows }: Plan, to
       ...{ random, kills, durationMs: await undisturbed.ranMs, total },
       async kill(afterMs) {
         await store.restore()
-        const { importing, server, answers, ranMs } = await beginWork()
+        const importing = cli.startProgram(['import', file], thirtyDays)
+        const server = await startRoomyServer(cli, env)
+        const { answers, ranMs } = beginErasing(server.url, importing.ended)
         const victim = victims[round++ % victims.length]
         await delay(afterMs)
         const deaths = [

@@ -11,9 +11,9 @@ before(async () => {
 })
 after(() => postgres.remove())
 
-// Imports are killed in two orders and scrubs in two ways, so many times in each; on PostgreSQL that is killed under imports as often.
+// Scrubs are killed in two ways, so many times in each; on PostgreSQL that is killed under imports as often.
 killTests('SQLite', killableSqlite, {
-  imports: { kills: 20, rows: 5 * maxBatchRows },
+  imports: { kills: 40, rows: 5 * maxBatchRows },
   erasures: { kills: 125, rows: 20_000, leastInTime: 100 },
   batches: { kills: 10, rows: 300 },
   sweeps: { kills: 40, rows: 100_000 },
@@ -25,7 +25,7 @@ killTests(
   'PostgreSQL',
   killablePostgres(() => postgres),
   {
-    imports: { kills: 5, rows: 3 * maxBatchRows },
+    imports: { kills: 10, rows: 3 * maxBatchRows },
     erasures: { kills: 125, rows: 20_000, leastInTime: 100 },
     batches: { kills: 10, rows: 300 },
     sweeps: { kills: 12, rows: 60_000 },

@@ -105,6 +105,14 @@ export interface Victim {
   begins: Sign
 }
 
+/** Runs a command to its end in this process. How long that took, which is about how long another process works on it. */
+export async function complete(store: KillableStore, { args, env }: Victim): Promise<number> {
+  const startedAt = performance.now()
+  const { code, stderr } = await store.cli.run(args, env && { env })
+  assert.equal(code, 0, stderr)
+  return performance.now() - startedAt
+}
+
 /** Lets a command run to its end in a process of its own. How long it was at work. */
 export async function measure(store: KillableStore, victim: Victim): Promise<number> {
   const { program, begun } = await begin(store, victim)

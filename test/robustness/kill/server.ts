@@ -8,6 +8,8 @@ import {
   startServe,
   textOf,
 } from '../../support/command-line.ts'
+import { type Lifetime, startTestService, type TestService } from '../../support/service.ts'
+import type { KillableStore } from './killable-store.ts'
 
 /** A key that may do everything to the shop. */
 export async function createKey(cli: CommandLine, name = 'all'): Promise<string> {
@@ -20,6 +22,15 @@ const plenty = '1000000/day'
 
 /** Budgets that are out of the way. */
 export const roomy = { LETHE_LIMIT_IP: plenty, LETHE_LIMIT_KEY: plenty, LETHE_LIMIT_ERASURE: plenty }
+
+/** The next service on a store, in this process: loaded anew, the same program would do nothing else. Its clock may be ahead. */
+export function startNextService(
+  lifetime: Lifetime,
+  { work }: KillableStore,
+  { env = {}, shiftMs = 0 }: { env?: Record<string, string>; shiftMs?: number } = {},
+): Promise<TestService> {
+  return startTestService(lifetime, { LETHE_STORE: work.address, ...roomy, ...env }, { shiftMs })
+}
 
 export function startRoomyServer(cli: CommandLine, env: Record<string, string> = {}) {
   return startServe(cli, { ...roomy, ...env })

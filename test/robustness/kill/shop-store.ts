@@ -17,7 +17,7 @@ export async function buildShopAt(
   rows: readonly IncomingRow[] = [],
   work: (store: Store) => Promise<unknown> = async () => {},
 ): Promise<void> {
-  const store = await openStoreAt(address)
+  const store = await openStoreAt(address, { writesHere: true })
   try {
     await fillShop(store, rows)
     await work(store)

@@ -2,7 +2,7 @@ import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext } from 'node:test'
 import { commandLine } from '../../support/command-line.ts'
-import { freshDatabase } from '../../support/fresh-database.ts'
+import { freshStore } from '../../support/fresh-database.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { testSecretFile } from '../../support/test-keyring.ts'
 import { raceErasures } from './erasure-races.ts'
@@ -19,9 +19,9 @@ export function ledgerTests({ races, crowd }: { races: number; crowd: Crowd }): 
     }, crowd)
   })
   describe('on PostgreSQL,', () => {
-    raceErasures(freshDatabase, races)
+    raceErasures(freshStore, races)
     eraseByMany(async (t: TestContext) => {
-      const address = await freshDatabase(t)
+      const address = await freshStore(t)
       return { cli: commandLine(t, address), address }
     }, crowd)
   })

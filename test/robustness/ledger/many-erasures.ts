@@ -5,11 +5,12 @@ import { dataOf, listIn, textIn } from '../../support/answers.ts'
 import { type CommandLine, callApi, onlyJson, textOf } from '../../support/command-line.ts'
 import { askRaw } from '../../support/raw-http.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
+import { startTestService } from '../../support/service.ts'
 import { visit } from '../../support/shop.ts'
 import { createKey, startRoomyServer, stopServer } from '../kill/server.ts'
 import { buildShopAt } from '../kill/shop-store.ts'
 
-/** How many erasures, by how many processes. */
+/** How many erasures, by how many processes, this one among them. */
 export interface Crowd {
   erasures: number
   processes: number
@@ -39,7 +40,9 @@ export function eraseByMany(
       seen.flatMap((subjectId) => visit(subjectId, { events: 1 })),
     )
     const key = await createKey(cli)
-    const servers = await Promise.all(Array.from({ length: processes }, () => startRoomyServer(cli)))
+    const here = await startTestService(t, { LETHE_STORE: address })
+    const elsewhere = await Promise.all(Array.from({ length: processes - 1 }, () => startRoomyServer(cli)))
+    const servers = [here, ...elsewhere]
     const doomed = random.shuffle([...subjects, ...subjects.slice(0, erasures - subjects.length)])
     const receipts: HandedOut[] = []
     const counted = { erased: 0, nothingThere: 0 }
@@ -61,8 +64,7 @@ export function eraseByMany(
     const erasedMs = performance.now() - startedAt
     assert.deepEqual(counted, { erased: seen.length, nothingThere: erasures - seen.length })
 
-    const { url } = servers[0] ?? assert.fail()
-    const ask = async (path: string) => dataOf(await askRaw(url, `/v1/analytics/ledger${path}`, { key }))
+    const ask = async (path: string) => dataOf(await askRaw(here.url, `/v1/analytics/ledger${path}`, { key }))
     const ledger = await ask('')
     assert.equal(ledger.size, erasures)
     const verifierKeys = listIn(ledger, 'verifierKeys').map(String)
@@ -84,7 +86,8 @@ export function eraseByMany(
       assert.deepEqual([to.size, to.rootHash], [erasures, textIn(ledger, 'rootHash')])
     }
     assert.equal(indexes.size, erasures, 'every entry was handed out once')
-    for (const server of servers) await stopServer(server)
+    await here.stop()
+    for (const server of elsewhere) await stopServer(server)
     const { ledgers } = onlyJson(await cli.run(['ledger', 'verify', '--json']))
     assert.partialDeepStrictEqual(ledgers, [
       { size: erasures, rootHash: ledger.rootHash, problem: null, olderCount: 0 },

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
 import { describe, it } from 'node:test'
-import { connectionsWithin, maxUnreadBytes } from '../../../src/http/connections.ts'
+import { Connections, connectionsWithin, maxUnreadBytes } from '../../../src/http/connections.ts'
 import { dataOf } from '../../support/answers.ts'
 import { commandLine, programPath } from '../../support/command-line.ts'
 import { askRaw, openRawConnection, requestText } from '../../support/raw-http.ts'
@@ -47,6 +48,35 @@ describe('answers that nobody reads', () => {
     await readOne()
     dataOf(await shop.ask(subjectPath('anna'), { key: shop.key }))
     reader.hangUp()
+  })
+
+  it('end their connection when nothing of them is taken for long, but not while they are being made', async (t) => {
+    const server = createServer()
+    const connections = new Connections(server, 10)
+    // Half a minute would be a long time to wait.
+    server.timeout = 50
+    t.after(() => server.close())
+    const arrived: ServerResponse[] = []
+    server.on('request', (request, response) => {
+      connections.begin({ request, response })
+      arrived.push(response)
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    assert.ok(typeof address === 'object' && address)
+    const url = `http://127.0.0.1:${address.port}`
+    const patient = fetch(url)
+    await until(() => arrived.length === 1)
+    const [timedOut] = await once(server, 'timeout')
+    assert.equal(timedOut, arrived[0]?.socket)
+    await new AbusiveClients(t, url).come(1, requestText('/'), { reads: false })
+    await until(() => arrived.length === 2)
+    // More than the system keeps for a reader who does not come.
+    arrived[1]?.end(Buffer.alloc(64 * 1024 * 1024))
+    await until(() => arrived[1]?.destroyed === true)
+    arrived[0]?.end('made at last')
+    assert.equal(await (await patient).text(), 'made at last')
   })
 })
 

@@ -2,8 +2,8 @@ import { overloadTests } from './overload-tests.ts'
 
 // A taste of what overload.soak.ts does at length.
 await overloadTests({
-  connections: 500,
-  pipelining: { connections: 20, requests: 1_000 },
+  connections: 200,
+  pipelining: { connections: 10, requests: 200 },
   addresses: 3_000,
   mostMb: 500,
 })

@@ -17,7 +17,7 @@ import { until } from '../../support/until.ts'
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-const encodings = ['identity', 'gzip', 'zstd', 'identity', 'gzip', 'zstd']
+const encodings = ['identity', 'gzip', 'zstd']
 const events = 5_000
 /** What a spool holds of an export of 16 MB at least: the rest is in memory and on the connection. */
 const spooledBytes = 5e6

@@ -77,9 +77,10 @@ async function killAt(
   const path = suffix === undefined ? [] : ['-P', cli.storePath + suffix]
   const inject = ['-e', `trace=${call}`, '-e', `inject=${call}:signal=SIGKILL:when=${time}`]
   const program = [process.execPath, programPath, 'restore', backup, '--yes', '--json']
+  const { PATH, NODE_COMPILE_CACHE } = process.env
   const child = spawn('strace', ['-f', '-qq', '-o', '/dev/null', ...path, ...inject, ...program], {
     cwd: cli.folder,
-    env: { PATH: process.env.PATH, ...env, LETHE_STORE: `sqlite:${cli.storePath}` },
+    env: { PATH, NODE_COMPILE_CACHE, ...env, LETHE_STORE: `sqlite:${cli.storePath}` },
     stdio: 'ignore',
   })
   const [code, signal] = await once(child, 'exit')

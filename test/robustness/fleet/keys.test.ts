@@ -1,3 +1,0 @@
-import { rotationTests } from './rotation-tests.ts'
-
-rotationTests(45)
