@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { commandLine } from '../../src/domain/activity.ts'
 import { idleMs } from '../../src/domain/sign-in.ts'
 import { inviteMember } from '../../src/operations/member/invite-member.ts'
@@ -244,5 +245,48 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     assert.equal(await printed.getByRole('table').isVisible(), true)
   })
 
+  test('gives the focus with the drawing, so that nothing typed from then on goes elsewhere', async () => {
+    const own = await openConsole(shop, shop.organisationId)
+    const { page: quick } = await sitDown(browser, shop, own)
+    await quick.goto('/console/keys')
+    await settled(quick)
+    const press = (name: string) => quick.getByRole('button', { name, exact: true }).click()
+    const late: string[] = []
+    for (const [drawn, act] of [
+      ['.shell:has([href$="/members"][aria-current]) h1', () => new Keyboard(quick).press('Members')],
+      ['dialog input', () => press('Invite a member')],
+      ['dialog [aria-invalid=true]', () => press('Make the link')],
+      ['.door input', signOut],
+    ] as const) {
+      const isFocused = isFocusedOnceDrawn(quick, drawn)
+      await act()
+      if (!(await isFocused)) late.push(drawn)
+    }
+    assert.deepEqual(late, [])
+
+    async function signOut(): Promise<void> {
+      await press('Cancel')
+      await quick.getByRole('button', { name: /^Account: / }).click()
+      await press('Sign out')
+    }
+  })
+
   test('complained of nothing', () => assert.deepEqual(complaints, []))
 })
+
+/** Whether something has the focus at the moment it is drawn. Looks from now on. */
+function isFocusedOnceDrawn(page: Page, selector: string): Promise<boolean> {
+  return page.evaluate(
+    (selector) =>
+      new Promise<boolean>((resolve) => {
+        const observer = new MutationObserver(() => {
+          const drawn = document.querySelector(selector)
+          if (!drawn) return
+          observer.disconnect()
+          resolve(drawn === document.activeElement)
+        })
+        observer.observe(document, { childList: true, subtree: true, attributes: true })
+      }),
+    selector,
+  )
+}
