@@ -125,7 +125,11 @@ describe('the packed client', () => {
       const { stdout: version } = await run(node, ['--version'])
       t.diagnostic(version.trim())
       const env = { LETHE_LIMIT_ERASURE: '500000/hour' }
-      const shop = await startShop(t, { scopes: ['analytics:view', 'analytics:delete-data'], env })
+      const shop = await startShop(t, {
+        scopes: ['analytics:view', 'analytics:delete-data'],
+        env,
+        writesHere: true,
+      })
       const attributes = { country: 'DE', browser: 'Firefox' }
       await shop.ingest(
         ['visitor-1', 'visitor-2', 'visitor-3'].flatMap((id) => visit(id, { events: 2, attributes })),

@@ -6,7 +6,7 @@ import { dataOf, errorOf, listIn, problemFields, textIn } from '../support/answe
 import { openConsole, visitor } from '../support/console.ts'
 import { startShop, subjectsPath } from '../support/shop.ts'
 
-const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
 const client = await openConsole(shop, shop.organisationId)
 
 /** The paths of all routes, with ids that could be. */
@@ -135,7 +135,11 @@ describe('a change', () => {
 
 describe('the budgets', () => {
   test('of the API are not spent by the console, and the other way round', async (t) => {
-    const tight = await startShop(t, { scopes: ['analytics:view'], env: { LETHE_LIMIT_IP: '2/minute' } })
+    const tight = await startShop(t, {
+      scopes: ['analytics:view'],
+      env: { LETHE_LIMIT_IP: '2/minute' },
+      writesHere: true,
+    })
     const browser = await openConsole(tight, tight.organisationId)
     for (let i = 0; i < 5; i++) dataOf(await browser.ask('/keys'))
     for (let i = 0; i < 2; i++) dataOf(await tight.ask(subjectsPath, { key: tight.key }))
@@ -144,7 +148,7 @@ describe('the budgets', () => {
   })
 
   test('of the console is generous, and ends', async (t) => {
-    const own = await startShop(t, { scopes: ['analytics:view'] })
+    const own = await startShop(t, { scopes: ['analytics:view'], writesHere: true })
     const browser = visitor(own)
     for (let i = 0; i < 600; i += 50) {
       await Promise.all(Array.from({ length: 50 }, () => browser.ask('/keys')))
