@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { change } from './api.ts'
 import { Button } from './parts/button.tsx'
 import { Confirm } from './parts/confirm.tsx'
@@ -18,8 +18,8 @@ export function AccountMenu({ path }: { path: string }) {
   const menu = useRef<HTMLDivElement>(null)
   const opener = useRef<HTMLButtonElement>(null)
 
-  useEffect(() => setOpen(false), [path])
-  useEffect(() => {
+  useLayoutEffect(() => setOpen(false), [path])
+  useLayoutEffect(() => {
     if (!isOpen) return
     const closeOutside = (event: Event) => {
       if (event.target instanceof Node && !menu.current?.contains(event.target)) setOpen(false)

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { find, foundSubjects, subjectAddress } from './find.ts'
 import { FoundOptions } from './found-options.tsx'
 import { Icon } from './parts/icon.tsx'
@@ -27,8 +27,9 @@ export function FindPerson() {
   const groups = isOpen && text.trim() !== '' && sought !== '' ? (found.data ?? []) : []
   const options = foundSubjects(groups)
   useShortcuts(field)
-  useEffect(() => setMarked(-1), [sought])
-  useEffect(() => {
+  // What is drawn takes keys from then on, so all that listens to them is there by then.
+  useLayoutEffect(() => setMarked(-1), [sought])
+  useLayoutEffect(() => {
     const leave = (event: Event) => {
       if (event.target instanceof Node && !box.current?.contains(event.target)) setOpen(false)
     }
@@ -129,7 +130,7 @@ function usePaused(text: string): string {
 
 /** ⌘K, Ctrl+K and, where nobody is typing, / lead to the field. */
 function useShortcuts(field: { current: HTMLInputElement | null }): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !isTyping(event.target)
       const isK = event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey)

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from './api.ts'
 import { unexpected } from './resource.ts'
 
@@ -21,7 +21,12 @@ export function invalid(field: string, message: string): ApiError {
 export function useForm(): FormState {
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<ApiError | null>(null)
+  const form = useRef<EventTarget | null>(null)
   const fields = failure?.fields ?? {}
+  // With the problems, whoever cannot see them is led to the first.
+  useLayoutEffect(() => {
+    if (failure && form.current instanceof HTMLFormElement) focusFirstProblem(form.current)
+  }, [failure])
   return {
     isBusy,
     fields,
@@ -29,23 +34,17 @@ export function useForm(): FormState {
     submit: (work) => (event) => {
       event.preventDefault()
       if (isBusy) return
-      const form = event.currentTarget
+      form.current = event.currentTarget
       setBusy(true)
       setFailure(null)
       work()
-        .catch((error: unknown) => {
-          setFailure(error instanceof ApiError ? error : unexpected(error))
-          if (form instanceof HTMLFormElement) focusFirstProblem(form)
-        })
+        .catch((error: unknown) => setFailure(error instanceof ApiError ? error : unexpected(error)))
         .finally(() => setBusy(false))
     },
   }
 }
 
-/** Once the problems are drawn, whoever cannot see them is led to the first. */
 function focusFirstProblem(form: HTMLFormElement): void {
-  setTimeout(() => {
-    const field = form.querySelector('[aria-invalid="true"], [role="alert"]')
-    if (field instanceof HTMLElement) field.focus()
-  })
+  const field = form.querySelector('[aria-invalid="true"], [role="alert"]')
+  if (field instanceof HTMLElement) field.focus()
 }

@@ -87,6 +87,23 @@ export async function settled(page: Page): Promise<void> {
   )
 }
 
+/**
+ * Goes to another page as the console's own links do, without loading it anew, and waits until all of it is there. What was shown
+ * before is shown again, and may still be fetched anew.
+ */
+export async function goTo(page: Page, path: string): Promise<void> {
+  await page.evaluate((to) => {
+    history.pushState(null, '', to)
+    dispatchEvent(new PopStateEvent('popstate'))
+  }, `/console${path}`)
+  await settled(page)
+}
+
+/** By how many pixels a page is wider than its window. */
+export function overflowOf(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+}
+
 /** Hands that only ever touch the keyboard. */
 export class Keyboard {
   readonly page: Page

@@ -8,9 +8,11 @@ import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts
 
 describe('the page of a key in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+  const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
   const { organisationId, key, keyId } = shop
   await shop.createKey(organisationId, ['analytics:view'], Date.now() + 3 * 86_400_000)
+  await shop.createKey(organisationId, ['analytics:view'], Date.now() + 5_000)
+  shop.passTime(5_000)
   for (let i = 0; i < 3; i++) await shop.ask(subjectsPath, { key })
   await shop.ask(subjectPath('anna'), { key, method: 'DELETE' })
   const client = await openConsole(shop, organisationId)
@@ -22,6 +24,7 @@ describe('the page of a key in a browser', { skip: noBrowser }, async () => {
     await page.goto('/console/keys')
     await settled(page)
     assert.equal(await page.getByText('expires in 3 days').count(), 1)
+    assert.equal(await page.getByText('expired', { exact: true }).count(), 1)
     await assertAccessible(page, 'keys')
     await hands.press('key-2')
     await page.getByRole('heading', { name: 'key-2', level: 1 }).waitFor()

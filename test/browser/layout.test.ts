@@ -4,8 +4,8 @@ import { after, describe, test } from 'node:test'
 import { eraseSubject } from '../../src/operations/subject/erase-subject.ts'
 import { openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
-import { noBrowser, openBrowser, settled, sitDown } from './browser.ts'
-import { type Layout, layoutChanges, layoutOf } from './layout.ts'
+import { noBrowser, openBrowser, overflowOf, settled, sitDown } from './browser.ts'
+import { type Layout, layoutChanges, layoutOf, shiftOf } from './layout.ts'
 
 // Boxes are compared, not pixels: these differ between versions of a browser and the fonts of a system, and a layout breaks in boxes.
 const file = new URL('layout.json', import.meta.url)
@@ -23,12 +23,18 @@ const paths = [
   '/keys',
   '/activity',
   '/members',
+  '/batches',
+  '/settings',
 ]
-const screens = { wide: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } }
+/** Each with the smallest that a page must fit in as well: the window at 200 %, and a small phone. */
+const screens = {
+  wide: { viewport: { width: 1280, height: 860 }, smallest: { width: 640, height: 400 } },
+  phone: { viewport: { width: 390, height: 844 }, smallest: { width: 360, height: 740 } },
+}
 
 describe('the layout of every page', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+  const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
   await shop.ingest([
     ...visit('anna', { events: 12, attributes: { country: 'DE', browser: 'Firefox' } }),
     ...visit('ben'),
@@ -40,8 +46,8 @@ describe('the layout of every page', { skip: noBrowser }, async () => {
   const kept: Record<string, Layout> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
   const found: Record<string, Layout> = {}
 
-  for (const [screen, viewport] of Object.entries(screens)) {
-    test(`is what it was, ${screen}`, async () => {
+  for (const [screen, { viewport, smallest }] of Object.entries(screens)) {
+    test(`is what it was, moves nothing once it is drawn, and has nothing beyond its edge, ${screen}`, async () => {
       const { page } = await sitDown(browser, shop, client, { viewport })
       const changes: Record<string, string[]> = {}
       for (const path of paths) {
@@ -51,6 +57,12 @@ describe('the layout of every page', { skip: noBrowser }, async () => {
         found[name] = await layoutOf(page)
         const told = layoutChanges(kept[name] ?? {}, found[name])
         if (told.length > 0) changes[name] = told
+        const shift = await shiftOf(page)
+        if (shift > 0) (changes[name] ??= []).push(`moved by ${shift}`)
+        await page.setViewportSize(smallest)
+        const over = await overflowOf(page)
+        assert.ok(over <= 0, `${name} is ${over} pixels too wide`)
+        await page.setViewportSize(viewport)
       }
       if (!isWriting)
         assert.deepEqual(changes, {}, 'if it is meant: npm run screenshots, a look, npm run layout')

@@ -43,6 +43,25 @@ export function layoutOf(page: Page): Promise<Layout> {
   }, parts)
 }
 
+/** How much of what was drawn has moved since the page was loaded, as browsers count it. */
+export function shiftOf(page: Page): Promise<number> {
+  return page.evaluate(async () => {
+    let total = 0
+    const add = (entries: PerformanceEntryList) => {
+      for (const entry of entries) {
+        if ('value' in entry && typeof entry.value === 'number') total += entry.value
+      }
+    }
+    const observer = new PerformanceObserver((list) => add(list.getEntries()))
+    observer.observe({ type: 'layout-shift', buffered: true })
+    // A shift is told with the frame it happens in, and what was before comes in a task of its own.
+    for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame)
+    await new Promise((resolve) => setTimeout(resolve))
+    add(observer.takeRecords())
+    return total
+  })
+}
+
 /** How far a side may lie elsewhere: other versions of a browser and other fonts for code wrap a line more or less. */
 const pixels = 28
 const share = 0.08

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { commandLine } from '../../src/domain/activity.ts'
 import { idleMs } from '../../src/domain/sign-in.ts'
 import { inviteMember } from '../../src/operations/member/invite-member.ts'
-import { openConsole, password } from '../support/console.ts'
+import { addMember, openConsole, password } from '../support/console.ts'
 import { anHourAgo, startShop, visit } from '../support/shop.ts'
-import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { goTo, Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
 
 describe('the console, where it was weak', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+  const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
   const turned = 'anna\u202enitram'
   const spaced = '  two  spaces '
   const decomposed = 'Zoe\u0308'
@@ -25,11 +26,16 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
   const browser = await openBrowser({ after })
   const { page, complaints } = await sitDown(browser, shop, client)
   const hands = new Keyboard(page)
-  const subjectAt = (id: string) => `/console/trackers/shop/subjects/${encodeURIComponent(id)}`
+  const subjectAt = (id: string) => `/trackers/shop/subjects/${encodeURIComponent(id)}`
+
+  /** Loads a page anew: nothing is fetched behind it any more when it is there, so that a sign-in is over when something is done. */
+  async function load(path: string): Promise<void> {
+    await page.goto(`/console${path}`)
+    await settled(page)
+  }
 
   test('Next pressed twice leads one page on, and Back from a subject to that page', async () => {
-    await page.goto('/console/trackers/shop?sort=subjectId')
-    await settled(page)
+    await load('/trackers/shop?sort=subjectId')
     const slow = Promise.withResolvers<void>()
     await page.route('**/subjects?*cursor=*', async (route) => {
       await slow.promise
@@ -58,11 +64,9 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
   })
 
   test('shows what cannot be seen in an id, and lets nothing in it turn what is around it', async () => {
-    await page.goto(subjectAt(turned))
-    await settled(page)
+    await goTo(page, subjectAt(turned))
     assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'annaU+202Enitram')
-    await page.goto(subjectAt(spaced))
-    await settled(page)
+    await goTo(page, subjectAt(spaced))
     assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), '␣␣two␣␣spaces␣')
   })
 
@@ -72,7 +76,7 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
       [decomposed, 'Zo\u00eb'],
       [turned, 'annanitram'],
     ] as const) {
-      await page.goto(subjectAt(id))
+      await goTo(page, subjectAt(id))
       await page.getByRole('button', { name: 'Erase' }).click()
       await page.getByLabel(/^Type the id/).fill(`${typed}x`)
       assert.equal(await page.getByRole('button', { name: 'Erase for good' }).isDisabled(), true)
@@ -86,8 +90,7 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
 
   test('keeps a long name of an attribute within its place', async () => {
     await shop.ingest(visit('long', { attributes: { [`a-name-${'x'.repeat(120)}`]: 'value' } }))
-    await page.goto(subjectAt('long'))
-    await settled(page)
+    await goTo(page, subjectAt('long'))
     const over = await page.evaluate(() => {
       const card = document.querySelector('.facts-card')?.getBoundingClientRect().right ?? 0
       return (
@@ -103,8 +106,7 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
   })
 
   test('prints the values of a chart beside its bars', async () => {
-    await page.goto('/console/trackers/shop')
-    await settled(page)
+    await goTo(page, '/trackers/shop')
     const gap = await page.evaluate(() => {
       const axis = document.querySelector('.days-axis')?.getBoundingClientRect()
       const lefts = [...document.querySelectorAll('.days-bars .bar')].map(
@@ -116,8 +118,7 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
   })
 
   test('says in passing what worked and what did not, each with its look and no wider than its text', async () => {
-    await page.goto('/console/members')
-    await settled(page)
+    await goTo(page, '/members')
     await page.route('**/console/api/sign-out', (route) =>
       route.fulfill({ status: 500, json: { error: { code: 'internal_error', message: 'That broke.' } } }),
     )
@@ -136,7 +137,7 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
   })
 
   test('asks for a day where one is missing, in words', async () => {
-    await page.goto('/console/keys')
+    await goTo(page, '/keys')
     await hands.press('Create a key')
     await hands.type('Name', 'looks')
     await hands.press(/^analytics:view /, 'Space')
@@ -144,58 +145,29 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     await hands.press('Create the key')
     await page.getByText('Choose the last day it works.').waitFor()
     assert.equal(await page.getByText('ISO 8601').count(), 0)
+    await page.keyboard.press('Escape')
   })
 
   test('asks for the password above a form when a sign-in is over, and then does what was asked', async () => {
-    const own = await openConsole(shop, shop.organisationId, 'eve@acme.example')
-    const seat = await sitDown(browser, shop, own)
-    await seat.page.goto('/console/keys')
-    const their = new Keyboard(seat.page)
-    await their.press('Create a key')
-    await their.type('Name', 'half filled')
-    await their.press(/^analytics:view /, 'Space')
+    await load('/keys')
+    await hands.press('Create a key')
+    await hands.type('Name', 'half filled')
+    await hands.press(/^analytics:view /, 'Space')
     shop.passTime(idleMs)
-    await their.press('Create the key')
-    const dialog = seat.page.getByRole('dialog', { name: 'Sign in' })
+    await hands.press('Create the key')
+    const dialog = page.getByRole('dialog', { name: 'Sign in' })
     await dialog.getByLabel('Password').fill(password)
-    await seat.page.keyboard.press('Enter')
-    await seat.page.getByText('The key “half filled” is created').waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByText('The key “half filled” is created').waitFor()
+    await hands.press('I have stored it')
 
-    await seat.page.goto(subjectAt('visitor-07'))
-    await settled(seat.page)
+    await load(subjectAt('visitor-07'))
     shop.passTime(idleMs)
-    await seat.page.getByRole('button', { name: 'Download an export' }).click()
+    await page.getByRole('button', { name: 'Download an export' }).click()
     await dialog.getByLabel('Password').fill(password)
-    const coming = seat.page.waitForEvent('download')
-    await seat.page.keyboard.press('Enter')
+    const coming = page.waitForEvent('download')
+    await page.keyboard.press('Enter')
     assert.match((await coming).suggestedFilename(), /^shop_visitor-07_[0-9a-f]{8}\.json$/)
-    await seat.page.context().close()
-  })
-
-  test('shows nothing of before to another member who signs in there', async () => {
-    const [mine, theirs] = ['finn@acme.example', 'gus@acme.example']
-    const own = await openConsole(shop, shop.organisationId, mine)
-    await openConsole(shop, shop.organisationId, theirs)
-    const { page: shared } = await sitDown(browser, shop, own)
-    await shared.goto('/console/keys')
-    await settled(shared)
-    await new Keyboard(shared).press('Create a key')
-    await new Keyboard(shared).type('Name', 'half filled by finn')
-    shop.passTime(idleMs)
-    await shared.getByRole('button', { name: 'Create the key' }).click()
-    const dialog = shared.getByRole('dialog', { name: 'Sign in' })
-    await dialog.getByLabel('E-mail address').fill(theirs)
-    await dialog.getByLabel('Password').fill(password)
-    await shared.keyboard.press('Enter')
-    await shared.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
-    await shared.getByRole('button', { name: `Account: ${theirs}` }).waitFor()
-    assert.equal(await shared.getByRole('dialog').count(), 0)
-    const keys = await shop.services.apiKeys.list(shop.organisationId)
-    assert.equal(
-      keys.some(({ name }) => name === 'half filled by finn'),
-      false,
-    )
-    await shared.context().close()
   })
 
   test('tells whoever reloads a one-time link to open it again, and a member makes another', async () => {
@@ -209,40 +181,96 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     await stranger.page.getByText('new@acme.example').waitFor()
     await stranger.page.reload()
     await stranger.page.getByRole('heading', { name: 'Open the link again' }).waitFor()
-    const own = await openConsole(shop, shop.organisationId)
-    const { page: members } = await sitDown(browser, shop, own)
-    await members.goto('/console/members')
-    await members.getByRole('button', { name: 'New link for new@acme.example' }).click()
-    const link = await members.getByLabel('Link', { exact: true }).inputValue()
+    await goTo(page, '/members')
+    await page.getByRole('button', { name: 'New link for new@acme.example' }).click()
+    const link = await page.getByLabel('Link', { exact: true }).inputValue()
+    await hands.press('I have it')
     await stranger.page.goto(link)
     await stranger.page.getByLabel('Password').fill(password)
     await stranger.page.keyboard.press('Enter')
     await stranger.page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
   })
 
-  test('has a page for what could not be drawn, with a way on', async () => {
-    const own = await openConsole(shop, shop.organisationId)
-    const { page: broken } = await sitDown(browser, shop, own)
-    await broken.route('**/console/api/members', (route) =>
-      route.fulfill({ json: { data: { members: [null] } } }),
-    )
-    await broken.goto('/console/members')
-    await broken.getByRole('heading', { name: 'This page broke' }).waitFor()
-    assert.equal(await broken.title(), 'This page broke · Lethe')
-    await broken.unroute('**/console/api/members')
-    await new Keyboard(broken).press('Erasures')
-    await broken.getByRole('heading', { name: 'Erasures', level: 1 }).waitFor()
-  })
-
   test('prints a page without what is around it', async () => {
-    const own = await openConsole(shop, shop.organisationId)
-    const { page: printed } = await sitDown(browser, shop, own)
-    await printed.goto('/console/activity')
-    await settled(printed)
-    await printed.emulateMedia({ media: 'print' })
-    assert.equal(await printed.locator('.sidebar').isVisible(), false)
-    assert.equal(await printed.getByRole('table').isVisible(), true)
+    await goTo(page, '/activity')
+    await page.emulateMedia({ media: 'print' })
+    assert.equal(await page.locator('.sidebar').isVisible(), false)
+    assert.equal(await page.getByRole('table').isVisible(), true)
+    await page.emulateMedia({ media: 'screen' })
   })
 
-  test('complained of nothing', () => assert.deepEqual(complaints, []))
+  test('shows nothing of before to another member who signs in there', async () => {
+    const theirs = 'gus@acme.example'
+    await addMember(shop, shop.organisationId, theirs)
+    await load('/keys')
+    await hands.press('Create a key')
+    await hands.type('Name', 'half filled by ada')
+    await hands.reach(/^analytics:view /)
+    shop.passTime(idleMs)
+    await page.getByRole('button', { name: 'Create the key' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Sign in' })
+    await dialog.getByLabel('E-mail address').fill(theirs)
+    await dialog.getByLabel('Password').fill(password)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
+    await page.getByRole('button', { name: `Account: ${theirs}` }).waitFor()
+    assert.equal(await page.getByRole('dialog').count(), 0)
+    const keys = await shop.services.apiKeys.list(shop.organisationId)
+    assert.equal(
+      keys.some(({ name }) => name === 'half filled by ada'),
+      false,
+    )
+  })
+
+  test('complained of nothing so far', () => assert.deepEqual(complaints, []))
+
+  test('has a page for what could not be drawn, with a way on', async () => {
+    await page.route('**/console/api/keys', (route) => route.fulfill({ json: { data: { keys: [null] } } }))
+    await goTo(page, '/keys')
+    await page.getByRole('heading', { name: 'This page broke' }).waitFor()
+    assert.equal(await page.title(), 'This page broke · Lethe')
+    await page.unroute('**/console/api/keys')
+    await hands.press('Erasures')
+    await page.getByRole('heading', { name: 'Erasures', level: 1 }).waitFor()
+  })
+
+  test('gives the focus with the drawing, so that nothing typed from then on goes elsewhere', async () => {
+    await goTo(page, '/trackers')
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+    const late: string[] = []
+    for (const [drawn, act] of [
+      ['.shell:has([href$="/members"][aria-current]) h1', () => hands.press('Members')],
+      ['dialog input', () => press('Invite a member')],
+      ['dialog [aria-invalid=true]', () => press('Make the link')],
+      ['.door input', signOut],
+    ] as const) {
+      const isFocused = isFocusedOnceDrawn(page, drawn)
+      await act()
+      if (!(await isFocused)) late.push(drawn)
+    }
+    assert.deepEqual(late, [])
+
+    async function signOut(): Promise<void> {
+      await press('Cancel')
+      await page.getByRole('button', { name: /^Account: / }).click()
+      await press('Sign out')
+    }
+  })
 })
+
+/** Whether something has the focus at the moment it is drawn. Looks from now on. */
+function isFocusedOnceDrawn(page: Page, selector: string): Promise<boolean> {
+  return page.evaluate(
+    (selector) =>
+      new Promise<boolean>((resolve) => {
+        const observer = new MutationObserver(() => {
+          const drawn = document.querySelector(selector)
+          if (!drawn) return
+          observer.disconnect()
+          resolve(drawn === document.activeElement)
+        })
+        observer.observe(document, { childList: true, subtree: true, attributes: true })
+      }),
+    selector,
+  )
+}

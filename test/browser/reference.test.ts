@@ -2,43 +2,47 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { startShop } from '../support/shop.ts'
 import { assertAccessible } from './accessible.ts'
-import { Keyboard, noBrowser, openBrowser, sitDown } from './browser.ts'
+import { Keyboard, noBrowser, openBrowser, overflowOf, sitDown } from './browser.ts'
 
 describe('the API reference', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+  const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
   const browser = await openBrowser({ after })
-  const phone = { viewport: { width: 360, height: 740 }, hasTouch: true }
+  const wide = await sitDown(browser, shop, null, { permissions: ['clipboard-read', 'clipboard-write'] })
+  await wide.page.goto('/docs', { waitUntil: 'networkidle' })
+  const small = await sitDown(browser, shop, null, { viewport: { width: 360, height: 740 }, hasTouch: true })
+  await small.page.goto('/docs')
 
-  test('is accessible in light and dark, wide and narrow', async () => {
-    for (const [what, options] of [
-      ['wide', {}],
-      ['narrow', phone],
-    ] as const) {
-      const { page } = await sitDown(browser, shop, null, options)
-      await page.goto('/docs')
-      await assertAccessible(page, what, { coloursAreKnown: what === 'narrow' })
-    }
-  })
-
-  test('asks nobody else for anything, and breaks no rule of its policy', async () => {
-    const { page, requested, complaints } = await sitDown(browser, shop)
-    await page.goto('/docs', { waitUntil: 'networkidle' })
+  test('asks nobody else for anything, and breaks no rule of its policy', () => {
+    const { requested, complaints } = wide
     assert.equal(new Set(requested).size, 4)
     for (const address of requested) assert.ok(address.startsWith(`${shop.url}/docs`), address)
     assert.deepEqual(complaints, [])
   })
 
+  test('puts its own address into the examples, and hands them over', async () => {
+    const { page } = wide
+    await new Keyboard(page).press('Copy')
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    assert.ok(copied.startsWith(`export LETHE_URL=${shop.url}\n`), copied)
+  })
+
+  test('shows in the contents where one is', async () => {
+    const { page } = wide
+    await page.goto('/docs#readSubject')
+    const current = page.locator('.contents a[aria-current]')
+    await current.waitFor()
+    assert.equal(await current.getAttribute('href'), '#readSubject')
+  })
+
   test('fits a small screen, with nothing beyond its edge', async () => {
-    const { page } = await sitDown(browser, shop, null, phone)
-    await page.goto('/docs')
-    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    const over = await overflowOf(small.page)
     assert.ok(over <= 0, `${over} pixels too wide`)
   })
 
   test('opens its contents on a small screen, and closes them behind whoever goes somewhere', async () => {
-    const { page } = await sitDown(browser, shop, null, phone)
-    await page.goto('/docs')
+    const { page } = small
     const link = page.getByRole('link', { name: 'Erase a data subject, for good' })
     assert.equal(await link.isVisible(), false)
     await page.getByText('Contents', { exact: true }).click()
@@ -60,30 +64,40 @@ describe('the API reference', { skip: noBrowser }, async () => {
     assert.equal(await page.getByRole('button').count(), 0)
   })
 
-  test('puts its own address into the examples, and hands them over', async () => {
-    const { page } = await sitDown(browser, shop, null, {
-      permissions: ['clipboard-read', 'clipboard-write'],
-    })
-    await page.goto('/docs')
-    await new Keyboard(page).press('Copy')
-    await page.getByRole('button', { name: 'Copied' }).waitFor()
-    const copied = await page.evaluate(() => navigator.clipboard.readText())
-    assert.ok(copied.startsWith(`export LETHE_URL=${shop.url}\n`), copied)
-  })
-
-  test('shows in the contents where one is', async () => {
-    const { page } = await sitDown(browser, shop)
-    await page.goto('/docs#readSubject')
-    const current = page.locator('.contents a[aria-current]')
-    await current.waitFor()
-    assert.equal(await current.getAttribute('href'), '#readSubject')
-  })
-
   test('has the colours that somebody chose in the console', async () => {
-    const { page } = await sitDown(browser, shop, null, { colorScheme: 'light' })
-    await page.goto('/docs')
+    const { page } = wide
+    await page.emulateMedia({ colorScheme: 'light' })
     await page.evaluate(() => localStorage.setItem('lethe-theme', 'dark'))
     await page.reload()
     assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), 'dark')
+    await page.evaluate(() => localStorage.clear())
+  })
+
+  test('is accessible in light and dark, wide and narrow', async () => {
+    const { page } = wide
+    await page.reload()
+    await assertAccessible(page, 'all of it', { coloursAreKnown: true })
+    await page.evaluate(keepOneOfEachKind)
+    await assertAccessible(page, 'one of each kind')
+    await page.setViewportSize({ width: 360, height: 740 })
+    await assertAccessible(page, 'narrow', { coloursAreKnown: true })
   })
 })
+
+/** Leaves of the many elements with the same tags and classes around them one each: they have the same colours. Runs in the page. */
+function keepOneOfEachKind(): void {
+  const kinds = new Set<string>()
+  const kindOf = (element: Element | null): string =>
+    element ? `${kindOf(element.parentElement)} ${element.tagName}.${element.className}` : ''
+  // What holds the first of a kind stays with it.
+  const kept = [...document.body.querySelectorAll('*')].filter((element) => {
+    const kind = kindOf(element)
+    return !kinds.has(kind) && kinds.add(kind)
+  })
+  const isKept = new Set(kept.flatMap((element) => ancestorsOf(element)))
+  for (const element of document.body.querySelectorAll('*')) if (!isKept.has(element)) element.remove()
+
+  function ancestorsOf(element: Element): Element[] {
+    return element.parentElement ? [element, ...ancestorsOf(element.parentElement)] : [element]
+  }
+}

@@ -3,14 +3,14 @@ import { after, describe, test } from 'node:test'
 import { openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { assertAccessible } from './accessible.ts'
-import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { goTo, Keyboard, noBrowser, openBrowser, overflowOf, settled, sitDown } from './browser.ts'
 
 const email = 'ada@example.com'
 const label = 'Find a person by e-mail address, identifier or id'
 
 describe('looking for a person in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+  const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
   await shop.createTracker(shop.organisationId, 'blog')
   await shop.ingest([
     ...visit('laptop', { identifiers: { email, userId: '42' } }),
@@ -44,9 +44,9 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
   }
 
   test('is done from every page, by an address in whatever case, and shows what was found on which tracker', async () => {
+    await page.goto('/console')
     for (const path of ['/trackers', '/keys', '/activity', '/members', '/trackers/shop', '/nothing']) {
-      await page.goto(`/console${path}`)
-      await settled(page)
+      await goTo(page, path)
       assert.deepEqual(await find('ADA@example.com'), { blog: ['reader'], shop: ['laptop', 'phone'] })
     }
     await page.getByText('3 data subjects on 2 trackers').waitFor()
@@ -66,7 +66,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     assert.deepEqual(await find('lap'), { shop: ['laptop'] }, 'its beginning will do')
     assert.deepEqual(await find('a@b=c'), { shop: ['a@b=c'] }, 'an id may look like an address')
     assert.equal((await find('userId=crowd')).shop?.length, 210)
-    await page.goto('/console/keys')
+    await goTo(page, '/keys')
   })
 
   test('says so when nobody is found, and what can be looked for', async () => {
@@ -76,6 +76,9 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
       await page.getByText('Type an e-mail address, another identifier').waitFor()
     }
     await assertAccessible(page, 'nobody found')
+    await page.setViewportSize({ width: 360, height: 740 })
+    await assertAccessible(page, 'small', { coloursAreKnown: true })
+    await page.setViewportSize({ width: 1280, height: 720 })
   })
 
   test('shows what went wrong, and tries again', async () => {
@@ -103,8 +106,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
   })
 
   test('suggests while one types, and the keyboard alone leads to a person', async () => {
-    await page.goto('/console/members')
-    await settled(page)
+    await goTo(page, '/members')
     await page.keyboard.press('/')
     await page.keyboard.insertText('ADA@example.com')
     const options = page.getByRole('listbox', { name: 'People found' }).getByRole('option')
@@ -149,10 +151,9 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     await field.fill(email)
     await page.getByRole('button', { name: 'Find the person' }).tap()
     await page.getByText('3 data subjects on 2 trackers').waitFor()
-    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    const over = await overflowOf(page)
     assert.ok(over <= 0, `${over} pixels too wide`)
     const width = (await field.boundingBox())?.width ?? 0
     assert.ok(width >= 160, `the field is ${width} pixels wide`)
-    await assertAccessible(page, 'small', { coloursAreKnown: true })
   })
 })

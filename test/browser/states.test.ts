@@ -15,14 +15,15 @@ const pages = [
 
 describe('a page whose data does not come', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+  const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
   await shop.ingest(visit('anna'))
   const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
   const browser = await openBrowser({ after })
+  const { page } = await sitDown(browser, shop, client)
+  const hands = new Keyboard(page)
 
   for (const [path, asked, landmark] of pages) {
     test(`shows that it waits, then what went wrong, and tries again: ${path}`, async () => {
-      const { page } = await sitDown(browser, shop, client)
       const refused = Promise.withResolvers<void>()
       await page.route(`**/console/api${asked}`, async (route) => {
         await refused.promise
@@ -35,20 +36,16 @@ describe('a page whose data does not come', { skip: noBrowser }, async () => {
       await page.getByText('This could not be loaded').first().waitFor()
       await page.getByText('req-500').first().waitFor()
       await page.unroute(`**/console/api${asked}`)
-      const hands = new Keyboard(page)
       await hands.press('Try again')
       await settled(page)
       await hands.reach(landmark)
-      await page.context().close()
     })
   }
 
   test('says so when the server cannot be reached at all', async () => {
-    const { page } = await sitDown(browser, shop, client)
     await page.goto('/console/keys')
     await settled(page)
     await page.context().setOffline(true)
-    const hands = new Keyboard(page)
     await hands.press('Members')
     await page.getByText('The server cannot be reached.').waitFor()
     await page.context().setOffline(false)

@@ -8,7 +8,7 @@ import type { BrowserContextOptions } from 'playwright-core'
 import { verifyPage } from '../../scripts/verify-page/verify-page.ts'
 import { makeReceipt, noteSigner } from '../support/make-receipt.ts'
 import { assertAccessible } from './accessible.ts'
-import { Keyboard, noBrowser, openBrowser } from './browser.ts'
+import { Keyboard, noBrowser, openBrowser, overflowOf } from './browser.ts'
 
 const file = new URL('../../docs/verify.html', import.meta.url)
 const origin = 'lethe.local/acme'
@@ -55,10 +55,9 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
   }
 
   const whole = { tracker: 'shop <1>', subject: '<b>carla</b>' }
-  const phone = { viewport: { width: 360, height: 740 }, hasTouch: true }
+  const { page, requested, complaints, verify } = await openPage()
 
   test('verifies a pasted receipt without a network, and asks nobody for anything', async () => {
-    const { requested, complaints, verify } = await openPage()
     const told = await verify(whole)
     assert.match(told, /^Verified\n/)
     assert.match(told, /sessions 3, events 17\. The data subject is the one you named\./)
@@ -76,19 +75,16 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
   })
 
   test('says so when it is not proven whose data was erased', async () => {
-    const { verify } = await openPage()
     assert.match(await verify({}), /^Verified\n.*Whose data that was is not proven/s)
   })
 
   test('takes a receipt whose ends were lost or grew in copying, and one with several keys', async () => {
-    const { verify } = await openPage()
     const other = noteSigner(origin, seed('another'))
     const key = `${other.vkey}\n  ${signer.vkey}\n`
     assert.match(await verify({ ...whole, receipt: `\n ${receipt.trimEnd()}`, key }), /^Verified\n/)
   })
 
   test('refuses what is not proven, and says why', async () => {
-    const { verify } = await openPage()
     const stranger = noteSigner(origin, seed('a forger'))
     const cases = [
       [{ ...whole, subject: 'anna' }, 'The receipt is of another data subject.'],
@@ -106,23 +102,13 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
   })
 
   test('takes its verdict back as soon as anything is changed', async () => {
-    const { page, verify } = await openPage()
     await verify(whole)
     await page.getByLabel('Data subject').fill('anna')
     assert.equal(await page.locator('#result').innerText(), '')
   })
 
-  test('does not call a receipt wrong where the browser cannot tell', async () => {
-    const { page, verify } = await openPage()
-    await page.evaluate(() => {
-      const old = new DOMException('Unrecognized name.', 'NotSupportedError')
-      crypto.subtle.verify = () => Promise.reject(old)
-    })
-    assert.match(await verify(whole), /^This browser cannot verify it\n/)
-  })
-
   test('can be used with the keyboard alone', async () => {
-    const { page } = await openPage()
+    await page.reload()
     const keyboard = new Keyboard(page)
     await keyboard.reach('Receipt')
     await page.keyboard.insertText(receipt)
@@ -132,26 +118,34 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     await page.getByRole('heading', { name: 'Verified', exact: true }).waitFor()
   })
 
-  test('is accessible in light and dark, wide and narrow, before a verdict and after each', async () => {
-    for (const [what, options] of [
-      ['wide', {}],
-      ['narrow', phone],
+  test('is accessible in light and dark, before a verdict and after each', async () => {
+    await page.reload()
+    await assertAccessible(page, 'empty')
+    await verify(whole)
+    await assertAccessible(page, 'verified')
+    await verify({ ...whole, subject: 'anna' })
+    await assertAccessible(page, 'refused')
+  })
+
+  test('fits a small screen, with nothing beyond its edge, and is accessible there', async () => {
+    await page.setViewportSize({ width: 360, height: 740 })
+    for (const [what, fields] of [
+      ['refused', { ...whole, subject: 'anna' }],
+      ['verified', whole],
     ] as const) {
-      const { page, verify } = await openPage(options)
-      const coloursAreKnown = what === 'narrow'
-      await assertAccessible(page, `${what}, empty`, { coloursAreKnown })
-      await verify(whole)
-      await assertAccessible(page, `${what}, verified`, { coloursAreKnown })
-      await verify({ ...whole, subject: 'anna' })
-      await assertAccessible(page, `${what}, refused`, { coloursAreKnown })
+      await verify(fields)
+      const over = await overflowOf(page)
+      assert.ok(over <= 0, `${over} pixels too wide`)
+      await assertAccessible(page, `narrow, ${what}`, { coloursAreKnown: true })
     }
   })
 
-  test('fits a small screen, with nothing beyond its edge', async () => {
-    const { page, verify } = await openPage(phone)
-    await verify(whole)
-    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-    assert.ok(over <= 0, `${over} pixels too wide`)
+  test('does not call a receipt wrong where the browser cannot tell', async () => {
+    await page.evaluate(() => {
+      const old = new DOMException('Unrecognized name.', 'NotSupportedError')
+      crypto.subtle.verify = () => Promise.reject(old)
+    })
+    assert.match(await verify(whole), /^This browser cannot verify it\n/)
   })
 
   test('can send nothing anywhere, even if something got into it', async (t) => {

@@ -102,26 +102,26 @@ describe('lethe quickstart', { concurrency: true }, () => {
     assert.doesNotMatch(second.told, /lethe_[0-9A-Za-z]{16}_/)
     assert.equal((await callApi(`${second.url}/v1/analytics/trackers/sample-shop/subjects`, key)).status, 200)
     assert.equal(await countSubjects(`${second.url}/v1/analytics/trackers/sample-shop/subjects`, key), count)
-    const [invite = '', command = '', ...others] = commandsIn(second.told, 'npx lethe')
-    assert.deepEqual(others, [])
-    const made = await runPrinted(cli, command)
-    const list2 = `${second.url}/v1/analytics/trackers/sample-shop/subjects?limit=1`
-    assert.equal((await callApi(list2, made.stdout.trim())).status, 200)
-    assert.match((await runPrinted(cli, invite)).stdout, /^http\S+\/console\/join#\w{43}\n$/)
+    assert.equal(commandsIn(second.told, 'npx lethe').length, 2)
   })
 
   it('prints a command that works for an organisation of an older store whose id has a quote and spaces', async (t) => {
     const cli = commandLine(t)
     // No longer to be had, but there to stay where it is.
     const id = "o'brien & sons"
-    await inStore(cli.storePath, ({ organisations }) =>
-      organisations.create({ id, name: "O'Brien", plan: 'free', createdAt: 1 }),
-    )
+    await inStore(cli.storePath, async ({ organisations, trackers }) => {
+      await organisations.create({ id, name: "O'Brien", plan: 'free', createdAt: 1 })
+      await trackers.create({ id: 'shop', organisationId: id, name: 'Shop', createdAt: 1 })
+    })
     const program = await startQuickstart(cli)
     const [invite = '', command = ''] = commandsIn(program.told, 'npx lethe')
     const { stdout } = await runPrinted(cli, command)
     assert.match(stdout, /^lethe_\w+\n$/)
-    assert.match((await runPrinted(cli, invite)).stdout, /\/console\/join#/)
+    assert.equal(
+      (await callApi(`${program.url}/v1/analytics/trackers/shop/subjects`, stdout.trim())).status,
+      200,
+    )
+    assert.match((await runPrinted(cli, invite)).stdout, /^http\S+\/console\/join#\w{43}\n$/)
     const listed = await cli.run(['keys', 'list', '--org', id, '--json'])
     assert.equal(jsonLines(listed.stdout).length, 1)
     assert.equal(

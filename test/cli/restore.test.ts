@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, it, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { subjectKey } from '../../src/domain/subject-key.ts'
 import { openWriter } from '../../src/storage/sqlite/connection.ts'
 import { migrate, migrations } from '../../src/storage/sqlite/migrate.ts'
@@ -53,7 +54,7 @@ async function createKey(cli: CommandLine, name: string) {
 
 /** A service of this process on a store that somebody else made. */
 function serving({ storePath }: CommandLine, t: Lifetime, env: Record<string, string> = {}) {
-  return startTestService(t, { LETHE_STORE: `sqlite:${storePath}`, ...env })
+  return startTestService(t, { LETHE_STORE: `sqlite:${storePath}`, ...env }, { writesHere: true })
 }
 
 const subjects = '/v1/analytics/trackers/shop/subjects'
@@ -276,7 +277,7 @@ describe('lethe restore', { concurrency: 4 }, () => {
       const ended = program.ended.then(() => {
         isOver = true
       })
-      while (!isOver && !readdirSync(cli.folder).includes(step)) await new Promise(setImmediate)
+      while (!isOver && !readdirSync(cli.folder).includes(step)) await pause(1)
       program.kill('SIGKILL')
       await ended
       const check = await cli.run(['trackers', 'list', '--org', 'acme', '--json'])

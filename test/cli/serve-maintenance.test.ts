@@ -94,11 +94,10 @@ describe('the maintenance of lethe serve', { concurrency: true }, () => {
       await maintenance.scrub(now - 2 * day)
       await eraseIn({ subjects }, shop, 'visitor-old')
     })
-    const server = await startServe(cli)
-    await server.waitFor('stdout', /"msg":"scrubbed".*\n/)
-    server.kill('SIGTERM')
-    const { code, stdout, stderr } = await server.ended
-    assert.deepEqual([code, stderr], [0, ''])
+    const service = await startTestService(t, { LETHE_STORE: `sqlite:${cli.storePath}` })
+    await until(() => service.logged.some((line) => line.includes('"msg":"scrubbed"')))
+    await service.stop()
+    const stdout = `${service.logged.join('\n')}\n`
     const [scrubbed, ...others] = linesOf(stdout, 'scrubbed')
     assert.deepEqual(others, [])
     assert.deepEqual(Object.keys(scrubbed ?? {}), ['durationMs'])
@@ -134,8 +133,9 @@ describe('a change of plan beside a running service', () => {
     await inStore(cli.storePath, ({ maintenance }) =>
       // Nobody else sweeps meanwhile, so that what ages out is hidden and not gone.
       maintenance.alone(async () => {
-        const server = await startServe(cli, { LETHE_RETENTION_DAYS: 'free=2,pro=40' })
-        const url = `${server.url}/v1/analytics/trackers/shop/subjects/anna`
+        const env = { LETHE_STORE: `sqlite:${cli.storePath}`, LETHE_RETENTION_DAYS: 'free=2,pro=40' }
+        const service = await startTestService(t, env)
+        const url = `${service.url}/v1/analytics/trackers/shop/subjects/anna`
         for (const [plan, count] of [
           ['pro', 2],
           ['free', 1],
@@ -145,8 +145,7 @@ describe('a change of plan beside a running service', () => {
           const { counts } = (await callApi(url, key)).data
           assert.deepEqual(counts, { sessions: count, events: count }, plan)
         }
-        server.kill('SIGTERM')
-        assert.equal((await server.ended).code, 0)
+        await service.stop()
       }),
     )
   })

@@ -10,7 +10,7 @@ import { failure, scriptedServer } from '../support/scripted-server.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-deriveOnce()
+deriveOnce(1)
 const shop = await startShop({ after }, { scopes: ['analytics:delete-data'], writesHere: true })
 const runtime = movedTime(shop.passTime)
 

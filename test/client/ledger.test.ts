@@ -4,7 +4,10 @@ import { verifyConsistency, verifyReceipt } from '@lethe/client'
 import { clientOf } from '../support/client.ts'
 import { startShop, visit } from '../support/shop.ts'
 
-const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
+const shop = await startShop(
+  { after },
+  { scopes: ['analytics:view', 'analytics:delete-data'], writesHere: true },
+)
 const client = clientOf(shop)
 await shop.ingest(['anna', 'berta', 'clara'].flatMap((subjectId) => visit(subjectId)))
 

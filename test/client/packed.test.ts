@@ -50,8 +50,10 @@ before(async () => {
   const [npm, ...first] = npmCommand(process.env.npm_execpath, process.platform)
   await run(npm, [...first, 'pack', '--pack-destination', folder], { cwd: built })
   const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'))
-  const install = ['install', '--offline', '--no-audit', '--no-fund', join(folder, tarball)]
-  await run(npm, [...first, ...install], { cwd: project })
+  // As npm would install it, which takes a second to find out that it needs nothing else.
+  const installed = join(modules, '@lethe/client')
+  mkdirSync(installed, { recursive: true })
+  await run('tar', ['-xzf', join(folder, tarball), '-C', installed, '--strip-components=1'])
 })
 
 describe('the packed client', () => {
@@ -73,12 +75,8 @@ describe('the packed client', () => {
       files.filter((name) => /\.(js|d\.ts|json)$/.test(name)).sort(),
     )
     const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
-    assert.equal(manifest.dependencies, undefined)
-    assert.equal(manifest.private, undefined)
-    assert.deepEqual(
-      readdirSync(modules).filter((name) => !name.startsWith('.')),
-      ['@lethe'],
-    )
+    for (const needed of ['dependencies', 'peerDependencies', 'optionalDependencies', 'scripts', 'private'])
+      assert.equal(manifest[needed], undefined, needed)
   })
 
   const settings: [what: string, options: object][] = [
@@ -125,7 +123,11 @@ describe('the packed client', () => {
       const { stdout: version } = await run(node, ['--version'])
       t.diagnostic(version.trim())
       const env = { LETHE_LIMIT_ERASURE: '500000/hour' }
-      const shop = await startShop(t, { scopes: ['analytics:view', 'analytics:delete-data'], env })
+      const shop = await startShop(t, {
+        scopes: ['analytics:view', 'analytics:delete-data'],
+        env,
+        writesHere: true,
+      })
       const attributes = { country: 'DE', browser: 'Firefox' }
       await shop.ingest(
         ['visitor-1', 'visitor-2', 'visitor-3'].flatMap((id) => visit(id, { events: 2, attributes })),

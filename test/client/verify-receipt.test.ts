@@ -108,10 +108,10 @@ describe('a receipt', () => {
     assert.equal(isSubjectProven, true)
   })
 
-  it('verifies in a ledger of every size up to 33, and of those around 64, at every place', async () => {
-    const ledger = erasures(65)
+  it('verifies in a ledger of every size up to 17, and of those around 32, at every place', async () => {
+    const ledger = erasures(33)
     const leaves = ledger.map((each) => Buffer.from(recordOf(each)))
-    for (const size of [...Array.from({ length: 33 }, (_, i) => i + 1), 63, 64, 65]) {
+    for (const size of [...Array.from({ length: 17 }, (_, i) => i + 1), 31, 32, 33]) {
       const tree = leaves.slice(0, size)
       const checkpoint = checkpointOf(origin, tree, [signer])
       const verified = ledger.slice(0, size).map(async ({ nonce, trackerId, subjectId }, index) => {
@@ -127,7 +127,9 @@ describe('a receipt', () => {
   it('fails with any one bit of it flipped', async () => {
     const bytes = Buffer.from(receipt)
     const options = { verifierKeys, trackerId: 'shop', subjectId: 'visitor-4' }
-    const flipped = Array.from({ length: bytes.length * 8 }, (_, bit) => {
+    // Every third: two or three of each byte, and each of the eight in its turn.
+    const bits = Array.from({ length: Math.floor((bytes.length * 8) / 3) }, (_, i) => i * 3)
+    const flipped = bits.map((bit) => {
       const copy = Buffer.from(bytes)
       copy[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7))
       return copy.toString()

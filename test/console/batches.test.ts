@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 
 const env = { LETHE_BATCH_PACE: '1000000/second' }
 const scopes = ['analytics:view', 'analytics:delete-data'] as const
-const shop = await startShop({ after }, { env, scopes })
+const shop = await startShop({ after }, { env, scopes, writesHere: true })
 const { organisationId, key } = shop
 await shop.createTracker(organisationId, 'blog')
 const client = await openConsole(shop, organisationId)

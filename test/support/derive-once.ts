@@ -4,9 +4,10 @@ const { subtle } = globalThis.crypto
 
 /**
  * A journal derives its digest slowly, on purpose; of the same list and salt always the same. From now on this process derives it once
- * for each, by the same function, for tests that open their journals again and again.
+ * for each, by the same function, for tests that open their journals again and again. Where no other process reads them, few
+ * `iterations` will do.
  */
-export function deriveOnce(): void {
+export function deriveOnce(iterations?: number): void {
   const importKey = subtle.importKey.bind(subtle)
   const deriveBits = subtle.deriveBits.bind(subtle)
   const lists = new WeakMap<CryptoKey, string>()
@@ -25,7 +26,8 @@ export function deriveOnce(): void {
     deriveBits(parameters: webcrypto.Pbkdf2Params & { salt: Uint8Array }, key: CryptoKey, length: number) {
       const salt = Buffer.from(parameters.salt).toString('hex')
       const input = JSON.stringify([{ ...parameters, salt }, lists.get(key), length])
-      const bits = derived.get(input) ?? deriveBits(parameters, key, length)
+      const quick = { ...parameters, iterations: iterations ?? parameters.iterations }
+      const bits = derived.get(input) ?? deriveBits(quick, key, length)
       derived.set(input, bits)
       return bits
     },

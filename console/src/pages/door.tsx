@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { focusWithin } from '../focus.ts'
 import { Logo } from '../parts/icon.tsx'
 
 /** What is around the pages for whoever comes. */
 export function Door({ title, children }: { title: string; children: ComponentChildren }) {
   const ref = useRef<HTMLElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${title} · Lethe`
     focusWithin(ref.current)
   }, [title])

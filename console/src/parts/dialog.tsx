@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { focusWithin } from '../focus.ts'
 import { Icon } from './icon.tsx'
 
@@ -17,7 +17,7 @@ interface DialogProps {
 export function Dialog({ title, children, onClose, isFirm = false, isCurtain = false }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = ref.current
     const before = document.activeElement
     dialog?.showModal()

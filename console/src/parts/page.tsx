@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Link, remembered } from '../router.tsx'
 import { Icon } from './icon.tsx'
 
@@ -18,12 +18,12 @@ interface PageProps {
   children: ComponentChildren
 }
 
-/** A page with its heading, which gets the focus when one comes here: who listens hears where they are. */
+/** A page with its heading, which gets the focus as it is drawn: who listens hears where they are, and who types on leaves it again. */
 export function Page(props: PageProps) {
   const { title, intro, actions, above, within, heading: shown = title, isCode = false, children } = props
   const heading = useRef<HTMLHeadingElement>(null)
+  useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), [])
   useEffect(() => {
-    heading.current?.focus({ preventScroll: true })
     // Who comes back finds the page where it was left.
     scrollTo(0, remembered().scroll ?? 0)
   }, [])

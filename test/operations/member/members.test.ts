@@ -64,9 +64,10 @@ describe('a member', () => {
     }
   })
 
-  it('costs the same to refuse, there or not, with a password or without', async () => {
+  it('costs the same to refuse, and counts as a guess, there or not, with a password or without', async () => {
     const passwords = plainPasswords()
-    const deps = { ...store(), passwords, countGuess }
+    let guesses = 0
+    const deps = { ...store(), passwords, countGuess: async () => void guesses++ }
     const organisationId = await addOrganisation(deps)
     await inviteMember(deps, { organisationId, email: 'invited@acme.example' }, commandLine)
     for (const email of ['nobody@acme.example', 'invited@acme.example']) {
@@ -78,6 +79,7 @@ describe('a member', () => {
       assert.equal(message, 'The e-mail address or the password is not right.')
       assert.equal(passwords.tries, before + 1)
     }
+    assert.equal(guesses, 2)
   })
 
   it('is seen again only once a minute, so that reading writes little', async () => {
