@@ -55,13 +55,15 @@ export interface HeadVerdict {
   words: string
 }
 
+export const headIsSigned = 'signature checked in this browser'
+
 export async function verifyHead({ checkpoint, verifierKeys, size, rootHash }: Ledger): Promise<HeadVerdict> {
   try {
     const head = await verifyCheckpoint(checkpoint, { verifierKeys })
     const isThis = head.size === size && head.rootHash === rootHash
     return {
       isVerified: isThis,
-      words: isThis ? 'signature checked in this browser' : 'another head is signed',
+      words: isThis ? headIsSigned : 'another head is signed',
     }
   } catch (error) {
     return { isVerified: false, words: error instanceof Error ? error.message : String(error) }

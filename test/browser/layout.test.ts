@@ -55,10 +55,10 @@ describe('the layout of every page', { skip: noBrowser }, async () => {
         await page.goto(`/console${path}`)
         await settled(page)
         found[name] = await layoutOf(page)
-        const told = layoutChanges(kept[name] ?? {}, found[name])
-        if (told.length > 0) changes[name] = told
         const shift = await shiftOf(page)
-        if (shift > 0) (changes[name] ??= []).push(`moved by ${shift}`)
+        const told = layoutChanges(kept[name] ?? {}, found[name])
+        if (shift > 0) told.push(`what was drawn moved by ${shift}`)
+        if (told.length > 0) changes[name] = told
         await page.setViewportSize(smallest)
         const over = await overflowOf(page)
         assert.ok(over <= 0, `${name} is ${over} pixels too wide`)

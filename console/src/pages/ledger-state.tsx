@@ -8,7 +8,7 @@ import { counted, When } from '../parts/when.tsx'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import type { Ledger, LedgerVerification } from '../types.ts'
-import { type HeadVerdict, verifyHead } from '../verify.ts'
+import { type HeadVerdict, headIsSigned, verifyHead } from '../verify.ts'
 
 /** How the ledger of erasures stands: what it holds, and whether its head is signed, by this browser's own reckoning. */
 export function LedgerState() {
@@ -46,12 +46,12 @@ export function LedgerState() {
         <div>
           <dt>Root</dt>
           <dd>
-            <code class="small">{data?.rootHash ?? <Awaited length={44} />}</code>
+            <code class="small">{data?.rootHash ?? <Awaited like={'x'.repeat(44)} />}</code>
           </dd>
         </div>
         <div>
           <dt>Verified</dt>
-          <dd>{verdict?.words ?? <Awaited length={33} />}</dd>
+          <dd>{verdict?.words ?? <Awaited like={headIsSigned} />}</dd>
         </div>
       </dl>
       <footer>

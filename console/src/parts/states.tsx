@@ -51,11 +51,11 @@ export function Skeleton({ lines = 5, label = 'Loading' }: { lines?: number; lab
   )
 }
 
-/** As much room as a text of that length takes. */
-export function Awaited({ length }: { length: number }) {
+/** As much room as a text takes that is like the one to come. */
+export function Awaited({ like }: { like: string }) {
   return (
     <span class="awaited" aria-hidden="true">
-      {'x'.repeat(length)}
+      {like}
     </span>
   )
 }
