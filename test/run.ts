@@ -11,7 +11,7 @@ const longest = [
   'test/robustness/fuzz/{on-postgres,generated-requests}.test.ts',
   'test/http/on-postgres.test.ts',
   'test/robustness/kill/kill.test.ts',
-  'test/guides/*.test.ts',
+  'test/guides/one-machine.test.ts',
   'test/cli/{copy,import}-process.test.ts',
   'test/cli/{import,quickstart,serve,serve-maintenance,subjects-batch}.test.ts',
   'test/client/packed.test.ts',
@@ -23,22 +23,22 @@ const alone = [
   'test/cli/young-generation.test.ts',
   'test/client/export-memory.test.ts',
   'test/e2e/*.test.ts',
-  'test/examples/*.test.ts',
   'test/http/retention.test.ts',
   'test/limiter/{memory-limiter,redis-faults}.test.ts',
-  'test/robustness/{faults,fleet,fuzz,kill,overload}/*.test.ts',
-  'test/secrets/*.test.ts',
+  'test/robustness/fuzz/*.test.ts',
+  'test/robustness/overload/stopped-reader.test.ts',
 ]
 
 /** Everything else, by folder, in so many processes. */
 const shared: Record<string, number> = {
+  'test/robustness': 3,
+  'test/{examples,guides,secrets}': 2,
   'test/browser': 3,
   'test/http': 4,
   'test/cli': 3,
   'test/storage': 4,
   'test/{client,console}': 2,
   'test/{limiter,maintenance,metrics}': 2,
-  'test/robustness': 1,
   test: 2,
 }
 

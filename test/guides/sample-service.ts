@@ -1,6 +1,6 @@
-import { cpSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { createSample } from '../../src/operations/import/create-sample.ts'
 import { openServices } from '../../src/services.ts'
@@ -8,7 +8,6 @@ import { freePort } from '../deploy/run-proxy.ts'
 import { type CommandLine, commandLine } from '../support/command-line.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { type Lifetime, startTestService } from '../support/service.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 import { programHere } from './program-here.ts'
 import { openShell, type Shell } from './shell.ts'
 
@@ -29,9 +28,13 @@ export interface SampleService {
 /** The budget for erasures is by the hour, so that a batch sees it and loses no time. */
 const budgets = { LETHE_LIMIT_ERASURE: '500000/hour' }
 
-/** Where the sample is from which all services of a file of tests get a copy, and its key. */
-const data = temporaryFolder({ after })
-let making: Promise<string> | null = null
+/** The sample, of which each service gets a copy. */
+interface Sample {
+  key: string
+  files: readonly (readonly [name: string, bytes: Uint8Array])[]
+}
+
+let making: Promise<Sample> | null = null
 
 /** The journal, where one is wanted, is named as seen from the folder of the shell. */
 export async function startSampleService(
@@ -39,10 +42,11 @@ export async function startSampleService(
   { journal }: { journal?: string } = {},
 ): Promise<SampleService> {
   making ??= makeSample()
-  const key = await making
+  const { key, files } = await making
   const inOrder = inReverse(lifetime)
   const cli = commandLine(inOrder, 'sqlite:data/lethe.db')
-  cpSync(data, join(cli.folder, 'data'), { recursive: true })
+  mkdirSync(join(cli.folder, 'data'))
+  for (const [name, bytes] of files) writeFileSync(join(cli.folder, 'data', name), bytes, { mode: 0o600 })
   const port = String(await freePort())
   const settings = {
     LETHE_STORE: `sqlite:${join(cli.folder, 'data', 'lethe.db')}`,
@@ -63,11 +67,17 @@ export async function startSampleService(
   }
 }
 
-/** Makes the sample as `npm start` does, and hands back its key. */
-async function makeSample(): Promise<string> {
-  const config = readConfig({ LETHE_STORE: `sqlite:${join(data, 'lethe.db')}` })
-  const services = await openServices(config, { create: true })
-  const { issued } = await createSample(services)
-  await services.close()
-  return issued.keyString
+/** Makes the sample as `npm start` does. */
+async function makeSample(): Promise<Sample> {
+  const folder = mkdtempSync(join(tmpdir(), 'lethe-sample-'))
+  try {
+    const config = readConfig({ LETHE_STORE: `sqlite:${join(folder, 'lethe.db')}` })
+    const services = await openServices(config, { create: true })
+    const { issued } = await createSample(services)
+    await services.close()
+    const files = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))] as const)
+    return { key: issued.keyString, files }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
