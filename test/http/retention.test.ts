@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { describe, mock, test } from 'node:test'
+import { after, describe, mock, type TestContext, test } from 'node:test'
 import type { IncomingRow } from '../../src/domain/ingest.ts'
 import { formatInstant, type Instant } from '../../src/domain/instant.ts'
 import { dataOf, errorOf, listIn, objectIn, textIn } from '../support/answers.ts'
 import { always, at, eventRow, sessionRow } from '../support/rows.ts'
-import type { Lifetime } from '../support/service.ts'
-import { type Shop, startShop, subjectPath, subjectsPath } from '../support/shop.ts'
+import { type Shop, startShop, subjectPath } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
 const day = 86_400_000
@@ -15,14 +14,37 @@ const noon = at('2026-11-15T12:00:00.000Z')
 // The service's clock stands still but for what a test moves it by: ageing is a matter of one millisecond.
 mock.timers.enable({ apis: ['Date'], now: noon })
 
-/** A service that has swept at its start, and will not again. */
-async function startUnsweptShop(t: Lifetime): Promise<Shop> {
-  const env = { LETHE_SWEEP_SECONDS: '86400', LETHE_SCRUB_HOUR: 'off', LETHE_METRICS_PORT: '0' }
-  const shop = await startShop(t, { env, scopes: ['analytics:view', 'analytics:delete-data'] })
-  const isSwept = /^lethe_sweep_duration_seconds_count\{outcome="complete"\} 1$/m
-  await until(async () => isSwept.test(await (await fetch(String(shop.metricsUrl))).text()))
-  return shop
+// It has swept at its start, and will not again.
+const env = { LETHE_SWEEP_SECONDS: '86400', LETHE_SCRUB_HOUR: 'off', LETHE_METRICS_PORT: '0' }
+const service = await startShop({ after }, { env, scopes: ['analytics:view', 'analytics:delete-data'] })
+const isSwept = /^lethe_sweep_duration_seconds_count\{outcome="complete"\} 1$/m
+await until(async () => isSwept.test(await (await fetch(String(service.metricsUrl))).text()))
+
+/** The service as an organisation with one tracker and one key sees it. */
+interface OwnShop extends Shop {
+  /** Where all rows go that it ingests. */
+  trackerId: string
 }
+
+/** Another organisation for each test. What time has passed is given back when it is over. */
+async function ownShop(t: TestContext): Promise<OwnShop> {
+  const organisationId = await service.createOrganisation()
+  const trackerId = await service.createTracker(organisationId)
+  const { key, keyString } = await service.createKey(organisationId)
+  let passedMs = 0
+  t.after(() => service.passTime(-passedMs))
+  return {
+    ...service,
+    ...{ organisationId, trackerId, key: keyString, keyId: key.id },
+    ingest: (rows) => service.ingest(rows.map((row) => ({ ...row, trackerId }))),
+    passTime(ms) {
+      passedMs += ms
+      service.passTime(ms)
+    },
+  }
+}
+
+const listPath = ({ trackerId }: OwnShop) => `/v1/analytics/trackers/${trackerId}/subjects`
 
 /** A session with its events, each at its instant. */
 function visit(subjectId: string, sessionId: string, instants: readonly Instant[]): IncomingRow[] {
@@ -37,15 +59,13 @@ function visit(subjectId: string, sessionId: string, instants: readonly Instant[
 }
 
 /** What a client sees of a subject on its four pages, in short; `null` when none of them is there. */
-async function seen(shop: Shop, subjectId: string) {
+async function seen(shop: OwnShop, subjectId: string) {
   const { key } = shop
   const ask = (path: string) => shop.ask(path, { key })
-  const list = dataOf(await ask(`${subjectsPath}?subjectIdPrefix=${subjectId}`))
-  const read = await ask(subjectPath(subjectId))
-  const [sessions, events] = [
-    await ask(`${subjectPath(subjectId)}/sessions`),
-    await ask(`${subjectPath(subjectId)}/events`),
-  ]
+  const path = subjectPath(subjectId, shop.trackerId)
+  const list = dataOf(await ask(`${listPath(shop)}?subjectIdPrefix=${subjectId}`))
+  const read = await ask(path)
+  const [sessions, events] = [await ask(`${path}/sessions`), await ask(`${path}/events`)]
   if (read.status === 404) {
     for (const answer of [read, sessions, events]) errorOf(answer, 'not_found')
     assert.deepEqual(list, { subjects: [], nextCursor: null })
@@ -53,7 +73,7 @@ async function seen(shop: Shop, subjectId: string) {
   }
   const { trackerId, identifiers, attributes, ...summary } = dataOf(read)
   assert.deepEqual(identifiers, [])
-  assert.equal(trackerId, 'shop')
+  assert.equal(trackerId, shop.trackerId)
   assert.deepEqual(list.subjects, [summary])
   return {
     first: summary.firstSeenAt,
@@ -68,12 +88,12 @@ async function seen(shop: Shop, subjectId: string) {
   }
 }
 
-const stored = ({ services, organisationId }: Shop, subjectId: string) =>
-  services.subjects.read({ organisationId, trackerId: 'shop', since: always }, subjectId)
+const stored = ({ services, organisationId, trackerId }: OwnShop, subjectId: string) =>
+  services.subjects.read({ organisationId, trackerId, since: always }, subjectId)
 
 describe('what ages out', () => {
   test('is not there from that very millisecond on, though nobody has swept it', async (t) => {
-    const shop = await startUnsweptShop(t)
+    const shop = await ownShop(t)
     const [old, recent] = [noon - 10 * day, noon - 5 * day]
     await shop.ingest([...visit('anna', 's1', [old, old + 1_000]), ...visit('anna', 's2', [recent])])
     const all = {
@@ -118,13 +138,13 @@ describe('what ages out', () => {
   })
 
   test('is in no list of subjects, whatever its sort and filters', async (t) => {
-    const shop = await startUnsweptShop(t)
+    const shop = await ownShop(t)
     const ages = { anna: 9, berta: 1, clara: 8, dora: 0 }
     await shop.ingest(
       Object.entries(ages).flatMap(([subjectId, age]) => visit(subjectId, 's', [noon - age * day])),
     )
     const ids = async (query: string) =>
-      listIn(dataOf(await shop.ask(`${subjectsPath}?${query}`, { key: shop.key })), 'subjects').map(
+      listIn(dataOf(await shop.ask(`${listPath(shop)}?${query}`, { key: shop.key })), 'subjects').map(
         (subject) => textIn(subject, 'subjectId'),
       )
     assert.deepEqual(await ids('sort=lastSeenAt'), ['anna', 'clara', 'berta', 'dora'])
@@ -139,23 +159,23 @@ describe('what ages out', () => {
   })
 
   test('stays in the daily totals', async (t) => {
-    const shop = await startUnsweptShop(t)
+    const shop = await ownShop(t)
     await shop.ingest(visit('anna', 's', [noon, noon + 1]))
     shop.passTime(windowMs + day)
     assert.equal(await seen(shop, 'anna'), null)
-    const { organisationId } = shop
-    const totals = await shop.services.dailyTotals.list({ organisationId, trackerId: 'shop' }, -1e6, 1e6)
+    const totals = await shop.services.dailyTotals.list(shop, -1e6, 1e6)
     assert.partialDeepStrictEqual(totals, [{ sessions: 1, events: { pageview: 2 } }])
   })
 
   test('is a matter of the key’s own organisation', async (t) => {
-    const shop = await startUnsweptShop(t)
+    const shop = await ownShop(t)
     const other = await shop.createOrganisation('other')
     await shop.services.organisations.setPlan(other, 'business')
     await shop.createTracker(other, 'blog')
     const { keyString } = await shop.createKey(other)
     const rows = visit('anna', 's', [noon])
-    await shop.ingest([...rows, ...rows.map((row) => ({ ...row, trackerId: 'blog' }))])
+    await shop.ingest(rows)
+    await service.ingest(rows.map((row) => ({ ...row, trackerId: 'blog' })))
     shop.passTime(windowMs + 1)
     assert.equal(await seen(shop, 'anna'), null)
     dataOf(await shop.ask(subjectPath('anna', 'blog'), { key: keyString }))
@@ -166,7 +186,7 @@ describe('what ages out', () => {
 
 describe('a change of plan', () => {
   test('holds for the next request, in both directions', async (t) => {
-    const shop = await startUnsweptShop(t)
+    const shop = await ownShop(t)
     await shop.ingest([...visit('anna', 's1', [noon - 300 * day]), ...visit('anna', 's2', [noon])])
     for (const [plan, counts] of [
       ['free', { sessions: 1, events: 1 }],
@@ -181,18 +201,18 @@ describe('a change of plan', () => {
 })
 
 describe('erasing', () => {
-  const erase = (shop: Shop, subjectId: string) =>
-    shop.ask(subjectPath(subjectId), { key: shop.key, method: 'DELETE' })
+  const erase = (shop: OwnShop, subjectId: string) =>
+    shop.ask(subjectPath(subjectId, shop.trackerId), { key: shop.key, method: 'DELETE' })
 
   test('a subject that has aged out finds nothing to delete, and deletes it', async (t) => {
-    const shop = await startUnsweptShop(t)
+    const shop = await ownShop(t)
     await shop.ingest(visit('anna', 's', [noon]))
     shop.passTime(windowMs + 1)
     for (let time = 0; time < 2; time++) {
       const { receipt, ...told } = dataOf(await erase(shop, 'anna'))
       assert.equal(typeof receipt, 'string')
       assert.deepEqual(told, {
-        ...{ trackerId: 'shop', subjectId: 'anna', alreadyErased: true },
+        ...{ trackerId: shop.trackerId, subjectId: 'anna', alreadyErased: true },
         counts: { sessions: 0, events: 0 },
         erasedAt: formatInstant(noon + windowMs + 1),
       })
@@ -201,7 +221,7 @@ describe('erasing', () => {
   })
 
   test('a subject that has aged in part tells what a client could see of it', async (t) => {
-    const shop = await startUnsweptShop(t)
+    const shop = await ownShop(t)
     await shop.ingest([
       ...visit('anna', 's1', [noon - 9 * day]),
       ...visit('anna', 's2', [noon - 8 * day, noon - 2 * day]),
@@ -217,7 +237,7 @@ describe('erasing', () => {
 describe('a cursor of a row that has aged out since', () => {
   const ids = ['anna', 'berta', 'clara', 'dora', 'emma']
 
-  async function pageOf(shop: Shop, path: string, list: string, field: string, cursor?: string) {
+  async function pageOf(shop: OwnShop, path: string, list: string, field: string, cursor?: string) {
     const query = `${path.includes('?') ? '&' : '?'}limit=1${cursor === undefined ? '' : `&cursor=${cursor}`}`
     const page = dataOf(await shop.ask(path + query, { key: shop.key }))
     return { ids: listIn(page, list).map((row) => textIn(row, field)), nextCursor: page.nextCursor }
@@ -229,9 +249,9 @@ describe('a cursor of a row that has aged out since', () => {
     ['-lastSeenAt', ['emma', 'dora', 'clara'], []],
   ] as const) {
     test(`goes on with what has not, sorted by ${sort}`, async (t) => {
-      const shop = await startUnsweptShop(t)
+      const shop = await ownShop(t)
       await shop.ingest(ids.flatMap((id, i) => visit(id, 's', [noon + i])))
-      const path = `${subjectsPath}?sort=${sort}`
+      const path = `${listPath(shop)}?sort=${sort}`
       const walked: string[] = []
       let cursor: string | undefined
       while (walked.length < before.length) {
@@ -257,9 +277,9 @@ describe('a cursor of a row that has aged out since', () => {
     ['events', 'eventId'],
   ] as const) {
     test(`ends the list of ${list}, and is a 404 once the subject has aged out`, async (t) => {
-      const shop = await startUnsweptShop(t)
+      const shop = await ownShop(t)
       await shop.ingest([1, 2, 3].flatMap((i) => visit('anna', `s${i}`, [noon + i])))
-      const path = `${subjectPath('anna')}/${list}`
+      const path = `${subjectPath('anna', shop.trackerId)}/${list}`
       const first = await pageOf(shop, path, list, field)
       const second = await pageOf(shop, path, list, field, String(first.nextCursor))
       assert.equal(typeof second.nextCursor, 'string')

@@ -36,11 +36,14 @@ const revoked = await service.createKey(own)
 await revokeKey(service.services, revoked.key.id, revoked.key.name)
 const expired = await service.createKey(own, undefined, Date.now() + 60_000)
 service.passTime(60_000)
-const callers: [who: string, authorization: string | null][] = [
+/** Whose key is good. */
+const letIn: [who: string, authorization: string | null][] = [
   ['a key with every scope', `Bearer ${full}`],
   ['a key that may view', `Bearer ${(await service.createKey(own, ['analytics:view'])).keyString}`],
   ['a key that may erase', `Bearer ${(await service.createKey(own, ['analytics:delete-data'])).keyString}`],
   ['a key of a third organisation', `Bearer ${(await service.createKey(third)).keyString}`],
+]
+const refused: typeof letIn = [
   ['a revoked key', `Bearer ${revoked.keyString}`],
   ['an expired key', `Bearer ${expired.keyString}`],
   ['a damaged key of its owner', `Bearer ${rivalKey.slice(0, -1)}!`],
@@ -67,8 +70,9 @@ describe("another organisation's ids", () => {
     it(`bring what ids that do not exist bring, byte for byte, whatever the key: ${name}`, async () => {
       const subjectIds = path.includes('{subjectId}') ? ['anna', 'nobody'] : ['']
       const methods = method === 'GET' ? ['GET', 'HEAD', 'POST', 'OPTIONS'] : [method, 'PUT']
-      for (const [who, authorization] of callers) {
-        for (const asked of methods) {
+      for (const [who, authorization] of [...letIn, ...refused]) {
+        // Who is refused never comes so far that the method counts.
+        for (const asked of letIn.some(([name]) => name === who) ? methods : [method]) {
           // One alone, and all of them together: what comes together is read from the store together.
           for (const some of asked === method ? [queries.slice(0, 1), queries] : [queries]) {
             const ask = (trackerId: string, subjectId: string) =>
