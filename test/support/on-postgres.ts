@@ -6,7 +6,7 @@ import { describe } from 'node:test'
 const elsewhere = [
   'on-postgres.test.ts',
   ...['budget-headers.test.ts', 'budgets.test.ts', 'client-addresses.test.ts', 'shared-limiter.test.ts'],
-  ...['bodies.test.ts', 'http-rules.test.ts', 'http2.test.ts', 'parser-errors.test.ts'],
+  ...['bodies.test.ts', 'http2.test.ts', 'parser-errors.test.ts'],
   ...['parameters.test.ts', 'paths-and-methods.test.ts', 'request-batches.test.ts', 'request-id.test.ts'],
   ...['response.test.ts', 'streamed-body.test.ts'],
   ...['openapi.test.ts', 'public-routes.test.ts', 'reference.test.ts'],

@@ -16,7 +16,10 @@ export function openWriter(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true })
   // Overwrites what is deleted with zeros; holds for this connection alone, so every writer sets it.
   db.exec('PRAGMA secure_delete = ON')
-  db.exec('PRAGMA journal_mode = WAL')
+  // Where another process does this to the same new file, SQLite does not wait by itself.
+  if (!didWithin(db, busyTimeoutMs, () => isDone(db, 'PRAGMA journal_mode = WAL'))) {
+    throw new Error('Another process keeps the store locked.')
+  }
   db.exec('PRAGMA synchronous = FULL')
   db.exec('PRAGMA cache_size = -8192')
   // Pages that one batch after the other changes are then written back once for several of them.
@@ -102,8 +105,13 @@ export function didWithin(db: DatabaseSync, timeoutMs: number, did: () => boolea
 
 /** Begins a transaction with the right to write; `false` where another connection has it. */
 export function didBegin(db: DatabaseSync): boolean {
+  return isDone(db, 'BEGIN IMMEDIATE')
+}
+
+/** Runs what needs a lock; `false` where another connection has that. */
+function isDone(db: DatabaseSync, sql: string): boolean {
   try {
-    db.exec('BEGIN IMMEDIATE')
+    db.exec(sql)
     return true
   } catch (error) {
     if (isBusy(error)) return false
@@ -115,16 +123,21 @@ const busy = 5
 
 /** Whether a statement failed because another connection has the lock it needs. */
 export function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === busy
+  return failure(error) === busy
 }
 
 const diskFailures = new Set([/* READONLY */ 8, /* IOERR */ 10, /* FULL */ 13])
 
 /** Whether a statement failed because the disk is full, broken or may not be written to. */
 export function isDiskFailure(error: unknown): boolean {
-  if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number')) return false
+  return diskFailures.has(failure(error))
+}
+
+/** What SQLite failed with; 0 for what is not of SQLite. */
+function failure(error: unknown): number {
+  if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number')) return 0
   // The lowest byte says what it is; the others, more exactly where.
-  return diskFailures.has(error.errcode & 0xff)
+  return error.errcode & 0xff
 }
 
 /** A write that changes nothing anybody reads. One that changed nothing at all SQLite would leave out. */

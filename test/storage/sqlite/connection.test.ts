@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { openReader, openWriter, snapshot, transaction } from '../../../src/storage/sqlite/connection.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -19,6 +21,26 @@ describe('the connection that writes', () => {
     assert.equal(pragma(db, 'secure_delete'), 1)
     assert.equal(pragma(db, 'busy_timeout'), 15_000)
     db.close()
+  })
+
+  it('waits for another that is making the same file just now', async (t) => {
+    const path = join(temporaryFolder(t), 'lethe.db')
+    const other = new Worker(
+      `const { parentPort, workerData } = require('node:worker_threads')
+       const { DatabaseSync } = require('node:sqlite')
+       const db = new DatabaseSync(workerData)
+       db.exec('BEGIN IMMEDIATE; CREATE TABLE numbers (number INTEGER NOT NULL) STRICT')
+       parentPort.postMessage('locked')
+       setTimeout(() => { db.exec('COMMIT'); db.close() }, 200)`,
+      { eval: true, workerData: path },
+    )
+    await once(other, 'message')
+    const db = openWriter(path)
+    assert.equal(pragma(db, 'journal_mode'), 'wal')
+    assert.equal(pragma(db, 'busy_timeout'), 15_000)
+    transaction(db, () => db.exec('INSERT INTO numbers VALUES (7)'))
+    db.close()
+    await once(other, 'exit')
   })
 
   it('makes its folder and its files for their owner alone', (t) => {
