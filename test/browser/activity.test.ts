@@ -8,10 +8,7 @@ import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts
 
 describe('the activity in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop(
-    { after },
-    { scopes: ['analytics:view', 'analytics:delete-data'], writesHere: true },
-  )
+  const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
   await shop.ingest([...visit('anna'), ...visit('bert')])
   for (const id of ['anna', 'bert']) await shop.ask(subjectPath(id), { key: shop.key, method: 'DELETE' })
   const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')

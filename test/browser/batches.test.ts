@@ -9,7 +9,7 @@ import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts
 describe('a batch in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const env = { LETHE_BATCH_PACE: '1000000/second' }
-  const shop = await startShop({ after }, { env, scopes: ['analytics:view'], writesHere: true })
+  const shop = await startShop({ after }, { env, scopes: ['analytics:view'] })
   await shop.ingest([
     ...visit('anna', { identifiers: { email: 'anna@example.com' } }),
     ...visit('bert'),

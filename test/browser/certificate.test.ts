@@ -11,10 +11,7 @@ import { goTo, Keyboard, noBrowser, openBrowser, settled, sitDown } from './brow
 
 describe('the certificate of an erasure in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop(
-    { after },
-    { scopes: ['analytics:view', 'analytics:delete-data'], writesHere: true },
-  )
+  const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
   await shop.ingest([...visit('anna', { events: 3 }), ...visit('ben', { events: 2 }), ...visit('carla')])
   const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
   const browser = await openBrowser({ after })
@@ -140,7 +137,7 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
 
   test('is for as many as a member may erase, and the dialog says before how many that are', async (t) => {
     const env = { LETHE_LIMIT_ERASURE: '2/hour' }
-    const own = await startShop(t, { scopes: ['analytics:view'], env, writesHere: true })
+    const own = await startShop(t, { scopes: ['analytics:view'], env })
     await own.ingest(['anna', 'ben', 'carla'].flatMap((id) => visit(id)))
     const { page } = await sitDown(browser, own, await openConsole(own, own.organisationId))
     await page.goto('/console/trackers/shop')

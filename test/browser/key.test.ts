@@ -8,7 +8,7 @@ import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts
 
 describe('the page of a key in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   const { organisationId, key, keyId } = shop
   await shop.createKey(organisationId, ['analytics:view'], Date.now() + 3 * 86_400_000)
   await shop.createKey(organisationId, ['analytics:view'], Date.now() + 5_000)

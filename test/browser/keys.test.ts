@@ -8,7 +8,7 @@ import { Keyboard, noBrowser, openBrowser, type Seat, settled, sitDown } from '.
 
 describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   const browser = await openBrowser({ after })
   const seat = await sitDown(browser, shop, null, { permissions: ['clipboard-read', 'clipboard-write'] })
   const { page } = seat

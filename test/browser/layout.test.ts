@@ -34,7 +34,7 @@ const screens = {
 
 describe('the layout of every page', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   await shop.ingest([
     ...visit('anna', { events: 12, attributes: { country: 'DE', browser: 'Firefox' } }),
     ...visit('ben'),

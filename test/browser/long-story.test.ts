@@ -9,7 +9,7 @@ const eventsPerSession = 100
 
 describe('a data subject with a long story, in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   await shop.ingest(
     Array.from({ length: sessions }, (_, i) =>
       visit('anna', {

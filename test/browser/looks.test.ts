@@ -11,7 +11,7 @@ import { goTo, Keyboard, noBrowser, openBrowser, settled, sitDown } from './brow
 
 describe('every page of the console', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   await shop.ingest([
     ...visit('anna', { events: 3, attributes: { country: 'DE' } }),
     ...visit('ben'),

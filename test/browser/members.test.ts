@@ -6,7 +6,7 @@ import { Keyboard, noBrowser, openBrowser, sitDown } from './browser.ts'
 
 describe('members in a browser, by keyboard alone', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const service = await startTestService({ after }, {}, { writesHere: true })
+  const service = await startTestService({ after })
   const organisationId = await service.createOrganisation('acme')
   const client = await openConsole(service, organisationId, 'ada@acme.example')
   const browser = await openBrowser({ after })

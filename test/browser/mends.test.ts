@@ -10,7 +10,7 @@ import { goTo, Keyboard, noBrowser, openBrowser, settled, sitDown } from './brow
 
 describe('the console, where it was weak', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   const turned = 'anna\u202enitram'
   const spaced = '  two  spaces '
   const decomposed = 'Zoe\u0308'

@@ -6,7 +6,7 @@ import { Keyboard, noBrowser, openBrowser, overflowOf, sitDown } from './browser
 
 describe('the API reference', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   const browser = await openBrowser({ after })
   const wide = await sitDown(browser, shop, null, { permissions: ['clipboard-read', 'clipboard-write'] })
   await wide.page.goto('/docs', { waitUntil: 'networkidle' })

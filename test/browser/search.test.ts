@@ -10,7 +10,7 @@ const label = 'Find a person by e-mail address, identifier or id'
 
 describe('looking for a person in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   await shop.createTracker(shop.organisationId, 'blog')
   await shop.ingest([
     ...visit('laptop', { identifiers: { email, userId: '42' } }),

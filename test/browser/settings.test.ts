@@ -10,7 +10,7 @@ const dayMs = 86_400_000
 describe('the settings in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const env = { LETHE_RETENTION_DAYS: 'free=100,starter=10,pro=200' }
-  const shop = await startShop({ after }, { env, scopes: ['analytics:view'], writesHere: true })
+  const shop = await startShop({ after }, { env, scopes: ['analytics:view'] })
   await shop.ingest([...visit('anna', { startedAt: Date.now() - 50 * dayMs, events: 2 }), ...visit('bert')])
   const client = await openConsole(shop, shop.organisationId)
   const browser = await openBrowser({ after })

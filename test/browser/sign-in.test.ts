@@ -8,7 +8,7 @@ import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts
 
 describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   await shop.ingest(visit('anna'))
   const browser = await openBrowser({ after })
 

@@ -12,10 +12,7 @@ const email = 'ada@example.com'
 
 describe('a request that comes in with an e-mail address', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop(
-    { after },
-    { scopes: ['analytics:view', 'analytics:delete-data'], writesHere: true },
-  )
+  const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
   await shop.createTracker(shop.organisationId, 'blog')
   await shop.ingest([
     ...visit('laptop', { events: 5, identifiers: { email } }),

@@ -8,7 +8,7 @@ import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts
 
 describe('trackers and data subjects in a browser, by keyboard alone', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   await shop.ingest([
     ...Array.from({ length: 60 }, (_, i) =>
       visit(`visitor-${String(i).padStart(2, '0')}`, { startedAt: anHourAgo - i * 60_000, events: 2 }),

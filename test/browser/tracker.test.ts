@@ -7,7 +7,7 @@ import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts
 
 describe('a tracker in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   const client = await openConsole(shop, shop.organisationId)
   const browser = await openBrowser({ after })
   const { page, complaints } = await sitDown(browser, shop, client)

@@ -54,7 +54,7 @@ async function createKey(cli: CommandLine, name: string) {
 
 /** A service of this process on a store that somebody else made. */
 function serving({ storePath }: CommandLine, t: Lifetime, env: Record<string, string> = {}) {
-  return startTestService(t, { LETHE_STORE: `sqlite:${storePath}`, ...env }, { writesHere: true })
+  return startTestService(t, { LETHE_STORE: `sqlite:${storePath}`, ...env })
 }
 
 const subjects = '/v1/analytics/trackers/shop/subjects'

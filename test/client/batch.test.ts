@@ -16,7 +16,7 @@ const defaults = {
 
 /** A shop with visitors, and a client of it for which, as for the shop, waiting takes no time. */
 async function withVisitors(t: TestContext, count: number, env: Record<string, string> = defaults) {
-  const shop = await startShop(t, { scopes: ['analytics:delete-data'], env, writesHere: true })
+  const shop = await startShop(t, { scopes: ['analytics:delete-data'], env })
   const ids = Array.from({ length: count }, (_, number) => `visitor ${number}`)
   await shop.ingest(ids.flatMap((subjectId) => visit(subjectId, { events: 2 })))
   const time = movedTime(shop.passTime)

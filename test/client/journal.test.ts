@@ -11,7 +11,7 @@ import { startShop, visit } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 deriveOnce(1)
-const shop = await startShop({ after }, { scopes: ['analytics:delete-data'], writesHere: true })
+const shop = await startShop({ after }, { scopes: ['analytics:delete-data'] })
 const runtime = movedTime(shop.passTime)
 
 /** The shop with these visitors, whoever was erased before, and a client of it. */
@@ -111,7 +111,7 @@ describe('a batch with a journal', () => {
 
   it('keeps its pace when it is started again and again', async (t) => {
     const env = { LETHE_LIMIT_ERASURE: '2/hour' }
-    const shop = await startShop(t, { scopes: ['analytics:delete-data'], env, writesHere: true })
+    const shop = await startShop(t, { scopes: ['analytics:delete-data'], env })
     const { fetch, exchanges } = recordingFetch()
     const runtime = movedTime(shop.passTime)
     const ids = Array.from({ length: 7 }, (_, number) => `visitor-${number}`)

@@ -4,10 +4,7 @@ import { verifyConsistency, verifyReceipt } from '@lethe/client'
 import { clientOf } from '../support/client.ts'
 import { startShop, visit } from '../support/shop.ts'
 
-const shop = await startShop(
-  { after },
-  { scopes: ['analytics:view', 'analytics:delete-data'], writesHere: true },
-)
+const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
 const client = clientOf(shop)
 await shop.ingest(['anna', 'berta', 'clara'].flatMap((subjectId) => visit(subjectId)))
 

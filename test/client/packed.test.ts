@@ -126,7 +126,6 @@ describe('the packed client', () => {
       const shop = await startShop(t, {
         scopes: ['analytics:view', 'analytics:delete-data'],
         env,
-        writesHere: true,
       })
       const attributes = { country: 'DE', browser: 'Firefox' }
       await shop.ingest(

@@ -6,7 +6,7 @@ import { clientOf, movedTime, recordingFetch } from '../support/client.ts'
 import { anHourAgo, startShop, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
-const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const client = clientOf(shop)
 const names = Array.from({ length: 450 }, (_, number) => `v${String(number).padStart(3, '0')}`)
 await shop.ingest(
@@ -80,7 +80,6 @@ describe('listing data subjects', () => {
     const slow = await startShop(t, {
       scopes: ['analytics:view'],
       env: { LETHE_LIMIT_KEY: '3/minute' },
-      writesHere: true,
     })
     await slow.ingest(names.slice(0, 20).flatMap((subjectId) => visit(subjectId)))
     const time = movedTime(slow.passTime)
@@ -144,7 +143,6 @@ describe('a data subject', () => {
   it('is exported as it was, though it is erased meanwhile', async (t) => {
     const other = await startShop(t, {
       scopes: ['analytics:view', 'analytics:delete-data'],
-      writesHere: true,
     })
     await other.ingest(sessions.flatMap((sessionId) => visit(busy, { sessionId })))
     const erasing = clientOf(other)
@@ -177,7 +175,6 @@ describe('a person', () => {
   it('is exported and erased as a whole, with an outcome for each of its subjects', async (t) => {
     const other = await startShop(t, {
       scopes: ['analytics:view', 'analytics:delete-data'],
-      writesHere: true,
     })
     await other.createTracker(other.organisationId, 'blog')
     const known = (subjectId: string, trackerId: string) =>

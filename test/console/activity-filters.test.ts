@@ -6,10 +6,7 @@ import { dataOf, isObject, listIn, objectIn, problemFields, textIn } from '../su
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 
-const shop = await startShop(
-  { after },
-  { scopes: ['analytics:view', 'analytics:delete-data'], writesHere: true },
-)
+const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
 const { organisationId, key, keyId } = shop
 const client = await openConsole(shop, organisationId, 'ada@acme.example')
 const formula = '=HYPERLINK("https://evil.example")'

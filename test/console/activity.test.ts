@@ -6,7 +6,7 @@ import { addMember, openConsole, password, visitor } from '../support/console.ts
 import { startShop, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
-const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const { organisationId } = shop
 await shop.ingest(visit('anna'))
 const client = await openConsole(shop, organisationId, 'ada@acme.example')

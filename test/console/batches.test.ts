@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 
 const env = { LETHE_BATCH_PACE: '1000000/second' }
 const scopes = ['analytics:view', 'analytics:delete-data'] as const
-const shop = await startShop({ after }, { env, scopes, writesHere: true })
+const shop = await startShop({ after }, { env, scopes })
 const { organisationId, key } = shop
 await shop.createTracker(organisationId, 'blog')
 const client = await openConsole(shop, organisationId)
@@ -189,7 +189,7 @@ describe('a batch', () => {
 })
 
 describe('a batch at a slow pace', async () => {
-  const slow = await startShop({ after }, { env: { LETHE_BATCH_PACE: '1/day' }, scopes, writesHere: true })
+  const slow = await startShop({ after }, { env: { LETHE_BATCH_PACE: '1/day' }, scopes })
   const member = await openConsole(slow, slow.organisationId)
   const ask = async (path: string) => member.ask(path, { method: 'POST', body: {} })
 

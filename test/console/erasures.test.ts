@@ -5,10 +5,7 @@ import { dataOf, errorOf, listIn, objectIn, problemFields, textIn } from '../sup
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 
-const shop = await startShop(
-  { after },
-  { scopes: ['analytics:view', 'analytics:delete-data'], writesHere: true },
-)
+const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
 const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
 await shop.ingest([...visit('anna', { events: 3 }), ...visit('ben')])
 
@@ -79,7 +76,6 @@ describe('the erasures of a member', () => {
     const own = await startShop(t, {
       scopes: ['analytics:view', 'analytics:delete-data'],
       env: { LETHE_LIMIT_ERASURE: '3/hour' },
-      writesHere: true,
     })
     const [mine, theirs] = [
       await openConsole(own, own.organisationId),

@@ -4,7 +4,7 @@ import { dataOf, listIn, objectIn, problemFields, textIn } from '../support/answ
 import { openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
 
-const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 await shop.createTracker(shop.organisationId, 'blog')
 const email = 'ada@example.com'
 await shop.ingest([

@@ -4,7 +4,7 @@ import { dataOf, errorOf, listIn, objectIn, problemFields, textIn } from '../sup
 import { type ConsoleClient, openConsole } from '../support/console.ts'
 import { startShop, subjectsPath } from '../support/shop.ts'
 
-const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
 
 async function create(

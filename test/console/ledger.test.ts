@@ -6,10 +6,7 @@ import { openConsole } from '../support/console.ts'
 import { inclusionProof, rootOf } from '../support/make-receipt.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 
-const shop = await startShop(
-  { after },
-  { scopes: ['analytics:view', 'analytics:delete-data'], writesHere: true },
-)
+const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
 const { organisationId, key } = shop
 const client = await openConsole(shop, organisationId)
 await shop.ingest(visit('anna'))

@@ -7,7 +7,7 @@ import { addMember, openConsole, password, visitor } from '../support/console.ts
 import { startShop, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
-const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const { organisationId, logged } = shop
 
 test('no line of the log holds a cookie, a token, a password, an address, a subject’s id or a key', async () => {

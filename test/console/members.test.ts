@@ -4,7 +4,7 @@ import { dataOf, errorOf, listIn, objectIn, problemFields, textIn } from '../sup
 import { openConsole, password, visitor } from '../support/console.ts'
 import { startTestService } from '../support/service.ts'
 
-const service = await startTestService({ after }, {}, { writesHere: true })
+const service = await startTestService({ after })
 const organisationId = await service.createOrganisation('acme')
 const client = await openConsole(service, organisationId, 'ada@acme.example')
 

@@ -10,7 +10,7 @@ import { startShop } from '../support/shop.ts'
 
 await ensureConsole(fileURLToPath(new URL('../..', import.meta.url)))
 const pages = programFolder('console/dist')
-const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(shop.url + path, { headers, redirect: 'manual' })

@@ -6,7 +6,7 @@ import { dataOf, errorOf, listIn, problemFields, textIn } from '../support/answe
 import { openConsole, visitor } from '../support/console.ts'
 import { startShop, subjectsPath } from '../support/shop.ts'
 
-const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const client = await openConsole(shop, shop.organisationId)
 
 /** The paths of all routes, with ids that could be. */
@@ -138,7 +138,6 @@ describe('the budgets', () => {
     const tight = await startShop(t, {
       scopes: ['analytics:view'],
       env: { LETHE_LIMIT_IP: '2/minute' },
-      writesHere: true,
     })
     const browser = await openConsole(tight, tight.organisationId)
     for (let i = 0; i < 5; i++) dataOf(await browser.ask('/keys'))
@@ -148,7 +147,7 @@ describe('the budgets', () => {
   })
 
   test('of the console is generous, and ends', async (t) => {
-    const own = await startShop(t, { scopes: ['analytics:view'], writesHere: true })
+    const own = await startShop(t, { scopes: ['analytics:view'] })
     const browser = visitor(own)
     for (let i = 0; i < 600; i += 50) {
       await Promise.all(Array.from({ length: 50 }, () => browser.ask('/keys')))

@@ -12,7 +12,7 @@ import { type Lifetime, startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
 scryptOnce()
-const service = await startTestService({ after }, {}, { writesHere: true })
+const service = await startTestService({ after })
 const organisationId = await service.createOrganisation('acme')
 
 async function invite(email: string, org = organisationId): Promise<string> {
@@ -42,7 +42,7 @@ describe('a one-time link', () => {
   })
 
   test('is good for a day', async (t) => {
-    const late = await startTestService(t, {}, { writesHere: true })
+    const late = await startTestService(t)
     await late.createOrganisation('acme')
     const { token } = await inviteMember(late.services, { organisationId, email: 'a@b.example' }, commandLine)
     const look = () => visitor(late).ask('/invitation', { method: 'POST', body: { token } })
@@ -149,7 +149,7 @@ describe('signing in', () => {
 
 describe('behind a proxy with TLS', () => {
   test('the cookies are Secure, are the host’s alone, and count only so', async (t) => {
-    const proxied = await startTestService(t, { LETHE_TRUSTED_PROXIES: '127.0.0.1' }, { writesHere: true })
+    const proxied = await startTestService(t, { LETHE_TRUSTED_PROXIES: '127.0.0.1' })
     await proxied.createOrganisation('acme')
     await addMember(proxied, 'acme', 'tls@acme.example')
     const headers = {
@@ -196,11 +196,7 @@ describe('behind a proxy with TLS', () => {
   })
 
   test('a public address that is configured counts as ours', async (t) => {
-    const published = await startTestService(
-      t,
-      { LETHE_PUBLIC_URL: 'https://lethe.example' },
-      { writesHere: true },
-    )
+    const published = await startTestService(t, { LETHE_PUBLIC_URL: 'https://lethe.example' })
     await published.createOrganisation('acme')
     await addMember(published, 'acme', 'pub@acme.example')
     const body = { email: 'pub@acme.example', password }
@@ -234,7 +230,7 @@ describe('a sign-in', () => {
   })
 
   test('ends when nothing came from it for too long, and at the latest after its longest', async (t) => {
-    const timed = await startTestService(t, {}, { writesHere: true })
+    const timed = await startTestService(t)
     await timed.createOrganisation('acme')
     const idle = await openConsole(timed, 'acme')
     const busy = await signedIn(timed, idle.member)
@@ -262,7 +258,7 @@ describe('a sign-in', () => {
 
 /** A service behind a proxy, with a member whose password is guessed from many addresses. */
 async function guardedService(t: Lifetime) {
-  const guarded = await startTestService(t, { LETHE_TRUSTED_PROXIES: '127.0.0.1' }, { writesHere: true })
+  const guarded = await startTestService(t, { LETHE_TRUSTED_PROXIES: '127.0.0.1' })
   await guarded.createOrganisation('acme')
   await addMember(guarded, 'acme', 'ada@acme.example')
   const client = () => visitor(guarded)
@@ -277,7 +273,7 @@ async function guardedService(t: Lifetime) {
 
 describe('attempts to sign in', () => {
   test('on one account from one address are refused after ten, right or wrong, there or not, until the window ends', async (t) => {
-    const guarded = await startTestService(t, {}, { writesHere: true })
+    const guarded = await startTestService(t)
     await guarded.createOrganisation('acme')
     await addMember(guarded, 'acme', 'ada@acme.example')
     const attempt = (email: string, guess: string) =>
@@ -332,7 +328,7 @@ describe('attempts to sign in', () => {
   })
 
   test('from one address are refused after thirty, whichever the account', async (t) => {
-    const guarded = await startTestService(t, {}, { writesHere: true })
+    const guarded = await startTestService(t)
     await guarded.createOrganisation('acme')
     const client = await openConsole(guarded, 'acme')
     const attempt = (i: number) =>

@@ -4,10 +4,7 @@ import { dataOf, errorOf, listIn, objectIn, problemFields, textIn } from '../sup
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 
-const shop = await startShop(
-  { after },
-  { scopes: ['analytics:view', 'analytics:delete-data'], writesHere: true },
-)
+const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
 const client = await openConsole(shop, shop.organisationId)
 await shop.ingest([
   ...visit('anna', { sessionId: 's1', events: 3, attributes: { country: 'DE' } }),

@@ -5,7 +5,7 @@ import { dataOf, errorOf, indistinct, listIn, textIn } from '../support/answers.
 import { addMember, openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 
-const shop = await startShop({ after }, { scopes: ['analytics:view'], writesHere: true })
+const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 await shop.ingest(visit('anna', { identifiers: { email: 'anna@example.com' } }))
 const theirs = await addMember(shop, shop.organisationId)
 await addMember(shop, shop.organisationId)

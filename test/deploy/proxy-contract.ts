@@ -57,7 +57,7 @@ export function proxyContract(
 ): void {
   async function startBehind(t: Lifetime, env: Record<string, string> = {}) {
     const settings = { LETHE_TRUSTED_PROXIES: '127.0.0.1', ...env }
-    const shop = await startShop(t, { env: settings, scopes, writesHere: true })
+    const shop = await startShop(t, { env: settings, scopes })
     return { shop, proxy: await open(t, Number(new URL(shop.url).port)) }
   }
   const lifetime = inReverse({ after })

@@ -31,7 +31,7 @@ async function run(program: string, args: string[], env: Record<string, string>)
 }
 
 test('export-subject.js writes a copy that only its owner can read, and never over another', async (t) => {
-  const shop = await startShop(t, { scopes: ['analytics:view'], writesHere: true })
+  const shop = await startShop(t, { scopes: ['analytics:view'] })
   await shop.ingest(visit('anna', { events: 250 }))
   const env = { LETHE_URL: shop.url, LETHE_API_KEY: shop.key }
   const file = join(temporaryFolder(t), 'anna.ndjson')
@@ -58,7 +58,6 @@ test('erase-subject.sh erases whatever the id is, and waits when the budget is u
   const shop = await startShop(t, {
     scopes: ['analytics:view', 'analytics:delete-data'],
     env: { LETHE_LIMIT_ERASURE: '1/second' },
-    writesHere: true,
   })
   const ids = ['anna', 'a/b c+d%?#\u{1f9a6}']
   for (const id of ids) await shop.ingest(visit(id))
@@ -100,7 +99,7 @@ function openApp(t: TestContext, parts: { lethe: LetheClient; trackerId?: string
 }
 
 const oneAttempt = { retry: { maxAttempts: 1 } }
-const deleting = { scopes: ['analytics:delete-data', 'analytics:view'], writesHere: true } as const
+const deleting = { scopes: ['analytics:delete-data', 'analytics:view'] } as const
 
 test('delete-account.js erases its customer, and after a restart whoever waited when the service was away', async (t) => {
   const file = join(temporaryFolder(t), 'accounts.db')

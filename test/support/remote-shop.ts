@@ -20,7 +20,7 @@ export async function startRemoteShop(
 ): Promise<RemoteShop> {
   // The budget for erasures is the tightest, so that batches see it and lose no time.
   const budgets = { LETHE_LIMIT_ERASURE: '500000/hour', ...serviceEnv }
-  const shop = await startShop(t, { scopes, env: budgets, writesHere: true })
+  const shop = await startShop(t, { scopes, env: budgets })
   const cli = commandLine(t)
   const env = { LETHE_URL: shop.url, LETHE_API_KEY: shop.key }
   return {
