@@ -14,7 +14,7 @@ import { readOne } from './subject-as-seen.ts'
 /** How many rows a statement finds at most. It also ends at about a mebibyte of what was collected. */
 const rowsAtOnce = 300
 /** How many of them are handed over between two turns of the event loop. */
-const rowsPerTurn = 40
+const rowsPerTurn = 20
 const beforeAll = Number.MIN_SAFE_INTEGER
 
 const listSessions = statement(
