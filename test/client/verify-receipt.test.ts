@@ -127,9 +127,7 @@ describe('a receipt', () => {
   it('fails with any one bit of it flipped', async () => {
     const bytes = Buffer.from(receipt)
     const options = { verifierKeys, trackerId: 'shop', subjectId: 'visitor-4' }
-    // Every third: two or three of each byte, and each of the eight in its turn.
-    const bits = Array.from({ length: Math.floor((bytes.length * 8) / 3) }, (_, i) => i * 3)
-    const flipped = bits.map((bit) => {
+    const flipped = Array.from({ length: bytes.length * 8 }, (_, bit) => {
       const copy = Buffer.from(bytes)
       copy[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7))
       return copy.toString()
