@@ -106,6 +106,8 @@ export interface ExportSize {
   events: number
   otherSubjects: number
   rounds: number
+  /** How often others read meanwhile, in each round: a p99 tells little by itself on a machine that is not alone. */
+  readings: number
   quietSeconds: number
 }
 
@@ -173,6 +175,7 @@ const full: Sizes = {
     events: 1_000_000,
     otherSubjects: 20_000,
     rounds: 3,
+    readings: 3,
     quietSeconds: 5,
   },
 }
@@ -251,6 +254,7 @@ const toy: Sizes = {
     events: 2_000,
     otherSubjects: 50,
     rounds: 1,
+    readings: 1,
     quietSeconds: 0.1,
   },
 }

@@ -17,7 +17,7 @@ const mostAtOnce = 4
 const maxWaiting = 100
 const waitTimeoutMs = 60_000
 /** What is read between two turns of the event loop: a small part of what a page reads. */
-const rowsPerTurn = 50
+const rowsPerTurn = 20
 const textPerTurn = 64 * 1024
 
 /** Exports through connections of their own, in which the store stands still while others write. */
