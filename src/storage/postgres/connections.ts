@@ -117,9 +117,7 @@ export class Connections {
 
   /** Like `read`, with rows as their values. */
   readValues(statement: Statement, values: readonly Value[]): Promise<Values[]> {
-    return this.#whileOpen(() =>
-      this.#readers.read((client) => askForValues(client, { ...statement, values: [...values] })),
-    )
+    return this.#whileOpen(() => this.#readers.read((client) => askForValues(client, statement, values)))
   }
 
   /** Like `read`, for finding out who asks: waits for no other reads. */
@@ -150,9 +148,7 @@ export class Connections {
   /** Runs `work`, which only reads, at one moment of the store, however long it takes: waits for no other work, nor keeps it waiting. */
   atOneMoment<Result>(work: (read: ReadValues) => Promise<Result>): Promise<Result> {
     return this.#whileOpen(() =>
-      this.#exporters.run((client) =>
-        work((statement, values) => askForValues(client, { ...statement, values: [...values] })),
-      ),
+      this.#exporters.run((client) => work((statement, values) => askForValues(client, statement, values))),
     )
   }
 
@@ -207,7 +203,7 @@ export class Connections {
 
 function rowsOf(readers: Readers, statement: Statement, values: readonly Value[]): Promise<Row[]> {
   return readers.read(async (client) => {
-    const { rows } = await ask(client, { ...statement, values: [...values] })
+    const { rows } = await ask(client, statement, values)
     return rows
   })
 }

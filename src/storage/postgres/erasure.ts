@@ -1,4 +1,5 @@
-import type { ErasureFacts } from '../../domain/activity.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { ActivityNote, ErasureFacts } from '../../domain/activity.ts'
 import { batcher } from '../../domain/batcher.ts'
 import type { TreeHead } from '../../domain/merkle-tree.ts'
 import { formatRecord } from '../../domain/receipt.ts'
@@ -16,10 +17,9 @@ import { deleteIdentifiers } from './identifier.ts'
 import { subjectKeyText } from './key-text.ts'
 import { type HeldLedger, holdLedger, insertEntry } from './ledger.ts'
 import { noteDeleted } from './scrub.ts'
-import { combine, statement } from './statement.ts'
+import { combine, statement, type Value } from './statement.ts'
 import { insertTombstone, tombstoneValues } from './tombstone.ts'
 import { visible } from './tracker.ts'
-import type { Run } from './transact.ts'
 
 // Whoever writes to a subject has its row to itself first, so nothing is added to it while it is erased. Others do not wait for the
 // row of a subject they cannot see: how long they wait would tell that it is there.
@@ -66,7 +66,8 @@ const deleteUsual = statement(
   'never',
 )
 
-const leaveAll = combine(insertEntry, insertTombstone, insertNote)
+const leaveUsual = combine(insertEntry, insertTombstone, insertNote)
+const leaveUsualAndDelete = combine(insertEntry, insertTombstone, insertNote, deleteUsual)
 
 const mostTogether = 16
 /** A subject with more goes alone, so that nobody has to wait for it. */
@@ -77,19 +78,23 @@ interface KeyedErasure extends SubjectErasure {
   onHead: ((head: TreeHead) => void) | undefined
 }
 
+interface UsualErasure extends KeyedErasure {
+  note: ActivityNote
+}
+
 /**
  * Erasures of an organisation wait for each other from their entry in its ledger to their commit. So those that come while others are
  * under way share a transaction. What is not as usual has one of its own.
  */
 export function subjectErasure(connections: Connections): SubjectStore['erase'] {
-  const gathered = new Map<string, (erasure: KeyedErasure) => Promise<ErasedSubject | null>>()
+  const gathered = new Map<string, (erasure: UsualErasure) => Promise<ErasedSubject | null>>()
 
   function gather(organisationId: string) {
     const known = gathered.get(organisationId)
     if (known) return known
     const fresh = batcher(
       mostTogether,
-      async (erasures: readonly KeyedErasure[]) => {
+      async (erasures: readonly UsualErasure[]) => {
         const done = await eraseUsual(organisationId, erasures)
         return erasures.map((erasure) => done.get(erasure) ?? null)
       },
@@ -102,8 +107,8 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
   /** Erases those of one organisation that are as usual, in one transaction. What is not in its result is not done. */
   async function eraseUsual(
     organisationId: string,
-    erasures: readonly KeyedErasure[],
-  ): Promise<Map<KeyedErasure, ErasedSubject>> {
+    erasures: readonly UsualErasure[],
+  ): Promise<Map<UsualErasure, ErasedSubject>> {
     // Of two erasures of one subject the second finds nothing.
     const byKey = new Map(erasures.map((erasure) => [erasure.key, erasure]))
     const asked = [...byKey.values()]
@@ -114,12 +119,11 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
       asked.map(({ mark }) => mark.erasedAt),
     ]
     try {
-      return await connections.transaction(async (run) => {
+      const { proven } = await connections.transaction(async (run) => {
         const [{ rows }, ledger] = await Promise.all([
           run(lockUsual, [...columns, mostEvents, organisationId]),
           holdLedger(run, organisationId),
         ])
-        if (rows.length === 0) return new Map()
         const counted = { sessions: 0, events: 0 }
         const left = rows.flatMap((row) => {
           const erasure = byKey.get(text(row, 'subject_key'))
@@ -127,13 +131,22 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
           const counts = { sessions: integer(row, 'session_count'), events: integer(row, 'event_count') }
           counted.sessions += counts.sessions
           counted.events += counts.events
-          return { erasure, ...leaveBehind(run, ledger, erasure, counts, erasure.mark.erasedAt) }
+          const { entry, tombstone, facts, prove } = leave(ledger, erasure, counts, erasure.mark.erasedAt)
+          return { erasure, values: [...entry, ...tombstone, ...noteValues(erasure.note, facts)], prove }
         })
-        run(deleteUsual, [left.map(({ erasure }) => erasure.key), counted.sessions, counted.events])
-        // Once the commit is on its way. They share their head.
-        setImmediate(() => left[0]?.erasure.onHead?.(ledger.tree.head))
-        return new Map(left.map(({ erasure, prove }) => [erasure, prove()]))
+        const last = left.at(-1)
+        if (!last) return { proven: new Map() }
+        for (const { values } of left.slice(0, -1)) run(leaveUsual, values)
+        const keys = left.map(({ erasure }) => erasure.key)
+        run(leaveUsualAndDelete, [...last.values, keys, counted.sessions, counted.events])
+        // While the server is at it. They share their head.
+        const proven = nextTurn().then(() => {
+          last.erasure.onHead?.(ledger.tree.head)
+          return new Map(left.map(({ erasure, prove }) => [erasure, prove()]))
+        })
+        return { proven }
       })
+      return await proven
     } catch (error) {
       // Whether a commit was done cannot be told when its answer is lost; all else was rolled back, and one may have failed the others.
       if (isConnectionLost(error)) throw error
@@ -172,48 +185,41 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
       const counts = { sessions: sessions.rowCount ?? 0, events: events.rowCount ?? 0 }
       const newestAt = newest?.rows[0] ? integerOrNull(newest.rows[0], 'newest') : null
       const refusedUntil = Math.max(erasedAt, newestAt ?? erasedAt)
-      const { facts, prove } = leaveBehind(run, ledger, erasure, counts, refusedUntil)
+      const { entry, tombstone, facts, prove } = leave(ledger, erasure, counts, refusedUntil)
+      run(insertEntry, entry)
+      run(insertTombstone, tombstone)
+      leaveNote(run, erasure.note, facts)
       settleItems(facts)
       return prove()
     })
-  }
-
-  /** Leaves behind what an erasure must, sent together with the commit; tells of it once the ledger has all entries of the transaction. */
-  function leaveBehind(
-    run: Run,
-    ledger: HeldLedger,
-    { view, mark, note }: SubjectErasure,
-    counts: SubjectCounts,
-    refusedUntil: number,
-  ): { facts: ErasureFacts; prove(): ErasedSubject } {
-    const { trackerId, organisationId } = view
-    const { erasedAt, digest, commitment } = mark
-    const alreadyErased = counts.sessions === 0 && counts.events === 0
-    const record = formatRecord({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
-    const { index: ledgerIndex, values: entry } = ledger.append(record)
-    const facts = { counts, ledgerIndex }
-    const tombstone = tombstoneValues({
-      ...{ organisationId, trackerId, digest },
-      ...{ erasedAt, refusedUntil, ledgerIndex },
-    })
-    if (note && !connections.isDistributed) {
-      run(leaveAll, [...entry, ...tombstone, ...noteValues(note, facts)])
-    } else {
-      run(insertEntry, entry)
-      run(insertTombstone, tombstone)
-      leaveNote(run, note, facts)
-    }
-    return {
-      facts,
-      prove: () => ({ counts, record, proof: ledger.tree.prove(ledgerIndex), refusedUntil }),
-    }
   }
 
   return async (view, subjectId, mark, note, onHead) => {
     const key = subjectKeyText(view.trackerId, subjectId)
     const erasure = { key, view, subjectId, mark, note, onHead }
     // On a cluster each subject is on a shard of its own.
-    if (connections.isDistributed) return eraseAlone(erasure)
-    return (await gather(view.organisationId)(erasure)) ?? eraseAlone(erasure)
+    if (note === undefined || connections.isDistributed) return eraseAlone(erasure)
+    return (await gather(view.organisationId)({ ...erasure, note })) ?? eraseAlone(erasure)
+  }
+}
+
+/** What an erasure leaves behind: the values that are inserted, and what tells of it once the ledger has all entries of the transaction. */
+function leave(
+  ledger: HeldLedger,
+  { view, mark }: SubjectErasure,
+  counts: SubjectCounts,
+  refusedUntil: number,
+): { entry: readonly Value[]; tombstone: readonly Value[]; facts: ErasureFacts; prove(): ErasedSubject } {
+  const { trackerId, organisationId } = view
+  const { erasedAt, digest, commitment } = mark
+  const alreadyErased = counts.sessions === 0 && counts.events === 0
+  const record = formatRecord({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
+  const { index: ledgerIndex, values: entry } = ledger.append(record)
+  const tombstone = { organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex }
+  return {
+    entry,
+    tombstone: tombstoneValues(tombstone),
+    facts: { counts, ledgerIndex },
+    prove: () => ({ counts, record, proof: ledger.tree.prove(ledgerIndex), refusedUntil }),
   }
 }

@@ -23,7 +23,10 @@ export function statement(text: string, shards: Shards = 'one'): Statement {
   return fresh
 }
 
-/** Several statements that write as one, with their values one behind the other: a server has less work with it. Not for a cluster. */
+/**
+ * Several statements that write as one, with their values one behind the other: a server has less work with it. The last may have parts
+ * of its own. Not for a cluster.
+ */
 export function combine(first: Statement, ...others: readonly Statement[]): Statement {
   const texts = [first.text]
   let count = parameterCount(first.text)
@@ -32,8 +35,9 @@ export function combine(first: Statement, ...others: readonly Statement[]): Stat
     texts.push(text.replace(parameters, (_, number) => `$${Number(number) + behind}`))
     count += parameterCount(text)
   }
-  const last = texts.pop()
-  return statement(`WITH ${texts.map((text, i) => `part_${i} AS (${text})`).join(', ')} ${last}`, 'never')
+  const last = texts.pop() ?? ''
+  const parts = texts.map((text, i) => `part_${i} AS (${text})`).join(', ')
+  return statement(`WITH ${parts}${last.startsWith('WITH ') ? `, ${last.slice(5)}` : ` ${last}`}`, 'never')
 }
 
 const parameters = /\$(\d+)/g

@@ -62,8 +62,8 @@ async function attemptOnce<Result>(
     })
     // Where statements can be sent behind each other, none need wait; should this one fail, all behind it do.
     let last: Promise<unknown> = begun
-    const run: Run = ({ name, text }, values = []) => {
-      const send = () => ask(client, { name, text, values: [...values] })
+    const run: Run = (statement, values = []) => {
+      const send = () => ask(client, statement, values)
       const asked = client.pipeline ? send() : last.then(send, send)
       last = asked
       const answered = Promise.all([asked, begun]).then(([result]) => result)
