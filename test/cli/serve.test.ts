@@ -105,12 +105,14 @@ describe('lethe serve refuses to start', { concurrency: true }, () => {
 })
 
 describe('lethe serve on a store that is not there', () => {
-  it('makes it, serves, says that it is empty, and puts nothing in it', async (t) => {
+  it('makes it, says so, serves, says that it is empty, and puts nothing in it', async (t) => {
     const cli = commandLine(t)
     const path = join(cli.folder, 'new', 'folder', 'lethe.db')
     const env = { LETHE_STORE: `sqlite:${path}` }
     const server = await startServe(cli, env)
     assert.match(server.stdout(), /the store is empty: create an organisation with \\"lethe orgs create\\"/)
+    assert.ok(server.stdout().includes(`"store":"${path}","msg":"made a new, empty store"`))
+    assert.match(server.stdout(), /"msg":"made a new secret: keep a copy/)
     assert.equal((await fetch(`${server.url}/readyz`)).status, 200)
     assert.equal((await cli.run(['orgs', 'list', '--json'], { env })).stdout, '')
     server.kill('SIGINT')
@@ -124,6 +126,7 @@ describe('a change by the command line', () => {
   it('holds for the very next request of a running server, and leaves no key in its log', async (t) => {
     const { cli, keyId, key } = await withShop(t)
     const server = await startServe(cli, roomyBudgets)
+    assert.doesNotMatch(server.stdout(), /made a new/, 'the store and its secret were there')
     const subject = `${server.url}/v1/analytics/trackers/shop/subjects/visitor-4711`
     const statusOf = async (keyString: string) => (await callApi(subject, keyString)).status
     const strings = [key]
