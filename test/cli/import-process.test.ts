@@ -121,7 +121,7 @@ describe('the memory of lethe import', () => {
   it('is the same for a file of eight times the size that is only checked, and does not depend on how long a line is', async (t) => {
     const cli = await withShop(t)
     const block = events(2_000)
-    const times = Math.ceil((4 * megabyte) / block.length)
+    const times = Math.ceil((5 * megabyte) / block.length)
     const small = await peakOfReading(cli, writeTimes(cli, 'small', block, times))
     const large = await peakOfReading(cli, writeTimes(cli, 'large', block, 8 * times))
     assert.partialDeepStrictEqual(JSON.parse(large.outcome.stdout), { badLines: 0, rows: 16_000 * times })
