@@ -10,11 +10,11 @@ import {
   commandLine,
   jsonLines,
   onlyJson,
-  startServe,
   textOf,
 } from '../support/command-line.ts'
 import { fillStore } from '../support/filled-store.ts'
 import { eventRow } from '../support/rows.ts'
+import { startTestService } from '../support/service.ts'
 
 async function withShop(t: TestContext, rows: readonly IncomingRow[] = []): Promise<CommandLine> {
   const cli = commandLine(t)
@@ -68,7 +68,7 @@ describe('lethe backup', { concurrency: true }, () => {
       ...scopes,
     ])
     const key = textOf(onlyJson(created), 'key')
-    const server = await startServe(cli)
+    const server = await startTestService(t, { LETHE_STORE: `sqlite:${cli.storePath}` })
     const subject = (id: string) => `${server.url}/v1/analytics/trackers/shop/subjects/${id}`
     assert.equal((await callApi(subject('anna'), key, 'DELETE')).status, 200)
     const copy = join(cli.folder, 'copy.db')
@@ -78,8 +78,6 @@ describe('lethe backup', { concurrency: true }, () => {
     const bytes = readFileSync(copy)
     assert.equal(bytes.includes('event-of-ben'), true)
     assert.equal(bytes.includes('event-of-anna'), false)
-    server.kill('SIGTERM')
-    assert.equal((await server.ended).code, 0)
   })
 
   it('fails where the file exists, and leaves it as it is', async (t) => {

@@ -50,8 +50,9 @@ describe('lethe copy, broken off,', () => {
       assert.equal(isSame, true)
       t.diagnostic(`killed with ${copied} of ${events} events there; the last run copied ${copiedRows} rows`)
       assert.ok(copied > 0 && Number(copiedRows) <= events - copied + 100, 'it did not start from zero')
-      assert.deepEqual(await rowsAt(to), await rowsAt(from))
     }
+    const [source, copyOfCopy] = [cli.storePath, join(cli.folder, 'copy.db')]
+    assert.deepEqual(await rowsAt(`sqlite:${copyOfCopy}`), await rowsAt(`sqlite:${source}`))
   })
 
   it('by a signal ends with the batch it has begun, and says that it can go on', async (t) => {
@@ -74,11 +75,11 @@ describe('lethe copy, broken off,', () => {
 
 describe('the memory of lethe copy', () => {
   it('does not grow with what the store holds', async (t) => {
-    const events = 3 * maxBatchRows
-    const cli = await withEvents(t, events, { text: 'x'.repeat(3_000) })
+    const events = 1_500
+    const cli = await withEvents(t, events, { text: 'x'.repeat(30_000) })
     const [from, to] = [`sqlite:${cli.storePath}`, `sqlite:${join(cli.folder, 'copy.db')}`]
-    // The program needs half of this for itself, so there is no room for all 45 MB of the store.
-    const env = { NODE_OPTIONS: '--max-old-space-size=64' }
+    // The program needs more than half of this for itself, so there is no room for all 45 MB of the store.
+    const env = { NODE_OPTIONS: '--max-old-space-size=48' }
     const { code, stderr } = await cli.runProgram(['copy', '--from', from, '--to', to], { env })
     assert.equal(code, 0, stderr)
     assert.equal(await countAt(to, 'events'), events)

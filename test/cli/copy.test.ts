@@ -141,13 +141,15 @@ describe('lethe copy', { concurrency: 4 }, () => {
     const { cli, to, copy } = await withFullStore(t)
     const target = await openStoreAt(to)
     t.after(() => target.close())
-    const program = await target.maintenance.alone(async () => {
-      const waiting = cli.startProgram([...copy, '--json'])
-      await waiting.waitFor('stderr', /copying; waiting for it\.\n/)
+    const waits = Promise.withResolvers<string>()
+    const held = await target.maintenance.alone(async () => {
+      const copying = cli.run([...copy, '--json'], { onTold: waits.resolve })
+      assert.match(await waits.promise, /copying; waiting for it\.$/)
       assert.deepEqual(await target.organisations.list(), [])
-      return waiting
+      return { copying }
     })
-    onlyJson({ ...(await (program ?? assert.fail()).ended), stderr: '' })
+    assert.ok(held)
+    onlyJson(await held.copying)
   })
 })
 

@@ -128,7 +128,7 @@ describe('lethe identifiers derive', { concurrency: true }, () => {
   })
 
   it('can be stopped, says so, and completes it when it is run again', async (t) => {
-    const rows = Array.from({ length: 3_000 }, (_, i) =>
+    const rows = Array.from({ length: 1_500 }, (_, i) =>
       session(`visitor-${i}`, { email: `${i}@example.com` }),
     )
     const cli = await withRows(t, rows)

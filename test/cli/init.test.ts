@@ -149,17 +149,4 @@ describe('a command that makes a store', () => {
       assert.equal((await cli.run(args)).stderr, '')
     }
   })
-
-  it('says so in the log when it serves, and nothing of the kind on the next start', async (t) => {
-    const cli = commandLine(t)
-    for (const [round, expected] of [true, false].entries()) {
-      const server = cli.startProgram(['serve'])
-      await server.waitFor('stdout', /"msg":"listening"/)
-      server.kill('SIGTERM')
-      const { stdout } = await server.ended
-      assert.equal(stdout.includes('"msg":"made a new, empty store"'), expected, `start ${round + 1}`)
-      assert.equal(stdout.includes('"msg":"made a new secret: keep a copy'), expected, `start ${round + 1}`)
-      if (expected) assert.match(stdout, new RegExp(`"store":"${cli.storePath}"`))
-    }
-  })
 })

@@ -7,7 +7,6 @@ import {
   callApi,
   commandLine,
   jsonLines,
-  programPath,
   type RunningProgram,
 } from '../support/command-line.ts'
 import { inStore } from '../support/filled-store.ts'
@@ -55,10 +54,11 @@ function commandsIn(told: string, start: string): string[] {
   return told.split('\n').filter((line) => line.trimStart().startsWith(start))
 }
 
-/** Runs a printed command, with the program of this checkout in the place of `npx lethe`. */
-function runPrinted(cli: CommandLine, command: string): Promise<{ stdout: string }> {
-  const line = command.trim().replace('npx lethe', `'${process.execPath}' '${programPath}'`)
-  return execute('sh', ['-c', line], { env: { ...process.env, LETHE_STORE: `sqlite:${cli.storePath}` } })
+/** Runs a printed command with the arguments that a shell makes of it. */
+async function runPrinted(cli: CommandLine, command: string): Promise<{ stdout: string }> {
+  const line = command.trim().replace('npx lethe', "printf '%s\\n'")
+  const { stdout } = await execute('sh', ['-c', line])
+  return cli.run(stdout.trimEnd().split('\n'))
 }
 
 describe('lethe quickstart', { concurrency: true }, () => {

@@ -20,14 +20,7 @@ import { openWriter } from '../../src/storage/sqlite/connection.ts'
 import { migrate, migrations } from '../../src/storage/sqlite/migrate.ts'
 import { noMounts } from '../robustness/faults/small-disk.ts'
 import { dataOf } from '../support/answers.ts'
-import {
-  assertRefused,
-  type CommandLine,
-  commandLine,
-  onlyJson,
-  startServe,
-  textOf,
-} from '../support/command-line.ts'
+import { assertRefused, type CommandLine, commandLine, onlyJson, textOf } from '../support/command-line.ts'
 import { fillStore } from '../support/filled-store.ts'
 import { freshDatabase } from '../support/fresh-database.ts'
 import { eventRow } from '../support/rows.ts'
@@ -169,10 +162,9 @@ describe('lethe restore', { concurrency: 4 }, () => {
     await fillStore(cli.storePath, [])
     const backup = join(cli.folder, 'b')
     onlyJson(await cli.run(['backup', backup, '--json']))
-    const server = await startServe(cli)
+    const service = await startTestService(t, { LETHE_STORE: `sqlite:${cli.storePath}` })
     assertRefused(await cli.run(['restore', backup, '--yes']), 1, /A process uses the store/)
-    server.kill('SIGTERM')
-    await server.ended
+    await service.stop()
     const before = readFileSync(cli.storePath)
     assertRefused(await cli.run(['restore', backup]), 2, /--yes is missing/)
     assertRefused(await cli.run(['restore', backup], { answers: ['no'] }), 1, /nothing was changed/)

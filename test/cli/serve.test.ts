@@ -21,6 +21,7 @@ import {
   textOf,
 } from '../support/command-line.ts'
 import { always } from '../support/rows.ts'
+import { startTestService } from '../support/service.ts'
 
 const roomyBudgets = { LETHE_LIMIT_IP: '1000000/day', LETHE_LIMIT_KEY: '500000/day' }
 
@@ -105,12 +106,14 @@ describe('lethe serve refuses to start', { concurrency: true }, () => {
 })
 
 describe('lethe serve on a store that is not there', () => {
-  it('makes it, serves, says that it is empty, and puts nothing in it', async (t) => {
+  it('makes it, says so, serves, says that it is empty, and puts nothing in it', async (t) => {
     const cli = commandLine(t)
     const path = join(cli.folder, 'new', 'folder', 'lethe.db')
     const env = { LETHE_STORE: `sqlite:${path}` }
     const server = await startServe(cli, env)
     assert.match(server.stdout(), /the store is empty: create an organisation with \\"lethe orgs create\\"/)
+    assert.ok(server.stdout().includes(`"store":"${path}","msg":"made a new, empty store"`))
+    assert.match(server.stdout(), /"msg":"made a new secret: keep a copy/)
     assert.equal((await fetch(`${server.url}/readyz`)).status, 200)
     assert.equal((await cli.run(['orgs', 'list', '--json'], { env })).stdout, '')
     server.kill('SIGINT')
@@ -123,8 +126,8 @@ describe('lethe serve on a store that is not there', () => {
 describe('a change by the command line', () => {
   it('holds for the very next request of a running server, and leaves no key in its log', async (t) => {
     const { cli, keyId, key } = await withShop(t)
-    const server = await startServe(cli, roomyBudgets)
-    const subject = `${server.url}/v1/analytics/trackers/shop/subjects/visitor-4711`
+    const service = await startTestService(t, { LETHE_STORE: `sqlite:${cli.storePath}` })
+    const subject = `${service.url}/v1/analytics/trackers/shop/subjects/visitor-4711`
     const statusOf = async (keyString: string) => (await callApi(subject, keyString)).status
     const strings = [key]
     assert.equal(await statusOf(key), 404, 'the key holds; the subject is not there')
@@ -154,17 +157,16 @@ describe('a change by the command line', () => {
     await cli.run(['keys', 'revoke', textOf(late, 'id'), '--name', 'late'])
     assert.equal(await statusOf(textOf(late, 'key')), 401)
     await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Blog', '--id', 'blog'])
-    const blog = `${server.url}/v1/analytics/trackers/blog/subjects`
+    const blog = `${service.url}/v1/analytics/trackers/blog/subjects`
     assert.equal((await callApi(blog, strings.at(-2) ?? '')).status, 200)
 
     for (const keyString of strings) assert.equal(cli.holdsBytes(keyString.slice(23)), false)
-    server.kill('SIGTERM')
-    const { code, stdout, stderr } = await server.ended
-    assert.deepEqual([code, stderr], [0, ''])
-    const requests = jsonLines(stdout).filter(({ msg }) => msg === 'request')
+    await service.stop()
+    const log = `${service.logged.join('\n')}\n`
+    const requests = jsonLines(log).filter(({ msg }) => msg === 'request')
     assert.equal(requests.length, 1 + 2 * rotations + 2 + 1, 'one line for each request')
     for (const secret of [...strings.map((keyString) => keyString.slice(23)), 'visitor-4711']) {
-      assert.equal(stdout.includes(secret), false)
+      assert.equal(log.includes(secret), false)
     }
     const used = jsonLines((await cli.run(['keys', 'list', '--org', 'acme', '--json'])).stdout)
     assert.match(String(used[0]?.lastUsedAt), /Z$/, 'the last use is noted before the server ends')
@@ -172,7 +174,7 @@ describe('a change by the command line', () => {
 })
 
 describe('a server that is told to stop', { concurrency: true }, () => {
-  const eventCount = 2_000
+  const eventCount = 500
 
   /** An erasure that has begun and cannot finish before `release`: another process holds the right to write. */
   async function beginErasure(
@@ -209,6 +211,7 @@ describe('a server that is told to stop', { concurrency: true }, () => {
     const { cli, key } = await withShop(t)
     await importBusy(cli, eventCount)
     const server = await startServe(cli, roomyBudgets)
+    assert.doesNotMatch(server.stdout(), /made a new/, 'the store and its secret were there')
     const { answer, release } = await beginErasure(cli, server, key)
     server.kill('SIGTERM')
     await server.waitFor('stdout', /"signal":"SIGTERM".*stopping/)

@@ -121,14 +121,15 @@ describe('lethe sweep', { concurrency: true }, () => {
     const cli = await withVisits(t, { anna: [300] })
     const other = await openSqliteStore(cli.storePath)
     t.after(() => other.close())
-    const program = await other.maintenance.alone(async () => {
-      const waiting = cli.startProgram(['sweep', '--json'])
-      await waiting.waitFor('stderr', /\n/)
+    const waits = Promise.withResolvers<string>()
+    const held = await other.maintenance.alone(async () => {
+      const sweeping = cli.run(['sweep', '--json'], { onTold: waits.resolve })
+      await waits.promise
       assert.ok(await other.subjects.read(shop, 'anna'))
-      return waiting
+      return { sweeping }
     })
-    assert.ok(program)
-    const outcome = await program.ended
+    assert.ok(held)
+    const outcome = await held.sweeping
     assert.equal(outcome.stderr, 'Another process is sweeping, scrubbing or copying; waiting for it.\n')
     assert.deepEqual(onlyJson(outcome), { ...nothing, subjects: 1, sessions: 1, events: 1 })
   })

@@ -6,7 +6,7 @@ import { commandLine } from '../support/command-line.ts'
 
 /** V8 then tells of every line of code of which it counts how much of what it makes stays. */
 const telling = '--trace-pretenuring-statistics'
-const requests = 4_000
+const requests = 1_500
 const atOnce = 32
 
 const agent = new Agent({ keepAlive: true, maxSockets: atOnce })

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { commandLine, startServe } from '../support/command-line.ts'
+import { programHere } from './program-here.ts'
 import { runGuide } from './run-guide.ts'
 import { startSampleService } from './sample-service.ts'
 import { openShell } from './shell.ts'
@@ -19,7 +20,7 @@ test('what the readme asks the sample is answered as it shows', { skip: noJq }, 
 
 test('what the readme does with data of your own goes as it shows, with files that are in the repository', async (t) => {
   const cli = commandLine(t, 'sqlite:data/acme.db')
-  const shell = openShell(t, cli.folder, {})
+  const shell = openShell(t, cli.folder, {}, { program: await programHere(t, cli.folder) })
   await shell.run(`ln -s '${repository}/examples' examples`)
   const serve = async () => {
     const server = await startServe(cli)

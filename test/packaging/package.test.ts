@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -9,6 +9,7 @@ import { packagesIn } from '../../scripts/packaging/licences.ts'
 import { makePackage } from '../../scripts/packaging/make-package.ts'
 import { readManifest } from '../../scripts/packaging/manifest.ts'
 import { root } from '../../scripts/packaging/root.ts'
+import { event, ndjson, withShop, write } from '../support/import-shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const lock: { packages: Record<string, { dev?: boolean; link?: boolean }> } = JSON.parse(
@@ -42,19 +43,15 @@ describe('the package lethe', () => {
     assert.ok(statSync(join(folder, 'bin/lethe.js')).mode & 0o100)
   })
 
-  it('runs by its launcher, and writes in a thread', (t) => {
-    const cwd = temporaryFolder(t)
+  it('runs by its launcher, and writes in a thread', async (t) => {
+    const cli = await withShop(t)
+    const cwd = cli.folder
     const { PATH, NODE_COMPILE_CACHE } = process.env
-    const env = { PATH, NODE_COMPILE_CACHE, HOME: cwd }
+    const env = { PATH, NODE_COMPILE_CACHE, HOME: cwd, LETHE_STORE: `sqlite:${cli.storePath}` }
     const lethe = (...args: string[]) =>
       execFileSync(process.execPath, [join(folder, 'bin/lethe.js'), ...args], { cwd, env, encoding: 'utf8' })
     assert.equal(lethe('--version'), `${readManifest('package.json').version}\n`)
-    const { id } = JSON.parse(lethe('orgs', 'create', '--name', 'Acme', '--json'))
-    const tracker = ['trackers', 'create', '--org', id, '--name', 'Shop', '--id', 'shop', '--json']
-    assert.equal(JSON.parse(lethe(...tracker)).id, 'shop')
-    const visit = { type: 'event', subjectId: 'ada', sessionId: '1', name: 'pageview' }
-    const line = JSON.stringify({ ...visit, occurredAt: new Date().toISOString() })
-    writeFileSync(join(cwd, 'visits.ndjson'), `${line}\n`)
+    write(cli, 'visits.ndjson', ndjson(event()))
     const imported = JSON.parse(lethe('import', 'visits.ndjson', '--tracker', 'shop', '--json'))
     assert.equal(imported.events, 1)
   })

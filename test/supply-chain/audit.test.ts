@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { after, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { auditVerdict } from '../../scripts/audit-verdict.ts'
+import { missing } from '../support/missing.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const script = fileURLToPath(new URL('../../scripts/audit.ts', import.meta.url))
-const noNpm = spawnSync('npm', ['--version']).error ? 'npm is not on the PATH' : false
 
 const advisory = {
   id: 1,
@@ -19,7 +19,7 @@ const advisory = {
   vulnerable_versions: '*',
 }
 
-describe('npm run audit', { skip: noNpm }, () => {
+describe('npm run audit', { skip: missing('npm') }, () => {
   it('fails when the registry knows of something, and says what', async () => {
     const { code, output } = await auditAt((request, response) => {
       const isQuestion = request.method === 'POST'

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { missing } from '../support/missing.ts'
 
 interface Package {
   version: string
@@ -61,9 +62,7 @@ describe('the lock file', () => {
   })
 })
 
-const noNpm = spawnSync('npm', ['--version']).error ? 'npm is not on the PATH' : false
-
-describe('what a release is made of, as npm run sbom prints it,', { skip: noNpm }, () => {
+describe('what a release is made of, as npm run sbom prints it,', { skip: missing('npm') }, () => {
   let sbom: Sbom
   before(() => {
     const { stdout } = spawnSync(process.execPath, [`${root}scripts/sbom.ts`], { encoding: 'utf8' })

@@ -48,7 +48,13 @@ export interface CommandLine {
   /** Runs a command in this process. Somebody sits at the terminal only when `answers` or `columns` are given. */
   run(
     args: readonly string[],
-    options?: { answers?: readonly string[]; columns?: () => number; env?: Environment },
+    options?: {
+      answers?: readonly string[]
+      columns?: () => number
+      env?: Environment
+      /** Called with each line for people, when it comes. */
+      onTold?: (line: string) => void
+    },
   ): Promise<LocalOutcome>
   /** Runs the program as a process until it ends. */
   runProgram(
@@ -98,7 +104,7 @@ export function commandLine(t: Lifetime, store?: string): CommandLine {
   return {
     folder,
     storePath,
-    async run(args, { answers, columns, env = {} } = {}) {
+    async run(args, { answers, columns, env = {}, onTold } = {}) {
       const stdout: string[] = []
       const stderr: string[] = []
       const asked: string[] = []
@@ -110,7 +116,10 @@ export function commandLine(t: Lifetime, store?: string): CommandLine {
         async pour(text) {
           for await (const piece of text) stdout.push(piece)
         },
-        tell: (line) => stderr.push(`${line}\n`),
+        tell(line) {
+          stderr.push(`${line}\n`)
+          onTold?.(line)
+        },
         async ask(question) {
           if (answers === undefined) return null
           asked.push(question)
