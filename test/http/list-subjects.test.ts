@@ -224,7 +224,7 @@ describe('lastSeenAfter and lastSeenBefore', () => {
       [{ lastSeenAfter: at(10) }, []],
     ]
     for (const [query, ids] of rows) {
-      for (const limit of ['1', '2', '200']) {
+      for (const limit of ['2', '200']) {
         assert.deepEqual(await walk('shop', { ...query, limit }), ids, JSON.stringify(query))
         assert.deepEqual(await walk('shop', { ...query, limit, sort: 'lastSeenAt' }), ids)
         assert.deepEqual(await walk('shop', { ...query, limit, sort: '-lastSeenAt' }), ids.toReversed())

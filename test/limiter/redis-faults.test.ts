@@ -273,7 +273,7 @@ describe('one process, however Redis comes and goes', { skip }, () => {
     const redis = await startRedis(t)
     const { limiter } = await openRedisLimiter(t, redis.url)
     keepCoresBusy(t)
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < 4; round++) {
       const states = await Promise.all(
         Array.from({ length: 200 }, async () => {
           const waitBudget = { waitMs: requestWaitMs }

@@ -194,7 +194,7 @@ describe('the listener of the metrics', () => {
   it('stops the start when its port is taken, with one line that names it and exit code 1', async (t) => {
     const { port } = await listen(t)
     const env = { LETHE_METRICS_PORT: String(port), LETHE_LOG_LEVEL: 'error' }
-    const outcome = await commandLine(t).runProgram(['serve'], { env })
+    const outcome = await commandLine(t).run(['serve'], { env })
     assertRefused(
       outcome,
       1,

@@ -72,7 +72,7 @@ describe('what maintenance tells', () => {
   })
 })
 
-describe('a service', () => {
+describe('a service', { concurrency: true }, () => {
   async function startSwept(t: TestContext) {
     const env = { LETHE_METRICS_PORT: '0', LETHE_SWEEP_SECONDS: '1' }
     const shop = await startShop(t, { env, scopes: ['analytics:view'] })
@@ -85,6 +85,7 @@ describe('a service', () => {
     const { shop, read } = await startSwept(t)
     await shop.ingest(visit('old', { startedAt: Date.now() - 999 * 86_400_000, events: 4 }))
     await shop.services.maintenance.scrub(Date.now() - 3 * 86_400_000)
+    await until(() => shop.logged.some((line) => line.includes('"swept"')))
     await until(async () => (await read('lethe_swept_rows_total', { kind: 'event' })) === 4)
     assert.equal(await read('lethe_swept_rows_total', { kind: 'session' }), 1)
     assert.equal(await read('lethe_swept_rows_total', { kind: 'subject' }), 1)
@@ -95,7 +96,12 @@ describe('a service', () => {
 
   test('tells of sweeps that fail', async (t) => {
     const { shop, read } = await startSwept(t)
-    shop.services.retention.sweep = () => Promise.reject(new Error('the disk is full'))
+    let failures = 0
+    shop.services.retention.sweep = () => {
+      failures += 1
+      return Promise.reject(new Error('the disk is full'))
+    }
+    await until(() => failures > 0)
     await until(async () => (await read('lethe_upkeep_failures_total')) > 0)
     assert.ok((await read('lethe_sweep_duration_seconds_count', { outcome: 'incomplete' })) > 0)
   })

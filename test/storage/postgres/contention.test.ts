@@ -6,7 +6,7 @@ import { revokeKey } from '../../../src/operations/key/revoke-key.ts'
 import { rotateKey } from '../../../src/operations/key/rotate-key.ts'
 import { eraseSubject } from '../../../src/operations/subject/erase-subject.ts'
 import { dataOf } from '../../support/answers.ts'
-import { freshDatabase } from '../../support/fresh-database.ts'
+import { freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { always } from '../../support/rows.ts'
 import { type Shop, startShop, subjectPath, visit } from '../../support/shop.ts'
@@ -22,7 +22,7 @@ describe('a service on PostgreSQL', () => {
   let blocker: Client
   let observer: Client
   before(async () => {
-    const address = await freshDatabase(lifetime)
+    const address = await freshStore(lifetime)
     const env = { LETHE_STORE: address }
     shop = await startShop(lifetime, { scopes: ['analytics:view', 'analytics:delete-data'], env })
     blocker = await connect(address)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { Client } from 'pg'
 import { openStoreAt } from '../../support/empty-store.ts'
-import { freshDatabase } from '../../support/fresh-database.ts'
+import { freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { eventRow } from '../../support/rows.ts'
 import { testKeys } from '../../support/test-keyring.ts'
@@ -11,7 +11,7 @@ import { deleteOrganisation, deleteTracker, newKey, removeAll } from '../contrac
 import { Fixture } from '../contract/fixture.ts'
 
 const lifetime = inReverse({ after })
-const address = await freshDatabase(lifetime)
+const address = await freshStore(lifetime)
 const fixture = new Fixture()
 fixture.use(await openStoreAt(address))
 lifetime.after(() => fixture.store.close())

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
 import { freshDistributedStore, freshSchema, namedCluster, query } from '../../support/citus.ts'
-import { freshDatabase } from '../../support/fresh-database.ts'
+import { freshStore } from '../../support/fresh-database.ts'
 import { always, eventRow } from '../../support/rows.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { storeContract } from '../contract.ts'
 
 describe('spreading a store over a cluster', () => {
   it('is refused where the extension is not there, with what to do about it', async (t) => {
-    const store = await openPostgresStore(await freshDatabase(t))
+    const store = await openPostgresStore(await freshStore(t))
     await assert.rejects(store.maintenance.distribute(), /The Citus extension is not there\. Install it/)
     await store.close()
   })

@@ -9,7 +9,7 @@ import { inReverse } from '../../support/in-reverse.ts'
 import { always } from '../../support/rows.ts'
 
 /** From the sixth on PostgreSQL may plan a prepared statement once and for all. */
-const plannings = 7
+const plannings = 6
 const refusal = 'could not create distributed plan'
 
 /** How many shards of a store that is spread over a cluster a statement is about. */

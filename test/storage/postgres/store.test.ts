@@ -1,13 +1,13 @@
 import { after } from 'node:test'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
-import { freshDatabase } from '../../support/fresh-database.ts'
+import { freshStore } from '../../support/fresh-database.ts'
 import { storeContract } from '../contract.ts'
 
 const databases = new Map<string, Promise<string>>()
 const endings: (() => void | Promise<void>)[] = []
 
 storeContract('the PostgreSQL store', async (folder) => {
-  const url = databases.get(folder) ?? freshDatabase({ after: (work) => endings.push(work) })
+  const url = databases.get(folder) ?? freshStore({ after: (work) => endings.push(work) })
   databases.set(folder, url)
   return openPostgresStore(await url)
 })

@@ -3,13 +3,13 @@ import { after, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { openStoreAt } from '../../support/empty-store.ts'
-import { freshDatabase } from '../../support/fresh-database.ts'
+import { freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { always, eventRow } from '../../support/rows.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 
 const lifetime = inReverse({ after })
-const address = await freshDatabase(lifetime)
+const address = await freshStore(lifetime)
 const store = await openStoreAt(address)
 lifetime.after(() => store.close())
 for (const id of ['acme', 'rival'])

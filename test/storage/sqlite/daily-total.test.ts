@@ -4,7 +4,7 @@ import { it } from 'node:test'
 import { openShop } from './open-shop.ts'
 
 it('daily totals of very many names are added up in pieces, between which others have their turn', async (t) => {
-  const { store, path } = await openShop(t)
+  const { store, path } = await openShop(t, { writesHere: true })
   const db = new DatabaseSync(path)
   const count = 20_000
   db.exec(`INSERT INTO daily_events (tracker_id, day, name, count)

@@ -5,10 +5,16 @@ import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.t
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { keeping, rememberWindows } from '../../support/windows.ts'
 
-/** A store in a file of its own, with the tracker `shop` of the organisation `acme`; closed with the test. */
-export async function openShop(t: TestContext): Promise<{ store: Store; path: string }> {
+/**
+ * A store in a file of its own, with the tracker `shop` of the organisation `acme`; closed with the test. It writes in a thread, as a
+ * service does, or here, as commands do: to start a thread costs more than most tests.
+ */
+export async function openShop(
+  t: TestContext,
+  { writesHere = false } = {},
+): Promise<{ store: Store; path: string }> {
   const path = join(temporaryFolder(t), 'lethe.db')
-  const store = await openSqliteStore(path)
+  const store = await openSqliteStore(path, { writesHere })
   t.after(() => store.close())
   await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
   await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })

@@ -26,8 +26,8 @@ const now = at('2026-11-15T03:00:00.000Z')
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 
 /** A store of which something was deleted, and in which much is left. */
-async function openUsedShop(t: TestContext): Promise<{ store: Store; path: string }> {
-  const shop = await openShop(t)
+async function openUsedShop(t: TestContext, options = {}): Promise<{ store: Store; path: string }> {
+  const shop = await openShop(t, options)
   for (const subjectId of ['anna', 'ben']) {
     const events = Array.from({ length: 1_000 }, (_, i) =>
       eventRow({ subjectId, sessionId: `s${i % 50}`, eventId: `e${i}`, occurredAt: start + i }),
@@ -48,7 +48,7 @@ function beginReading(path: string): DatabaseSync {
 
 describe('the files after a scrub', () => {
   it('hold not one text of what was erased or swept, and all of what was not', async (t) => {
-    const { store, path } = await openShop(t)
+    const { store, path } = await openShop(t, { writesHere: true })
     const random = seededRandom()
     const numbers = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i)
     const erased = numbers(0, 120).map((number) => tellTale(number))
@@ -85,7 +85,7 @@ describe('the files after a scrub', () => {
   })
 
   it('are their owner’s alone, and the log is as good as empty', async (t) => {
-    const { store, path } = await openUsedShop(t)
+    const { store, path } = await openUsedShop(t, { writesHere: true })
     await store.maintenance.alone(() => store.maintenance.scrub(now))
     assert.equal(logSize(path), 0)
     const folder = dirname(path)
@@ -99,9 +99,9 @@ describe('the files after a scrub', () => {
 })
 
 /** A store of several pieces, of which something was deleted, and which has a key. */
-async function openLargeShop(t: TestContext): Promise<{ store: Store; path: string }> {
-  const shop = await openUsedShop(t)
-  for (let batch = 0; batch < 8; batch++) {
+async function openLargeShop(t: TestContext, options = {}): Promise<{ store: Store; path: string }> {
+  const shop = await openUsedShop(t, options)
+  for (let batch = 0; batch < 5; batch++) {
     const events = Array.from({ length: 10 }, (_, i) =>
       eventRow({
         ...{ subjectId: 'large', eventId: `e${batch}-${i}`, occurredAt: start + batch * 10 + i },
@@ -141,7 +141,7 @@ describe('while a scrub runs', () => {
     })
     for (; !isDone; await nextTurn()) {
       for (const { subjects } of [store, other]) {
-        assert.equal((await subjects.read(tracker, 'large'))?.counts.events, 80)
+        assert.equal((await subjects.read(tracker, 'large'))?.counts.events, 50)
       }
     }
     await over
@@ -155,7 +155,7 @@ describe('while a scrub runs', () => {
   })
 
   it('what is deleted meanwhile is left to the next one', async (t) => {
-    const { store } = await openLargeShop(t)
+    const { store } = await openLargeShop(t, { writesHere: true })
     const erasures: Promise<unknown>[] = []
     await store.maintenance.scrub(now, {
       onProgress: () => erasures.push(eraseIn(store, tracker, 'anna')),
@@ -167,7 +167,7 @@ describe('while a scrub runs', () => {
   })
 
   it('it can be stopped between two pieces, and is still due', async (t) => {
-    const { store } = await openLargeShop(t)
+    const { store } = await openLargeShop(t, { writesHere: true })
     const stopping = new AbortController()
     const before = await store.maintenance.scrubState()
     const onProgress = () => stopping.abort()
@@ -184,7 +184,7 @@ describe('while a scrub runs', () => {
     t.after(() => child.kill('SIGKILL'))
     const ended = once(child, 'exit')
     await once(child.stdout, 'data')
-    for (let round = 0; round < 2; round++) await store.maintenance.scrub(now + round)
+    await store.maintenance.scrub(now)
     child.kill('SIGKILL')
     await ended
     assert.equal(value(path, 'PRAGMA integrity_check'), 'ok')
