@@ -1,3 +1,3 @@
 import { concurrencyTests } from './concurrency/concurrency-tests.ts'
 
-await concurrencyTests({ processes: 3, rounds: 1, steps: 60, lanes: 3 })
+await concurrencyTests({ processes: 2, rounds: 1, steps: 45, lanes: 4 })

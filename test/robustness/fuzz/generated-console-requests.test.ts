@@ -4,6 +4,6 @@ import { consoleRequestTests } from './console/console-request-tests.ts'
 const isPostgres = process.env.LETHE_TEST_STORE === 'postgres'
 await consoleRequestTests(
   isPostgres
-    ? { runs: 20, leastRequests: 150, meetsRefusals: false }
+    ? { runs: 8, leastRequests: 50, meetsRefusals: false }
     : { runs: 40, leastRequests: 350, meetsRefusals: true },
 )

@@ -4,6 +4,6 @@ import { requestTests } from './requests/request-tests.ts'
 const isPostgres = process.env.LETHE_TEST_STORE === 'postgres'
 await requestTests(
   isPostgres
-    ? { tests: 1, runs: 70, leastRequests: 800, attacks: 30, hangUps: 60 }
-    : { tests: 1, runs: 150, leastRequests: 1_800, attacks: 400, hangUps: 150 },
+    ? { tests: 1, runs: 25, leastRequests: 250, attacks: 10, hangUps: 25 }
+    : { tests: 1, runs: 80, leastRequests: 900, attacks: 200, hangUps: 80 },
 )

@@ -104,7 +104,7 @@ describe("the time it takes to refuse another organisation's ids", () => {
   const wire = new Wire(service.url)
   after(() => wire.close())
   const random = seededRandom()
-  const rounds = 60
+  const rounds = 30
 
   /** How far times can be told apart, from 0 to 1. What differs does so every time; chance does not. */
   async function apart(
