@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import { dataOf, errorOf } from '../../support/answers.ts'
-import { commandLine } from '../../support/command-line.ts'
+import { commandLine, type RunningProgram } from '../../support/command-line.ts'
+import { inReverse } from '../../support/in-reverse.ts'
 import { missing } from '../../support/missing.ts'
 import { askRaw, openRawConnection, requestText } from '../../support/raw-http.ts'
 import { subjectPath, visit } from '../../support/shop.ts'
-import { createKey, startRoomyServer, stopServer } from '../kill/server.ts'
+import { createKey, roomy, stopServer } from '../kill/server.ts'
 import { buildShop } from '../kill/shop-store.ts'
 
 const noTracing =
@@ -25,14 +26,29 @@ async function failNextRead(t: TestContext, pid: number, file: string): Promise<
   assert.fail(`strace did not attach: ${said}`)
 }
 
-describe('a read that fails', () => {
-  it('costs the request that needed it, and none that came with it', { skip: noTracing }, async (t) => {
-    const cli = commandLine(t)
+describe('a service', () => {
+  const lifetime = inReverse({ after })
+  const cli = commandLine(lifetime)
+  let server: RunningProgram & { url: string }
+  before(async () => {
     await buildShop(
       cli.storePath,
       ['anna', 'ben', 'carl'].flatMap((id) => visit(id)),
     )
-    const server = await startRoomyServer(cli)
+    const stray = 'process.on("SIGUSR2", () => { Promise.reject(new Error("a stray")) })'
+    const program = cli.startProgram(['serve'], roomy, ['--import', `data:text/javascript,${stray}`])
+    const [, url = ''] = await program.waitFor('stdout', /"url":"([^"]+)".*\n/)
+    server = { ...program, url }
+  })
+
+  it('does not end when a promise is rejected that nobody waits for, and logs it', async () => {
+    server.kill('SIGUSR2')
+    await server.waitFor('stdout', /"level":50.*a stray.*a rejected promise was left unhandled/)
+  })
+
+  it('pays for a read that fails with the request that needed it, and none that came with it', {
+    skip: noTracing,
+  }, async (t) => {
     // Written while the service runs, it stands in the write-ahead log alone.
     const key = await createKey(cli)
     await failNextRead(t, server.pid, `${cli.storePath}-wal`)
@@ -49,18 +65,7 @@ describe('a read that fails', () => {
     connection.hangUp()
     errorOf(await askRaw(server.url, subjectPath('ben'), { key }), 'not_found')
     dataOf(await askRaw(server.url, subjectPath('anna'), { key }))
-    await stopServer(server)
   })
-})
 
-describe('a promise that nobody waits for', () => {
-  it('does not end the service when it is rejected, and is logged', async (t) => {
-    const cli = commandLine(t)
-    const stray = 'process.on("SIGUSR2", () => { Promise.reject(new Error("a stray")) })'
-    const server = cli.startProgram(['serve'], {}, ['--import', `data:text/javascript,${stray}`])
-    await server.waitFor('stdout', /"msg":"listening"/)
-    server.kill('SIGUSR2')
-    await server.waitFor('stdout', /"level":50.*a stray.*a rejected promise was left unhandled/)
-    await stopServer(server)
-  })
+  it('has lived through both, and ends as it should', () => stopServer(server))
 })
