@@ -88,10 +88,9 @@ describe('one journal', () => {
   it('that ends in a torn line is gone on with, and the entry that was torn is written again', async (t) => {
     const { cli, key, backup } = await withBackup(t)
     const journal = join(cli.folder, 'lethe.journal')
-    const server = await startRoomyServer(cli, { LETHE_JOURNAL: journal })
-    for (const id of people.slice(0, 3)) dataOf(await eraseAt(server.url, key)(id))
-    server.kill('SIGKILL')
-    await server.ended
+    const service = await serveHere(t, cli, journal)
+    for (const id of people.slice(0, 3)) dataOf(await eraseAt(service.url, key)(id))
+    await service.stop()
     // A crash has torn the last line, and what a disk makes of it follows.
     const whole = readFileSync(journal)
     rmSync(journal)
