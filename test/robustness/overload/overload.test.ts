@@ -2,8 +2,8 @@ import { overloadTests } from './overload-tests.ts'
 
 // A taste of what overload.soak.ts does at length.
 await overloadTests({
-  connections: 200,
-  pipelining: { connections: 10, requests: 200 },
-  addresses: 3_000,
+  connections: 100,
+  pipelining: { connections: 4, requests: 200 },
+  addresses: 1_000,
   mostMb: 500,
 })
