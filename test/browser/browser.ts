@@ -5,6 +5,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { ensureConsole } from '../../bin/launch/console.js'
 import type { ConsoleClient } from '../support/console.ts'
 import type { Lifetime, TestService } from '../support/service.ts'
+import { closeWithLast } from '../support/together.ts'
 
 const usualPlaces = [
   // Chromium without the windows nobody looks at; half the work.
@@ -20,18 +21,30 @@ const executablePath = process.env.LETHE_TEST_CHROMIUM ?? usualPlaces.find((path
 export const noBrowser =
   executablePath === undefined && 'no Chromium was found; install it, or name it in LETHE_TEST_CHROMIUM'
 
-/** A real browser that asks nobody for anything, closed after the tests. */
+let opened: Browser | undefined
+
+/** A real browser that asks nobody for anything, without pages after the tests. The files of one process have one browser. */
 export async function openBrowser(lifetime: Lifetime): Promise<Browser> {
   await ensureConsole(fileURLToPath(new URL('../..', import.meta.url)))
+  if (!opened?.isConnected()) {
+    opened = await launch()
+    closeWithLast(lifetime, () => opened?.close())
+  }
+  const browser = opened
+  lifetime.after(async () => {
+    for (const context of browser.contexts()) await context.close()
+  })
+  return browser
+}
+
+function launch(): Promise<Browser> {
   const quiet = ['quic', 'background-networking', 'component-update', 'sync', 'gpu'].map(
     (what) => `--disable-${what}`,
   )
-  const browser = await chromium.launch({
+  return chromium.launch({
     ...(executablePath !== undefined && { executablePath }),
     args: ['--no-sandbox', '--no-first-run', ...quiet],
   })
-  lifetime.after(() => browser.close())
-  return browser
 }
 
 /** A page of the console, with all that it asked for, and whatever it complained about. */
