@@ -52,8 +52,6 @@ export interface Seat {
   page: Page
   /** The addresses of all requests. */
   requested: string[]
-  /** The bodies of all answers so far, once they have come. */
-  answers(): Promise<string[]>
   /** What the browser refused or complained of. */
   complaints: string[]
 }
@@ -79,16 +77,14 @@ export async function sitDown(
   }
   const page = await context.newPage()
   const requested: string[] = []
-  const answered: Promise<string>[] = []
   const complaints: string[] = []
   context.on('request', (request) => requested.push(request.url()))
-  context.on('response', (response) => answered.push(response.text().catch(() => '')))
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {
     // That a request was refused is for the page to show, and tests look at that.
     if (!message.text().startsWith('Failed to load resource')) complaints.push(message.text())
   })
-  return { page, requested, answers: () => Promise.all(answered), complaints }
+  return { page, requested, complaints }
 }
 
 /** Waits until a page has all that it asked the server for. */
@@ -105,11 +101,16 @@ export async function settled(page: Page): Promise<void> {
  * before is shown again, and may still be fetched anew.
  */
 export async function goTo(page: Page, path: string): Promise<void> {
+  await setOut(page, path)
+  await settled(page)
+}
+
+/** The same, without waiting for anything. */
+export async function setOut(page: Page, path: string): Promise<void> {
   await page.evaluate((to) => {
     history.pushState(null, '', to)
     dispatchEvent(new PopStateEvent('popstate'))
   }, `/console${path}`)
-  await settled(page)
 }
 
 /** By how many pixels a page is wider than its window. */
