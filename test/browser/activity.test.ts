@@ -4,7 +4,7 @@ import { after, describe, test } from 'node:test'
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { assertAccessible } from './accessible.ts'
-import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { goTo, Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
 
 describe('the activity in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -45,8 +45,7 @@ describe('the activity in a browser', { skip: noBrowser }, async () => {
   })
 
   test('is exported as it was narrowed', async () => {
-    await page.goto('/console/activity?kind=subject.erased')
-    await settled(page)
+    await goTo(page, '/activity?kind=subject.erased')
     const downloading = page.waitForEvent('download')
     await hands.press('CSV')
     const download = await downloading

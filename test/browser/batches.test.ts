@@ -4,7 +4,7 @@ import { after, describe, test } from 'node:test'
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { assertAccessible } from './accessible.ts'
-import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { goTo, Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
 
 describe('a batch in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -56,8 +56,7 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
   })
 
   test('is made from a column of a file', async () => {
-    await page.goto('/console/batches/new')
-    await settled(page)
+    await goTo(page, '/batches/new')
     const buffer = Buffer.from('name,E-Mail\nCora,cora@example.com\n"Anna, A.",anna@example.com\n')
     await page.getByLabel('Choose a file').setInputFiles({ name: 'people.csv', mimeType: 'text/csv', buffer })
     assert.equal(await page.getByLabel('Column of the file').inputValue(), 'E-Mail')
@@ -67,8 +66,8 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
     await page.setViewportSize({ width: 360, height: 740 })
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     assert.ok(overflow <= 0, 'nothing is wider than a phone')
-    await page.goto('/console/batches')
-    await settled(page)
+    await goTo(page, '/batches')
+    await page.getByRole('row').nth(1).waitFor()
     assert.equal(await page.getByRole('row').count(), 2)
     assert.deepEqual(complaints, [])
   })

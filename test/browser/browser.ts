@@ -5,6 +5,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { ensureConsole } from '../../bin/launch/console.js'
 import type { ConsoleClient } from '../support/console.ts'
 import type { Lifetime, TestService } from '../support/service.ts'
+import { closeWithLast } from '../support/together.ts'
 
 const usualPlaces = [
   // Chromium without the windows nobody looks at; half the work.
@@ -20,18 +21,30 @@ const executablePath = process.env.LETHE_TEST_CHROMIUM ?? usualPlaces.find((path
 export const noBrowser =
   executablePath === undefined && 'no Chromium was found; install it, or name it in LETHE_TEST_CHROMIUM'
 
-/** A real browser that asks nobody for anything, closed after the tests. */
+let opened: Browser | undefined
+
+/** A real browser that asks nobody for anything, without pages after the tests. The files of one process have one browser. */
 export async function openBrowser(lifetime: Lifetime): Promise<Browser> {
   await ensureConsole(fileURLToPath(new URL('../..', import.meta.url)))
+  if (!opened?.isConnected()) {
+    opened = await launch()
+    closeWithLast(lifetime, () => opened?.close())
+  }
+  const browser = opened
+  lifetime.after(async () => {
+    for (const context of browser.contexts()) await context.close()
+  })
+  return browser
+}
+
+function launch(): Promise<Browser> {
   const quiet = ['quic', 'background-networking', 'component-update', 'sync', 'gpu'].map(
     (what) => `--disable-${what}`,
   )
-  const browser = await chromium.launch({
+  return chromium.launch({
     ...(executablePath !== undefined && { executablePath }),
     args: ['--no-sandbox', '--no-first-run', ...quiet],
   })
-  lifetime.after(() => browser.close())
-  return browser
 }
 
 /** A page of the console, with all that it asked for, and whatever it complained about. */
@@ -39,8 +52,6 @@ export interface Seat {
   page: Page
   /** The addresses of all requests. */
   requested: string[]
-  /** The bodies of all answers so far, once they have come. */
-  answers(): Promise<string[]>
   /** What the browser refused or complained of. */
   complaints: string[]
 }
@@ -66,16 +77,14 @@ export async function sitDown(
   }
   const page = await context.newPage()
   const requested: string[] = []
-  const answered: Promise<string>[] = []
   const complaints: string[] = []
   context.on('request', (request) => requested.push(request.url()))
-  context.on('response', (response) => answered.push(response.text().catch(() => '')))
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {
     // That a request was refused is for the page to show, and tests look at that.
     if (!message.text().startsWith('Failed to load resource')) complaints.push(message.text())
   })
-  return { page, requested, answers: () => Promise.all(answered), complaints }
+  return { page, requested, complaints }
 }
 
 /** Waits until a page has all that it asked the server for. */
@@ -92,11 +101,16 @@ export async function settled(page: Page): Promise<void> {
  * before is shown again, and may still be fetched anew.
  */
 export async function goTo(page: Page, path: string): Promise<void> {
+  await setOut(page, path)
+  await settled(page)
+}
+
+/** The same, without waiting for anything. */
+export async function setOut(page: Page, path: string): Promise<void> {
   await page.evaluate((to) => {
     history.pushState(null, '', to)
     dispatchEvent(new PopStateEvent('popstate'))
   }, `/console${path}`)
-  await settled(page)
 }
 
 /** By how many pixels a page is wider than its window. */

@@ -140,11 +140,9 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     const own = await startShop(t, { scopes: ['analytics:view'], env })
     await own.ingest(['anna', 'ben', 'carla'].flatMap((id) => visit(id)))
     const { page } = await sitDown(browser, own, await openConsole(own, own.organisationId))
-    await page.goto('/console/trackers/shop')
+    await page.goto('/console/settings')
     for (const id of ['anna', 'ben', 'carla']) {
-      await page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name: 'Trackers' }).click()
-      await page.getByRole('link', { name: 'Data subjects of shop' }).click()
-      await page.getByRole('link', { name: id }).click()
+      await goTo(page, `/trackers/shop/subjects/${id}`)
       await page.getByRole('button', { name: 'Erase' }).click()
       if (id !== 'anna') await page.getByText(`You can erase ${id === 'ben' ? 1 : 0} more until`).waitFor()
       await page.getByLabel(/^Type the id/).fill(id)

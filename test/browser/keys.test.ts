@@ -4,7 +4,7 @@ import { commandLine } from '../../src/domain/activity.ts'
 import { inviteMember } from '../../src/operations/member/invite-member.ts'
 import { password } from '../support/console.ts'
 import { startShop, subjectsPath } from '../support/shop.ts'
-import { Keyboard, noBrowser, openBrowser, type Seat, settled, sitDown } from './browser.ts'
+import { goTo, Keyboard, noBrowser, openBrowser, type Seat, settled, sitDown } from './browser.ts'
 
 describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -87,20 +87,20 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
   })
 
   test('is nowhere to be found any more: no later answer, no page, no storage, no log', async () => {
-    const before = (await seat.answers()).length
-    for (const path of [
-      '/console/keys',
-      '/console/activity',
-      '/console/members',
-      '/console/trackers',
-      '/console/keys',
-    ]) {
-      await page.goto(path)
-      await settled(page)
+    const answers: Promise<string>[] = []
+    page.on('response', (response) => answers.push(response.text().catch(() => '')))
+    const assertNowhere = async (where: string) => {
       for (const string of strings)
-        assert.equal((await everythingIn(seat)).includes(string.slice(23)), false, path)
+        assert.equal((await everythingIn(seat)).includes(string.slice(23)), false, where)
     }
-    const later = (await seat.answers()).slice(before).join('\n')
+    for (const path of ['/activity', '/members', '/trackers', '/keys']) {
+      await goTo(page, path)
+      await assertNowhere(path)
+    }
+    await page.reload()
+    await settled(page)
+    await assertNowhere('loaded anew')
+    const later = (await Promise.all(answers)).join('\n')
     assert.match(later, /privacy desk/)
     for (const string of strings) {
       assert.equal(later.includes(string.slice(23)), false)

@@ -12,6 +12,8 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
   const browser = await openBrowser({ after })
   const { page, complaints } = await sitDown(browser, service, client)
   const hands = new Keyboard(page)
+  const other = await sitDown(browser, service)
+  const otherHands = new Keyboard(other.page)
 
   test('the last one stays', async () => {
     await page.goto('/console/members')
@@ -35,8 +37,6 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
       .getByText('invited')
       .waitFor()
 
-    const other = await sitDown(browser, service)
-    const otherHands = new Keyboard(other.page)
     await other.page.goto(link)
     await other.page.getByText('ben@acme.example').waitFor()
     await otherHands.type('Password', password)
@@ -58,10 +58,9 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
   })
 
   test('a link that was used says so', async () => {
-    const { page } = await sitDown(browser, service)
-    await page.goto('/console/join#used')
-    await page.getByText('This link has been used, has been replaced or has expired.').waitFor()
-    await new Keyboard(page).press('Sign in instead')
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await other.page.goto('/console/join#used')
+    await other.page.getByText('This link has been used, has been replaced or has expired.').waitFor()
+    await otherHands.press('Sign in instead')
+    await other.page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 })

@@ -8,20 +8,22 @@ describe('the API reference', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   const browser = await openBrowser({ after })
-  const wide = await sitDown(browser, shop, null, { permissions: ['clipboard-read', 'clipboard-write'] })
-  await wide.page.goto('/docs', { waitUntil: 'networkidle' })
-  const small = await sitDown(browser, shop, null, { viewport: { width: 360, height: 740 }, hasTouch: true })
-  await small.page.goto('/docs')
+  const { page, requested, complaints } = await sitDown(browser, shop, null, {
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  await page.goto('/docs', { waitUntil: 'networkidle' })
+  const [wide, small] = [
+    { width: 1280, height: 720 },
+    { width: 360, height: 740 },
+  ]
 
   test('asks nobody else for anything, and breaks no rule of its policy', () => {
-    const { requested, complaints } = wide
     assert.equal(new Set(requested).size, 4)
     for (const address of requested) assert.ok(address.startsWith(`${shop.url}/docs`), address)
     assert.deepEqual(complaints, [])
   })
 
   test('puts its own address into the examples, and hands them over', async () => {
-    const { page } = wide
     await new Keyboard(page).press('Copy')
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     const copied = await page.evaluate(() => navigator.clipboard.readText())
@@ -29,7 +31,6 @@ describe('the API reference', { skip: noBrowser }, async () => {
   })
 
   test('shows in the contents where one is', async () => {
-    const { page } = wide
     await page.goto('/docs#readSubject')
     const current = page.locator('.contents a[aria-current]')
     await current.waitFor()
@@ -37,12 +38,12 @@ describe('the API reference', { skip: noBrowser }, async () => {
   })
 
   test('fits a small screen, with nothing beyond its edge', async () => {
-    const over = await overflowOf(small.page)
+    await page.setViewportSize(small)
+    const over = await overflowOf(page)
     assert.ok(over <= 0, `${over} pixels too wide`)
   })
 
   test('opens its contents on a small screen, and closes them behind whoever goes somewhere', async () => {
-    const { page } = small
     const link = page.getByRole('link', { name: 'Erase a data subject, for good' })
     assert.equal(await link.isVisible(), false)
     await page.getByText('Contents', { exact: true }).click()
@@ -64,23 +65,20 @@ describe('the API reference', { skip: noBrowser }, async () => {
     assert.equal(await page.getByRole('button').count(), 0)
   })
 
+  test('is accessible in light and dark, wide and narrow', async () => {
+    await page.setViewportSize(wide)
+    await assertAccessible(page, 'all of it', { coloursAreKnown: true })
+    await page.evaluate(keepOneOfEachKind)
+    await assertAccessible(page, 'one of each kind')
+    await page.setViewportSize(small)
+    await assertAccessible(page, 'narrow', { coloursAreKnown: true })
+  })
+
   test('has the colours that somebody chose in the console', async () => {
-    const { page } = wide
     await page.emulateMedia({ colorScheme: 'light' })
     await page.evaluate(() => localStorage.setItem('lethe-theme', 'dark'))
     await page.reload()
     assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), 'dark')
-    await page.evaluate(() => localStorage.clear())
-  })
-
-  test('is accessible in light and dark, wide and narrow', async () => {
-    const { page } = wide
-    await page.reload()
-    await assertAccessible(page, 'all of it', { coloursAreKnown: true })
-    await page.evaluate(keepOneOfEachKind)
-    await assertAccessible(page, 'one of each kind')
-    await page.setViewportSize({ width: 360, height: 740 })
-    await assertAccessible(page, 'narrow', { coloursAreKnown: true })
   })
 })
 

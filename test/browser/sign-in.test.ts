@@ -4,18 +4,18 @@ import { after, describe, test } from 'node:test'
 import { idleMs } from '../../src/domain/sign-in.ts'
 import { addMember, openConsole, password } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
-import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { goTo, Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
 
 describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   await shop.ingest(visit('anna'))
   const browser = await openBrowser({ after })
+  const { page, complaints } = await sitDown(browser, shop)
+  const hands = new Keyboard(page)
 
   test('leads to where one wanted to go, and out again', async () => {
     await addMember(shop, shop.organisationId, 'ada@acme.example')
-    const { page, complaints } = await sitDown(browser, shop)
-    const hands = new Keyboard(page)
     await page.goto('/console/members')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await hands.type('E-mail address', 'ada@acme.example')
@@ -36,9 +36,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
 
   test('is locked after ten attempts, and open again when the time has passed', async () => {
     await addMember(shop, shop.organisationId, 'ben@acme.example')
-    const { page } = await sitDown(browser, shop)
-    const hands = new Keyboard(page)
-    await page.goto('/console/sign-in')
+    await goTo(page, '/sign-in')
     await hands.type('E-mail address', 'ben@acme.example')
     for (let i = 0; i < 10; i++) {
       const answered = page.waitForResponse('**/sign-in')
@@ -57,16 +55,12 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
   })
 
   test('is over when nothing came for too long; after signing in anew one is back', async () => {
-    const client = await openConsole(shop, shop.organisationId, 'carla@acme.example')
-    const { page } = await sitDown(browser, shop, client)
-    const hands = new Keyboard(page)
-    await page.goto('/console/trackers')
     // The charts come behind the page; one that came later would find the sign-in over before the keyboard does.
     await settled(page)
     shop.passTime(idleMs)
     await hands.press('API keys')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    await hands.type('E-mail address', 'carla@acme.example')
+    await hands.type('E-mail address', 'ben@acme.example')
     await hands.type('Password', password)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'API keys' }).waitFor()
@@ -93,13 +87,13 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     const stranger = await openConsole(shop, strangers)
     const seat = await sitDown(browser, shop, stranger)
     const { page } = seat
-    for (const path of ['/console/trackers/shop', '/console/trackers/shop/subjects/anna']) {
-      await page.goto(path)
+    await page.goto('/console/keys')
+    await page.getByText('No keys yet').waitFor()
+    for (const path of ['/trackers/shop', '/trackers/shop/subjects/anna']) {
+      await goTo(page, path)
       await page.getByText('This is not there').first().waitFor()
       assert.equal(await page.getByText('This is not there').count(), 1, 'and say it once')
     }
-    await page.goto('/console/keys')
-    await page.getByText('No keys yet').waitFor()
     const refused = await page.evaluate(
       async ([keyId]) => {
         const ask = async (path: string, body?: object) =>

@@ -1,16 +1,16 @@
 import { after, describe, test } from 'node:test'
 import { openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
-import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { Keyboard, noBrowser, openBrowser, setOut, settled, sitDown } from './browser.ts'
 
-/** Each page with what it asks the server for, and something that shows that it came. */
+/** Each page with what it asks the server for, and something that shows that it came; each before others that ask for the same. */
 const pages = [
-  ['/console/trackers', '/trackers', 'Data subjects of shop'],
-  ['/console/keys', '/keys', 'Rotate key-2'],
-  ['/console/trackers/shop', '/trackers/shop/subjects?*', 'anna'],
-  ['/console/trackers/shop/subjects/anna', '/trackers/shop/subjects/anna', 'Erase'],
-  ['/console/activity', '/activity?*', 'Find'],
-  ['/console/members', '/members', 'Remove ada@acme.example'],
+  ['/trackers', '/trackers', 'Data subjects of shop'],
+  ['/keys', '/keys', 'Rotate key-2'],
+  ['/trackers/shop', '/trackers/shop/subjects?*', 'anna'],
+  ['/trackers/shop/subjects/anna', '/trackers/shop/subjects/anna', 'Erase'],
+  ['/members', '/members', 'Remove ada@acme.example'],
+  ['/activity', '/activity?*', 'Find'],
 ] as const
 
 describe('a page whose data does not come', { skip: noBrowser }, async () => {
@@ -21,6 +21,8 @@ describe('a page whose data does not come', { skip: noBrowser }, async () => {
   const browser = await openBrowser({ after })
   const { page } = await sitDown(browser, shop, client)
   const hands = new Keyboard(page)
+  await page.goto('/console/settings')
+  await settled(page)
 
   for (const [path, asked, landmark] of pages) {
     test(`shows that it waits, then what went wrong, and tries again: ${path}`, async () => {
@@ -30,7 +32,7 @@ describe('a page whose data does not come', { skip: noBrowser }, async () => {
         const error = { code: 'internal_error', message: 'Something went wrong on our side.' }
         await route.fulfill({ status: 500, json: { error, meta: { requestId: 'req-500' } } })
       })
-      await page.goto(path)
+      await setOut(page, path)
       await page.getByRole('status', { name: 'Loading' }).first().waitFor()
       refused.resolve()
       await page.getByText('This could not be loaded').first().waitFor()

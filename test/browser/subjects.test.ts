@@ -4,7 +4,7 @@ import { after, describe, test } from 'node:test'
 import { isObject, listIn } from '../support/answers.ts'
 import { openConsole } from '../support/console.ts'
 import { anHourAgo, startShop, subjectPath, visit } from '../support/shop.ts'
-import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { goTo, Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
 
 describe('trackers and data subjects in a browser, by keyboard alone', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -48,7 +48,7 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
   })
 
   test('a tracker has a chart of daily totals with the retention window marked', async () => {
-    await page.goto('/console/trackers')
+    await goTo(page, '/trackers')
     const chart = page.getByRole('article', { name: 'shop' }).getByRole('img')
     assert.match(
       (await chart.getAttribute('aria-label')) ?? '',
