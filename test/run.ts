@@ -29,17 +29,17 @@ const alone = [
   'test/robustness/overload/stopped-reader.test.ts',
 ]
 
-/** Everything else, by folder, in so many processes. */
+/** Everything else, by folder, in so many processes; what takes long begins first. */
 const shared: Record<string, number> = {
   'test/robustness': 3,
-  'test/{examples,guides,secrets}': 2,
-  'test/browser': 3,
-  'test/http': 4,
-  'test/cli': 3,
   'test/storage': 4,
+  'test/browser': 3,
   'test/{client,console}': 2,
+  'test/{examples,guides,secrets}': 2,
+  'test/cli': 3,
   'test/{limiter,maintenance,metrics}': 2,
-  test: 2,
+  'test/http': 4,
+  test: 4,
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
