@@ -11,12 +11,12 @@ const label = 'Find a person by e-mail address, identifier or id'
 describe('looking for a person in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const shop = await startShop({ after }, { scopes: ['analytics:view'] })
-  await shop.createTracker(shop.organisationId, 'blog')
+  await shop.createTracker(shop.organisationId, 'weblog')
   await shop.ingest([
     ...visit('laptop', { identifiers: { email, userId: '42' } }),
     ...visit('phone', { identifiers: { email } }),
-    ...visit('reader', { trackerId: 'blog', identifiers: { email: 'Ada@Example.com' } }),
-    ...visit('phone', { trackerId: 'blog' }),
+    ...visit('reader', { trackerId: 'weblog', identifiers: { email: 'Ada@Example.com' } }),
+    ...visit('phone', { trackerId: 'weblog' }),
     ...visit('other', { identifiers: { email: 'ben@example.com' } }),
     ...visit('a@b=c', {}),
     ...Array.from({ length: 210 }, (_, i) =>
@@ -47,7 +47,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     await page.goto('/console')
     for (const path of ['/trackers', '/keys', '/activity', '/members', '/trackers/shop', '/nothing']) {
       await goTo(page, path)
-      assert.deepEqual(await find('ADA@example.com'), { blog: ['reader'], shop: ['laptop', 'phone'] })
+      assert.deepEqual(await find('ADA@example.com'), { weblog: ['reader'], shop: ['laptop', 'phone'] })
     }
     await page.getByText('3 data subjects on 2 trackers').waitFor()
     await assertAccessible(page, 'what was found')
@@ -62,7 +62,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
 
   test('is done by another identifier, and by an id on all trackers', async () => {
     assert.deepEqual(await find('userId=42'), { shop: ['laptop'] })
-    assert.deepEqual(await find(' phone '), { blog: ['phone'], shop: ['phone'] })
+    assert.deepEqual(await find(' phone '), { weblog: ['phone'], shop: ['phone'] })
     assert.deepEqual(await find('lap'), { shop: ['laptop'] }, 'its beginning will do')
     assert.deepEqual(await find('a@b=c'), { shop: ['a@b=c'] }, 'an id may look like an address')
     assert.equal((await find('userId=crowd')).shop?.length, 210)
@@ -116,7 +116,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
         .getByRole('listbox')
         .getByRole('group')
         .evaluateAll((all) => all.map((each) => each.ariaLabel)),
-      ['shop', 'blog'],
+      ['shop', 'weblog'],
     )
     await assertAccessible(page, 'suggestions')
     const marked = () => page.locator('[role=option][aria-selected=true]').allInnerTexts()
