@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { setPriority } from 'node:os'
-import { parentPort, Worker, workerData } from 'node:worker_threads'
+import { parentPort, Worker } from 'node:worker_threads'
 
 const mark = Buffer.from('"eventId":')
 
@@ -19,11 +19,26 @@ interface Wanted {
   expected: { events: number } | { bodyBytes: number }
 }
 
-/** Fails when the copy is not whole. */
-export async function takeExport(wanted: Wanted): Promise<WholeExport> {
-  const worker = new Worker(new URL(import.meta.url), { workerData: wanted })
-  const [taken] = await once(worker, 'message')
-  return taken
+/** Takes copies one after the other. It is started before anybody measures: to start a thread keeps its starter from its work. */
+export class Taker {
+  readonly #worker = new Worker(new URL(import.meta.url))
+
+  static async start(): Promise<Taker> {
+    const taker = new Taker()
+    await once(taker.#worker, 'online')
+    return taker
+  }
+
+  /** Fails when the copy is not whole. */
+  async take(wanted: Wanted): Promise<WholeExport> {
+    this.#worker.postMessage(wanted)
+    const [taken] = await once(this.#worker, 'message')
+    return taken
+  }
+
+  async stop(): Promise<void> {
+    await this.#worker.terminate()
+  }
 }
 
 async function take({ url, key, expected }: Wanted): Promise<WholeExport> {
@@ -46,7 +61,8 @@ async function take({ url, key, expected }: Wanted): Promise<WholeExport> {
 }
 
 if (parentPort) {
+  const port = parentPort
   // It stands for a client on another machine, so whoever measures has the processor before it.
   setPriority(10)
-  parentPort.postMessage(await take(workerData))
+  port.on('message', async (wanted: Wanted) => port.postMessage(await take(wanted)))
 }

@@ -7,7 +7,7 @@ import { readAllBarely } from '../baselines/bare-postgres.ts'
 import { readAllPlainly } from '../baselines/plain-sqlite.ts'
 import type { Bench } from '../bench.ts'
 import { readsMeanwhile } from '../load/reads-meanwhile.ts'
-import { takeExport } from '../load/whole-export.ts'
+import { Taker } from '../load/whole-export.ts'
 import { startLethe } from '../processes/start-process.ts'
 import { residentMegabytes } from '../processes/usage.ts'
 import { Figures } from '../report/figures.ts'
@@ -39,6 +39,8 @@ async function measureOn(bench: Bench<ExportSize>, name: string): Promise<Group[
   await services.close()
   const [exports, reads] = [new Figures(), new Figures()]
   const reading = { key: store.key, subjects: size.otherSubjects, quietSeconds: size.quietSeconds }
+  const taker = await Taker.start()
+  lifetime.after(() => taker.stop())
   for (let round = 0; round < size.rounds; round++) {
     tell(`${name}, round ${round + 1} of ${size.rounds}`)
     const bareMs = address
@@ -52,9 +54,9 @@ async function measureOn(bench: Bench<ExportSize>, name: string): Promise<Group[
     const watch = setInterval(() => {
       megabytes = Math.max(megabytes ?? 0, residentMegabytes(server.pid, 'RssAnon') ?? 0)
     }, 50)
-    const alone = await takeExport({ ...wanted, expected: { events: size.events } })
+    const alone = await taker.take({ ...wanted, expected: { events: size.events } })
     clearInterval(watch)
-    const again = () => takeExport({ ...wanted, expected: { bodyBytes: alone.bodyBytes } })
+    const again = () => taker.take({ ...wanted, expected: { bodyBytes: alone.bodyBytes } })
     for (let i = 0; i < size.readings; i++) {
       await readsMeanwhile({ server, ...reading }, 'during the export', again, reads)
     }
