@@ -118,8 +118,9 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
       asked.map(({ view }) => view.since),
       asked.map(({ mark }) => mark.erasedAt),
     ]
+    let proven: Promise<Map<UsualErasure, ErasedSubject>>
     try {
-      const { proven } = await connections.transaction(async (run) => {
+      ;({ proven } = await connections.transaction(async (run) => {
         const [{ rows }, ledger] = await Promise.all([
           run(lockUsual, [...columns, mostEvents, organisationId]),
           holdLedger(run, organisationId),
@@ -135,7 +136,7 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
           return { erasure, values: [...entry, ...tombstone, ...noteValues(erasure.note, facts)], prove }
         })
         const last = left.at(-1)
-        if (!last) return { proven: new Map() }
+        if (!last) return { proven: Promise.resolve(new Map()) }
         for (const { values } of left.slice(0, -1)) run(leaveUsual, values)
         const keys = left.map(({ erasure }) => erasure.key)
         run(leaveUsualAndDelete, [...last.values, keys, counted.sessions, counted.events])
@@ -145,13 +146,14 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
           return new Map(left.map(({ erasure, prove }) => [erasure, prove()]))
         })
         return { proven }
-      })
-      return await proven
+      }))
     } catch (error) {
       // Whether a commit was done cannot be told when its answer is lost; all else was rolled back, and one may have failed the others.
       if (isConnectionLost(error)) throw error
       return new Map()
     }
+    // Behind the commit: whatever fails from here on must not erase again.
+    return proven
   }
 
   function eraseAlone(erasure: KeyedErasure): Promise<ErasedSubject | null> {
