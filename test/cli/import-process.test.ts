@@ -79,7 +79,7 @@ describe('lethe import from a pipe that stays open', { concurrency: true }, () =
       const typedAt = performance.now()
       await until(async () => (await recordOf(cli, subjectId)) !== null, startMs)
       const tookMs = performance.now() - typedAt
-      assert.ok(subjectId === 'first' || tookMs < 4_000, `it took ${Math.round(tookMs)} ms`)
+      assert.ok(subjectId === 'first' || tookMs < 15_000, `it took ${Math.round(tookMs)} ms`)
     }
     assert.equal(program.stdout(), '')
     program.type(`${ndjson(event({ subjectId: 'third' }), 'bad')}{"type":`)

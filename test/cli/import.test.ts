@@ -354,7 +354,7 @@ describe('lethe import beside a running server', () => {
     assert.partialDeepStrictEqual(erased.data, { alreadyErased: false, counts: { events: 1 } })
     assert.partialDeepStrictEqual(onlyJson(await loaded), { badLines: 0, events: 25_000 })
     assert.ok(answered >= 5, `only ${answered} answers while it loaded`)
-    assert.ok(slowestMs < 4_000, `an answer took ${Math.round(slowestMs)} ms`)
+    assert.ok(slowestMs < 15_000, `an answer took ${Math.round(slowestMs)} ms`)
   })
 })
 

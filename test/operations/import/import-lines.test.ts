@@ -471,7 +471,7 @@ describe('an import from a pipe that pauses', () => {
       feed.feed(line({ trackerId: tracker.trackerId, subjectId: eventId, eventId }))
       await until(async () => (await readSubject(tracker, eventId)) !== null)
       const tookMs = performance.now() - fedAt
-      assert.ok(tookMs < 4_000, `it took ${Math.round(tookMs)} ms`)
+      assert.ok(tookMs < 15_000, `it took ${Math.round(tookMs)} ms`)
     }
     feed.end()
     assert.deepEqual((await importing).batches, [1, 1])
