@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { callApi, commandLine, jsonLines, onlyJson, startServe, textOf } from '../support/command-line.ts'
+import {
+  callApi,
+  commandLine,
+  jsonLines,
+  onlyJson,
+  sourcePath,
+  startServe,
+  textOf,
+} from '../support/command-line.ts'
 import { emptyStore } from '../support/empty-store.ts'
 import { inReverse } from '../support/in-reverse.ts'
 
@@ -39,7 +47,7 @@ function items(data: Record<string, unknown>, plural: string): Record<string, un
 describe('Lethe from outside', () => {
   it('is set up, filled, read and made to forget by nothing but its program and its API', async (t) => {
     const lifetime = inReverse(t)
-    const cli = commandLine(lifetime, await emptyStore(lifetime))
+    const cli = commandLine(lifetime, await emptyStore(lifetime), sourcePath)
     const server = await startServe(cli)
 
     const organisation = onlyJson(

@@ -67,13 +67,16 @@ export interface CommandLine {
   holdsBytes(text: string): boolean
 }
 
-/** The program's entry, as its launcher runs it. */
-export const programPath = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+/** The program's entry in a clone, as its launcher runs it. */
+export const sourcePath = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+/** The same of the bundle that was made for all tests, where one was. */
+export const programPath = process.env.LETHE_TEST_PROGRAM ?? sourcePath
 
 const timeoutMs = 90_000
 
 /** A command line on a store in its folder, or on the one at `store`. */
-export function commandLine(t: Lifetime, store?: string): CommandLine {
+export function commandLine(t: Lifetime, store?: string, program = programPath): CommandLine {
   const folder = mkdtempSync(join(tmpdir(), 'lethe-'))
   const storePath = join(folder, 'lethe.db')
   const children: ChildProcessWithoutNullStreams[] = []
@@ -93,7 +96,7 @@ export function commandLine(t: Lifetime, store?: string): CommandLine {
     env: Environment = {},
     flags: readonly string[] = [],
   ): ChildProcessWithoutNullStreams {
-    const child = spawn(process.execPath, [...flags, programPath, ...args], {
+    const child = spawn(process.execPath, [...flags, program, ...args], {
       cwd: folder,
       env: { ...outerEnvironment(), ...settings, ...env },
     })
