@@ -28,7 +28,7 @@ describe('the connection that writes', () => {
     const other = new Worker(
       `const { parentPort, workerData } = require('node:worker_threads')
        const { DatabaseSync } = require('node:sqlite')
-       const db = new DatabaseSync(workerData)
+       const db = new DatabaseSync(workerData, { timeout: 15_000 })
        db.exec('BEGIN IMMEDIATE; CREATE TABLE numbers (number INTEGER NOT NULL) STRICT')
        parentPort.postMessage('locked')
        setTimeout(() => { db.exec('COMMIT'); db.close() }, 200)`,
