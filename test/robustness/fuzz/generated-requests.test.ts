@@ -4,6 +4,6 @@ import { requestTests } from './requests/request-tests.ts'
 const isPostgres = process.env.LETHE_TEST_STORE === 'postgres'
 await requestTests(
   isPostgres
-    ? { tests: 1, runs: 25, leastRequests: 250, attacks: 10, hangUps: 25 }
-    : { tests: 1, runs: 80, leastRequests: 900, attacks: 200, hangUps: 80 },
+    ? { tests: 1, runs: 12, leastRequests: 120, meetsRefusals: false, attacks: 0, hangUps: 25 }
+    : { tests: 1, runs: 80, leastRequests: 900, meetsRefusals: true, attacks: 200, hangUps: 80 },
 )

@@ -13,6 +13,8 @@ const subjectIds = ['anna', 'a/b', '🦦', 'ü ö', '%', "x'--", '...']
 export interface TargetService extends TestService {
   known: Known
   keys: Record<Exclude<KeyKind, 'none'>, string>
+  /** Lists that are asked to go on from where nobody has been. */
+  forgedTargets: string[]
   /** Puts back what was erased. */
   refill(): Promise<void>
 }
@@ -61,35 +63,34 @@ export async function startTarget(lifetime: Lifetime): Promise<TargetService> {
     known: {
       trackerIds: ['shop', 'shop', 'shop', 'blog', 'nothing'],
       subjectIds,
-      cursors: [...(await issuedCursors(service, full)), ...forgedCursors()],
+      cursors: [...(await issuedCursors(service, full)), ...forgedCursors().map(({ cursor }) => cursor)],
     },
+    forgedTargets: forgedCursors().map(
+      ({ list, cursor }) => `${list}${list.includes('?') ? '&' : '?'}cursor=${cursor}`,
+    ),
   }
 }
 
+/** The lists that go on with a cursor, and what such a cursor is bound to. */
+const lists: [path: string, identity: (string | null)[]][] = [
+  [subjectsPath, ['subjects', 'shop', 'subjectId', null, null, null]],
+  [`${subjectsPath}?sort=-lastSeenAt`, ['subjects', 'shop', '-lastSeenAt', null, null, null]],
+  [`${subjectPath('anna')}/sessions`, ['sessions', 'shop', 'anna']],
+  [`${subjectPath('anna')}/events`, ['events', 'shop', 'anna', null]],
+]
+
 async function issuedCursors(service: TestService, key: string): Promise<string[]> {
-  const lists = [
-    subjectsPath,
-    `${subjectsPath}?sort=-lastSeenAt`,
-    `${subjectPath('anna')}/sessions`,
-    `${subjectPath('anna')}/events`,
-  ]
-  const pages = lists.map((list) => service.ask(`${list}${list.includes('?') ? '&' : '?'}limit=1`, { key }))
+  const pages = lists.map(([list]) => service.ask(`${list}${list.includes('?') ? '&' : '?'}limit=1`, { key }))
   return (await Promise.all(pages)).map((answer) => textIn(dataOf(answer), 'nextCursor'))
 }
 
 /** What anyone can make who has read the source: the digest of a cursor is no secret. */
-function forgedCursors(): string[] {
-  const lists = [
-    ['subjects', 'shop', 'subjectId', null, null, null],
-    ['subjects', 'shop', '-lastSeenAt', null, null, null],
-    ['sessions', 'shop', 'anna'],
-    ['events', 'shop', 'anna', null],
-  ]
+function forgedCursors(): { list: string; cursor: string }[] {
   const ids = ['anna', '', '\u0000', 'a\u0000', '\ud800', 'x'.repeat(3_000), "'; DROP TABLE subjects; --"]
   const instants = [0, -1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 1.5, Number.NaN]
-  return lists.flatMap((list) => [
-    ...ids.map((id) => encodeCursor(list, 0, id)),
-    ...instants.map((at) => encodeCursor(list, at, 'anna')),
+  return lists.flatMap(([list, identity]) => [
+    ...ids.map((id) => ({ list, cursor: encodeCursor(identity, 0, id) })),
+    ...instants.map((at) => ({ list, cursor: encodeCursor(identity, at, 'anna') })),
   ])
 }
 
