@@ -11,6 +11,8 @@ import { operations } from './requests/operations.ts'
 import { compareTimes } from './tenancy/compare-times.ts'
 import { rawAnswers } from './tenancy/raw-answers.ts'
 
+// Who is refused, and with which method, is decided without a store, whichever it is; PostgreSQL takes longer.
+const isPostgres = process.env.LETHE_TEST_STORE === 'postgres'
 const service = await startTestService({ after }, { LETHE_LOG_LEVEL: 'silent' })
 const [own, rival, third] = [
   await service.createOrganisation(),
@@ -21,13 +23,13 @@ await service.createTracker(own, 'shop')
 const foreign = await service.createTracker(rival, 'rivals-shop')
 const missing = 'nobodys-one'
 // Much is there, so that whoever looked at it before refusing would take longer.
-const crowd = Array.from({ length: 2_000 }, (_, number) =>
+const crowd = Array.from({ length: 500 }, (_, number) =>
   visit(`visitor-${number}`, { trackerId: foreign }),
 ).flat()
 await service.ingest([
   ...crowd,
-  ...visit('anna', { trackerId: foreign, events: 2_000 }),
-  ...visit('anna', { events: 2_000 }),
+  ...visit('anna', { trackerId: foreign, events: 1_000 }),
+  ...visit('anna', { events: 1_000 }),
 ])
 
 const full = (await service.createKey(own)).keyString
@@ -69,8 +71,9 @@ describe("another organisation's ids", () => {
   for (const { name, method, path } of addressed) {
     it(`bring what ids that do not exist bring, byte for byte, whatever the key: ${name}`, async () => {
       const subjectIds = path.includes('{subjectId}') ? ['anna', 'nobody'] : ['']
-      const methods = method === 'GET' ? ['GET', 'HEAD', 'POST', 'OPTIONS'] : [method, 'PUT']
-      for (const [who, authorization] of [...letIn, ...refused]) {
+      const others = method === 'GET' ? ['HEAD', 'POST', 'OPTIONS'] : ['PUT']
+      const methods = isPostgres ? [method] : [method, ...others]
+      for (const [who, authorization] of isPostgres ? letIn : [...letIn, ...refused]) {
         // Who is refused never comes so far that the method counts.
         for (const asked of letIn.some(([name]) => name === who) ? methods : [method]) {
           // One alone, and all of them together: what comes together is read from the store together.
@@ -96,7 +99,7 @@ describe("another organisation's ids", () => {
     const record = dataOf(
       await service.ask(`/v1/analytics/trackers/${foreign}/subjects/anna`, { key: rivalKey }),
     )
-    assert.deepEqual(record.counts, { sessions: 1, events: 2_000 })
+    assert.deepEqual(record.counts, { sessions: 1, events: 1_000 })
   })
 })
 
@@ -104,7 +107,7 @@ describe("the time it takes to refuse another organisation's ids", () => {
   const wire = new Wire(service.url)
   after(() => wire.close())
   const random = seededRandom()
-  const rounds = 30
+  const rounds = isPostgres ? 20 : 30
 
   /** How far times can be told apart, from 0 to 1. What differs does so every time; chance does not. */
   async function apart(
