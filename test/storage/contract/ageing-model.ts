@@ -34,7 +34,7 @@ interface AgeingPlan {
 
 export function ageingModelContract(
   fixture: Fixture,
-  { steps, timeoutMs = 40_000 }: AgeingPlan = { steps: 50 },
+  { steps, timeoutMs = 40_000 }: AgeingPlan = { steps: 36 },
 ): void {
   describe('batches, sweeps and erasures in whatever order, while the window moves', () => {
     it('always show what was said, and nothing that has aged out', async (t) => {

@@ -10,12 +10,12 @@ import { Fixture } from './fixture.ts'
 const now = at('2026-11-15T03:00:00.000Z')
 const start = at('2026-11-01T10:00:00.000Z')
 
-/** Maintenance is of the store as a whole, so it has two of its own, on the same data. */
+/** Maintenance is of the store as a whole, so it has two of its own, on the same data: what the tests of opening have left. */
 export function maintenanceContract(folder: string, open: (folder: string) => Promise<Store>): void {
   describe('maintenance', () => {
     const [here, there] = [new Fixture(), new Fixture()]
     before(async () => {
-      for (const fixture of [here, there]) fixture.use(await open(join(folder, 'maintenance')))
+      for (const fixture of [here, there]) fixture.use(await open(join(folder, 'life')))
     })
     after(() => Promise.all([here.store.close(), there.store.close()]))
 

@@ -39,7 +39,7 @@ export function pageBytesContract(fixture: Fixture): void {
     it('has one row at least, however large, and says when it is the last', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      const large = { text: text(2 * maxPageBytes) }
+      const large = { text: text(maxPageBytes + 1) }
       await fixture.store.ingest.ingest(
         [
           ...[1, 2].map((number) =>

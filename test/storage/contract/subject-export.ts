@@ -108,7 +108,7 @@ export function subjectExportContract(fixture: Fixture): void {
     })
 
     it('comes in parts of no more than a few mebibytes, however large the rows are', async () => {
-      const tracker = await addMany(12, { text: 'x'.repeat(700_000) })
+      const tracker = await addMany(5, { text: 'x'.repeat(700_000) })
       const sizes: number[] = []
       await exportOf(tracker, async (part) => {
         if (part.kind === 'events')

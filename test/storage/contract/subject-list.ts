@@ -199,7 +199,7 @@ export function subjectListContract(fixture: Fixture): void {
     for (const sort of ['lastSeenAt', '-lastSeenAt'] as const) {
       it(`stand in that order with ties broken by id (${sort}), within any bounds`, async () => {
         const tracker = await trackerWith(oddIds, instantOf)
-        const bounds = [null, start - 1, start, start + 1, start + 3_000, start + 8_000, start + 8_001]
+        const bounds = [null, start, start + 1, start + 3_000, start + 8_000]
         for (const lastSeenAfter of bounds) {
           for (const lastSeenBefore of bounds) {
             const query = { sort, lastSeenAfter, lastSeenBefore, limit: 7 }
@@ -283,7 +283,7 @@ export function subjectListContract(fixture: Fixture): void {
 
     it('skips and repeats nobody by id while others come and go', async () => {
       const random = seededRandom()
-      const steady = random.shuffle(many).slice(0, 150)
+      const steady = random.shuffle(many).slice(0, 60)
       const guests = many.filter((id) => !steady.includes(id))
       const tracker = await trackerWith(steady)
       const seen: string[] = []
