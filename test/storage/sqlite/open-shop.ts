@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import type { Lifetime } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { keeping, rememberWindows } from '../../support/windows.ts'
 
@@ -10,7 +10,7 @@ import { keeping, rememberWindows } from '../../support/windows.ts'
  * service does, or here, as commands do: to start a thread costs more than most tests.
  */
 export async function openShop(
-  t: TestContext,
+  t: Lifetime,
   { writesHere = false } = {},
 ): Promise<{ store: Store; path: string }> {
   const path = join(temporaryFolder(t), 'lethe.db')
