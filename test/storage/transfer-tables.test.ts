@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import type { TransferTable } from '../../src/domain/transfer.ts'
 import { transferTables } from '../../src/storage/transfer-tables.ts'
 import { openStoreAt } from '../support/empty-store.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshStore } from '../support/fresh-database.ts'
+import { inReverse } from '../support/in-reverse.ts'
 import { type RawTable, tablesAt } from '../support/raw-store.ts'
+import type { Lifetime } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const kinds: Record<string, string> = {
@@ -18,15 +20,9 @@ const kinds: Record<string, string> = {
   uuid: 'key',
 }
 
-const engines: Record<string, (t: TestContext) => Promise<string>> = {
-  SQLite: async (t) => `sqlite:${join(temporaryFolder(t), 'lethe.db')}`,
-  PostgreSQL: freshDatabase,
-}
-
-async function schemaOf(t: TestContext, address: string): Promise<Record<string, RawTable>> {
-  const store = await openStoreAt(address)
-  t.after(() => store.close())
-  return tablesAt(address)
+const engines: Record<string, (lifetime: Lifetime) => Promise<string>> = {
+  SQLite: async (lifetime) => `sqlite:${join(temporaryFolder(lifetime), 'lethe.db')}`,
+  PostgreSQL: freshStore,
 }
 
 function keyOf({ columns, keyLength }: TransferTable): string[] {
@@ -35,8 +31,16 @@ function keyOf({ columns, keyLength }: TransferTable): string[] {
 
 for (const [engine, addressFor] of Object.entries(engines)) {
   describe(`what lethe copy knows of the tables in ${engine}`, () => {
-    it('is every table, and every column of each with its kind', async (t) => {
-      const stored = await schemaOf(t, await addressFor(t))
+    const lifetime = inReverse({ after })
+    let stored: Record<string, RawTable>
+    before(async () => {
+      const address = await addressFor(lifetime)
+      const store = await openStoreAt(address)
+      await store.close()
+      stored = await tablesAt(address)
+    })
+
+    it('is every table, and every column of each with its kind', () => {
       const known = transferTables.map(({ name, columns }) => [
         name,
         Object.fromEntries(columns.map(({ name, kind }) => [name, kind])),
@@ -57,8 +61,7 @@ for (const [engine, addressFor] of Object.entries(engines)) {
       )
     })
 
-    it('is a key for each by which an index leads to its rows, in the order of bytes', async (t) => {
-      const stored = await schemaOf(t, await addressFor(t))
+    it('is a key for each by which an index leads to its rows, in the order of bytes', () => {
       for (const table of transferTables) {
         const { indexes, unordered } = stored[table.name] ?? assert.fail(table.name)
         const key = keyOf(table)
@@ -71,22 +74,16 @@ for (const [engine, addressFor] of Object.entries(engines)) {
         )
       }
     })
+
+    it('is filled in an order that has every table behind those it refers to', () => {
+      for (const [name, { refersTo }] of Object.entries(stored)) {
+        const place = transferTables.findIndex((table) => table.name === name)
+        for (const other of refersTo) {
+          const otherPlace = transferTables.findIndex((table) => table.name === other)
+          assert.ok(otherPlace < place, `${name} refers to ${other}`)
+        }
+      }
+      assert.deepEqual(stored.trackers?.refersTo, ['organisations'])
+    })
   })
 }
-
-describe('the order in which lethe copy fills tables', () => {
-  it('has every table behind those it refers to', async (t) => {
-    const address = await freshDatabase(t)
-    const store = await openStoreAt(address)
-    t.after(() => store.close())
-    const stored = await tablesAt(address)
-    for (const [name, { refersTo }] of Object.entries(stored)) {
-      const place = transferTables.findIndex((table) => table.name === name)
-      for (const other of refersTo) {
-        const otherPlace = transferTables.findIndex((table) => table.name === other)
-        assert.ok(otherPlace < place, `${name} refers to ${other}`)
-      }
-    }
-    assert.deepEqual(stored.trackers?.refersTo, ['organisations'])
-  })
-})

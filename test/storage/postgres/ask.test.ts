@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { getHeapSpaceStatistics } from 'node:v8'
 import { ask, askForValues } from '../../../src/storage/postgres/ask.ts'
 import { withClient } from '../../../src/storage/postgres/connections.ts'
@@ -9,13 +9,15 @@ import { freshDatabase } from '../../support/fresh-database.ts'
 const rows = 300
 const many = statement(`SELECT i, repeat('x', 100) AS filler FROM generate_series(1, ${rows}) i`)
 
+const database = await freshDatabase({ after })
+
 function oldBytes(): number {
   return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')?.space_used_size ?? 0
 }
 
 describe('asking PostgreSQL', () => {
-  it('hands over rows, as objects or as their values, or fails', async (t) => {
-    await withClient(await freshDatabase(t), async (client) => {
+  it('hands over rows, as objects or as their values, or fails', async () => {
+    await withClient(database, async (client) => {
       const [pair, bad] = [statement('SELECT $1::text AS a, $2::text AS b'), statement('SELECT nothing')]
       assert.deepEqual((await ask(client, pair, ['1', '2'])).rows, [{ a: '1', b: '2' }])
       assert.deepEqual(await askForValues(client, pair, ['1', '2']), [['1', '2']])
@@ -26,8 +28,8 @@ describe('asking PostgreSQL', () => {
     })
   })
 
-  it('keeps nothing of rows that went by, page after page', async (t) => {
-    await withClient(await freshDatabase(t), async (client) => {
+  it('keeps nothing of rows that went by, page after page', async () => {
+    await withClient(database, async (client) => {
       const before = oldBytes()
       let most = 0
       for (let page = 0; page < 400; page++) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { tooBusy } from '../../../src/domain/errors.ts'
@@ -15,6 +15,8 @@ const collectGarbage: () => void = runInNewContext('gc')
 
 const planning = statement('SHOW plan_cache_mode')
 
+const database = await freshDatabase({ after })
+
 describe('connections to PostgreSQL', () => {
   for (const [where, isDistributed, mode] of [
     ['on one machine plan a statement once', false, 'force_generic_plan'],
@@ -22,7 +24,7 @@ describe('connections to PostgreSQL', () => {
   ] as const) {
     it(`${where}, whether they read, write or load`, async (t) => {
       const lifetime = inReverse(t)
-      const connections = new Connections(await freshDatabase(lifetime), isDistributed)
+      const connections = new Connections(database, isDistributed)
       lifetime.after(() => connections.close())
       const modes = await Promise.all([
         connections.read(planning, []),
@@ -35,7 +37,7 @@ describe('connections to PostgreSQL', () => {
 
   it('send one statement behind the other where they load, and none behind a transaction that failed', async (t) => {
     const lifetime = inReverse(t)
-    const connections = new Connections(await freshDatabase(lifetime), false)
+    const connections = new Connections(database, false)
     lifetime.after(() => connections.close())
     const warnings: Error[] = []
     const listen = (warning: Error) => warnings.push(warning)
@@ -64,7 +66,7 @@ describe('connections to PostgreSQL', () => {
 
   it('keep nothing of what a long transaction was answered', async (t) => {
     const lifetime = inReverse(t)
-    const connections = new Connections(await freshDatabase(lifetime), false)
+    const connections = new Connections(database, false)
     lifetime.after(() => connections.close())
     const large = statement(`SELECT repeat('x', 1000000) AS text`)
     const heapMb = () => {
@@ -73,7 +75,7 @@ describe('connections to PostgreSQL', () => {
     }
     const before = heapMb()
     const grown = await connections.atOneMoment(async (read) => {
-      for (let count = 0; count < 100; count++) await read(large, [])
+      for (let count = 0; count < 40; count++) await read(large, [])
       return heapMb() - before
     })
     assert.ok(grown < 20, `${grown} MB`)
@@ -81,7 +83,7 @@ describe('connections to PostgreSQL', () => {
 
   it('refuse immediately what would have to wait behind thousands of others', async (t) => {
     const lifetime = inReverse(t)
-    const connections = new Connections(await freshDatabase(lifetime), false)
+    const connections = new Connections(database, false)
     lifetime.after(() => connections.close())
     const writers = 10
     const read = () => connections.read(planning, [])
