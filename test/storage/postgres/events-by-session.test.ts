@@ -7,7 +7,7 @@ import { subjectKeyText } from '../../../src/storage/postgres/key-text.ts'
 import { migrate, migrations } from '../../../src/storage/postgres/migrate.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
 import { behindAll } from '../../../src/storage/postgres/present-subject.ts'
-import { freshDatabase } from '../../support/fresh-database.ts'
+import { freshDatabase, freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { always, eventRow } from '../../support/rows.ts'
 import { testKeys } from '../../support/test-keyring.ts'
@@ -26,7 +26,7 @@ const rows: IncomingRow[] = Array.from({ length: 3_010 }, (_, number) =>
 describe('the events of a session among many others, on PostgreSQL', () => {
   it('are found by an index, with a plan that was made once', async (t) => {
     const lifetime = inReverse(t)
-    const url = await freshDatabase(lifetime)
+    const url = await freshStore(lifetime)
     const store = await openPostgresStore(url)
     lifetime.after(() => store.close())
     await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })

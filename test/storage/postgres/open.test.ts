@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { Client } from 'pg'
 import { subjectKeyText } from '../../../src/storage/postgres/key-text.ts'
 import { migrate, migrations } from '../../../src/storage/postgres/migrate.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
-import { freshDatabase } from '../../support/fresh-database.ts'
-import { inReverse } from '../../support/in-reverse.ts'
+import { freshDatabase, freshStore } from '../../support/fresh-database.ts'
 import { eventRow } from '../../support/rows.ts'
 import { testKeys } from '../../support/test-keyring.ts'
 import { keeping, rememberWindows } from '../../support/windows.ts'
@@ -21,10 +20,17 @@ async function query(url: string, sql: string): Promise<Record<string, unknown>[
   }
 }
 
+/** A store that those tests share which leave it as it was. */
+const shared = await freshStore({ after })
+const shop = await openPostgresStore(shared)
+await shop.organisations.create({ id: 'acme', name: 'Acme', plan: 'pro', createdAt: 7 })
+await shop.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+await shop.close()
+
 describe('opening a PostgreSQL store', () => {
   it('makes its tables once, however many processes start at the same time', async (t) => {
     const url = await freshDatabase(t)
-    const stores = await Promise.all(Array.from({ length: 8 }, () => openPostgresStore(url)))
+    const stores = await Promise.all(Array.from({ length: 4 }, () => openPostgresStore(url)))
     for (const store of stores) assert.deepEqual(await store.organisations.list(), [])
     await Promise.all(stores.map((store) => store.close()))
     const applied = await query(url, 'SELECT number FROM lethe_migrations ORDER BY number')
@@ -35,7 +41,7 @@ describe('opening a PostgreSQL store', () => {
   })
 
   it('upgrades a store of the version before with what it holds', async (t) => {
-    const url = await freshDatabase(t)
+    const url = await freshStore(t)
     const store = await openPostgresStore(url)
     await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'pro', createdAt: 7 })
     await store.close()
@@ -126,38 +132,37 @@ describe('opening a PostgreSQL store', () => {
     await store.close()
   })
 
-  it('changes nothing when a step of an upgrade fails', async (t) => {
-    const url = await freshDatabase(t)
-    await (await openPostgresStore(url)).close()
-    const client = new Client(url)
+  it('changes nothing when a step of an upgrade fails', async () => {
+    const client = new Client(shared)
     await client.connect()
     const steps = [...migrations(), 'CREATE TABLE added (id integer)', 'SELECT 1 / 0']
     await assert.rejects(migrate(client, steps), /division by zero/)
     await client.end()
-    assert.deepEqual(await query(url, `SELECT to_regclass('added') AS added`), [{ added: null }])
-    await (await openPostgresStore(url)).close()
+    assert.deepEqual(await query(shared, `SELECT to_regclass('added') AS added`), [{ added: null }])
+    await (await openPostgresStore(shared)).close()
   })
 
   it('refuses a store of a newer Lethe untouched', async (t) => {
-    const url = await freshDatabase(t)
-    await (await openPostgresStore(url)).close()
-    await query(url, 'INSERT INTO lethe_migrations VALUES (999, now())')
-    await assert.rejects(openPostgresStore(url), /written by a newer Lethe \(version 999; .* Upgrade Lethe/)
+    await query(shared, 'INSERT INTO lethe_migrations VALUES (999, now())')
+    t.after(async () => void (await query(shared, 'DELETE FROM lethe_migrations WHERE number = 999')))
+    await assert.rejects(
+      openPostgresStore(shared),
+      /written by a newer Lethe \(version 999; .* Upgrade Lethe/,
+    )
   })
 
   it('refuses a database in another encoding than UTF8', async (t) => {
-    const lifetime = inReverse(t)
-    const url = new URL(await freshDatabase(lifetime))
+    const url = new URL(shared)
     const name = url.pathname.slice(1)
     await query(url.href, `CREATE DATABASE "${name}-latin" TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'`)
-    lifetime.after(async () => void (await query(url.href, `DROP DATABASE "${name}-latin"`)))
+    t.after(async () => void (await query(url.href, `DROP DATABASE "${name}-latin"`)))
     const latin = new URL(url)
     latin.pathname = `${name}-latin`
     await assert.rejects(openPostgresStore(latin.href), /Its encoding is LATIN1; it takes a database in UTF8/)
   })
 
-  it('says where it could not connect to, without the password', async (t) => {
-    const url = new URL(await freshDatabase(t))
+  it('says where it could not connect to, without the password', async () => {
+    const url = new URL(shared)
     url.password = 'wrong-and-secret'
     url.searchParams.set('application_name', 'secret-too')
     await assert.rejects(openPostgresStore(url.href), (error: Error) => {
@@ -167,11 +172,8 @@ describe('opening a PostgreSQL store', () => {
     })
   })
 
-  it('gathers no statistics about whatever leads to a person', async (t) => {
-    const url = await freshDatabase(t)
-    const store = await openPostgresStore(url)
-    await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'pro', createdAt: 7 })
-    await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  it('gathers no statistics about whatever leads to a person', async () => {
+    const store = await openPostgresStore(shared)
     await store.ingest.ingest(
       Array.from({ length: 300 }, (_, i) =>
         eventRow({ trackerId: 'shop', subjectId: `telltale-${i % 7}`, eventId: `telltale-${i}` }),
@@ -179,9 +181,9 @@ describe('opening a PostgreSQL store', () => {
       testKeys,
     )
     await store.close()
-    await query(url, 'ANALYZE')
+    await query(shared, 'ANALYZE')
     const known = await query(
-      url,
+      shared,
       `SELECT tablename || '.' || attname AS name FROM pg_stats WHERE tablename IN ('subjects', 'sessions', 'events')`,
     )
     const names = known.map(({ name }) => name)
@@ -195,11 +197,9 @@ describe('opening a PostgreSQL store', () => {
 
 describe('a failure of PostgreSQL', () => {
   it('does not quote what it was about', async (t) => {
-    const url = await freshDatabase(t)
-    const store = await openPostgresStore(url)
-    await store.organisations.create({ id: 'acme', name: 'Acme', plan: 'pro', createdAt: 7 })
-    await store.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
-    await query(url, 'ALTER TABLE events ADD CONSTRAINT short CHECK (length(properties) < 20)')
+    const store = await openPostgresStore(shared)
+    await query(shared, 'ALTER TABLE events ADD CONSTRAINT short CHECK (length(properties) < 20)')
+    t.after(async () => void (await query(shared, 'ALTER TABLE events DROP CONSTRAINT short')))
     const row = eventRow({ trackerId: 'shop', subjectId: 'telltale', eventId: 'telltale' })
     await assert.rejects(
       store.ingest.ingest([{ ...row, properties: { telltale: 'telltale'.repeat(5) } }], testKeys),
