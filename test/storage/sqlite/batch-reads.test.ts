@@ -9,7 +9,7 @@ const view = { organisationId: 'acme', trackerId: 'shop', since: always }
 
 /** A store with one subject, and a connection of somebody else to it. */
 async function openWithAnna(t: TestContext) {
-  const { store, path } = await openShop(t)
+  const { store, path } = await openShop(t, { writesHere: true })
   await store.ingest.ingest(
     [
       eventRow({ subjectId: 'anna', eventId: 'old', occurredAt: at('2026-01-01T00:00:00Z') }),

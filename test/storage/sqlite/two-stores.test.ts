@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import type { ApiKey } from '../../../src/domain/api-key.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { inReverse } from '../../support/in-reverse.ts'
 import { always, eventRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
@@ -23,19 +24,20 @@ const key: ApiKey = {
   lastUsedAt: null,
 }
 
-/** Two stores on one file, as two processes have them. */
-async function openTwo(t: TestContext): Promise<{ here: Store; there: Store; path: string }> {
-  const path = join(temporaryFolder(t), 'lethe.db')
-  const [here, there] = [await openSqliteStore(path), await openSqliteStore(path)]
-  t.after(() => Promise.all([here.close(), there.close()]))
-  await here.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
-  await there.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
-  return { here, there, path }
-}
-
 describe('two stores on one file', () => {
-  it('see a key rotated and revoked by the other at their very next look', async (t) => {
-    const { here, there } = await openTwo(t)
+  const lifetime = inReverse({ after })
+  const path = join(temporaryFolder(lifetime), 'lethe.db')
+  let here: Store
+  let there: Store
+  before(async () => {
+    here = await openSqliteStore(path)
+    there = await openSqliteStore(path)
+    lifetime.after(async () => void (await Promise.all([here.close(), there.close()])))
+    await here.organisations.create({ id: 'acme', name: 'Acme', plan: 'free', createdAt: 1 })
+    await there.trackers.create({ id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 })
+  })
+
+  it('see a key rotated and revoked by the other at their very next look', async () => {
     const [first, second] = ['01'.repeat(32), '02'.repeat(32)]
     await here.apiKeys.create(key, first)
     assert.equal((await there.apiKeys.findCaller(key.id))?.hash, first)
@@ -46,8 +48,7 @@ describe('two stores on one file', () => {
     assert.equal(await here.apiKeys.rotate(key.id, { hash: first, lastFour: '1111' }, 7), false)
   })
 
-  it('see a subject come and go', async (t) => {
-    const { here, there, path } = await openTwo(t)
+  it('see a subject come and go', async () => {
     await here.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'e' })], testKeys)
     assert.ok(await there.subjects.read(tracker, 'anna'))
     assert.deepEqual(await eraseIn(there, tracker, 'anna'), { sessions: 1, events: 1 })
@@ -56,24 +57,22 @@ describe('two stores on one file', () => {
     assert.equal(logSize(path), 0)
   })
 
-  it('report an erasure once between them', async (t) => {
-    const { here, there } = await openTwo(t)
-    await here.ingest.ingest([eventRow({ subjectId: 'anna', eventId: 'e' })], testKeys)
+  it('report an erasure once between them', async () => {
+    await here.ingest.ingest([eventRow({ subjectId: 'ben', eventId: 'e' })], testKeys)
     const counts = await Promise.all(
       Array.from({ length: 10 }, () => [here, there])
         .flat()
-        .map((store) => eraseIn(store, tracker, 'anna')),
+        .map((store) => eraseIn(store, tracker, 'ben')),
     )
     assert.equal(counts.filter((count) => count?.events === 1).length, 1)
     assert.equal(counts.filter((count) => count?.events === 0).length, 19)
   })
 
-  it('write at the same time, and wait for one another', async (t) => {
-    const { here, there } = await openTwo(t)
+  it('write at the same time, and wait for one another', async () => {
     const batches = Array.from({ length: 60 }, (_, i) =>
       (i % 2 ? here : there).ingest.ingest(
         [
-          eventRow({ subjectId: 'anna', eventId: `e${i}` }),
+          eventRow({ subjectId: 'carl', eventId: `e${i}` }),
           eventRow({ subjectId: `visitor-${i}`, eventId: 'e' }),
         ],
         testKeys,
@@ -81,7 +80,7 @@ describe('two stores on one file', () => {
     )
     await Promise.all(batches)
     for (const store of [here, there]) {
-      assert.deepEqual((await store.subjects.read(tracker, 'anna'))?.counts, { sessions: 1, events: 60 })
+      assert.deepEqual((await store.subjects.read(tracker, 'carl'))?.counts, { sessions: 1, events: 60 })
     }
   })
 })

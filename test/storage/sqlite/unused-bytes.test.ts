@@ -40,7 +40,7 @@ function usedDatabase(t: TestContext, random: SeededRandom, pageSize: number) {
   const remove = tables.map((table) => db.prepare(`DELETE FROM ${table} WHERE number = ?`))
   const change = tables.map((table) => db.prepare(`UPDATE ${table} SET text = ? WHERE number = ?`))
   const left = new Set<number>()
-  for (let number = 0; number < 1_500; number++) {
+  for (let number = 0; number < 800; number++) {
     if (number % 100 === 0) db.exec(number === 0 ? 'BEGIN' : 'COMMIT; BEGIN')
     left.add(number)
     const [key, text] = [`${random.integer(1e9)} ${textOf(random, number)}`, textOf(random, number)]
@@ -89,7 +89,7 @@ function marksIn(path: string): Set<number> {
 }
 
 describe('the unused bytes of a database’s pages', () => {
-  for (const pageSize of [512, 1_024, 4_096, 65_536]) {
+  for (const pageSize of [512, 4_096, 65_536]) {
     it(`are all that is left of deleted rows, and can be overwritten: pages of ${pageSize} bytes`, (t) => {
       const random = seededRandom()
       const { path, db, left, contents } = usedDatabase(t, random, pageSize)
