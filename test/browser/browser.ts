@@ -128,14 +128,15 @@ export class Keyboard {
 
   /** Goes on with the Tab key until this has the focus; fails when it never gets it. */
   async reach(name: string | RegExp): Promise<void> {
-    const seen: string[] = []
-    for (let presses = 0; presses < 80; presses++) {
-      const focused = await this.page.evaluate(nameOfFocused)
-      if (typeof name === 'string' ? focused === name : name.test(focused)) return
-      seen.push(focused)
-      await this.page.keyboard.press('Tab')
+    const seen = new Set<string>()
+    for (let presses = 0; presses < 80; ) {
+      const { focused, steps } = await this.page.evaluate(wayTo, name)
+      if (steps === 0) return
+      seen.add(focused)
+      presses += steps
+      await Promise.all(Array.from({ length: steps }, () => this.page.keyboard.press('Tab')))
     }
-    assert.fail(`the keyboard does not lead to ${name}, but to ${[...new Set(seen)].join(' | ')}`)
+    assert.fail(`the keyboard does not lead to ${name}, but to ${[...seen].join(' | ')}`)
   }
 
   async press(name: string | RegExp, key = 'Enter'): Promise<void> {
@@ -150,19 +151,46 @@ export class Keyboard {
   }
 }
 
-/** What a screen reader would call what has the focus. Runs in the page. */
-function nameOfFocused(): string {
-  const focused = document.activeElement
-  if (!(focused instanceof HTMLElement)) return ''
-  const labels =
-    focused instanceof HTMLInputElement ||
-    focused instanceof HTMLSelectElement ||
-    focused instanceof HTMLTextAreaElement
-      ? focused.labels
-      : null
-  const spoken = focused.cloneNode(true)
-  if (spoken instanceof HTMLElement)
-    for (const hidden of spoken.querySelectorAll('[aria-hidden]')) hidden.remove()
-  const text = focused.getAttribute('aria-label') ?? labels?.[0]?.innerText ?? spoken.textContent ?? ''
-  return text.replaceAll(/\s+/g, ' ').trim()
+/**
+ * What a screen reader would call what has the focus, and how often to press Tab from there as far as the page can tell: none where
+ * it is what is looked for, once where that cannot be seen. Runs in the page.
+ */
+function wayTo(wanted: string | RegExp): { focused: string; steps: number } {
+  const from = document.activeElement ?? document.body
+  if (isWanted(from)) return { focused: nameOf(from), steps: 0 }
+  const room = document.querySelector('dialog:modal') ?? document.body
+  const stops = [
+    ...room.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, summary, [tabindex]'),
+  ].filter(
+    (each) =>
+      each.tabIndex >= 0 &&
+      each.checkVisibility({ visibilityProperty: true }) &&
+      !each.matches(':disabled, [type=radio]:not(:checked)'),
+  )
+  const isAhead = (each: Element) => from.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING
+  const ahead = stops.filter(isAhead)
+  const found = ahead.findIndex(isWanted) + 1
+  // What lies behind comes after the last.
+  const steps = found || (stops.some(isWanted) && ahead.length) || 1
+  return { focused: nameOf(from), steps }
+
+  function isWanted(element: Element): boolean {
+    const name = nameOf(element)
+    return typeof wanted === 'string' ? name === wanted : wanted.test(name)
+  }
+
+  function nameOf(element: Element): string {
+    if (!(element instanceof HTMLElement)) return ''
+    const labels =
+      element instanceof HTMLInputElement ||
+      element instanceof HTMLSelectElement ||
+      element instanceof HTMLTextAreaElement
+        ? element.labels
+        : null
+    const spoken = element.cloneNode(true)
+    if (spoken instanceof HTMLElement)
+      for (const hidden of spoken.querySelectorAll('[aria-hidden]')) hidden.remove()
+    const text = element.getAttribute('aria-label') ?? labels?.[0]?.innerText ?? spoken.textContent ?? ''
+    return text.replaceAll(/\s+/g, ' ').trim()
+  }
 }
