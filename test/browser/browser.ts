@@ -70,12 +70,8 @@ export async function sitDown(
     ...options,
   })
   context.setDefaultTimeout(15_000)
-  const [name = '', value = ''] = client?.cookie?.split('=') ?? []
-  if (name !== '') {
-    const { hostname: domain } = new URL(url)
-    await context.addCookies([{ name, value, domain, path: '/console', httpOnly: true, sameSite: 'Strict' }])
-  }
   const page = await context.newPage()
+  if (client) await signInAs(page, client, url)
   const requested: string[] = []
   const complaints: string[] = []
   context.on('request', (request) => requested.push(request.url()))
@@ -85,6 +81,19 @@ export async function sitDown(
     if (!message.text().startsWith('Failed to load resource')) complaints.push(message.text())
   })
   return { page, requested, complaints }
+}
+
+/** Makes the next load of a page that of another member: whoever `client` is. */
+export async function signInAs(
+  page: Page,
+  client: Pick<ConsoleClient, 'cookie'>,
+  url: string,
+): Promise<void> {
+  const [name = '', value = ''] = client.cookie?.split('=') ?? []
+  const { hostname: domain } = new URL(url)
+  await page
+    .context()
+    .addCookies([{ name, value, domain, path: '/console', httpOnly: true, sameSite: 'Strict' }])
 }
 
 /** Waits until a page has all that it asked the server for. */
