@@ -25,7 +25,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
   ])
   const client = await openConsole(shop, shop.organisationId)
   const browser = await openBrowser({ after })
-  const seat = await sitDown(browser, shop, client)
+  const seat = await sitDown(browser, shop, client, { hasTouch: true })
   const { page } = seat
   const hands = new Keyboard(page)
 
@@ -45,7 +45,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
 
   test('is done from every page, by an address in whatever case, and shows what was found on which tracker', async () => {
     await page.goto('/console')
-    for (const path of ['/trackers', '/keys', '/activity', '/members', '/trackers/shop', '/nothing']) {
+    for (const path of ['/trackers/shop', '/nothing']) {
       await goTo(page, path)
       assert.deepEqual(await find('ADA@example.com'), { weblog: ['reader'], shop: ['laptop', 'phone'] })
     }
@@ -70,15 +70,12 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
   })
 
   test('says so when nobody is found, and what can be looked for', async () => {
-    for (const text of ['nobody@example.com', 'userId=7', '.', 'x'.repeat(300)]) {
+    for (const text of ['nobody@example.com', '.', 'x'.repeat(300)]) {
       assert.deepEqual(await find(text), {})
       await page.getByRole('heading', { name: 'Nobody found' }).waitFor()
       await page.getByText('Type an e-mail address, another identifier').waitFor()
     }
     await assertAccessible(page, 'nobody found')
-    await page.setViewportSize({ width: 360, height: 740 })
-    await assertAccessible(page, 'small', { coloursAreKnown: true })
-    await page.setViewportSize({ width: 1280, height: 720 })
   })
 
   test('shows what went wrong, and tries again', async () => {
@@ -143,10 +140,8 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
   })
 
   test('is done on a phone, by touch', async () => {
-    const small = { viewport: { width: 360, height: 740 }, hasTouch: true }
-    const { page } = await sitDown(browser, shop, client, small)
-    await page.goto('/console/keys')
-    await settled(page)
+    await page.setViewportSize({ width: 360, height: 740 })
+    await goTo(page, '/keys')
     const field = page.getByLabel(label)
     await field.fill(email)
     await page.getByRole('button', { name: 'Find the person' }).tap()
