@@ -4,7 +4,7 @@ import { openConsole } from '../support/console.ts'
 import { anHourAgo, startShop, visit } from '../support/shop.ts'
 import { noBrowser, openBrowser, settled, sitDown } from './browser.ts'
 
-const sessions = 8
+const sessions = 6
 const eventsPerSession = 100
 
 describe('a data subject with a long story, in a browser', { skip: noBrowser }, async () => {
@@ -38,7 +38,7 @@ describe('a data subject with a long story, in a browser', { skip: noBrowser }, 
     const end = page.getByText('That is all there is.')
     while ((await end.count()) === 0 || !(await end.isVisible()) || !(await atBottom())) {
       for (const time of await page.locator('.event-line time').evaluateAll(datetimes)) seen.add(String(time))
-      await page.mouse.wheel(0, 700)
+      await page.mouse.wheel(0, 1_000)
       await page.evaluate(() => new Promise(requestAnimationFrame))
     }
     for (const time of await page.locator('.event-line time').evaluateAll(datetimes)) seen.add(String(time))
