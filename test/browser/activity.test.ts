@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
-import { assertAccessible } from './accessible.ts'
 import { goTo, Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
 
 describe('the activity in a browser', { skip: noBrowser }, async () => {
@@ -40,8 +39,6 @@ describe('the activity in a browser', { skip: noBrowser }, async () => {
       .getByRole('row', { name: /^Key created/ })
       .first()
       .waitFor()
-    await settled(page)
-    await assertAccessible(page, 'activity')
   })
 
   test('is exported as it was narrowed', async () => {

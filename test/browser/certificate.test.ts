@@ -11,8 +11,15 @@ import { goTo, Keyboard, noBrowser, openBrowser, settled, sitDown } from './brow
 
 describe('the certificate of an erasure in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
-  await shop.ingest([...visit('anna', { events: 3 }), ...visit('ben', { events: 2 }), ...visit('carla')])
+  const env = { LETHE_LIMIT_ERASURE: '3/hour' }
+  const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'], env })
+  await shop.ingest([
+    ...visit('anna', { events: 3 }),
+    ...visit('ben', { events: 2 }),
+    ...visit('carla'),
+    ...visit('dora'),
+    ...visit('emil'),
+  ])
   const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
   const browser = await openBrowser({ after })
   const seat = await sitDown(browser, shop, client)
@@ -23,7 +30,6 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
   test('is empty as long as nobody was erased, and says how to begin', async () => {
     await page.goto('/console/erasures')
     await page.getByText('Nobody has been erased yet').waitFor()
-    await assertAccessible(page, 'no erasures')
     await goTo(page, '/erasures/0')
     await page.getByText('This is not there').waitFor()
     await goTo(page, '/erasures/0,x')
@@ -102,7 +108,6 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     const rows = page.getByRole('row')
     await rows.nth(2).waitFor()
     assert.match(await rows.nth(1).innerText(), /^No\. 1\b[\s\S]*shop[\s\S]*key-2/)
-    await assertAccessible(page, 'erasures')
     await hands.press('No. 1')
     await page.getByText('Scrubbed.').waitFor()
   })
@@ -135,22 +140,18 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     assert.deepEqual(seat.complaints, [])
   })
 
-  test('is for as many as a member may erase, and the dialog says before how many that are', async (t) => {
-    const env = { LETHE_LIMIT_ERASURE: '2/hour' }
-    const own = await startShop(t, { scopes: ['analytics:view'], env })
-    await own.ingest(['anna', 'ben', 'carla'].flatMap((id) => visit(id)))
-    const { page } = await sitDown(browser, own, await openConsole(own, own.organisationId))
-    await page.goto('/console/settings')
-    for (const id of ['anna', 'ben', 'carla']) {
+  test('is for as many as a member may erase, and the dialog says before how many that are', async () => {
+    await page.emulateMedia({ media: 'screen' })
+    for (const id of ['carla', 'dora', 'emil']) {
       await goTo(page, `/trackers/shop/subjects/${id}`)
       await page.getByRole('button', { name: 'Erase' }).click()
-      if (id !== 'anna') await page.getByText(`You can erase ${id === 'ben' ? 1 : 0} more until`).waitFor()
+      if (id !== 'carla') await page.getByText(`You can erase ${id === 'dora' ? 1 : 0} more until`).waitFor()
       await page.getByLabel(/^Type the id/).fill(id)
       await page.getByRole('button', { name: 'Erase for good' }).click()
-      if (id !== 'carla') await page.getByText('1 event in 1 session').waitFor()
+      if (id !== 'emil') await page.getByText('1 event in 1 session').waitFor()
     }
     await page.getByText('You have used up your erasures').waitFor()
-    const view = { organisationId: own.organisationId, trackerId: 'shop', since: 0 }
-    assert.notEqual(await own.services.subjects.read(view, 'carla'), null)
+    const view = { organisationId: shop.organisationId, trackerId: 'shop', since: 0 }
+    assert.notEqual(await shop.services.subjects.read(view, 'emil'), null)
   })
 })

@@ -24,7 +24,7 @@ describe('every page of the console', { skip: noBrowser }, async () => {
   await addMember(shop, organisationId)
   const nobody = await openConsole(shop, await shop.createOrganisation())
   const browser = await openBrowser({ after })
-  const seat = await sitDown(browser, shop, client)
+  const seat = await sitDown(browser, shop, client, { hasTouch: true })
   const empty = await sitDown(browser, shop, nobody)
   for (const { page } of [seat, empty]) {
     await page.goto('/console/members')
@@ -51,7 +51,16 @@ describe('every page of the console', { skip: noBrowser }, async () => {
 
   // The others are looked at where they are tested, with more on them.
   test('for members is accessible in light and dark', async () => {
-    for (const path of ['/trackers', '/trackers/shop/subjects/anna', '/members', '/search', '/nothing']) {
+    for (const path of [
+      '/trackers',
+      '/trackers/shop/subjects/anna',
+      '/erasures',
+      '/activity',
+      '/members',
+      '/settings',
+      '/search',
+      '/nothing',
+    ]) {
       await assertAccessible(await open(path), path)
     }
   })
@@ -61,6 +70,7 @@ describe('every page of the console', { skip: noBrowser }, async () => {
       '/trackers',
       '/keys',
       '/activity?request=none',
+      '/batches',
       '/trackers/shop',
       '/trackers/shop/subjects/anna',
     ]) {
@@ -117,18 +127,15 @@ describe('every page of the console', { skip: noBrowser }, async () => {
   })
 
   test('has a menu on a small screen, and is accessible there', async () => {
-    const { page } = await sitDown(browser, shop, client, {
-      viewport: { width: 360, height: 740 },
-      hasTouch: true,
-    })
-    await page.goto('/console/erasures/0')
-    await settled(page)
+    const page = await open('/erasures/0')
+    await page.setViewportSize({ width: 360, height: 740 })
     await assertAccessible(page, 'small', { coloursAreKnown: true })
     await page.getByRole('button', { name: /^Account: / }).tap()
     await assertAccessible(page, 'small, with the menu', { coloursAreKnown: true })
     await page.getByRole('navigation', { name: 'More' }).getByRole('link', { name: 'Members' }).tap()
     await page.getByRole('heading', { name: 'Members', level: 1 }).waitFor()
     await page.getByRole('navigation', { name: 'More' }).waitFor({ state: 'hidden' })
+    await page.setViewportSize({ width: 1280, height: 720 })
   })
 
   test('remembers the colours one chose, and begins with them', async () => {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
-import { assertAccessible } from './accessible.ts'
 import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
 
 const dayMs = 86_400_000
@@ -24,8 +23,6 @@ describe('the settings in a browser', { skip: noBrowser }, async () => {
     await hands.press('What starter would hide')
     await page.getByText('1 data subject, at most 1 session and 2 events').waitFor()
     assert.equal(await page.getByText('would hide nothing').count(), 2)
-    await settled(page)
-    await assertAccessible(page, 'settings')
   })
 
   test('give the organisation another name, which is then everywhere', async () => {
