@@ -33,7 +33,7 @@ const alone = [
 const shared: Record<string, number> = {
   'test/robustness': 3,
   'test/storage': 4,
-  'test/browser': 3,
+  'test/browser': 2,
   'test/{client,console}': 2,
   'test/{examples,guides,secrets}': 2,
   'test/cli': 3,
