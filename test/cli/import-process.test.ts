@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { type CommandLine, jsonLines, onlyJson } from '../support/command-line.ts'
+import { inStore, shop } from '../support/filled-store.ts'
 import { event, eventsOf, ndjson, recordOf, withShop, write } from '../support/import-shop.ts'
 import { importShop, peakOf } from '../support/peak-memory.ts'
 import { until } from '../support/until.ts'
@@ -27,42 +28,33 @@ describe('lethe import of what is compressed', { concurrency: true }, () => {
     assert.partialDeepStrictEqual(summary, { lines: 5, badLines: 0, rows: 5, events: 4 })
   })
 
-  const count = 1_500
-
-  for (const [format, compress] of Object.entries({ gzip: gzipSync, zstd: zstdCompressSync })) {
-    it(`keeps and tells what it read before ${format} broke off, and fails with one line`, async (t) => {
-      const cli = await withShop(t)
-      const whole = compress(events(count))
-      const file = write(cli, 'broken', whole.subarray(0, whole.length - 100))
-      const { code, stdout, stderr } = await cli.run([...importShop, file])
-      assert.equal(code, 1)
-      assert.equal(stderr, `error: Cannot read ${file}: the compressed data breaks off.\n`)
-      const [summary] = jsonLines(stdout)
-      assert.partialDeepStrictEqual(summary, { badLines: 0 })
-      const stored = (await recordOf(cli))?.counts.events
-      assert.equal(stored, summary?.events)
-      assert.ok(stored && stored > count / 5 && stored < count, `${stored} events`)
-      const again = write(cli, 'whole', whole)
-      assert.partialDeepStrictEqual(onlyJson(await cli.run([...importShop, again])), {
-        events: count - stored,
-      })
-    })
-  }
+  it('keeps and tells what it read before a file broke off, and fails with one line', async (t) => {
+    const cli = await withShop(t)
+    const count = 1_500
+    const whole = gzipSync(events(count))
+    const file = write(cli, 'broken', whole.subarray(0, whole.length - 100))
+    const { code, stdout, stderr } = await cli.run([...importShop, file])
+    assert.equal(code, 1)
+    assert.equal(stderr, `error: Cannot read ${file}: the compressed data breaks off.\n`)
+    const [summary] = jsonLines(stdout)
+    assert.partialDeepStrictEqual(summary, { badLines: 0 })
+    const stored = (await recordOf(cli))?.counts.events
+    assert.equal(stored, summary?.events)
+    assert.ok(stored && stored > count / 5 && stored < count, `${stored} events`)
+  })
 })
 
 describe('lethe import of lines that are none', () => {
-  it('skips bytes that are no text and lines that are too long, and stores their neighbours', async (t) => {
+  it('skips bytes that are no text and lines that are too long, and reads their neighbours', async (t) => {
     const cli = await withShop(t)
-    const [one, two, three] = ['one', 'two', 'three'].map((eventId) => ndjson(event({ eventId })))
+    const good = ndjson(event())
     const notText = Buffer.from([0x7b, 0xc3, 0x28, 0x0a])
-    const tooLong = ndjson(event({ properties: { text: 'x'.repeat(3 * 1024 * 1024) } }))
-    const bytes = Buffer.concat([one, notText, two, tooLong, three].map((part) => Buffer.from(part ?? '')))
+    const tooLong = ndjson(event({ properties: { text: 'x'.repeat(256 * 1024) } }))
+    const bytes = Buffer.concat([good, notText, good, tooLong, good].map((part) => Buffer.from(part)))
     const file = write(cli, 'odd.ndjson', bytes)
-    const { stdout, stderr } = await cli.run([...importShop, file])
+    const { stdout, stderr } = await cli.run([...importShop, '--dry-run', file])
     assert.equal(stderr, `${file}:2: not UTF-8\n${file}:4: longer than 256 KiB (LETHE_MAX_LINE_KIB)\n`)
-    assert.partialDeepStrictEqual(JSON.parse(stdout), { lines: 5, badLines: 2, events: 3 })
-    const stored = (await eventsOf(cli))?.map(({ eventId }) => eventId)
-    assert.deepEqual(stored?.sort(), ['one', 'three', 'two'])
+    assert.partialDeepStrictEqual(JSON.parse(stdout), { lines: 5, badLines: 2, rows: 3 })
   })
 })
 
@@ -77,7 +69,9 @@ describe('lethe import from a pipe that stays open', { concurrency: true }, () =
       program.type(ndjson(event({ subjectId })))
       // The first one comes while the program still starts.
       const typedAt = performance.now()
-      await until(async () => (await recordOf(cli, subjectId)) !== null, startMs)
+      await inStore(cli.storePath, ({ subjects }) =>
+        until(async () => (await subjects.read(shop, subjectId)) !== null, startMs),
+      )
       const tookMs = performance.now() - typedAt
       assert.ok(subjectId === 'first' || tookMs < 15_000, `it took ${Math.round(tookMs)} ms`)
     }
@@ -92,12 +86,13 @@ describe('lethe import from a pipe that stays open', { concurrency: true }, () =
     assert.equal((await eventsOf(cli, 'third'))?.length, 1)
   })
 
-  it('stops at a bad line with --strict, whoever still writes to it', async (t) => {
+  it('stops at a bad line with --strict, with nothing of the running batch stored, whoever still writes to it', async (t) => {
     const cli = await withShop(t)
     const program = cli.startProgram([...importShop, '--strict', '-'])
     program.type(ndjson(event(), 'bad'))
-    const { code, stderr } = await program.ended
+    const { code, stdout, stderr } = await program.ended
     assert.deepEqual([code, stderr], [1, 'standard input:2: not JSON\n'])
+    assert.partialDeepStrictEqual(JSON.parse(stdout), { lines: 2, badLines: 1, rows: 0, events: 0 })
     assert.equal(await eventsOf(cli), null)
   })
 })
@@ -126,7 +121,7 @@ describe('the memory of lethe import', () => {
     const large = await peakOfReading(cli, writeTimes(cli, 'large', block, 8 * times))
     assert.partialDeepStrictEqual(JSON.parse(large.outcome.stdout), { badLines: 0, rows: 16_000 * times })
     assert.ok(large.peak < small.peak + 25, `${small.peak} MB, then ${large.peak} MB`)
-    const line = writeTimes(cli, 'long', 'x'.repeat(megabyte), 200, `\n${ndjson(event())}`)
+    const line = writeTimes(cli, 'long', 'x'.repeat(megabyte), 130, `\n${ndjson(event())}`)
     const long = await peakOfReading(cli, line)
     assert.partialDeepStrictEqual(JSON.parse(long.outcome.stdout), { lines: 2, badLines: 1, rows: 1 })
     assert.ok(long.peak < small.peak + 100, `${small.peak} MB, then ${long.peak} MB`)
