@@ -12,6 +12,7 @@ import { eraseSubject } from '../../src/operations/subject/erase-subject.ts'
 import { openServices } from '../../src/services.ts'
 import { assertRefused, type CommandLine, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
 import { freshStore } from '../support/fresh-database.ts'
+import { preparedStore } from '../support/prepared-store.ts'
 import { visit } from '../support/shop.ts'
 import { testSecretFile } from '../support/test-keyring.ts'
 
@@ -24,9 +25,15 @@ interface Place {
 
 type Open = (t: TestContext) => Promise<Place>
 
-const onSqlite: Open = async (t) => {
-  const cli = commandLine(t)
+const view = { organisationId: 'acme', trackerId: 'shop', since: earliestInstant }
+
+const withLedger = preparedStore(async (cli) => {
   copyFileSync(testSecretFile(), join(cli.folder, 'lethe.secret'))
+  await makeLedger(cli, `sqlite:${cli.storePath}`)
+})
+
+const onSqlite: Open = async (t) => {
+  const cli = await withLedger(t)
   return placeOf(cli, `sqlite:${cli.storePath}`, async (sql) => {
     const db = new DatabaseSync(cli.storePath)
     db.exec(sql)
@@ -36,7 +43,9 @@ const onSqlite: Open = async (t) => {
 
 const onPostgres: Open = async (t) => {
   const url = await freshStore(t)
-  return placeOf(commandLine(t, url), url, async (sql) => {
+  const cli = commandLine(t, url)
+  await makeLedger(cli, url)
+  return placeOf(cli, url, async (sql) => {
     const client = new Client(url)
     await client.connect()
     await client.query(sql)
@@ -44,10 +53,24 @@ const onPostgres: Open = async (t) => {
   })
 }
 
-async function placeOf(cli: CommandLine, store: string, tamper: Place['tamper']): Promise<Place> {
-  const config = readConfig({ LETHE_STORE: store, LETHE_SECRET_FILE: testSecretFile() })
+/** Makes a store whose ledger has five erasures. */
+async function makeLedger(cli: CommandLine, store: string): Promise<void> {
   await cli.run(['orgs', 'create', '--name', 'Acme', '--id', 'acme'])
   await cli.run(['trackers', 'create', '--org', 'acme', '--name', 'Shop', '--id', 'shop'])
+  await placeOf(cli, store, assert.fail).inStore((services) => erase(services, 5))
+}
+
+async function erase(services: Services, count: number): Promise<void> {
+  const ids = Array.from({ length: count }, (_, number) => `visitor-${number}`)
+  await services.ingest.ingest(
+    ids.flatMap((id) => visit(id)),
+    services.keyring.tombstoneKeys,
+  )
+  for (const id of ids) await eraseSubject(services, view, id)
+}
+
+function placeOf(cli: CommandLine, store: string, tamper: Place['tamper']): Place {
+  const config = readConfig({ LETHE_STORE: store, LETHE_SECRET_FILE: testSecretFile() })
   return {
     cli,
     tamper,
@@ -62,19 +85,12 @@ async function placeOf(cli: CommandLine, store: string, tamper: Place['tamper'])
   }
 }
 
-const view = { organisationId: 'acme', trackerId: 'shop', since: earliestInstant }
-
-/** A ledger of so many erasures, and its checkpoint. */
-function erase({ inStore }: Place, count: number): Promise<string> {
-  return inStore(async (services) => {
-    const ids = Array.from({ length: count }, (_, number) => `visitor-${number}`)
-    await services.ingest.ingest(
-      ids.flatMap((id) => visit(id)),
-      services.keyring.tombstoneKeys,
-    )
-    for (const id of ids) await eraseSubject(services, view, id)
-    return (await readLedger(services, 'acme')).checkpoint
-  })
+/** Notes the checkpoint of a ledger in a file. */
+async function noteCheckpoint({ cli, inStore }: Place): Promise<{ file: string; checkpoint: string }> {
+  const { checkpoint } = await inStore((services) => readLedger(services, 'acme'))
+  const file = join(cli.folder, 'checkpoint')
+  writeFileSync(file, checkpoint)
+  return { file, checkpoint }
 }
 
 for (const [engine, open] of [
@@ -82,9 +98,8 @@ for (const [engine, open] of [
   ['PostgreSQL', onPostgres],
 ] as const) {
   describe(`lethe ledger verify on ${engine}`, { concurrency: true }, () => {
-    it('finds a ledger whole, and nothing of those who were erased', async (t) => {
+    it('finds a ledger whole, and what was changed of it', async (t) => {
       const place = await open(t)
-      await erase(place, 5)
       const { code, stdout } = await place.cli.run(['ledger', 'verify'])
       assert.equal(
         stdout,
@@ -99,75 +114,14 @@ for (const [engine, open] of [
         isSound: true,
         ledgers: [{ orgId: 'acme', size: 5, rootHash: root, checkpoint, ...sound }],
       })
-    })
-
-    const damages: [what: string, sql: string, problem: RegExp][] = [
-      [
-        'a record that was changed',
-        `UPDATE ledger_entries SET record = replace(record, '"events":1', '"events":0') WHERE ledger_index = 2`,
-        /hashes stored with entry 2 /,
-      ],
-      [
-        'a record that is none',
-        `UPDATE ledger_entries SET record = '{}' WHERE ledger_index = 4`,
-        /Entry 4 is not/,
-      ],
-      [
-        'an entry that was taken out',
-        'DELETE FROM ledger_entries WHERE ledger_index = 1',
-        /Entry 1 is missing/,
-      ],
-      [
-        'hashes that were changed',
-        `UPDATE ledger_entries SET edge = (SELECT edge FROM ledger_entries WHERE ledger_index = 0) WHERE ledger_index = 2`,
-        /hashes stored with entry 2 /,
-      ],
-    ]
-    for (const [what, sql, problem] of damages) {
-      it(`finds ${what}`, async (t) => {
-        const place = await open(t)
-        await erase(place, 5)
-        await place.tamper(sql)
-        const outcome = await place.cli.run(['ledger', 'verify', '--json'])
-        const [summary] = jsonLines(outcome.stdout)
-        assert.match(JSON.stringify(summary?.ledgers), problem)
-        assert.equal(summary?.isSound, false)
-        assert.deepEqual([outcome.code, outcome.stderr.includes('1 ledger is damaged')], [1, true])
-      })
-    }
-
-    it('finds that entries were taken off the end, by a checkpoint or a receipt of before', async (t) => {
-      const place = await open(t)
-      const file = join(place.cli.folder, 'checkpoint')
-      writeFileSync(file, await erase(place, 5))
-      assert.equal((await place.cli.run(['ledger', 'verify', '--since', file])).code, 0)
-      const { receipt } = await place.inStore((services) => eraseSubject(services, view, 'visitor-7'))
-      assert.equal((await place.cli.run(['ledger', 'verify', '--since', file])).code, 0)
-      await place.tamper('DELETE FROM ledger_entries WHERE ledger_index >= 3')
-      assert.equal((await place.cli.run(['ledger', 'verify'])).code, 0)
-      for (const text of [null, receipt]) {
-        if (text !== null) writeFileSync(file, text)
-        const { code, stdout } = await place.cli.run(['ledger', 'verify', '--since', file])
-        assert.match(stdout, /has 3 entries, and had [56] when.*rolled back/)
-        assert.equal(code, 1)
-      }
-    })
-
-    it('finds that a ledger was written anew, by a checkpoint of before', async (t) => {
-      const place = await open(t)
-      const file = join(place.cli.folder, 'checkpoint')
-      writeFileSync(file, await erase(place, 3))
-      await place.tamper('DELETE FROM ledger_entries; DELETE FROM tombstones')
-      await erase(place, 4)
-      assert.equal((await place.cli.run(['ledger', 'verify'])).code, 0)
-      const { code, stdout } = await place.cli.run(['ledger', 'verify', '--since', file])
-      assert.match(stdout, /The first 3 entries are not those/)
-      assert.equal(code, 1)
+      await place.tamper('DELETE FROM ledger_entries WHERE ledger_index = 1')
+      const damaged = await place.cli.run(['ledger', 'verify'])
+      assert.match(damaged.stdout, /Entry 1 is missing/)
+      assert.equal(damaged.code, 1)
     })
 
     it('finds data that is older than its tombstone, and lets whoever came back alone', async (t) => {
       const place = await open(t)
-      await erase(place, 4)
       await place.inStore(async ({ ingest, keyring }) => {
         const later = Date.now() + 3_600_000
         await ingest.ingest(visit('visitor-1', { sessionId: 's2', startedAt: later }), keyring.tombstoneKeys)
@@ -184,21 +138,78 @@ for (const [engine, open] of [
         { trackerId: 'shop', subjectId: 'visitor-2', sessions: 1, events: 3 },
       ])
     })
-
-    it('takes no checkpoint of somebody else', async (t) => {
-      const place = await open(t)
-      const file = join(place.cli.folder, 'checkpoint')
-      const checkpoint = await erase(place, 1)
-      for (const [text, reason] of [
-        ['nonsense', /no checkpoint/],
-        [checkpoint.replace('acme', 'other'), /no ledger of this store/],
-        [checkpoint.replace('\n1\n', '\n2\n'), /signed by none/],
-      ] as const) {
-        writeFileSync(file, text)
-        assertRefused(await place.cli.run(['ledger', 'verify', '--since', file]), 1, reason)
-      }
-      assertRefused(await place.cli.run(['ledger', 'verify', '--since', `${file}-none`]), 1, /ENOENT/)
-      assertRefused(await place.cli.run(['ledger', 'verify', '--org', 'nobody']), 1, /no organisation/)
-    })
   })
 }
+
+describe('lethe ledger verify', { concurrency: true }, () => {
+  const damages: [what: string, sql: string, problem: RegExp][] = [
+    [
+      'a record that was changed',
+      `UPDATE ledger_entries SET record = replace(record, '"events":1', '"events":0') WHERE ledger_index = 2`,
+      /hashes stored with entry 2 /,
+    ],
+    [
+      'a record that is none',
+      `UPDATE ledger_entries SET record = '{}' WHERE ledger_index = 4`,
+      /Entry 4 is not/,
+    ],
+    [
+      'hashes that were changed',
+      `UPDATE ledger_entries SET edge = (SELECT edge FROM ledger_entries WHERE ledger_index = 0) WHERE ledger_index = 2`,
+      /hashes stored with entry 2 /,
+    ],
+  ]
+  for (const [what, sql, problem] of damages) {
+    it(`finds ${what}`, async (t) => {
+      const place = await onSqlite(t)
+      await place.tamper(sql)
+      const outcome = await place.cli.run(['ledger', 'verify', '--json'])
+      const [summary] = jsonLines(outcome.stdout)
+      assert.match(JSON.stringify(summary?.ledgers), problem)
+      assert.equal(summary?.isSound, false)
+      assert.deepEqual([outcome.code, outcome.stderr.includes('1 ledger is damaged')], [1, true])
+    })
+  }
+
+  it('finds that entries were taken off the end, by a checkpoint or a receipt of before', async (t) => {
+    const place = await onSqlite(t)
+    const { file } = await noteCheckpoint(place)
+    assert.equal((await place.cli.run(['ledger', 'verify', '--since', file])).code, 0)
+    const { receipt } = await place.inStore((services) => eraseSubject(services, view, 'visitor-7'))
+    assert.equal((await place.cli.run(['ledger', 'verify', '--since', file])).code, 0)
+    await place.tamper('DELETE FROM ledger_entries WHERE ledger_index >= 3')
+    assert.equal((await place.cli.run(['ledger', 'verify'])).code, 0)
+    for (const text of [null, receipt]) {
+      if (text !== null) writeFileSync(file, text)
+      const { code, stdout } = await place.cli.run(['ledger', 'verify', '--since', file])
+      assert.match(stdout, /has 3 entries, and had [56] when.*rolled back/)
+      assert.equal(code, 1)
+    }
+  })
+
+  it('finds that a ledger was written anew, by a checkpoint of before', async (t) => {
+    const place = await onSqlite(t)
+    const { file } = await noteCheckpoint(place)
+    await place.tamper('DELETE FROM ledger_entries; DELETE FROM tombstones')
+    await place.inStore((services) => erase(services, 6))
+    assert.equal((await place.cli.run(['ledger', 'verify'])).code, 0)
+    const { code, stdout } = await place.cli.run(['ledger', 'verify', '--since', file])
+    assert.match(stdout, /The first 5 entries are not those/)
+    assert.equal(code, 1)
+  })
+
+  it('takes no checkpoint of somebody else', async (t) => {
+    const place = await onSqlite(t)
+    const { file, checkpoint } = await noteCheckpoint(place)
+    for (const [text, reason] of [
+      ['nonsense', /no checkpoint/],
+      [checkpoint.replace('acme', 'other'), /no ledger of this store/],
+      [checkpoint.replace('\n5\n', '\n6\n'), /signed by none/],
+    ] as const) {
+      writeFileSync(file, text)
+      assertRefused(await place.cli.run(['ledger', 'verify', '--since', file]), 1, reason)
+    }
+    assertRefused(await place.cli.run(['ledger', 'verify', '--since', `${file}-none`]), 1, /ENOENT/)
+    assertRefused(await place.cli.run(['ledger', 'verify', '--org', 'nobody']), 1, /no organisation/)
+  })
+})
