@@ -1,22 +1,48 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
-import { assertRefused, jsonLines, onlyJson } from '../support/command-line.ts'
+import { after, describe, it, type TestContext } from 'node:test'
+import type { IncomingRow } from '../../src/domain/ingest.ts'
+import type { Scope } from '../../src/domain/scope.ts'
+import { assertRefused, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
 import { emptyStore } from '../support/empty-store.ts'
 import { inReverse } from '../support/in-reverse.ts'
-import { startRemoteShop } from '../support/remote-shop.ts'
+import { type RemoteShop, startRemoteShop } from '../support/remote-shop.ts'
 import { failure, reply, reset, scriptedServer } from '../support/scripted-server.ts'
 import { anHourAgo, visit } from '../support/shop.ts'
 import { testSecretFile } from '../support/test-keyring.ts'
 
 const attributes = { country: 'DE', browser: 'Firefox' }
 
-async function withVisitors(t: TestContext, options: Parameters<typeof startRemoteShop>[1] = {}) {
-  const shop = await startRemoteShop(t, options)
-  const anna = visit('anna', { events: 3, attributes })
-  await shop.ingest([...anna, ...visit('ben', { startedAt: anHourAgo + 60_000 }), ...visit('cleo/🦊')])
-  return shop
+const shop = await startRemoteShop({ after })
+await shop.ingest(visitorsOf('shop'))
+
+function visitorsOf(trackerId: string): IncomingRow[] {
+  const anna = visit('anna', { trackerId, events: 3, attributes })
+  const ben = visit('ben', { trackerId, startedAt: anHourAgo + 60_000 })
+  return [...anna, ...ben, ...visit('cleo/🦊', { trackerId })]
+}
+
+/** A command line in a folder of its own, and a key to the shop, which everybody here only reads. */
+async function withVisitors(t: TestContext, scopes?: readonly Scope[]) {
+  const { key, keyString } = await shop.createKey(shop.organisationId, scopes)
+  const cli = commandLine(t)
+  const env = { LETHE_URL: shop.url, LETHE_API_KEY: keyString }
+  const subjects: RemoteShop['subjects'] = (args, { answers } = {}) =>
+    cli.run(['subjects', ...args], { env, ...(answers && { answers, columns: () => 80 }) })
+  return { cli, env, key: keyString, keyId: key.id, subjects }
+}
+
+/** The same with a tracker of its own, with the same visitors or with others. */
+async function withTracker(t: TestContext, { scopes, rows = visitorsOf }: TrackerOptions = {}) {
+  const tracker = await shop.createTracker(shop.organisationId)
+  await shop.ingest(rows(tracker))
+  return { ...(await withVisitors(t, scopes)), tracker }
+}
+
+interface TrackerOptions {
+  scopes?: readonly Scope[]
+  rows?: (trackerId: string) => IncomingRow[]
 }
 
 const instant = (ms: number) => new Date(ms).toISOString()
@@ -48,17 +74,17 @@ describe('lethe subjects list', { concurrency: true }, () => {
   })
 
   it('stops at a limit and says so, or goes on to the end, page after page', async (t) => {
-    const { subjects, ingest } = await startRemoteShop(t)
     const names = Array.from({ length: 410 }, (_, number) => `v${String(number).padStart(3, '0')}`)
-    await ingest(names.flatMap((id) => visit(id)))
+    const rows = (trackerId: string) => names.flatMap((id) => visit(id, { trackerId }))
+    const { subjects, tracker } = await withTracker(t, { rows })
     const more = 'There are more. Add --limit with a larger number, or --limit all.\n'
-    const usual = await subjects(['list', 'shop', '--json'])
+    const usual = await subjects(['list', tracker, '--json'])
     assert.deepEqual([jsonLines(usual.stdout).length, usual.stderr], [50, more])
-    const some = await subjects(['list', 'shop', '--json', '--limit', '250'])
+    const some = await subjects(['list', tracker, '--json', '--limit', '250'])
     assert.deepEqual([jsonLines(some.stdout).length, some.stderr], [250, more])
-    const exact = await subjects(['list', 'shop', '--json', '--limit', '410'])
+    const exact = await subjects(['list', tracker, '--json', '--limit', '410'])
     assert.deepEqual([jsonLines(exact.stdout).length, exact.stderr], [410, ''])
-    const all = await subjects(['list', 'shop', '--limit', 'all'])
+    const all = await subjects(['list', tracker, '--limit', 'all'])
     assert.deepEqual([all.stdout.split('\n').length, all.stderr], [412, ''])
     assert.equal(all.stdout.match(/SUBJECT/g)?.length, 1)
   })
@@ -102,12 +128,12 @@ describe('lethe subjects show', { concurrency: true }, () => {
   })
 
   it('never hands to the terminal what a visitor may have sent to it', async (t) => {
-    const { subjects, ingest } = await startRemoteShop(t)
     const odd = { '\u001b[2J': '\u001b]0;title\u0007', name: 'abc\u202e', deep: { '\u009b': '\u009b' } }
-    await ingest(visit('evil\u202e', { attributes: odd }))
+    const rows = (trackerId: string) => visit('evil\u202e', { trackerId, attributes: odd })
+    const { subjects, tracker } = await withTracker(t, { rows })
     for (const args of [
-      ['show', 'shop', 'evil\u202e'],
-      ['list', 'shop'],
+      ['show', tracker, 'evil\u202e'],
+      ['list', tracker],
     ]) {
       const { stdout } = await subjects(args)
       assert.doesNotMatch(stdout.replaceAll('\n', ''), /[\p{Cc}\u202e]/u)
@@ -131,32 +157,28 @@ describe('lethe subjects export', { concurrency: true }, () => {
   })
 
   it('writes lines that an import takes as they stand, into a store that then holds the same', async (t) => {
-    const { subjects, ingest, cli } = await withVisitors(t)
     const odd = 'a/b "c" \u{1f98a}'
-    await ingest([
-      ...visit(odd, { sessionId: 's1', events: 3, attributes: { country: 'DE', 'x.y': [1, null] } }),
-      ...visit(odd, {
-        sessionId: 's2',
-        events: 0,
-        startedAt: anHourAgo - 60_000,
-        attributes: { os: 'BeOS' },
-      }),
-    ])
+    const { subjects, cli, tracker } = await withTracker(t, {
+      rows: (trackerId) => [
+        ...visit(odd, { trackerId, events: 3, attributes: { country: 'DE', 'x.y': [1, null] } }),
+        ...visit(odd, {
+          ...{ trackerId, sessionId: 's2', events: 0 },
+          ...{ startedAt: anHourAgo - 60_000, attributes: { os: 'BeOS' } },
+        }),
+      ],
+    })
     const file = join(cli.folder, 'odd.ndjson')
-    await subjects(['export', 'shop', odd, '--format', 'ndjson', '--output', file])
-    const original = (await subjects(['export', 'shop', odd])).stdout
+    await subjects(['export', tracker, odd, '--format', 'ndjson', '--output', file])
+    const original = (await subjects(['export', tracker, odd])).stdout
 
     const lifetime = inReverse(t)
     const env = { LETHE_STORE: await emptyStore(lifetime), LETHE_SECRET_FILE: testSecretFile() }
     const other = await startRemoteShop(lifetime, { env })
+    await other.createTracker(other.organisationId, tracker)
     const imported = onlyJson(await cli.run(['import', file, '--json'], { env }))
     assert.partialDeepStrictEqual(imported, { lines: 6, badLines: 0, subjects: 1, sessions: 2, events: 3 })
-    assert.equal((await other.subjects(['export', 'shop', odd])).stdout, original)
-    const again = onlyJson(await cli.run(['import', file, '--json'], { env }))
-    assert.partialDeepStrictEqual(again, { badLines: 0, subjects: 0, sessions: 0, events: 0 })
-
-    await subjects(['erase', 'shop', odd, '--yes'])
-    const back = await other.subjects(['export', 'shop', odd, '--format', 'ndjson'])
+    assert.equal((await other.subjects(['export', tracker, odd])).stdout, original)
+    const back = await other.subjects(['export', tracker, odd, '--format', 'ndjson'])
     assert.equal(back.stdout, readFileSync(file, 'utf8'))
   })
 
@@ -182,14 +204,14 @@ describe('lethe subjects export', { concurrency: true }, () => {
   })
 
   it('writes nothing at all when it cannot write everything', async (t) => {
-    const { subjects, cli } = await withVisitors(t)
+    const { subjects, cli, key } = await withVisitors(t)
     const file = join(cli.folder, 'nobody.json')
     assertRefused(await subjects(['export', 'shop', 'nobody', '--output', file]), 1, /does not exist/)
     assertRefused(await subjects(['export', 'shop', 'nobody']), 1, /does not exist/)
     const half = '{"data":{"trackerId":"shop","subjectId":"anna","sessions":[{"sessionId":"s"}'
     for (const args of [[], ['--output', file]]) {
       const { url } = await scriptedServer(t, reply(200, half))
-      const env = { LETHE_URL: url, LETHE_API_KEY: (await withVisitors(t)).key }
+      const env = { LETHE_URL: url, LETHE_API_KEY: key }
       const outcome = await cli.run(['subjects', 'export', 'shop', 'anna', ...args], { env })
       assertRefused(outcome, 1, /breaks off|not the shape/)
     }
@@ -219,12 +241,12 @@ function onlyJsonText(text: string): { subject: object; sessions: object[]; even
 
 describe('lethe subjects erase', { concurrency: true }, () => {
   it('shows what will go, wants the id typed, and tells what went', async (t) => {
-    const { subjects } = await withVisitors(t)
-    const { code, stdout, stderr, asked } = await subjects(['erase', 'shop', 'anna'], { answers: ['anna'] })
+    const { subjects, tracker } = await withTracker(t)
+    const { code, stdout, stderr, asked } = await subjects(['erase', tracker, 'anna'], { answers: ['anna'] })
     assert.deepEqual([code, stdout], [0, 'Erased anna: 1 session and 3 events.\n'])
     assert.match(stderr, /^Subject {5}anna\n(.*\n)*Events {6}3\n/)
     assert.deepEqual(asked, ['It cannot be undone. Type the id of the data subject to erase it: '])
-    assertRefused(await subjects(['show', 'shop', 'anna']), 1, /does not exist/)
+    assertRefused(await subjects(['show', tracker, 'anna']), 1, /does not exist/)
   })
 
   it('erases nothing when something else is typed', async (t) => {
@@ -244,13 +266,13 @@ describe('lethe subjects erase', { concurrency: true }, () => {
   })
 
   it('asks nothing with --yes, and says when there was nothing to erase', async (t) => {
-    const { subjects } = await withVisitors(t, { scopes: ['analytics:delete-data'] })
-    const first = onlyJson(await subjects(['erase', 'shop', 'anna', '--yes', '--json']))
+    const { subjects, tracker } = await withTracker(t, { scopes: ['analytics:delete-data'] })
+    const first = onlyJson(await subjects(['erase', tracker, 'anna', '--yes', '--json']))
     assert.partialDeepStrictEqual(first, {
       ...{ subjectId: 'anna', alreadyErased: false, countsKnown: true },
       counts: { sessions: 1, events: 3 },
     })
-    const again = await subjects(['erase', 'shop', 'anna', '--yes'])
+    const again = await subjects(['erase', tracker, 'anna', '--yes'])
     assert.equal(again.stdout, 'anna held no data: erased before, aged out, or never seen.\n')
   })
 
@@ -258,14 +280,14 @@ describe('lethe subjects erase', { concurrency: true }, () => {
     const seeing = await withVisitors(t)
     const absent = await seeing.subjects(['erase', 'shop', 'nobody'], { answers: ['nobody'] })
     assert.match(absent.stderr, /^Nothing is stored about this data subject\.\n$/)
-    const blind = await withVisitors(t, { scopes: ['analytics:delete-data'] })
-    const unseen = await blind.subjects(['erase', 'shop', 'anna'], { answers: ['anna'] })
+    const blind = await withTracker(t, { scopes: ['analytics:delete-data'] })
+    const unseen = await blind.subjects(['erase', blind.tracker, 'anna'], { answers: ['anna'] })
     assert.match(unseen.stderr, /^What will go cannot be shown: this key may erase, but not read\.\n$/)
     assert.match(unseen.stdout, /^Erased anna/)
   })
 
   it('erases nothing with --dry-run', async (t) => {
-    const { subjects } = await withVisitors(t, { scopes: ['analytics:view'] })
+    const { subjects } = await withVisitors(t, ['analytics:view'])
     const { stdout } = await subjects(['erase', 'shop', 'anna', '--dry-run'])
     assert.match(stdout, /Events {6}3\n(.*\n)*Nothing was erased\.\n$/)
     assert.deepEqual(onlyJson(await subjects(['erase', 'shop', 'anna', '--dry-run', '--json'])), {
@@ -287,16 +309,8 @@ describe('what goes wrong comes with what to do about it:', { concurrency: true 
   it('no address, no key, as wrong usage', async (t) => {
     const { cli, env } = await withVisitors(t)
     const { LETHE_URL, LETHE_API_KEY } = env
-    assertRefused(
-      await cli.run(list, { env: { LETHE_API_KEY: LETHE_API_KEY ?? '' } }),
-      2,
-      /LETHE_URL is not set\. Set it/,
-    )
-    assertRefused(
-      await cli.run(list, { env: { LETHE_URL: LETHE_URL ?? '' } }),
-      2,
-      /LETHE_API_KEY is not set\. Set it/,
-    )
+    assertRefused(await cli.run(list, { env: { LETHE_API_KEY } }), 2, /LETHE_URL is not set\. Set it/)
+    assertRefused(await cli.run(list, { env: { LETHE_URL } }), 2, /LETHE_API_KEY is not set\. Set it/)
     assertRefused(
       await cli.run(list, { env: { ...env, LETHE_URL: 'shop.example' } }),
       2,
@@ -304,26 +318,25 @@ describe('what goes wrong comes with what to do about it:', { concurrency: true 
     )
     const damaged = await cli.run(list, { env: { ...env, LETHE_API_KEY: `${LETHE_API_KEY}x` } })
     assertRefused(damaged, 2, /LETHE_API_KEY is something else; it takes the whole string/)
-    assert.equal(damaged.stderr.includes(LETHE_API_KEY ?? 'no key'), false)
+    assert.equal(damaged.stderr.includes(LETHE_API_KEY), false)
   })
 
   it('nobody listens', async (t) => {
-    const shop = await withVisitors(t)
-    await shop.stop()
+    const closed = await startRemoteShop(t)
+    await closed.stop()
     assertRefused(
-      await shop.subjects(['list', 'shop']),
+      await closed.subjects(['list', 'shop']),
       1,
       /Nothing listens at http:.*lethe serve.*LETHE_URL/,
     )
   })
 
   it('the key is revoked, lacks a scope, or sees no such tracker', async (t) => {
-    const { subjects, keyId, cli, env, createKey, organisationId, services } = await withVisitors(t)
+    const { subjects, keyId } = await withVisitors(t)
     assertRefused(await subjects(['list', 'nowhere']), 1, /does not exist.*Check the ids/)
-    const { keyString } = await createKey(organisationId, ['analytics:delete-data'])
-    const blind = { ...env, LETHE_API_KEY: keyString }
-    assertRefused(await cli.run(list, { env: blind }), 1, /analytics:view.*LETHE_API_KEY.*keys create/)
-    await services.apiKeys.revoke(keyId, Date.now())
+    const blind = await withVisitors(t, ['analytics:delete-data'])
+    assertRefused(await blind.subjects(['list', 'shop']), 1, /analytics:view.*LETHE_API_KEY.*keys create/)
+    await shop.services.apiKeys.revoke(keyId, Date.now())
     assertRefused(await subjects(['list', 'shop']), 1, /does not accept the key in LETHE_API_KEY.*keys list/)
   })
 
