@@ -41,13 +41,14 @@ describe('the maintenance of lethe serve', { concurrency: true }, () => {
       visit('visitor-both', 200),
       visit('visitor-both', 1),
     ])
-    const server = await startServe(cli, { LETHE_SWEEP_SECONDS: '1', LETHE_SCRUB_HOUR: 'off' })
-    await server.waitFor('stdout', /"msg":"swept"/)
+    const env = { LETHE_SWEEP_SECONDS: '1', LETHE_SCRUB_HOUR: 'off' }
+    const service = await startTestService(t, { LETHE_STORE: `sqlite:${cli.storePath}`, ...env })
+    const sweeps = () => service.logged.filter((line) => line.includes('"msg":"swept"')).length
+    await until(() => sweeps() === 1)
     await inStore(cli.storePath, ({ ingest }) => ingest.ingest([visit('visitor-late', 400)], testKeys))
-    await server.waitFor('stdout', /"msg":"swept".*\n(.*\n)*.*"msg":"swept".*\n/)
-    server.kill('SIGTERM')
-    const { code, stdout, stderr } = await server.ended
-    assert.deepEqual([code, stderr], [0, ''])
+    await until(() => sweeps() === 2)
+    await service.stop()
+    const stdout = `${service.logged.join('\n')}\n`
     const [first, second, ...others] = linesOf(stdout, 'swept')
     assert.deepEqual(others, [])
     assert.partialDeepStrictEqual(first, { subjects: 1, sessions: 2, events: 2 })

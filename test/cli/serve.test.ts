@@ -6,8 +6,6 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as passTime } from 'node:timers/promises'
 import { echoMs } from '../../src/cli/on-stop-signal.ts'
-import { readConfig } from '../../src/config.ts'
-import { openServices } from '../../src/services.ts'
 import {
   type ApiAnswer,
   assertRefused,
@@ -20,8 +18,10 @@ import {
   startServe,
   textOf,
 } from '../support/command-line.ts'
-import { always } from '../support/rows.ts'
+import { inStore, shop } from '../support/filled-store.ts'
 import { startTestService } from '../support/service.ts'
+import { visit } from '../support/shop.ts'
+import { testKeys } from '../support/test-keyring.ts'
 
 const roomyBudgets = { LETHE_LIMIT_IP: '1000000/day', LETHE_LIMIT_KEY: '500000/day' }
 
@@ -132,7 +132,7 @@ describe('a change by the command line', () => {
     const strings = [key]
     assert.equal(await statusOf(key), 404, 'the key holds; the subject is not there')
 
-    const rotations = 5
+    const rotations = 2
     for (let round = 0; round < rotations; round++) {
       const rotated = onlyJson(await cli.run(['keys', 'rotate', keyId, '--yes', '--json']))
       const [old = '', next] = [strings.at(-1), textOf(rotated, 'key')]
@@ -200,16 +200,13 @@ describe('a server that is told to stop', { concurrency: true }, () => {
   }
 
   async function count(cli: CommandLine): Promise<unknown> {
-    const services = await openServices(readConfig({ LETHE_STORE: `sqlite:${cli.storePath}` }))
-    const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
-    const subject = await services.subjects.read(tracker, 'busy')
-    await services.close()
+    const subject = await inStore(cli.storePath, async ({ subjects }) => subjects.read(shop, 'busy'))
     return subject?.counts.events ?? null
   }
 
   it('finishes a running erasure, answers it, and ends with exit code 0', async (t) => {
     const { cli, key } = await withShop(t)
-    await importBusy(cli, eventCount)
+    await addBusy(cli, eventCount)
     const server = await startServe(cli, roomyBudgets)
     assert.doesNotMatch(server.stdout(), /made a new/, 'the store and its secret were there')
     const { answer, release } = await beginErasure(cli, server, key)
@@ -228,7 +225,7 @@ describe('a server that is told to stop', { concurrency: true }, () => {
 
   it('ends immediately on a second signal, and the subject is whole', async (t) => {
     const { cli, key } = await withShop(t)
-    await importBusy(cli, 100)
+    await addBusy(cli, 100)
     const server = await startServe(cli, roomyBudgets)
     const { answer, release } = await beginErasure(cli, server, key)
     server.kill('SIGTERM')
@@ -254,22 +251,8 @@ async function endedWithin(program: RunningProgram, ms: number) {
 }
 
 /** Gives the shop the subject `busy` with so many events. */
-async function importBusy(cli: CommandLine, events: number): Promise<void> {
-  const now = Date.now()
-  const lines = Array.from({ length: events }, (_, index) =>
-    JSON.stringify({
-      type: 'event',
-      subjectId: 'busy',
-      sessionId: `session-${index % 50}`,
-      eventId: `event-${index}`,
-      name: 'pageview',
-      occurredAt: new Date(now - index * 1_000).toISOString(),
-    }),
-  )
-  const file = join(cli.folder, 'busy.ndjson')
-  writeFileSync(file, lines.join('\n'))
-  const imported = onlyJson(await cli.run(['import', '--tracker', 'shop', '--json', file]))
-  assert.partialDeepStrictEqual(imported, { events, subjects: 1 })
+async function addBusy(cli: CommandLine, events: number): Promise<void> {
+  await inStore(cli.storePath, ({ ingest }) => ingest.ingest(visit('busy', { events }), testKeys))
 }
 
 function execute(path: string, sql: string): void {
