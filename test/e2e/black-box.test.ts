@@ -5,6 +5,7 @@ import {
   commandLine,
   jsonLines,
   onlyJson,
+  programPath,
   sourcePath,
   startServe,
   textOf,
@@ -47,7 +48,9 @@ function items(data: Record<string, unknown>, plural: string): Record<string, un
 describe('Lethe from outside', () => {
   it('is set up, filled, read and made to forget by nothing but its program and its API', async (t) => {
     const lifetime = inReverse(t)
-    const cli = commandLine(lifetime, await emptyStore(lifetime), sourcePath)
+    const store = await emptyStore(lifetime)
+    // A clone runs its sources; that is shown once, on the embedded store.
+    const cli = commandLine(lifetime, store, store.startsWith('sqlite:') ? sourcePath : programPath)
     const server = await startServe(cli)
 
     const organisation = onlyJson(
