@@ -50,16 +50,7 @@ describe('lethe copy', { concurrency: 4 }, () => {
     assert.deepEqual(await rowsAt(to), await rowsAt(from))
   })
 
-  it('finds nothing missing the second time, compares both, and says so', async (t) => {
-    const { cli, copy } = await withFullStore(t)
-    const first = onlyJson(await cli.run([...copy, '--json']))
-    const { code, stdout } = await cli.run(copy)
-    assert.equal(code, 0)
-    assert.match(stdout, /\nNothing was copied; both stores hold the same\.\n$/)
-    assert.deepEqual(onlyJson(await cli.run([...copy, '--json'])), { ...first, copiedRows: 0 })
-  })
-
-  it('tells scripts what was copied, and the figures of every table on both sides', async (t) => {
+  it('tells scripts what was copied, and the figures of every table on both sides; the second time finds nothing missing', async (t) => {
     const { cli, from, copy } = await withFullStore(t)
     const result = onlyJson(await cli.run([...copy, '--json']))
     const rows = await rowsAt(from)
@@ -78,6 +69,9 @@ describe('lethe copy', { concurrency: 4 }, () => {
       target: { isDue: true },
       isSame: true,
     })
+    const again = await cli.run(copy)
+    assert.equal(again.code, 0)
+    assert.match(again.stdout, /\nNothing was copied; both stores hold the same\.\n$/)
   })
 
   it('refuses a target that holds something else, and changes nothing there', async (t) => {
