@@ -12,17 +12,14 @@ const longest = [
   'test/http/on-postgres.test.ts',
   'test/robustness/kill/kill.test.ts',
   'test/guides/one-machine.test.ts',
-  'test/cli/{copy,import}-process.test.ts',
-  'test/cli/{import,quickstart,serve,serve-maintenance,subjects-batch}.test.ts',
   'test/client/packed.test.ts',
 ]
 
 /** The same for those that change their process for good, or measure it. */
 const alone = [
   'test/bin/*.test.ts',
-  'test/cli/young-generation.test.ts',
   'test/client/export-memory.test.ts',
-  'test/e2e/*.test.ts',
+  'test/e2e/on-postgres.test.ts',
   'test/http/retention.test.ts',
   'test/limiter/{memory-limiter,redis-faults}.test.ts',
   'test/robustness/fuzz/*.test.ts',
@@ -36,7 +33,7 @@ const shared: Record<string, number> = {
   'test/browser': 2,
   'test/{client,console}': 2,
   'test/{examples,guides,secrets}': 2,
-  'test/cli': 3,
+  'test/{cli,e2e}': 4,
   'test/{limiter,maintenance,metrics}': 2,
   'test/http': 4,
   test: 4,
