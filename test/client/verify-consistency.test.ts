@@ -51,8 +51,8 @@ describe('a checkpoint', () => {
 })
 
 describe('a consistency proof', () => {
-  it('shows of every two ledgers of up to 40 entries that the smaller is the beginning of the larger', async () => {
-    const checkpoints = Array.from({ length: leaves.length + 1 }, (_, size) => checkpoint(size))
+  it('shows of every two ledgers of up to 17 entries that the smaller is the beginning of the larger', async () => {
+    const checkpoints = Array.from({ length: 17 + 1 }, (_, size) => checkpoint(size))
     for (const [size, to] of checkpoints.entries()) {
       const verified = checkpoints.slice(0, size + 1).map(async (older, from) => {
         const claim = { from: from % 2 === 0 ? older : head(from), to, proof: proof(from, size) }

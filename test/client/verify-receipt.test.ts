@@ -108,10 +108,10 @@ describe('a receipt', () => {
     assert.equal(isSubjectProven, true)
   })
 
-  it('verifies in a ledger of every size up to 17, and of those around 32, at every place', async () => {
-    const ledger = erasures(33)
+  it('verifies in a ledger of every size up to 9, and of those around 16, at every place', async () => {
+    const ledger = erasures(17)
     const leaves = ledger.map((each) => Buffer.from(recordOf(each)))
-    for (const size of [...Array.from({ length: 17 }, (_, i) => i + 1), 31, 32, 33]) {
+    for (const size of [...Array.from({ length: 9 }, (_, i) => i + 1), 15, 16, 17]) {
       const tree = leaves.slice(0, size)
       const checkpoint = checkpointOf(origin, tree, [signer])
       const verified = ledger.slice(0, size).map(async ({ nonce, trackerId, subjectId }, index) => {
@@ -124,12 +124,12 @@ describe('a receipt', () => {
     }
   })
 
-  it('fails with any one bit of it flipped', async () => {
+  it('fails with a bit of any byte of it flipped', async () => {
     const bytes = Buffer.from(receipt)
     const options = { verifierKeys, trackerId: 'shop', subjectId: 'visitor-4' }
-    const flipped = Array.from({ length: bytes.length * 8 }, (_, bit) => {
+    const flipped = Array.from(bytes, (byte, i) => {
       const copy = Buffer.from(bytes)
-      copy[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+      copy[i] = byte ^ (1 << (i & 7))
       return copy.toString()
     })
     await Promise.all(
