@@ -3,9 +3,11 @@ import { after, describe, test } from 'node:test'
 import { createTracker } from '../../src/operations/tracker/create-tracker.ts'
 import { dataOf, errorOf, isObject, listIn, textIn } from '../support/answers.ts'
 import { addMember, openConsole, password, visitor } from '../support/console.ts'
+import { scryptOnce } from '../support/scrypt-once.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
+scryptOnce(16)
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const { organisationId } = shop
 await shop.ingest(visit('anna'))

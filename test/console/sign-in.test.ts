@@ -11,7 +11,7 @@ import { scryptOnce } from '../support/scrypt-once.ts'
 import { type Lifetime, startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-scryptOnce()
+scryptOnce(16)
 const service = await startTestService({ after })
 const organisationId = await service.createOrganisation('acme')
 
@@ -293,10 +293,8 @@ describe('attempts to sign in', () => {
 
   test('of strangers elsewhere do not keep a member out', async (t) => {
     const { attempt } = await guardedService(t)
-    for (let address = 1; address <= 9; address++) {
-      for (let i = 0; i < 10; i++) errorOf(await attempt(`198.51.100.${address}`, 'wrong'), 'unauthorized')
-      errorOf(await attempt(`198.51.100.${address}`, password), 'rate_limited')
-    }
+    for (let i = 0; i < 10; i++) errorOf(await attempt('198.51.100.1', 'wrong'), 'unauthorized')
+    errorOf(await attempt('198.51.100.1', password), 'rate_limited')
     dataOf(await attempt('203.0.113.7', password))
   })
 

@@ -5,9 +5,10 @@ type Derived = (error: Error | null, key: Buffer) => void
 
 /**
  * To hash a password takes long, on purpose; with the same salt it gives always the same. From now on this process does it once for
- * each, by the same function, for tests that try the same password again and again.
+ * each, by the same function, for tests that try the same password again and again. Where no other process reads the hashes, a low `cost`
+ * will do.
  */
-export function scryptOnce(): void {
+export function scryptOnce(cost?: number): void {
   const { scrypt } = crypto
   const derived = new Map<string, Promise<Buffer>>()
   Object.assign(crypto, {
@@ -16,7 +17,8 @@ export function scryptOnce(): void {
       const deriving =
         derived.get(input) ??
         new Promise<Buffer>((resolve, reject) => {
-          scrypt(password, salt, length, options, (error, key) => (error ? reject(error) : resolve(key)))
+          const quick = { ...options, N: cost ?? options.N }
+          scrypt(password, salt, length, quick, (error, key) => (error ? reject(error) : resolve(key)))
         })
       derived.set(input, deriving)
       deriving.then(
