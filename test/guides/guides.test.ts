@@ -2,8 +2,12 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { blocks, read, root, tableRows } from '../docs/markdown.ts'
+import { deriveOnce } from '../support/derive-once.ts'
 import { runGuide } from './run-guide.ts'
 import { startSampleService } from './sample-service.ts'
+
+// The program runs in this process.
+deriveOnce(1)
 
 const atOnce = [
   'access-request',
