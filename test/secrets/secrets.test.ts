@@ -21,6 +21,11 @@ const passwords = { right: 'right-password-marker', wrong: 'wrong-password-marke
 const attribute = 'attribute-marker'
 const sessionId = 'session-id-marker'
 
+/** Lets a process take little time for each password. */
+const hashesCheaply = `--import=data:text/javascript,${encodeURIComponent(
+  `import { scryptOnce } from '${new URL('../support/scrypt-once.ts', import.meta.url)}'; scryptOnce(16)`,
+)}`
+
 describe('secrets that come in by every way', { skip: noProc }, () => {
   const cli = commandLine({ after })
   let server: RunningProgram & { url: string }
@@ -38,7 +43,7 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
     server = await startRoomyServer(cli, {
       LETHE_LOG_LEVEL: 'trace',
       LETHE_METRICS_PORT: '0',
-      NODE_OPTIONS: `--report-on-signal --report-on-fatalerror --report-directory=${cli.folder}`,
+      NODE_OPTIONS: `--report-on-signal --report-on-fatalerror --report-directory=${cli.folder} ${hashesCheaply}`,
       LETHE_API_KEY: '',
       LETHE_TEST_MARKER: 'environment-marker',
     })
