@@ -7,14 +7,11 @@ import { createKey, startRoomyServer } from '../robustness/kill/server.ts'
 import { buildShopAt } from '../robustness/kill/shop-store.ts'
 import { dataOf } from '../support/answers.ts'
 import { commandLine, onlyJson, type RunningProgram } from '../support/command-line.ts'
-import { deriveOnce } from '../support/derive-once.ts'
 import { openStoreAt } from '../support/empty-store.ts'
 import { freshStore } from '../support/fresh-database.ts'
 import { askRaw } from '../support/raw-http.ts'
 import { subjectPath, visit } from '../support/shop.ts'
 import { assertAbsent } from './markers.ts'
-
-deriveOnce()
 
 /** Ids that some part might write down in a form of its own. */
 const ids = [

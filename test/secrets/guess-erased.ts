@@ -10,20 +10,22 @@ export interface Loot {
 }
 
 /**
- * Whom a thief can tell to have been erased: tries every candidate under every key that could be guessed or was found, with each way of
- * hashing that our sources tell of or that comes to mind, and looks for what comes out among all that was stolen.
+ * Whom a thief can tell to have been erased: tries every candidate under these secrets, or every one that could be guessed or was found,
+ * with each way of hashing that our sources tell of or that comes to mind, and looks for what comes out among all that was stolen.
  */
-export function guessErased(loot: Loot, moreSecrets: readonly Uint8Array[] = []): Set<string> {
+export function guessErased(
+  loot: Loot,
+  secrets: readonly Uint8Array[] = guessedSecrets(loot),
+): Set<string> {
   const found = new Set<string>()
   const haystack = new Set(loot.values.flatMap(beginningsOf))
   const instants = new Set(
     loot.values.flatMap((value) => String(value).match(/\d{4}-\d\d-\d\dT[\d:.]+Z/g) ?? []),
   )
-  const secrets = [...guessedSecrets(loot), ...moreSecrets]
   const keys = new Map(
     secrets
       .flatMap((secret) => [secret, derived(secret, 'tombstones'), derived(secret, 'nonces of receipts')])
-      .map((key) => [key.toString('hex'), key]),
+      .map((key) => [Buffer.from(key).toString('hex'), key]),
   )
   for (const candidate of loot.candidates) {
     for (const trackerId of loot.trackerIds) {
