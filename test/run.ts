@@ -12,7 +12,7 @@ const longest = [
   'test/http/on-postgres.test.ts',
   'test/robustness/kill/kill.test.ts',
   'test/guides/one-machine.test.ts',
-  'test/client/packed.test.ts',
+  'test/client/package.test.ts',
 ]
 
 /** The same for those that change their process for good, or measure it. */
