@@ -16,7 +16,7 @@ import {
 import { createServer } from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
-import { after, before, describe, it, mock } from 'node:test'
+import { after, before, describe, it, mock, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { npmCommand } from '../../bin/launch/child.js'
@@ -203,26 +203,29 @@ describe('the Node to run with', () => {
     assert.equal(existsSync(path.join(cache, 'node-26.0.0-linux-x64')), false)
   })
 
-  it('is refused when it does not run here', { skip: unix }, async () => {
-    await using registry = await serveNode('#!/nowhere/loader\n')
+  /** A package whose Node does not run here, by a script in the place of npm. */
+  const foreign = { version: '26.0.0', packages: { 'linux-x64': { name: 'foreign', integrity: 'sha512-f' } } }
+  const npmOfForeign = () =>
+    path.join(folder({ 'npm-cli.js': installForeign, 'package.json': '{}' }), 'npm-cli.js')
+  const installForeign = `
+    const fs = require('node:fs')
+    fs.mkdirSync('node_modules/foreign/bin', { recursive: true })
+    fs.writeFileSync('node_modules/foreign/bin/node', '#!/nowhere/loader', { mode: 0o755 })`
+
+  it('is refused when it does not run here', { skip: unix }, async (t) => {
+    startNpmBy(t, npmOfForeign())
     const cache = folder()
-    const refused = ensureNode({
-      running: '20.0.0',
-      platform: 'linux',
-      arch: 'x64',
-      cache,
-      pin: registry.pin,
-    })
+    const refused = ensureNode({ running: '20.0.0', platform: 'linux', arch: 'x64', cache, pin: foreign })
     await assert.rejects(refused, {
       message: 'Node 26.0.0 does not run here; install Node 24.15 or newer and try again',
     })
     assert.equal(existsSync(path.join(cache, 'node-26.0.0-linux-x64')), false)
   })
 
-  it('is fetched for another system too, where it cannot be tried', { skip: unix }, async () => {
-    await using registry = await serveNode('#!/nowhere/loader\n')
+  it('is fetched for another system too, where it cannot be tried', { skip: unix }, async (t) => {
+    startNpmBy(t, npmOfForeign())
     const cache = folder()
-    const node = await installNode({ platform: 'linux', arch: 'x64', cache, pin: registry.pin })
+    const node = await installNode({ platform: 'linux', arch: 'x64', cache, pin: foreign })
     assert.ok(existsSync(node))
     await assert.rejects(installNode({ platform: 'aix', arch: 'ppc64', cache }), {
       message: 'there is no package with Node for aix-ppc64',
@@ -251,24 +254,22 @@ describe('bin/node.js', () => {
   const nodeJs = path.join(withBin(folder({ 'package.json': '{"type":"module"}' })), 'bin/node.js')
   const waits = `process.stdout.write('ready'); setInterval(() => {}, 1000);`
 
-  it('ends with the exit code of what it runs', () => {
-    assert.equal(spawnSync(process.execPath, [nodeJs, '-e', 'process.exit(5)']).status, 5)
-  })
-
   it('dies of the signal its child died of', async () => {
     const child = await ready(spawn(process.execPath, [nodeJs, '-e', waits]))
     child.kill('SIGTERM')
     assert.deepEqual(await once(child, 'exit'), [null, 'SIGTERM'])
   })
 
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    it(`passes ${signal} on and waits for the child to finish`, async () => {
-      const handles = `process.on('${signal}', () => setTimeout(() => process.exit(9), 50)); ${waits}`
-      const child = await ready(spawn(process.execPath, [nodeJs, '-e', handles]))
+  it('passes signals on, waits for the child to finish, and ends with its exit code', async () => {
+    const tells = `for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.stdout.write(signal));`
+    const finishes = `process.on('SIGHUP', () => setTimeout(() => process.exit(9), 50));`
+    const child = await ready(spawn(process.execPath, [nodeJs, '-e', tells + finishes + waits]))
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       child.kill(signal)
-      assert.deepEqual(await once(child, 'exit'), [9, null])
-    })
-  }
+      assert.deepEqual(String(await once(child.stdout, 'data')), signal)
+    }
+    assert.deepEqual(await once(child, 'exit'), [9, null])
+  })
 })
 
 describe('bin/lethe.js', () => {
@@ -372,7 +373,17 @@ describe('bin/lethe.js', () => {
   })
 })
 
-async function ready(child: ChildProcess): Promise<ChildProcess> {
+/** Lets this script be npm until the test is over. */
+function startNpmBy(t: TestContext, script: string): void {
+  const before = process.env.npm_execpath
+  process.env.npm_execpath = script
+  t.after(() => {
+    if (before === undefined) delete process.env.npm_execpath
+    else process.env.npm_execpath = before
+  })
+}
+
+async function ready<Child extends ChildProcess>(child: Child): Promise<Child> {
   assert.ok(child.stdout)
   await once(child.stdout, 'data')
   return child
