@@ -13,10 +13,7 @@ export interface Loot {
  * Whom a thief can tell to have been erased: tries every candidate under these secrets, or every one that could be guessed or was found,
  * with each way of hashing that our sources tell of or that comes to mind, and looks for what comes out among all that was stolen.
  */
-export function guessErased(
-  loot: Loot,
-  secrets: readonly Uint8Array[] = guessedSecrets(loot),
-): Set<string> {
+export function guessErased(loot: Loot, secrets: readonly Uint8Array[] = guessedSecrets(loot)): Set<string> {
   const found = new Set<string>()
   const haystack = new Set(loot.values.flatMap(beginningsOf))
   const instants = new Set(
