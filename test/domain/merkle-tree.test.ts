@@ -16,7 +16,7 @@ import {
 } from '../../src/domain/merkle-tree.ts'
 import { consistencyProof, inclusionProof, rootOf } from '../support/make-receipt.ts'
 
-const largest = 36
+const largest = 20
 const records = Array.from({ length: largest }, (_, number) => `entry ${number}`)
 const leaves = records.map((record) => Buffer.from(record))
 
