@@ -66,7 +66,7 @@ describe('verify-receipt-go', { skip: noGo }, async () => {
   })
 
   it('verifies receipts of every place in ledgers of several sizes', async () => {
-    for (const size of [1, 2, 3, 8, 13]) {
+    for (const size of [1, 3, 8]) {
       const all = erasures(size)
       const outcomes = await Promise.all(
         all.map(({ subjectId }, index) => {
@@ -104,9 +104,9 @@ describe('verify-receipt-go', { skip: noGo }, async () => {
     assert.equal((await verify(receipt, ...who)).code, 2)
   })
 
-  it('fails with one bit flipped in any twentieth byte, and any bit in the last three', async () => {
+  it('fails with one bit flipped in any fiftieth byte, and any bit in the last three', async () => {
     const bytes = Buffer.from(receipt)
-    const places = [...bytes.keys()].filter((at) => at % 20 === 0).map((at) => at * 8 + (at % 8))
+    const places = [...bytes.keys()].filter((at) => at % 50 === 0).map((at) => at * 8 + (at % 8))
     const bits = [...places, ...Array.from({ length: 24 }, (_, i) => (bytes.length - 3) * 8 + i)]
     for (let from = 0; from < bits.length; from += 10) {
       const flipped = bits.slice(from, from + 10).map(async (bit) => {
