@@ -6,6 +6,7 @@ import { eraseSubject } from '../../../src/operations/subject/erase-subject.ts'
 import { exportSubject } from '../../../src/operations/subject/export-subject.ts'
 import { eventRow } from '../../support/rows.ts'
 import { testKeys } from '../../support/test-keyring.ts'
+import { until } from '../../support/until.ts'
 import { addTracker, failure, openDeps } from '../fixture.ts'
 
 const { deps, fresh } = openDeps()
@@ -59,10 +60,15 @@ describe('the export of a subject', () => {
   it('is complete though the subject is erased meanwhile', async () => {
     const tracker = await addSubject(450)
     let events = 0
+    let erasing: Promise<unknown> | null = null
     await exportSubject(deps(), tracker, 'anna', commandLine, async (part) => {
-      if (part.kind === 'sessions') await eraseSubject(deps(), tracker, 'anna')
       if (part.kind === 'events') events += part.rows.length
+      if (part.kind !== 'sessions') return
+      // Its answer waits a while for whoever still reads.
+      erasing = eraseSubject(deps(), tracker, 'anna')
+      await until(async () => (await deps().subjects.read(tracker, 'anna')) === null)
     })
+    await erasing
     assert.equal(events, 450)
     await failure('not_found', gather(tracker, 'anna'))
   })
