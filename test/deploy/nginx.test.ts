@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { dataOf, errorOf } from '../support/answers.ts'
 import { addMember, password } from '../support/console.ts'
 import { missing } from '../support/missing.ts'
@@ -16,26 +16,32 @@ const example = readFileSync(new URL('../../deploy/nginx/lethe.conf', import.met
 const skip = missing('nginx') || missing('openssl')
 const env = { PATH: `${process.env.PATH}:/usr/sbin` }
 
-/** The example in a folder of its own: with ports, certificate and logs that a test can have. */
-function prepare(t: Lifetime, port: number, upstreamPort: number) {
-  const folder = temporaryFolder(t)
-  const certificate = join(folder, 'fullchain.pem')
+/** Where the certificate of all tests is. */
+const certified = temporaryFolder({ after })
+const certificate = join(certified, 'fullchain.pem')
+before(() => {
+  if (skip) return
   const { status, stderr } = spawnSync(
     'openssl',
     [
       ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
       ...['-subj', '/CN=lethe.example', '-addext', 'subjectAltName=DNS:lethe.example'],
-      ...['-keyout', join(folder, 'privkey.pem'), '-out', certificate],
+      ...['-keyout', join(certified, 'privkey.pem'), '-out', certificate],
     ],
     { encoding: 'utf8' },
   )
   assert.equal(status, 0, stderr)
+})
+
+/** The example in a folder of its own: with ports, certificate and logs that a test can have. */
+function prepare(t: Lifetime, port: number, upstreamPort: number) {
+  const folder = temporaryFolder(t)
   let site = example
   for (const [theirs, ours] of [
     ['listen [::]:443 ssl http2;', ''],
     ['listen 443 ', `listen ${port} `],
     ['127.0.0.1:8080', `127.0.0.1:${upstreamPort}`],
-    ['/etc/ssl/lethe/', `${folder}/`],
+    ['/etc/ssl/lethe/', `${certified}/`],
     ['/var/log/nginx/', `${folder}/`],
   ] as const) {
     assert.ok(site.includes(theirs), `${theirs} is not in the example`)
@@ -85,15 +91,7 @@ describe('the example for nginx', () => {
 
   proxyContract(openNginx, skip)
 
-  test('logs each request without its URL', { skip }, async (t) => {
-    const shop = await startShop(t, { scopes: ['analytics:view'] })
-    const nginx = await openNginx(t, Number(new URL(shop.url).port))
-    await nginx.ask(subjectPath('anna'), { key: shop.key, headers: { 'X-Request-Id': 'nightly-42' } })
-    await nginx.stop()
-    assert.match(nginx.logged(), /^,?\S+ GET 404 \d+ [\d.]+ [\d.]+ nightly-42$/m)
-  })
-
-  test('lets members in to the console with a cookie for TLS alone, from pages of ours', {
+  test('lets members in to the console with a cookie for TLS alone, from pages of ours, and logs each request without its URL', {
     skip,
   }, async (t) => {
     const shop = await startShop(t, {
@@ -112,23 +110,24 @@ describe('the example for nginx', () => {
     dataOf(answer)
     assert.match(answer.headers.getSetCookie()[0] ?? '', /^__Host-lethe-console=.*; Path=\/; .*; Secure$/)
     errorOf(await signIn('https://evil.example', { 'X-Forwarded-Host': 'evil.example' }), 'forbidden')
+    await nginx.ask(subjectPath('anna'), { key: shop.key, headers: { 'X-Request-Id': 'nightly-42' } })
+    await nginx.stop()
+    assert.match(nginx.logged(), /^,?\S+ GET 404 \d+ [\d.]+ [\d.]+ nightly-42$/m)
   })
 
-  test('answers in the envelope who speaks plain HTTP where TLS is spoken', { skip }, async (t) => {
+  test('answers in the envelope who speaks plain HTTP, when it refuses, and when there is no service', {
+    skip,
+  }, async (t) => {
     const nginx = await openNginx(t, await freePort())
     const answer = await nginx.sendPlain('GET /path-marker HTTP/1.1\r\nHost: lethe.example\r\n\r\n')
     assert.match(answer, /^HTTP\/1\.1 400 /)
     assert.match(answer, /\r\nContent-Type: application\/json.*"code":"invalid_request"/s)
-    await nginx.stop()
-    assert.doesNotMatch(nginx.logged(), /marker/)
-  })
-
-  test('answers in the envelope when it refuses, and when there is no service', { skip }, async (t) => {
-    const nginx = await openNginx(t, await freePort())
     for (const target of ['/%zz', '/%00', `/${'x'.repeat(20_000)}`]) {
       errorOf(await nginx.ask(target), 'invalid_request')
     }
     errorOf(await nginx.ask('/', { method: 'DELETE', body: 'x'.repeat(70_000) }), 'invalid_request')
     errorOf(await nginx.ask(subjectPath('anna')), 'internal_error')
+    await nginx.stop()
+    assert.doesNotMatch(nginx.logged(), /marker/)
   })
 })
