@@ -8,9 +8,8 @@ import { quickFolder } from './support/quick-folder.ts'
 
 /** Files in a process of their own: the longest, which come first so that nobody waits for them in the end. */
 const longest = [
-  'test/robustness/fuzz/{on-postgres,generated-requests}.test.ts',
+  'test/robustness/fuzz/on-postgres.test.ts',
   'test/http/on-postgres.test.ts',
-  'test/robustness/kill/kill.test.ts',
   'test/guides/one-machine.test.ts',
   'test/client/package.test.ts',
 ]
@@ -20,22 +19,18 @@ const alone = [
   'test/bin/*.test.ts',
   'test/client/export-memory.test.ts',
   'test/e2e/on-postgres.test.ts',
-  'test/http/retention.test.ts',
-  'test/limiter/{memory-limiter,redis-faults}.test.ts',
-  'test/robustness/fuzz/*.test.ts',
-  'test/robustness/overload/stopped-reader.test.ts',
 ]
 
 /** Everything else, by folder, in so many processes; what takes long begins first. */
 const shared: Record<string, number> = {
-  'test/robustness': 3,
+  'test/robustness': 4,
   'test/storage': 4,
   'test/browser': 2,
   'test/{client,console}': 2,
   'test/{examples,guides,secrets}': 2,
   'test/{cli,e2e}': 4,
   'test/{limiter,maintenance,metrics}': 2,
-  'test/http': 4,
+  'test/http': 2,
   test: 4,
 }
 

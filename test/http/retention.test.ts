@@ -13,6 +13,7 @@ const windowMs = 180 * day
 const noon = at('2026-11-15T12:00:00.000Z')
 // The service's clock stands still but for what a test moves it by: ageing is a matter of one millisecond.
 mock.timers.enable({ apis: ['Date'], now: noon })
+after(() => mock.timers.reset())
 
 // It has swept at its start, and will not again.
 const env = { LETHE_SWEEP_SECONDS: '86400', LETHE_SCRUB_HOUR: 'off', LETHE_METRICS_PORT: '0' }
