@@ -59,9 +59,9 @@ export function limiterContract(
       for (const { limit } of states) assert.equal(limit, 3)
     })
 
-    it('grants exactly its limit to 1,000 concurrent requests', async (t) => {
+    it('grants exactly its limit to 200 concurrent requests', async (t) => {
       const { limiter } = await open(t)
-      const states = await takeMany(limiter, perMinute, 'a', 1_000)
+      const states = await takeMany(limiter, perMinute, 'a', 200)
       const granted = states.filter((state) => state.granted)
       assert.equal(granted.length, 60)
       const remaining = granted.map((state) => state.remaining).sort((a, b) => a - b)
@@ -152,8 +152,8 @@ export function limiterContract(
       const [first] = await takeMany(limiter, perMinute, 'a', 60)
       assert.ok(first)
       let leftMs = 60_000
-      while (leftMs > 2_000) {
-        await pass(1_000)
+      while (leftMs > 12_000) {
+        await pass(10_000)
         const { granted, resetsAt, countedAt } = await limiter.take(perMinute, 'a')
         assert.equal(granted, false)
         assert.equal(resetsAt, first.resetsAt)
@@ -167,7 +167,7 @@ export function limiterContract(
     it('tells all its requests the same reset', async (t) => {
       const { pass, limiter } = await open(t)
       const resets = new Set<number>()
-      for (let i = 0; i < 50; i++) {
+      for (let i = 0; i < 10; i++) {
         resets.add((await limiter.take(erasure, 'a')).resetsAt)
         await pass(7)
       }
@@ -177,14 +177,14 @@ export function limiterContract(
     it('lets a client that waits for its reset never be refused', async (t) => {
       const { pass, limiter } = await open(t)
       let waits = 0
-      for (let i = 0; i < 300; i++) {
+      for (let i = 0; i < 120; i++) {
         const { granted, remaining, resetsAt, countedAt } = await limiter.take(perMinute, 'a')
         assert.equal(granted, true)
         if (remaining > 0) continue
         waits++
         await pass(resetsAt - countedAt)
       }
-      assert.equal(waits, 5)
+      assert.equal(waits, 2)
     })
   })
 }

@@ -77,7 +77,7 @@ describe('a limiter whose Redis is killed under load', { skip }, () => {
     const redis = await startRedis(t)
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     const running = load(limiter, Number.POSITIVE_INFINITY)
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       await until(() => last(running.states) === false)
       await redis.kill()
       await until(() => last(running.states) === true)
@@ -90,7 +90,7 @@ describe('a limiter whose Redis is killed under load', { skip }, () => {
     await until(() => last(running.states) === false)
     await running.stop()
     for (const { granted } of running.states) assert.equal(granted, true)
-    assert.equal(reports.length, 6)
+    assert.equal(reports.length, 4)
     for (const [i, report] of reports.entries()) assert.match(report, i % 2 === 0 ? /^lost: / : /^found$/)
   })
 })
@@ -100,13 +100,13 @@ describe('a limiter whose Redis hangs', { skip }, () => {
     const redis = await startRedis(t)
     const { limiter } = await openRedisLimiter(t, redis.url)
     const losses: number[] = []
-    for (let round = 0; round < 7; round++) {
+    for (let round = 0; round < 3; round++) {
       await until(() => limiter.isReachable())
       redis.pause()
       const { states, lostMs } = await request(limiter)
       losses.push(lostMs)
       for (const { isStandIn } of states) assert.equal(isStandIn, true)
-      for (let i = 0; i < 1_000; i++) assert.ok(!(limiter.take(perKey, 'somebody') instanceof Promise))
+      for (let i = 0; i < 100; i++) assert.ok(!(limiter.take(perKey, 'somebody') instanceof Promise))
       redis.resume()
     }
     assertAtMost50Ms(losses)
@@ -117,7 +117,7 @@ describe('a limiter whose Redis hangs', { skip }, () => {
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     const running = load(limiter)
     const losses: number[] = []
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 3; round++) {
       await until(() => last(running.states) === false)
       redis.pause()
       const requests = await Promise.all(Array.from({ length: 50 }, () => request(limiter)))
@@ -151,12 +151,12 @@ describe('a limiter whose Redis hangs', { skip }, () => {
     const { limiter } = await openRedisLimiter(t, redis.url)
     redis.pause()
     await takeMany(limiter, perKey, 'before', 50)
-    for (let i = 0; i < 10_000; i++) await limiter.take(perKey, `holder ${i}`)
+    for (let i = 0; i < 1_000; i++) await limiter.take(perKey, `holder ${i}`)
     redis.resume()
     await until(() => limiter.isReachable())
-    assert.equal((await patient(limiter).take(perKey, 'holder 9999')).remaining, 118)
+    assert.equal((await patient(limiter).take(perKey, 'holder 999')).remaining, 118)
     const keys = await redis.ask('KEYS', 'lethe:key:holder*')
-    assert.deepEqual(keys, ['lethe:key:holder 9999'])
+    assert.deepEqual(keys, ['lethe:key:holder 999'])
   })
 })
 
@@ -200,7 +200,7 @@ describe('while Redis cannot be reached', { skip }, () => {
     const redis = await startRedis(t)
     const { limiter } = await openRedisLimiter(t, redis.url)
     await redis.kill()
-    const states = await takeMany(limiter, perKey, 'a', 1_000)
+    const states = await takeMany(limiter, perKey, 'a', 200)
     assert.equal(granted(states), 120)
     for (const state of states) assert.equal(state.isStandIn, true)
   })
@@ -273,7 +273,7 @@ describe('one process, however Redis comes and goes', { skip }, () => {
     const redis = await startRedis(t)
     const { limiter } = await openRedisLimiter(t, redis.url)
     keepCoresBusy(t)
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < 2; round++) {
       const states = await Promise.all(
         Array.from({ length: 200 }, async () => {
           const waitBudget = { waitMs: requestWaitMs }
@@ -289,7 +289,7 @@ describe('one process, however Redis comes and goes', { skip }, () => {
     const redis = await startRedis(t)
     const { limiter } = await openRedisLimiter(t, redis.url)
     const states: BudgetState[] = []
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < 3; round++) {
       states.push(...(await takeMany(patient(limiter), perKey, 'a', 25)))
       await redis.kill()
       states.push(...(await takeMany(limiter, perKey, 'a', 25)))

@@ -21,11 +21,11 @@ async function serverNow(): Promise<number> {
 limiterContract('the limiter on Redis', (t) => timedRedisLimiter(t, url), { skip })
 
 describe('limiters on one Redis', { skip }, () => {
-  it('grant exactly 120 of 1,000 concurrent requests through three of them', async (t) => {
+  it('grant exactly 120 of 300 concurrent requests through three of them', async (t) => {
     const three = await Promise.all([1, 2, 3].map(() => openRedisLimiter(t, url)))
     const bucketKey = randomUUID()
     const states = await Promise.all(
-      Array.from({ length: 1_000 }, async (_, i) => {
+      Array.from({ length: 300 }, async (_, i) => {
         const opened = three[i % 3]
         assert.ok(opened)
         return patient(opened.limiter).take(perKey, bucketKey)
@@ -70,7 +70,7 @@ describe('limiters on one Redis', { skip }, () => {
     const { limiter } = await openRedisLimiter(t, url)
     const short: Budget = { name: 'key', limit: 3, windowMs: 200 }
     const bucketKey = randomUUID()
-    for (let window = 0; window < 3; window++) {
+    for (let window = 0; window < 2; window++) {
       const [first] = await takeMany(patient(limiter), short, bucketKey, 4)
       assert.ok(first)
       await until(async () => (await serverNow()) >= first.resetsAt)

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { createClient } from '@redis/client'
 import type { Limiter } from '../../src/domain/budget.ts'
 import type { Clock } from '../../src/domain/instant.ts'
 import { parseLimiterAddress } from '../../src/limiter/limiter-address.ts'
 import { RedisLimiter } from '../../src/limiter/redis-limiter.ts'
 import type { TimedLimiter } from '../limiter/contract.ts'
+import { makeRedisClient } from './redis.ts'
 import type { Lifetime } from './service.ts'
 
 /** A limiter on Redis that goes when the test does, and what it has reported: the reason of each loss, and each recovery. */
@@ -39,7 +39,7 @@ redis.call('SET', KEYS[1], string.format('%s %.0f', count, resetsAt - ARGV[1]), 
 export async function timedRedisLimiter(lifetime: Lifetime, url: string): Promise<TimedLimiter> {
   let passedMs = 0
   const { limiter } = await openRedisLimiter(lifetime, url, () => Date.now() + passedMs)
-  const client = await createClient({ url, RESP: 2 })
+  const client = await makeRedisClient({ url })
     .on('error', () => {})
     .connect()
   lifetime.after(() => client.destroy())

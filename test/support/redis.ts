@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { delimiter, join } from 'node:path'
-import { createClient } from '@redis/client'
+import { RedisClient } from '@redis/client'
 import type { Lifetime } from './service.ts'
 import { until } from './until.ts'
 
@@ -73,9 +73,12 @@ export async function startRedis(lifetime: Lifetime, options: string[] = []): Pr
   }
 }
 
+/** Makes a client. `createClient` makes a class of 400 commands first, whenever the address is not the last one's: 15 ms. */
+export const makeRedisClient = RedisClient.factory()
+
 /** Sends one command to a Redis over a connection of its own. */
 export async function askRedis(url: string, ...command: string[]): Promise<unknown> {
-  const client = createClient({ url, RESP: 2, socket: { reconnectStrategy: false } })
+  const client = makeRedisClient({ url, socket: { reconnectStrategy: false } })
   client.on('error', () => {})
   await client.connect()
   try {
