@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
-import { describe, type TestContext, test } from 'node:test'
+import { after, describe, type TestContext, test } from 'node:test'
 import { assertUnmetered, budgetOf, dataOf, errorOf, isObject } from '../support/answers.ts'
 import type { Answer } from '../support/documented.ts'
 import { askRaw } from '../support/raw-http.ts'
-import { noRedisOfOurOwn, slowProxy, startRedis, type TestRedis } from '../support/redis.ts'
+import { noRedisOfOurOwn, redisInTurn, slowProxy, startRedis, type TestRedis } from '../support/redis.ts'
 import type { Lifetime } from '../support/service.ts'
 import { type Shop, startShop, subjectPath, subjectsPath } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
 const skip = noRedisOfOurOwn
+const freshRedis = skip ? () => assert.fail(skip) : await redisInTurn({ after })
 const both = ['analytics:view', 'analytics:delete-data'] as const
 
 function startShared(t: Lifetime, redis: TestRedis, env: Record<string, string> = {}): Promise<Shop> {
@@ -39,7 +40,7 @@ async function undisturbed(
   play: (start: StartShared, redis: TestRedis) => Promise<void>,
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     const shops: Shop[] = []
     const start: StartShared = async (env) => {
       const shop = await startShared(t, redis, env)
@@ -125,7 +126,7 @@ describe('the request pipeline, counted in Redis', { skip }, () => {
     }))
 
   test('leaves the unmetered paths uncounted', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     const shop = await startShared(t, redis)
     for (const path of ['/healthz', '/readyz', '/v1/analytics/openapi.json']) {
       assertUnmetered(await shop.ask(path))
@@ -142,7 +143,7 @@ const downs: [what: string, down: (redis: TestRedis) => unknown, up: (redis: Tes
 for (const [what, down, up] of downs) {
   describe(`while Redis ${what}`, { skip }, () => {
     test('requests go on without the headers, until it is back; two lines are logged', async (t) => {
-      const redis = await startRedis(t)
+      const redis = await freshRedis()
       const shop = await startShared(t, redis)
       await until(async () => isMetered(await read(shop)))
       const before = limiterLines(shop).length
@@ -170,7 +171,7 @@ for (const [what, down, up] of downs) {
     })
 
     test('each process holds on to the budgets for itself, and Retry-After is told', async (t) => {
-      const redis = await startRedis(t)
+      const redis = await freshRedis()
       const env = { LETHE_LIMIT_KEY: '3/minute' }
       const [one, other] = [await startShared(t, redis, env), await startShared(t, redis, env)]
       await down(redis)
@@ -190,7 +191,7 @@ for (const [what, down, up] of downs) {
 
 describe('while Redis is slow', { skip }, () => {
   test('the steps of a request have one wait budget in all', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     const proxy = await slowProxy(t, redis.port)
     const shop = await startShared(t, redis, { LETHE_LIMITER: proxy.url })
     await until(async () => isMetered(await erase(shop)))
@@ -201,20 +202,14 @@ describe('while Redis is slow', { skip }, () => {
 })
 
 describe('a service whose Redis is not there', { skip }, () => {
-  test('starts all the same, with one line', async (t) => {
-    const redis = await startRedis(t)
+  test('starts all the same, with one line, and stops all the same', async (t) => {
+    const redis = await freshRedis()
     await redis.kill()
     const shop = await startShared(t, redis)
     const answer = await read(shop)
     dataOf(answer)
     assertUnmetered(answer)
     assert.deepEqual(limiterLines(shop), [lostLine])
-  })
-
-  test('stops all the same', async (t) => {
-    const redis = await startRedis(t)
-    await redis.kill()
-    const shop = await startShared(t, redis)
     await shop.stop()
     await redis.start()
     assert.deepEqual(limiterLines(shop), [lostLine])

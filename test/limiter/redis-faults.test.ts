@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
-import { describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Budget, type BudgetState, type Limiter, requestWaitMs } from '../../src/domain/budget.ts'
-import { askRedis, noRedisOfOurOwn, slowProxy, startRedis } from '../support/redis.ts'
+import { askRedis, noRedisOfOurOwn, redisInTurn, slowProxy, startRedis } from '../support/redis.ts'
 import { openRedisLimiter, patient } from '../support/redis-limiter.ts'
 import type { Lifetime } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -13,6 +13,7 @@ import { takeMany } from './contract.ts'
 
 const skip = noRedisOfOurOwn
 const perKey: Budget = { name: 'key', limit: 120, windowMs: 60_000 }
+const freshRedis = skip ? () => assert.fail(skip) : await redisInTurn({ after })
 
 /**
  * The three steps of a request: what they were told, and how long they took in all. By how much timers came late meanwhile is not
@@ -74,7 +75,7 @@ const last = (states: BudgetState[]) => states.at(-1)?.isStandIn
 
 describe('a limiter whose Redis is killed under load', { skip }, () => {
   it('counts for itself, and finds the next one by itself', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     const running = load(limiter, Number.POSITIVE_INFINITY)
     for (let round = 0; round < 2; round++) {
@@ -97,7 +98,7 @@ describe('a limiter whose Redis is killed under load', { skip }, () => {
 
 describe('a limiter whose Redis hangs', { skip }, () => {
   it('costs a request no more than 50 ms, and those behind it nothing', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     const { limiter } = await openRedisLimiter(t, redis.url)
     const losses: number[] = []
     for (let round = 0; round < 3; round++) {
@@ -113,7 +114,7 @@ describe('a limiter whose Redis hangs', { skip }, () => {
   })
 
   it('costs requests under load no more than that', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     const running = load(limiter)
     const losses: number[] = []
@@ -130,7 +131,7 @@ describe('a limiter whose Redis hangs', { skip }, () => {
   })
 
   it('is lost and found by itself, with one report of each', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     await takeMany(patient(limiter), perKey, 'a', 100)
     redis.pause()
@@ -147,7 +148,7 @@ describe('a limiter whose Redis hangs', { skip }, () => {
   })
 
   it('keeps nothing for later while nobody answers', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     const { limiter } = await openRedisLimiter(t, redis.url)
     redis.pause()
     await takeMany(limiter, perKey, 'before', 50)
@@ -162,7 +163,7 @@ describe('a limiter whose Redis hangs', { skip }, () => {
 
 describe('a limiter whose Redis is slow', { skip }, () => {
   it('costs a request no more than 50 ms either, though each answer comes in time', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     const proxy = await slowProxy(t, redis.port)
     const { limiter, reports } = await openRedisLimiter(t, proxy.url)
     const losses: number[] = []
@@ -182,7 +183,7 @@ describe('a limiter whose Redis is slow', { skip }, () => {
   })
 
   it('does not use it until it is fast', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     const proxy = await slowProxy(t, redis.port)
     proxy.delayMs = 300
     const { limiter, reports } = await openRedisLimiter(t, proxy.url)
@@ -197,7 +198,7 @@ describe('a limiter whose Redis is slow', { skip }, () => {
 
 describe('while Redis cannot be reached', { skip }, () => {
   it('a process holds on to its budgets, on its own', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     const { limiter } = await openRedisLimiter(t, redis.url)
     await redis.kill()
     const states = await takeMany(limiter, perKey, 'a', 200)
@@ -206,7 +207,7 @@ describe('while Redis cannot be reached', { skip }, () => {
   })
 
   it('a limiter opens all the same, and finds Redis when it comes', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     await redis.kill()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     assert.deepEqual(reports, ['lost: ECONNREFUSED'])
@@ -219,7 +220,7 @@ describe('while Redis cannot be reached', { skip }, () => {
   })
 
   it('a limiter opens all the same when somebody listens and says nothing', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     redis.pause()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     assert.deepEqual(reports, ['lost: no answer'])
@@ -228,7 +229,7 @@ describe('while Redis cannot be reached', { skip }, () => {
   })
 
   it('a limiter can be closed, and looks no further', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     await redis.kill()
     await until(() => reports.length === 1)
@@ -243,7 +244,7 @@ describe('while Redis cannot be reached', { skip }, () => {
 
 describe('one process, however Redis comes and goes', { skip }, () => {
   it('grants no more than the budget when Redis falls silent in the middle of a burst', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     const { limiter } = await openRedisLimiter(t, redis.url)
     const before = await takeMany(patient(limiter), perKey, 'a', 100)
     redis.pause()
@@ -252,7 +253,7 @@ describe('one process, however Redis comes and goes', { skip }, () => {
   })
 
   it('counts what it granted alone when Redis is back', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     const { limiter } = await openRedisLimiter(t, redis.url)
     redis.pause()
     await limiter.take(perKey, 'the one that notices')
@@ -270,7 +271,7 @@ describe('one process, however Redis comes and goes', { skip }, () => {
   })
 
   it('grants exactly the budget to a burst while more than all cores are busy', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     const { limiter } = await openRedisLimiter(t, redis.url)
     keepCoresBusy(t)
     for (let round = 0; round < 2; round++) {
@@ -286,7 +287,7 @@ describe('one process, however Redis comes and goes', { skip }, () => {
   })
 
   it('grants no more through a Redis that is killed and comes back empty, again and again', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     const { limiter } = await openRedisLimiter(t, redis.url)
     const states: BudgetState[] = []
     for (let round = 0; round < 3; round++) {
@@ -302,7 +303,7 @@ describe('one process, however Redis comes and goes', { skip }, () => {
 
 describe('a Redis that forgets', { skip }, () => {
   it('its scripts, is given them again', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     await takeMany(patient(limiter), perKey, 'a', 10)
     await redis.ask('SCRIPT', 'FLUSH')
@@ -313,7 +314,7 @@ describe('a Redis that forgets', { skip }, () => {
   })
 
   it('all its keys, is reminded by each process of what that one has granted', async (t) => {
-    const redis = await startRedis(t)
+    const redis = await freshRedis()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
     const other = await openRedisLimiter(t, redis.url)
     const first = await takeMany(patient(limiter), perKey, 'a', 110)
@@ -344,7 +345,7 @@ describe('a Redis that refuses', { skip }, () => {
   })
 
   it('to write, is no Redis, until it is a primary again', async (t) => {
-    const [primary, replica] = [await startRedis(t), await startRedis(t)]
+    const [primary, replica] = [await startRedis(t), await freshRedis()]
     const { limiter, reports } = await openRedisLimiter(t, replica.url)
     await replica.ask('REPLICAOF', '127.0.0.1', String(primary.port))
     await until(async () => (await patient(limiter).take(perKey, 'a')).isStandIn)
