@@ -13,7 +13,7 @@ import { ids, ndjson } from '../kill/visits.ts'
 import { fill, noMounts, smallDisk } from './small-disk.ts'
 
 const noLimits = spawnSync('prlimit', ['--version']).status === 0 ? false : 'prlimit is not on the PATH'
-const rows = ids('keeper', 50).flatMap((id) => visit(id, { events: 20 }))
+const rows = ids('keeper', 10).flatMap((id) => visit(id, { events: 20 }))
 
 /** How a disk gets full, and empty again. */
 interface Shortage {
@@ -81,7 +81,8 @@ describe('a full disk', () => {
       end: () => rmSync(filler),
     }))
     const visits = join(cli.folder, 'visits.ndjson')
-    writeFileSync(visits, ndjson(ids('newcomer', 1_000).flatMap((id) => visit(id, { events: 20 }))))
+    writeFileSync(visits, ndjson(ids('newcomer', 100).flatMap((id) => visit(id, { events: 20 }))))
+    fill(filler)
     const { code, stderr } = await cli.run(['import', visits])
     assert.equal(code, 1, stderr)
     assert.match(stderr, /^error: .*(disk I\/O error|database or disk is full)/m)

@@ -5,5 +5,5 @@ const isPostgres = process.env.LETHE_TEST_STORE === 'postgres'
 await consoleRequestTests(
   isPostgres
     ? { runs: 8, leastRequests: 50, meetsRefusals: false }
-    : { runs: 40, leastRequests: 350, meetsRefusals: true },
+    : { runs: 12, leastRequests: 100, meetsRefusals: true },
 )
