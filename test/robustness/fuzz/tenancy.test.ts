@@ -28,8 +28,8 @@ const crowd = Array.from({ length: 500 }, (_, number) =>
 ).flat()
 await service.ingest([
   ...crowd,
-  ...visit('anna', { trackerId: foreign, events: 1_000 }),
-  ...visit('anna', { events: 1_000 }),
+  ...visit('anna', { trackerId: foreign, events: 800 }),
+  ...visit('anna', { events: 800 }),
 ])
 
 const full = (await service.createKey(own)).keyString
@@ -73,11 +73,11 @@ describe("another organisation's ids", () => {
       const subjectIds = path.includes('{subjectId}') ? ['anna', 'nobody'] : ['']
       const others = method === 'GET' ? ['HEAD', 'POST', 'OPTIONS'] : ['PUT']
       const methods = isPostgres ? [method] : [method, ...others]
-      for (const [who, authorization] of isPostgres ? letIn : [...letIn, ...refused]) {
-        // Who is refused never comes so far that the method counts.
-        for (const asked of letIn.some(([name]) => name === who) ? methods : [method]) {
+      for (const [i, [who, authorization]] of [...letIn, ...(isPostgres ? [] : refused)].entries()) {
+        // The first may do everything; to others it is the same whatever the method, and whatever comes with it.
+        for (const asked of i === 0 ? methods : [method]) {
           // One alone, and all of them together: what comes together is read from the store together.
-          for (const some of asked === method ? [queries.slice(0, 1), queries] : [queries]) {
+          for (const some of i === 0 && asked === method ? [queries.slice(0, 1), queries] : [queries]) {
             const ask = (trackerId: string, subjectId: string) =>
               rawAnswers(service.url, {
                 targets: some.map((query) => fill(path, trackerId, subjectId) + query(trackerId)),
@@ -99,7 +99,7 @@ describe("another organisation's ids", () => {
     const record = dataOf(
       await service.ask(`/v1/analytics/trackers/${foreign}/subjects/anna`, { key: rivalKey }),
     )
-    assert.deepEqual(record.counts, { sessions: 1, events: 1_000 })
+    assert.deepEqual(record.counts, { sessions: 1, events: 800 })
   })
 })
 

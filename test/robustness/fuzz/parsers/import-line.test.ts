@@ -99,7 +99,7 @@ describe('a line of an import, whatever it is,', () => {
         const result = taken(text)
         if (typeof result === 'string') assert.match(result, /^[^\n\r]+$/)
       }),
-      { runs: 3_000 },
+      { runs: 800 },
     )
   })
 
@@ -110,7 +110,7 @@ describe('a line of an import, whatever it is,', () => {
         const row = taken(JSON.stringify(fields))
         if (typeof row !== 'string') assert.deepEqual(taken(lineOf(row)), row)
       }),
-      { runs: 2_000 },
+      { runs: 500 },
     ))
 
   it('is taken when it is good, in whatever order its fields stand', (t) =>
@@ -123,6 +123,6 @@ describe('a line of an import, whatever it is,', () => {
         for (const field of ['trackerId', 'subjectId', 'sessionId'] as const)
           assert.equal(row[field], fields[field])
       }),
-      { runs: 1_000 },
+      { runs: 300 },
     ))
 })

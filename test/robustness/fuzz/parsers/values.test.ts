@@ -83,7 +83,8 @@ describe('a query string', () => {
       t,
       fc.property(
         fc.oneof(
-          fc.webQueryParameters(),
+          // What fast-check has for them takes a second to make.
+          fc.array(fc.tuple(anyText, anyText)).map((pairs) => String(new URLSearchParams(pairs))),
           fc.string({ unit: 'binary-ascii' }),
           fc.string({ unit: fc.constantFrom(...'a%=&+20C080F') }),
         ),
@@ -95,7 +96,7 @@ describe('a query string', () => {
           assert.equal(values.size + repeated.size <= pairs.length, true)
         },
       ),
-      { runs: 2_000 },
+      { runs: 500 },
     ))
 })
 
