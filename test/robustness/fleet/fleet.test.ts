@@ -10,8 +10,9 @@ import { buildShopAt } from '../kill/shop-store.ts'
 import { ask, clientAddress, type Fleet, startFleet } from './fleet.ts'
 import { limiterLines } from './limiter-lines.ts'
 import { rotateKeys } from './rotate-keys.ts'
+import { sweepByOne, sweepSeconds } from './sweep-by-one.ts'
 
-const count = 300
+const count = 150
 
 describe('three processes on one PostgreSQL and one Redis', { skip: noRedisOfOurOwn }, () => {
   const lifetime = inReverse({ after })
@@ -20,10 +21,11 @@ describe('three processes on one PostgreSQL and one Redis', { skip: noRedisOfOur
     const { url: redis } = await startRedis(lifetime)
     const store = await freshStore(lifetime)
     await buildShopAt(store)
-    fleet = await startFleet(lifetime, { store, redis })
+    const env = { LETHE_SWEEP_SECONDS: String(sweepSeconds) }
+    fleet = await startFleet(lifetime, { store, redis, env })
   })
 
-  test('let exactly 120 of 300 parallel requests on one key pass, from however many addresses', async (t) => {
+  test('let exactly 120 of 150 parallel requests on one key pass, from however many addresses', async (t) => {
     const answers = await burst(t, fleet)
     const passed = answers.filter(({ status }) => status === 200)
     const refused = answers.filter(({ status }) => status !== 200)
@@ -36,8 +38,11 @@ describe('three processes on one PostgreSQL and one Redis', { skip: noRedisOfOur
     assert.equal(new Set(answers.map(({ headers }) => headers.get('x-request-id'))).size, count)
   })
 
-  test('each refuse a rotated key’s old string at the very next request, 12 times in a row', () =>
-    rotateKeys(fleet, 12))
+  test('each refuse a rotated key’s old string at the very next request, 6 times in a row', () =>
+    rotateKeys(fleet, 6))
+
+  test('sweep one at a time, and another as soon as that one is killed in the middle of it', (t) =>
+    sweepByOne(t, fleet))
 })
 
 /**
