@@ -12,7 +12,7 @@ import { noProc } from '../support/no-proc.ts'
 
 const randomness = { uuid: () => randomUUID(), base62: (length: number) => 'x'.repeat(length) }
 /** More than what the system and the spool's memory hold for somebody who reads nothing. */
-const pieces = Array.from({ length: 60 }, () => randomBytes(400_000).toString('base64'))
+const pieces = Array.from({ length: 40 }, () => randomBytes(400_000).toString('base64'))
 
 /** The files without a name that this process has open as spools. */
 function openSpools(): string[] {

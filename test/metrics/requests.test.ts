@@ -189,7 +189,7 @@ describe('no label', () => {
   test('has a value that a stranger without a key can multiply', async (t) => {
     const { url, metricsUrl } = await startShop(t, { env, scopes: ['analytics:view'] })
     const templates = [...apiRoutes, ...consoleRoutes].map(({ path }) => path)
-    const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'REPORT']
+    const methods = ['GET', 'POST', 'DELETE', 'REPORT']
     async function bother(word: string): Promise<void> {
       const connection = await openRawConnection(url)
       for (const template of [...templates, '/{word}']) {
