@@ -44,8 +44,8 @@ async function serve(t: Lifetime, { address }: OldStore): Promise<TestService> {
   return startTestService(t, { LETHE_STORE: address }, { shiftMs })
 }
 
-async function assertAnswersAsBefore(service: TestService): Promise<void> {
-  for (const { org, path, status, data } of oldAnswers) {
+async function assertAnswersAsBefore(service: TestService, answers = oldAnswers): Promise<void> {
+  for (const { org, path, status, data } of answers) {
     const answer = await service.ask(path, { key: manifest.keys[org] })
     assert.equal(answer.status, status, path)
     // What 0.1.0 did not tell may stand beside what it did.
@@ -107,6 +107,8 @@ for (const [engine, open] of Object.entries(engines)) {
 }
 
 describe('an upgrade from 0.1.0 that is killed halfway', () => {
+  const someAnswers = oldAnswers.filter((_, i) => i % 10 === 0)
+
   it('leaves the embedded store as it was, and the next start upgrades it', async (t) => {
     const store = await engines.SQLite(t)
     const child = spawn(
@@ -124,7 +126,7 @@ describe('an upgrade from 0.1.0 that is killed halfway', () => {
     const db = new DatabaseSync(store.cli.storePath)
     assert.equal(version(db), 3)
     db.close()
-    await assertAnswersAsBefore(await serve(t, store))
+    await assertAnswersAsBefore(await serve(t, store), someAnswers)
   })
 
   it('leaves the database as it was, and the next start upgrades it', async (t) => {
@@ -144,6 +146,6 @@ describe('an upgrade from 0.1.0 that is killed halfway', () => {
     await until(async () => (await watcher.query(connections)).rowCount === 0)
     assert.equal(await postgresVersion(watcher), 2)
     await watcher.end()
-    await assertAnswersAsBefore(await serve(t, store))
+    await assertAnswersAsBefore(await serve(t, store), someAnswers)
   })
 })
