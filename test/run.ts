@@ -15,11 +15,7 @@ const longest = [
 ]
 
 /** The same for those that change their process for good, or measure it. */
-const alone = [
-  'test/bin/*.test.ts',
-  'test/client/export-memory.test.ts',
-  'test/e2e/on-postgres.test.ts',
-]
+const alone = ['test/bin/*.test.ts', 'test/client/export-memory.test.ts', 'test/e2e/on-postgres.test.ts']
 
 /** Everything else, by folder, in so many processes; what takes long begins first. */
 const shared: Record<string, number> = {
