@@ -27,7 +27,7 @@ const shared: Record<string, number> = {
   'test/{cli,e2e}': 4,
   'test/{limiter,maintenance,metrics}': 2,
   'test/http': 2,
-  test: 4,
+  test: 6,
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -5,5 +5,5 @@ const isPostgres = process.env.LETHE_TEST_STORE === 'postgres'
 await requestTests(
   isPostgres
     ? { tests: 1, runs: 12, leastRequests: 120, meetsRefusals: false, attacks: 0, hangUps: 25 }
-    : { tests: 1, runs: 30, leastRequests: 300, meetsRefusals: true, attacks: 100, hangUps: 30 },
+    : { tests: 1, runs: 60, leastRequests: 600, meetsRefusals: true, attacks: 100, hangUps: 30 },
 )
