@@ -1,9 +1,11 @@
 // What `npm test` runs: every test file, by Node's own runner. Most of what a small file costs is to load the program, so the files of
-// some folders share a few processes, one file after the other. With arguments it runs those files, each in a process of its own.
+// a folder share a few processes, one file after the other, and come bundled with it. With arguments it runs those files, each in a
+// process of its own.
 import { chmodSync, globSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { run } from '../bin/launch/child.js'
+import { bundleProgram } from './support/bundled-program.ts'
 import { quickFolder } from './support/quick-folder.ts'
 
 /** Files in a process of their own: the longest, which come first so that nobody waits for them in the end. */
@@ -33,9 +35,10 @@ const shared: Record<string, number> = {
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** A test that takes longer hangs, however busy the machine is. */
 const settings = [
-  'test-global-setup=test/support/global-setup.ts',
-  'test-concurrency=4',
-  'test-timeout=120000',
+  '--test-global-setup=test/support/global-setup.ts',
+  '--test-concurrency=4',
+  '--test-timeout=120000',
+  '--enable-source-maps',
 ]
 
 /** A change is judged by itself and not by luck: what is generated is the same in every run. The soak plays other numbers each time. */
@@ -57,14 +60,18 @@ function plan(): string[][] {
   ]
 }
 
-/** Writes what loads a group. The runner sorts what it is given, so the order is in the name. */
-function writeEntry(folder: string, files: readonly string[], number: number): string {
-  const path = join(folder, `${String(number).padStart(3, '0')}.mjs`)
-  const hrefOf = (file: string) => JSON.stringify(pathToFileURL(join(root, file)).href)
-  const [only = ''] = files
-  const together = `import { together } from ${hrefOf('test/support/together.ts')}\ntogether(${JSON.stringify(files)})\n`
-  writeFileSync(path, files.length === 1 ? `import ${hrefOf(only)}\n` : together)
-  return path
+/** Writes a module that runs each group, and bundles them with the program: tells where they are, and it. */
+function bundleGroups(folder: string): Promise<{ program: string; tests: string[] }> {
+  const inRoot = (file: string) => JSON.stringify(join(root, file))
+  const entries = plan().map((files, number) => {
+    // The runner sorts what it is given, so the order is in the name.
+    const path = join(folder, `${String(number).padStart(3, '0')}.ts`)
+    const loads = files.map((file) => `  ${JSON.stringify(file)}: () => import(${inRoot(file)}),\n`)
+    const together = `import { together } from ${inRoot('test/support/together.ts')}\n`
+    writeFileSync(path, `${together}together({\n${loads.join('')}})\n`)
+    return path
+  })
+  return bundleProgram(join(folder, 'bundled'), entries)
 }
 
 const folder = quickFolder()
@@ -72,11 +79,11 @@ const folder = quickFolder()
 chmodSync(folder, 0o711)
 try {
   const named = process.argv.slice(2)
-  const files = named.length > 0 ? named : plan().map((group, number) => writeEntry(folder, group, number))
-  const options = settings.map((setting) => `--${setting}`)
-  const { code } = await run(process.execPath, ['--test', ...options, ...files], {
+  const env = { ...process.env, TMPDIR: folder, LETHE_TEST_SEED }
+  const bundled = named.length > 0 ? null : await bundleGroups(folder)
+  const { code } = await run(process.execPath, ['--test', ...settings, ...(bundled?.tests ?? named)], {
     cwd: root,
-    env: { ...process.env, TMPDIR: folder, LETHE_TEST_SEED },
+    env: bundled ? { ...env, LETHE_TEST_PROGRAM: bundled.program } : env,
   })
   process.exitCode = code ?? 1
 } finally {

@@ -2,6 +2,9 @@ import { type BuildOptions, build, type Metafile } from 'esbuild'
 import { threads } from './carried-files.ts'
 import { root } from './root.ts'
 
+/** The program and its threads. */
+const program = ['src/main.ts', ...threads]
+
 const shared = {
   absWorkingDir: root,
   bundle: true,
@@ -21,7 +24,7 @@ const shared = {
 export async function bundleScripts(outdir: string): Promise<Metafile> {
   const { metafile } = await build({
     ...shared,
-    entryPoints: ['src/main.ts', ...threads],
+    entryPoints: program,
     outdir,
     format: 'cjs',
     target: 'node26',
@@ -31,11 +34,22 @@ export async function bundleScripts(outdir: string): Promise<Metafile> {
   return metafile
 }
 
+/** What is bundled with the program, so that they share its modules: paths by the names that they get, and how. */
+interface Together extends Pick<BuildOptions, 'define' | 'plugins' | 'sourcemap'> {
+  entryPoints: { in: string; out: string }[]
+  external: string[]
+}
+
 /** The same as modules, of which a command loads what it needs. */
-export async function bundleModules(outdir: string): Promise<Metafile> {
+export async function bundleModules(
+  outdir: string,
+  { entryPoints, external, ...how }: Together = { entryPoints: [], external: [] },
+): Promise<Metafile> {
   const { metafile } = await build({
     ...shared,
-    entryPoints: ['src/main.ts', ...threads],
+    ...how,
+    entryPoints: [...program, ...entryPoints],
+    external: [...shared.external, ...external],
     outdir,
     format: 'esm',
     target: 'node24',

@@ -1,3 +1,3 @@
 import { onPostgres } from '../support/on-postgres.ts'
 
-onPostgres(import.meta.dirname)
+onPostgres(import.meta.dirname, (name) => import(`./${name}.test.ts`))

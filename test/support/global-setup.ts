@@ -9,14 +9,18 @@ let server: PostgresServer | null = null
 let folder: string | null = null
 
 /**
- * Before the first test file: bundles the program for the hundreds of processes to come, lets each use what another has compiled, and
- * starts the PostgreSQL that all files share, unless somebody has named one.
+ * Before the first test file: lets each process use what another has compiled, bundles the program for the hundreds to come, and starts
+ * the PostgreSQL that all files share; unless somebody has named one.
  */
 export async function globalSetup(): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), 'lethe-program-'))
   process.env.NODE_COMPILE_CACHE = join(folder, 'compiled')
-  const [program] = await Promise.all([bundleProgram(join(folder, 'bundled')), shareServer()])
-  process.env.LETHE_TEST_PROGRAM = program
+  await Promise.all([shareProgram(join(folder, 'bundled')), shareServer()])
+}
+
+async function shareProgram(place: string): Promise<void> {
+  if (process.env.LETHE_TEST_PROGRAM) return
+  process.env.LETHE_TEST_PROGRAM = (await bundleProgram(place)).program
 }
 
 async function shareServer(): Promise<void> {

@@ -1,18 +1,22 @@
 import { readdirSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import { describe } from 'node:test'
 
 /** Runs test files of a folder once more, on PostgreSQL: these, or all but the one that asks for it. */
-export function onPostgres(folder: string, files = otherTests(folder)): void {
+export function onPostgres(
+  folder: string,
+  load: (name: string) => Promise<unknown>,
+  names = otherTests(folder),
+): void {
   process.env.LETHE_TEST_STORE = 'postgres'
-  for (const file of files) {
-    describe(`on PostgreSQL: ${basename(folder)}/${file}`, async () => {
-      await import(join(folder, file))
+  for (const name of names) {
+    describe(`on PostgreSQL: ${basename(folder)}/${name}`, async () => {
+      await load(name)
     })
   }
 }
 
 function otherTests(folder: string): string[] {
   const files = readdirSync(folder).filter((file) => file.endsWith('.test.ts'))
-  return files.filter((file) => file !== 'on-postgres.test.ts')
+  return files.map((file) => basename(file, '.test.ts')).filter((name) => name !== 'on-postgres')
 }

@@ -1,5 +1,4 @@
 import { test } from 'node:test'
-import { pathToFileURL } from 'node:url'
 import type { Lifetime } from './service.ts'
 
 /** As good as none, of which the runner knows no number: each test of a file has its own. */
@@ -9,12 +8,13 @@ const timeout = 86_400_000
 let closers: (() => void | Promise<void>)[] | null = null
 
 /** Runs test files in this process. Each is loaded when the one before it is over, with all that it started. */
-export function together(files: readonly string[]): void {
+export function together(files: Record<string, () => Promise<unknown>>): void {
   closers = []
-  for (const file of files) {
+  const last = Object.keys(files).at(-1)
+  for (const [file, load] of Object.entries(files)) {
     test(file, { timeout }, async (t) => {
-      if (file === files.at(-1)) t.after(closeShared)
-      await import(pathToFileURL(file).href)
+      if (file === last) t.after(closeShared)
+      await load()
     })
   }
 }

@@ -74,7 +74,7 @@ export function shardTests(addressOf: () => string): void {
 async function makeEveryStatement(address: string): Promise<void> {
   const folder = new URL('../../../src/storage/postgres/', import.meta.url)
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.ts'))) {
-    await import(new URL(file, folder).href)
+    await import(`../../../src/storage/postgres/${file.slice(0, -3)}.ts`)
   }
   const store = await openPostgresStore(address)
   const view = { organisationId: 'acme', trackerId: 'shop', since: always }
