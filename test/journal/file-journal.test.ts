@@ -4,14 +4,14 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import type { JournalLine } from '../../src/domain/journal.ts'
 import { formatRecord } from '../../src/domain/receipt.ts'
 import { FileJournal } from '../../src/journal/file-journal.ts'
 import { mergeJournals } from '../../src/journal/merge-journals.ts'
+import { childProgram } from '../support/child-program.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const appendLines = fileURLToPath(new URL('append-lines.ts', import.meta.url))
+const appendLines = childProgram(new URL('child-appends.ts', import.meta.url))
 
 function revoked(keyId: string, at = 1): JournalLine {
   return { kind: 'key.revoked', keyId, at }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Plugin } from 'esbuild'
@@ -8,16 +8,17 @@ import { root } from '../../scripts/packaging/root.ts'
 
 /**
  * Bundles the program as its package does, into a folder, and tells its entry: a process of it starts in a quarter of the time that
- * hundreds of sources take. Modules of tests can go with it, and are then told too: they share the program's.
+ * hundreds of sources take. Modules of tests can go with it, and are then told too: they share the program's. So do programs of tests.
  */
 export async function bundleProgram(
   folder: string,
   tests: readonly string[] = [],
 ): Promise<{ program: string; tests: string[] }> {
   const outdir = join(folder, 'src')
-  const entryPoints = tests.map((path) => ({ in: path, out: basename(path, extname(path)) }))
+  const children = globSync('test/**/child-*.ts', { cwd: root })
+  const entries = tests.map((path) => ({ in: path, out: basename(path, extname(path)) }))
   await bundleModules(outdir, {
-    entryPoints,
+    entryPoints: [...entries, ...children.map((path) => ({ in: path, out: path.slice(0, -3) }))],
     // They look for files beside their own.
     external: ['esbuild', 'playwright-core'],
     define: asked,
@@ -32,7 +33,7 @@ export async function bundleProgram(
   }
   return {
     program: join(outdir, 'main.js'),
-    tests: entryPoints.map(({ out }) => join(outdir, `${out}.js`)),
+    tests: entries.map(({ out }) => join(outdir, `${out}.js`)),
   }
 }
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
-import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
 import { verifyReceipt } from '@lethe/client'
@@ -10,6 +9,7 @@ import { Client } from 'pg'
 import { version as postgresVersion } from '../../src/storage/postgres/migrate.ts'
 import { version } from '../../src/storage/sqlite/migrate.ts'
 import { dataOf, listIn, textIn } from '../support/answers.ts'
+import { childProgram } from '../support/child-program.ts'
 import { type CommandLine, commandLine, jsonLines } from '../support/command-line.ts'
 import { visitor } from '../support/console.ts'
 import { inReverse } from '../support/in-reverse.ts'
@@ -111,13 +111,10 @@ describe('an upgrade from 0.1.0 that is killed halfway', () => {
 
   it('leaves the embedded store as it was, and the next start upgrades it', async (t) => {
     const store = await engines.SQLite(t)
-    const child = spawn(
-      process.execPath,
-      [join(import.meta.dirname, 'child-migrates.ts'), store.cli.storePath],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    )
+    const program = childProgram(new URL('child-migrates.ts', import.meta.url))
+    const child = spawn(process.execPath, [program, store.cli.storePath], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     await once(child.stdout, 'data')
     const ended = once(child, 'exit')
     child.kill('SIGKILL')

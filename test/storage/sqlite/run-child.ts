@@ -1,9 +1,9 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
+import { childProgram } from '../../support/child-program.ts'
 
 /** Starts a program of this folder in a process of its own, run by the same Node. */
 export function runChild(file: string, ...args: string[]): ChildProcessByStdio<null, Readable, null> {
-  const program = fileURLToPath(new URL(file, import.meta.url))
+  const program = childProgram(new URL(file, import.meta.url))
   return spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
 }

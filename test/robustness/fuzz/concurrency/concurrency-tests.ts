@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { after, describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { childProgram } from '../../../support/child-program.ts'
 import { emptyStore, openStoreAt } from '../../../support/empty-store.ts'
 import { inReverse } from '../../../support/in-reverse.ts'
 import { always } from '../../../support/rows.ts'
@@ -11,7 +11,7 @@ import { eraseIn } from '../../../support/test-keyring.ts'
 import { beginChapters, organisationId, setStage, type WorkOrder } from './stage.ts'
 import { assertExplainable, type Deed } from './subject-history.ts'
 
-const workerPath = fileURLToPath(new URL('worker.ts', import.meta.url))
+const workerPath = childProgram(new URL('child-works.ts', import.meta.url))
 
 export interface ConcurrencyPlan {
   processes: number
