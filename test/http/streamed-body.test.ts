@@ -12,7 +12,7 @@ import { noProc } from '../support/no-proc.ts'
 
 const randomness = { uuid: () => randomUUID(), base62: (length: number) => 'x'.repeat(length) }
 /** More than what the system and the spool's memory hold for somebody who reads nothing. */
-const pieces = Array.from({ length: 40 }, () => randomBytes(400_000).toString('base64'))
+const pieces = Array.from({ length: 24 }, () => randomBytes(400_000).toString('base64'))
 
 /** The files without a name that this process has open as spools. */
 function openSpools(): string[] {
@@ -74,7 +74,7 @@ function askInSilence(t: TestContext, port: number, path: string): void {
 }
 
 describe('a streamed answer that nobody reads', { skip: noProc }, () => {
-  for (const encoding of [null, 'gzip', 'zstd'] as const) {
+  for (const encoding of [null, 'zstd'] as const) {
     it(`lies in one file without a name, and is let go of with its client after a while (${encoding})`, async (t) => {
       const server = await serve(t, { room: new SpoolRoom(), encoding, stallMs: 500 })
       askInSilence(t, server.port, '/')
@@ -87,7 +87,7 @@ describe('a streamed answer that nobody reads', { skip: noProc }, () => {
 
   it('gives way when all that lie unread take too much of the disk, the one with most to take first', async (t) => {
     const bodyBytes = pieces.join('').length
-    const server = await serve(t, { room: new SpoolRoom(1.5 * bodyBytes), encoding: null, stallMs: 100_000 })
+    const server = await serve(t, { room: new SpoolRoom(bodyBytes), encoding: null, stallMs: 100_000 })
     askInSilence(t, server.port, '/first')
     while (openSpools().length === 0) await nextTurn()
     askInSilence(t, server.port, '/second')
