@@ -16,10 +16,10 @@ await shop.ingest([
   ...visit('anna', { sessionId: 's2', events: 3, startedAt: Date.now() - 60_000 }),
 ])
 /** 10 MB, which is more than the system keeps for a client that does not read. */
-const events = 5_000
+const events = 500
 const largeVisit = (subjectId: string) =>
   visit(subjectId, { events, startedAt: Date.now() - 25 * 3_600_000 }).map((row) =>
-    row.type === 'event' ? { ...row, properties: { text: 'x'.repeat(2_000) } } : row,
+    row.type === 'event' ? { ...row, properties: { text: 'x'.repeat(20_000) } } : row,
   )
 const large = 'busy'
 await shop.ingest(largeVisit(large))
