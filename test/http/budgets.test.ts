@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { rotateKey } from '../../src/operations/key/rotate-key.ts'
 import { assertUnmetered, budgetOf, dataOf, errorOf } from '../support/answers.ts'
 import type { Answer } from '../support/documented.ts'
-import { startShop, subjectPath, subjectsPath } from '../support/shop.ts'
+import { type Shop, startShop, subjectPath, subjectsPath } from '../support/shop.ts'
 
 /** An empty variable means its default. */
 const defaults = { LETHE_LIMIT_IP: '', LETHE_LIMIT_KEY: '', LETHE_LIMIT_ERASURE: '' }
@@ -25,6 +25,15 @@ const limitsOfRefusals = (answers: readonly Answer[]) => [
   ...new Set(answers.filter(({ status }) => status === 429).map((answer) => budgetOf(answer).limit)),
 ]
 
+const shop = await startShop({ after }, { env: { ...defaults, ...behindProxy }, scopes: both })
+const tight = await startShop(
+  { after },
+  { env: { LETHE_LIMIT_KEY: '3/minute', LETHE_LIMIT_ERASURE: '1/hour' }, scopes: both },
+)
+
+/** Another key, whose budgets nobody has touched. */
+const newKey = ({ createKey, organisationId }: Shop) => createKey(organisationId, both)
+
 describe('the budgets', () => {
   test('are 60 a minute per address, 120 a minute per key and 60 erasures an hour per key', () => {
     assert.deepEqual(readConfig({}).budgets, {
@@ -34,17 +43,16 @@ describe('the budgets', () => {
     })
   })
 
-  test('let exactly 60 of 70 concurrent requests from one address through', async (t) => {
-    const shop = await startShop(t, { env: defaults, scopes: ['analytics:view'] })
-    const answers = await many(70, () => shop.ask(subjectsPath, { key: shop.key }))
+  test('let exactly 60 of 70 concurrent requests from one address through', async () => {
+    const { keyString: key } = await newKey(shop)
+    const answers = await many(70, () => shop.ask(subjectsPath, { key }))
     assert.deepEqual(tally(answers), { 200: 60, 429: 10 })
     assert.deepEqual(limitsOfRefusals(answers), [60])
   })
 
-  test('let exactly 120 of 130 concurrent requests with one key through, whatever their addresses', async (t) => {
-    const shop = await startShop(t, { env: { ...defaults, ...behindProxy }, scopes: ['analytics:view'] })
-    const ask = (number: number) =>
-      shop.ask(subjectsPath, { key: shop.key, headers: from(`203.0.113.${number}`) })
+  test('let exactly 120 of 130 concurrent requests with one key through, whatever their addresses', async () => {
+    const { keyString: key } = await newKey(shop)
+    const ask = (number: number) => shop.ask(subjectsPath, { key, headers: from(`203.0.113.${number}`) })
     const answers = await many(130, ask)
     assert.deepEqual(tally(answers), { 200: 120, 429: 10 })
     assert.deepEqual(limitsOfRefusals(answers), [120])
@@ -52,9 +60,8 @@ describe('the budgets', () => {
     dataOf(await ask(0))
   })
 
-  test('let exactly 60 of 65 concurrent erasures with one key through, and reads beside them', async (t) => {
-    const shop = await startShop(t, { env: { ...defaults, ...behindProxy }, scopes: both })
-    const { key } = shop
+  test('let exactly 60 of 65 concurrent erasures with one key through, and reads beside them', async () => {
+    const { keyString: key } = await newKey(shop)
     const headers = from('203.0.113.1')
     const answers = await many(65, (number) =>
       shop.ask(subjectPath(`visitor-${number}`), {
@@ -76,14 +83,11 @@ describe('the budgets', () => {
     dataOf(await shop.ask(subjectPath('anna'), { method: 'DELETE', key, headers }))
   })
 
-  test('belong to a key, not to its organisation', async (t) => {
-    const shop = await startShop(t, { env: { LETHE_LIMIT_KEY: '2/minute' }, scopes: ['analytics:view'] })
-    const other = (await shop.createKey(shop.organisationId, ['analytics:view'])).keyString
-    assert.deepEqual(tally(await many(4, () => shop.ask(subjectsPath, { key: shop.key }))), {
-      200: 2,
-      429: 2,
-    })
-    assert.deepEqual(tally(await many(4, () => shop.ask(subjectsPath, { key: other }))), { 200: 2, 429: 2 })
+  test('belong to a key, not to its organisation', async () => {
+    for (const { keyString: key } of [await newKey(tight), await newKey(tight)]) {
+      const answers = await many(5, () => tight.ask(subjectsPath, { key }))
+      assert.deepEqual(tally(answers), { 200: 3, 429: 2 })
+    }
   })
 
   test('belong to an address, whichever keys it uses', async (t) => {
@@ -101,17 +105,16 @@ describe('the budgets', () => {
     )
   })
 
-  test('are not refilled by a rotation', async (t) => {
-    const env = { LETHE_LIMIT_KEY: '3/minute', LETHE_LIMIT_ERASURE: '1/hour' }
-    const shop = await startShop(t, { env, scopes: both })
-    const erase = (key: string) => shop.ask(subjectPath('anna'), { method: 'DELETE', key })
-    dataOf(await erase(shop.key))
-    const { keyString } = await rotateKey(shop.services, shop.keyId)
+  test('are not refilled by a rotation', async () => {
+    const { key, keyString: old } = await newKey(tight)
+    const erase = (key: string) => tight.ask(subjectPath('anna'), { method: 'DELETE', key })
+    dataOf(await erase(old))
+    const { keyString } = await rotateKey(tight.services, key.id)
     const refused = await erase(keyString)
     errorOf(refused, 'rate_limited')
     assert.equal(budgetOf(refused).limit, 1)
-    dataOf(await shop.ask(subjectsPath, { key: keyString }))
-    const spent = await shop.ask(subjectsPath, { key: keyString })
+    dataOf(await tight.ask(subjectsPath, { key: keyString }))
+    const spent = await tight.ask(subjectsPath, { key: keyString })
     errorOf(spent, 'rate_limited')
     assert.equal(budgetOf(spent).limit, 3)
   })
@@ -142,15 +145,15 @@ describe('the budgets', () => {
     )
   })
 
-  test('have fixed windows, which start with a first request and end all together', async (t) => {
-    const shop = await startShop(t, { env: { LETHE_LIMIT_KEY: '3/minute' }, scopes: ['analytics:view'] })
-    const ask = () => shop.ask(subjectsPath, { key: shop.key })
+  test('have fixed windows, which start with a first request and end all together', async () => {
+    const { keyString: key } = await newKey(tight)
+    const ask = () => tight.ask(subjectsPath, { key })
     dataOf(await ask())
-    shop.passTime(50_000)
+    tight.passTime(50_000)
     dataOf(await ask())
     dataOf(await ask())
     errorOf(await ask(), 'rate_limited')
-    shop.passTime(10_000)
+    tight.passTime(10_000)
     assert.deepEqual(tally(await many(4, ask)), { 200: 3, 429: 1 })
   })
 })
