@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { readConfig } from '../../src/config.ts'
 import { createKeyString } from '../../src/domain/key-string.ts'
 import { revokeKey } from '../../src/operations/key/revoke-key.ts'
 import { rotateKey } from '../../src/operations/key/rotate-key.ts'
-import { openServices } from '../../src/services.ts'
 import { dataOf, errorOf, indistinct } from '../support/answers.ts'
-import { emptyStore } from '../support/empty-store.ts'
-import { inReverse } from '../support/in-reverse.ts'
 import { askRaw } from '../support/raw-http.ts'
 import { startShop, subjectsPath } from '../support/shop.ts'
-import { testSecretFile } from '../support/test-keyring.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const { key, organisationId, services } = shop
@@ -135,47 +130,5 @@ describe('a good key', () => {
     }
     errorOf(await shop.ask(subjectsPath, { headers: { 'x-api-key': key } }), 'unauthorized')
     errorOf(await shop.ask(subjectsPath, { headers: { cookie: `key=${key}` } }), 'unauthorized')
-  })
-})
-
-describe('a change to a key holds for the very next request', () => {
-  test('a rotation', async () => {
-    const { key: record, keyString: old } = await newKey()
-    dataOf(await asks(old))
-    const { keyString } = await rotateKey(services, record.id)
-    errorOf(await asks(old), 'unauthorized')
-    dataOf(await asks(keyString))
-  })
-
-  test('a revocation', async () => {
-    const { key: record, keyString } = await newKey()
-    dataOf(await asks(keyString))
-    await revokeKey(services, record.id, record.name)
-    errorOf(await asks(keyString), 'unauthorized')
-  })
-
-  test('the expiry, at its instant', async (t) => {
-    const own = await startShop(t, { scopes: ['analytics:view'] })
-    let now = Date.now()
-    own.services.clock = () => now
-    const expiring = await own.createKey(own.organisationId, ['analytics:view'], now + 5_000)
-    now += 4_999
-    dataOf(await own.ask(subjectsPath, { key: expiring.keyString }))
-    now += 1
-    errorOf(await own.ask(subjectsPath, { key: expiring.keyString }), 'unauthorized')
-  })
-
-  test('made by another process on the same store', async (t) => {
-    const lifetime = inReverse(t)
-    const env = { LETHE_STORE: await emptyStore(lifetime), LETHE_SECRET_FILE: testSecretFile() }
-    const own = await startShop(lifetime, { env, scopes: ['analytics:view'] })
-    const other = await openServices(readConfig(env))
-    lifetime.after(() => other.close())
-    dataOf(await own.ask(subjectsPath, { key: own.key }))
-    const { key: record, keyString } = await rotateKey(other, own.keyId)
-    errorOf(await own.ask(subjectsPath, { key: own.key }), 'unauthorized')
-    dataOf(await own.ask(subjectsPath, { key: keyString }))
-    await revokeKey(other, own.keyId, record.name)
-    errorOf(await own.ask(subjectsPath, { key: keyString }), 'unauthorized')
   })
 })
