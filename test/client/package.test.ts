@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -32,11 +33,7 @@ function* nodes(): Generator<string> {
   yield process.execPath
   for (const place of (process.env.PATH ?? '').split(delimiter)) {
     const found = join(place, 'node')
-    try {
-      if (readFileSync(found).length > 0) return yield found
-    } catch {
-      // Not here.
-    }
+    if (existsSync(found)) return yield found
   }
 }
 
@@ -72,27 +69,17 @@ describe('the package of the client', () => {
     for (const name of [...needed, 'files']) assert.equal(manifest[name], undefined, name)
   })
 
-  const settings: [what: string, options: object][] = [
-    ['with the types of a browser', { lib: ['es2022', 'dom'], types: [] }],
-    [
-      'as a bundler resolves it',
-      { lib: ['es2022', 'dom'], types: [], module: 'esnext', moduleResolution: 'bundler' },
-    ],
-  ]
-  for (const [what, options] of settings) {
-    it(`has types that hold in strict TypeScript ${what}`, async () => {
-      await compile({ 'use.ts': use }, { ...options, noEmit: true })
-    })
-  }
+  it('has types that hold in strict TypeScript with the types of a browser, as a bundler resolves them', async () => {
+    const asBundlersDo = { module: 'esnext', moduleResolution: 'bundler' }
+    await compile({ 'use.ts': use }, { lib: ['es2022', 'dom'], types: [], ...asBundlersDo, noEmit: true })
+  })
 
-  it('has types that hold in strict TypeScript with the types of Node, in the examples of its readme too', async () => {
+  it('has types that hold with the types of Node, as Node resolves them, in the examples of its readme too', async () => {
     await compileExamples()
   })
 
   for (const node of nodes()) {
     it(`does what its readme says under ${node === process.execPath ? 'this Node' : 'the Node of the system'}`, async (t) => {
-      const { stdout: version } = await run(node, ['--version'])
-      t.diagnostic(version.trim())
       const env = { LETHE_LIMIT_ERASURE: '500000/hour' }
       const shop = await startShop(t, {
         scopes: ['analytics:view', 'analytics:delete-data'],
@@ -116,7 +103,7 @@ describe('the package of the client', () => {
 
 describe('the package of the client, without a service', () => {
   for (const node of nodes()) {
-    it(`verifies a receipt, imported or required, under ${node === process.execPath ? 'this Node' : 'the Node of the system'}`, async () => {
+    it(`verifies a receipt, imported or required, under ${node === process.execPath ? 'this Node' : 'the Node of the system'}`, async (t) => {
       const signer = noteSigner('lethe.local/acme', Buffer.alloc(32, 1))
       const erasure = { trackerId: 'shop', subjectId: 'anna', nonce: Buffer.alloc(32, 2) }
       const receipt = makeReceipt(0, [erasure], { origin: signer.name, signers: [signer] })
@@ -127,11 +114,14 @@ describe('the package of the client, without a service', () => {
         `const verify = (subjectId) => verifyReceipt(${JSON.stringify(receipt)}, { ...${JSON.stringify(options)}, subjectId })`,
         "console.log((await verify('anna')).record.counts, await verify('ben').catch(({ reason }) => reason))",
         "console.log(typeof createRequire(import.meta.url)('@lethe/client').verifyReceipt)",
+        'console.log(process.version)',
       ]
       const file = join(project, 'verify.js')
       writeFileSync(file, program.join('\n'))
       const { stdout } = await run(node, [file], { env: { ...process.env, NO_COLOR: '1' } })
-      assert.equal(stdout, '{ events: 17, sessions: 3 } wrong_subject\nfunction\n')
+      const [version, ...rest] = stdout.trimEnd().split('\n').toReversed()
+      t.diagnostic(String(version))
+      assert.deepEqual(rest, ['function', '{ events: 17, sessions: 3 } wrong_subject'])
     })
   }
 })
