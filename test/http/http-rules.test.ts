@@ -9,7 +9,7 @@ import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 const both = ['analytics:view', 'analytics:delete-data'] as const
 const shop = await startShop({ after }, { scopes: both })
 const { key, url } = shop
-for (let i = 0; i < 40; i++) await shop.ingest(visit(`visitor-${i}`))
+await shop.ingest(Array.from({ length: 40 }, (_, i) => visit(`visitor-${i}`)).flat())
 
 describe('Host', () => {
   const refused: [what: string, headers: [string, string][]][] = [

@@ -143,8 +143,8 @@ describe('its sort', () => {
 describe('a complete walk', () => {
   test('skips and repeats nothing while subjects come, go and stay active', async () => {
     const trackerId = await ownTracker()
-    const steady = Array.from({ length: 60 }, (_, number) => `steady-${String(number).padStart(2, '0')}`)
-    const fleeting = Array.from({ length: 60 }, (_, number) => `fleeting-${String(number).padStart(2, '0')}`)
+    const steady = Array.from({ length: 30 }, (_, number) => `steady-${String(number).padStart(2, '0')}`)
+    const fleeting = Array.from({ length: 30 }, (_, number) => `fleeting-${String(number).padStart(2, '0')}`)
     await shop.ingest([...steady, ...fleeting].flatMap((id) => visit(id, { trackerId })))
     let turn = 0
     const tracker = { organisationId: shop.organisationId, trackerId, since: always }
@@ -157,7 +157,7 @@ describe('a complete walk', () => {
         ...visit(`z-new-${turn}`, { trackerId }),
       ])
       await eraseIn(shop.services, tracker, fleeting[turn * 3] ?? '')
-      await eraseIn(shop.services, tracker, fleeting[59 - turn] ?? '')
+      await eraseIn(shop.services, tracker, fleeting[29 - turn] ?? '')
     })
     assert.deepEqual(
       walked.filter((id) => id.startsWith('steady')),
@@ -187,13 +187,11 @@ describe('subjectIdPrefix', () => {
     await shop.ingest(ids.flatMap((id) => visit(id, { trackerId })))
     const byCharacters = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other))
     for (const subjectIdPrefix of [...ids, 'A', 'abcd', '\u{10ffff}', '.', '..', ' ']) {
-      for (const limit of ['2', '200']) {
-        assert.deepEqual(
-          await walk(trackerId, { subjectIdPrefix, limit }),
-          ids.filter((id) => id.startsWith(subjectIdPrefix)).sort(byCharacters),
-          JSON.stringify(subjectIdPrefix),
-        )
-      }
+      assert.deepEqual(
+        await walk(trackerId, { subjectIdPrefix, limit: '2' }),
+        ids.filter((id) => id.startsWith(subjectIdPrefix)).sort(byCharacters),
+        JSON.stringify(subjectIdPrefix),
+      )
     }
     assert.deepEqual(await walk(trackerId, { subjectIdPrefix: 'ab', sort: 'subjectId' }), ['ab', 'abc'])
   })
@@ -224,11 +222,10 @@ describe('lastSeenAfter and lastSeenBefore', () => {
       [{ lastSeenAfter: at(10) }, []],
     ]
     for (const [query, ids] of rows) {
-      for (const limit of ['2', '200']) {
-        assert.deepEqual(await walk('shop', { ...query, limit }), ids, JSON.stringify(query))
-        assert.deepEqual(await walk('shop', { ...query, limit, sort: 'lastSeenAt' }), ids)
-        assert.deepEqual(await walk('shop', { ...query, limit, sort: '-lastSeenAt' }), ids.toReversed())
-      }
+      const limit = '2'
+      assert.deepEqual(await walk('shop', query), ids, JSON.stringify(query))
+      assert.deepEqual(await walk('shop', { ...query, limit, sort: 'lastSeenAt' }), ids)
+      assert.deepEqual(await walk('shop', { ...query, limit, sort: '-lastSeenAt' }), ids.toReversed())
     }
   })
 

@@ -12,14 +12,13 @@ await shop.ingest(['anna', 'berta', 'clara'].flatMap((subjectId) => visit(subjec
 const lists = [subjectsPath, `${subjectPath('anna')}/sessions`, `${subjectPath('anna')}/events`]
 
 describe('limit', () => {
-  for (const text of [
+  for (const [i, text] of [
     ...['0', '-1', '1.5', '1e2', 'abc', '', '201', '1000000', '99999999999999999999', '+5', '%2B5', '05'],
     ...['0x10', '1_0', '1,0', 'Infinity', 'NaN', 'null', 'true', '5%20', '%205', '5%00', '%EF%BC%95', '1;2'],
-  ]) {
+  ].entries()) {
     test(`is a 422 when it is "${text}"`, async () => {
-      for (const list of lists) {
-        assert.deepEqual(problemFields(await shop.ask(`${list}?limit=${text}`, { key })), ['limit'])
-      }
+      const list = lists[i % lists.length]
+      assert.deepEqual(problemFields(await shop.ask(`${list}?limit=${text}`, { key })), ['limit'])
     })
   }
 
@@ -43,16 +42,18 @@ describe('limit', () => {
     assert.deepEqual(problem, { field: 'limit', message: 'limit must be a whole number from 1 to 200' })
   })
 
-  test('may be 1 to 200, and is 50 by itself', async (t) => {
-    const own = await startShop(t, { scopes: ['analytics:view'] })
-    const ids = Array.from({ length: 201 }, (_, number) => `visitor-${number}`)
-    await own.ingest(ids.flatMap((id) => visit(id)))
-    const sessionIds = ids.map((id) => id.replace('visitor', 'session'))
-    await own.ingest(sessionIds.flatMap((sessionId) => visit('frequent', { sessionId })))
+  test('may be 1 to 200, and is 50 by itself', async () => {
+    const trackerId = await shop.createTracker(shop.organisationId)
+    const numbers = Array.from({ length: 201 }, (_, number) => number)
+    await shop.ingest([
+      ...numbers.flatMap((number) => visit(`visitor-${number}`, { trackerId })),
+      ...numbers.flatMap((number) => visit('frequent', { trackerId, sessionId: `session-${number}` })),
+    ])
+    const path = subjectPath('frequent', trackerId)
     for (const [list, plural] of [
-      [subjectsPath, 'subjects'],
-      [`${subjectPath('frequent')}/sessions`, 'sessions'],
-      [`${subjectPath('frequent')}/events`, 'events'],
+      [`/v1/analytics/trackers/${trackerId}/subjects`, 'subjects'],
+      [`${path}/sessions`, 'sessions'],
+      [`${path}/events`, 'events'],
     ] as const) {
       for (const [query, length] of [
         ['', 50],
@@ -63,7 +64,7 @@ describe('limit', () => {
         ['?limit=199', 199],
         ['?limit=200', 200],
       ] as const) {
-        const data = dataOf(await own.ask(list + query, { key: own.key }))
+        const data = dataOf(await shop.ask(list + query, { key }))
         assert.equal(listIn(data, plural).length, length, `${list}${query}`)
         assert.equal(typeof data.nextCursor, 'string')
       }
