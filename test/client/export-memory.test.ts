@@ -12,9 +12,9 @@ const collectGarbage: () => void = runInNewContext('gc')
 
 const event = (number: number) => ({
   ...{ eventId: `e${number}`, sessionId: 's', name: 'pageview', occurredAt: '2026-11-15T12:00:00.000Z' },
-  properties: { url: `https://shop.example/${number}`, text: 'x'.repeat(500) },
+  properties: { url: `https://shop.example/${number}`, text: 'x'.repeat(2_400) },
 })
-const events = Array.from({ length: 200 }, (_, number) => event(number))
+const events = Array.from({ length: 50 }, (_, number) => event(number))
 const record = {
   ...{ trackerId: 'shop', subjectId: 'busy', firstSeenAt: 't', lastSeenAt: 't', attributes: {} },
   ...{ counts: { sessions: 0, events: 0 }, identifiers: [] },
