@@ -152,12 +152,12 @@ describe('a limiter whose Redis hangs', { skip }, () => {
     const { limiter } = await openRedisLimiter(t, redis.url)
     redis.pause()
     await takeMany(limiter, perKey, 'before', 50)
-    for (let i = 0; i < 1_000; i++) await limiter.take(perKey, `holder ${i}`)
+    for (let i = 0; i < 200; i++) await limiter.take(perKey, `holder ${i}`)
     redis.resume()
     await until(() => limiter.isReachable())
-    assert.equal((await patient(limiter).take(perKey, 'holder 999')).remaining, 118)
+    assert.equal((await patient(limiter).take(perKey, 'holder 199')).remaining, 118)
     const keys = await redis.ask('KEYS', 'lethe:key:holder*')
-    assert.deepEqual(keys, ['lethe:key:holder 999'])
+    assert.deepEqual(keys, ['lethe:key:holder 199'])
   })
 })
 
@@ -274,16 +274,14 @@ describe('one process, however Redis comes and goes', { skip }, () => {
     const redis = await freshRedis()
     const { limiter } = await openRedisLimiter(t, redis.url)
     keepCoresBusy(t)
-    for (let round = 0; round < 2; round++) {
-      const states = await Promise.all(
-        Array.from({ length: 200 }, async () => {
-          const waitBudget = { waitMs: requestWaitMs }
-          await limiter.take({ ...perKey, name: 'ip', limit: 1_000 }, `${round}`, waitBudget)
-          return limiter.take(perKey, `${round}`, waitBudget)
-        }),
-      )
-      assert.equal(granted(states), 120)
-    }
+    const states = await Promise.all(
+      Array.from({ length: 200 }, async () => {
+        const waitBudget = { waitMs: requestWaitMs }
+        await limiter.take({ ...perKey, name: 'ip', limit: 1_000 }, 'a', waitBudget)
+        return limiter.take(perKey, 'a', waitBudget)
+      }),
+    )
+    assert.equal(granted(states), 120)
   })
 
   it('grants no more through a Redis that is killed and comes back empty, again and again', async (t) => {
@@ -358,9 +356,9 @@ describe('a Redis that refuses', { skip }, () => {
   })
 
   it('for want of memory, is no Redis, until it has some', async (t) => {
-    const redis = await startRedis(t, ['--maxmemory-policy', 'noeviction'])
+    const redis = await freshRedis()
     const { limiter, reports } = await openRedisLimiter(t, redis.url)
-    await redis.ask('CONFIG', 'SET', 'maxmemory', '1')
+    await redis.ask('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1')
     assert.equal((await patient(limiter).take(perKey, 'a')).isStandIn, true)
     assert.deepEqual(reports, ['lost: OOM'])
     await redis.ask('CONFIG', 'SET', 'maxmemory', '0')
