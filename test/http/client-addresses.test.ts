@@ -84,8 +84,8 @@ describe('forwarded headers from anyone else', () => {
     assert.equal(await countTogether(direct, '127.0.0.1, ::1', 'garbage'), true)
   })
 
-  test('count for nothing under other names, either', async (t) => {
-    const own = await startShop(t, { env, scopes: ['analytics:view'] })
+  test('count for nothing under other names, either', async () => {
+    behindProxy.passTime(60_000)
     const statuses = []
     for (const [name, value] of [
       ['Forwarded', 'for=203.0.113.1'],
@@ -94,7 +94,7 @@ describe('forwarded headers from anyone else', () => {
       ['True-Client-IP', '203.0.113.4'],
       ['X-Client-IP', '203.0.113.5'],
     ] as const) {
-      statuses.push((await askRaw(own.url, subjectsPath, { headers: [[name, value]] })).status)
+      statuses.push((await askRaw(behindProxy.url, subjectsPath, { headers: [[name, value]] })).status)
     }
     assert.deepEqual(statuses, [401, 429, 429, 429, 429])
   })
