@@ -8,8 +8,8 @@ import { stepBefore } from '../../support/windows.ts'
 import type { Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
-const many = maxPlainEvents + 50
-const perVisit = 100
+const many = maxPlainEvents + 10
+const perVisit = 200
 
 /** Visits one after the other, of which none overlaps another. */
 function visits(trackerId: string, from: number, to: number): IncomingRow[] {
@@ -45,14 +45,14 @@ const histories: Record<string, (trackerId: string) => IncomingRow[][]> = {
     visits(id, 0, many),
     longSession(id, [500]),
     longSession(id, [0, 1000]),
-    visits(id, many, many + 100),
+    visits(id, many, many + 10),
   ],
   'by a session that grew into the one before': (id) => [
     visits(id, 0, many),
     [
       sessionRow({
-        ...{ trackerId: id, subjectId: 'anna', sessionId: 'visit-7' },
-        ...{ startedAt: start, endedAt: start + 7 * perVisit * 10 },
+        ...{ trackerId: id, subjectId: 'anna', sessionId: 'visit-3' },
+        ...{ startedAt: start, endedAt: start + 3 * perVisit * 10 },
       }),
     ],
     visits(id, many, many + 10),
@@ -75,9 +75,7 @@ export function interleavingContract(fixture: Fixture): void {
         for (const { sessionId, counts } of sessions) {
           const own = all.filter((event) => event.sessionId === sessionId)
           assert.equal(counts.events, own.length)
-          for (const limit of [40, 200]) {
-            assert.deepEqual(await fixture.listEvents(tracker, 'anna', { sessionId, limit }), own)
-          }
+          assert.deepEqual(await fixture.listEvents(tracker, 'anna', { sessionId, limit: 90 }), own)
         }
         assert.deepEqual(await fixture.listEvents(tracker, 'anna', { sessionId: 'unknown' }), [])
       })
@@ -99,7 +97,7 @@ export function interleavingContract(fixture: Fixture): void {
         ['long-1000'],
       )
       assert.deepEqual(await fixture.store.retention.sweep(trackerId, stepBefore(view.since, 100_000)), {
-        ...{ subjects: 0, sessions: 6, events: 602, isDone: true },
+        ...{ subjects: 0, sessions: 3, events: 602, isDone: true },
       })
       assert.deepEqual(await fixture.listEvents(view, 'anna', { sessionId: 'long' }), events)
       assert.deepEqual(await eraseIn(fixture.store, tracker, 'anna'), {
