@@ -75,7 +75,7 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     memberContract(fixture)
     signInContract(fixture)
     activityContract(fixture)
-    maintenanceContract(folder, open)
+    maintenanceContract(fixture, folder, open)
     transferContract(folder, open)
   })
 }

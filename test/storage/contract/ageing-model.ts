@@ -179,7 +179,7 @@ class Walk {
 
   async #checkView(view: TrackerView, expected: readonly WholeSubject[]): Promise<void> {
     const random = this.#random
-    assert.deepEqual(await this.#fixture.readAll(view, 1 + random.integer(5)), expected)
+    assert.deepEqual(await this.#fixture.readAll(view, 1 + random.integer(12)), expected)
     for (const sort of subjectSorts) {
       const query = this.#query(sort)
       const listed = await this.#fixture.listSubjects(view, query)

@@ -188,18 +188,16 @@ export function dailyTotalContract(fixture: Fixture): void {
       const expected = await totals(first)
       const added = expected.flatMap((total) => Object.values(total.events)).reduce((a, b) => a + b)
       assert.equal(added, 80)
-      for (let round = 0; round < 2; round++) {
-        const tracker = await fixture.createTracker()
-        const own = random.shuffle(rows).map((row) => ({ ...row, trackerId: tracker.trackerId }))
-        for (let next = 0; next < own.length; next += 10) {
-          // Batches overlap, as those of an import that broke off and began again.
-          await fixture.store.ingest.ingest(
-            own.slice(Math.max(0, next - random.integer(15)), next + 10),
-            testKeys,
-          )
-        }
-        assert.deepEqual(await totals(tracker), expected, `LETHE_TEST_SEED=${random.seed}, round ${round}`)
+      const tracker = await fixture.createTracker()
+      const own = random.shuffle(rows).map((row) => ({ ...row, trackerId: tracker.trackerId }))
+      for (let next = 0; next < own.length; next += 10) {
+        // Batches overlap, as those of an import that broke off and began again.
+        await fixture.store.ingest.ingest(
+          own.slice(Math.max(0, next - random.integer(15)), next + 10),
+          testKeys,
+        )
       }
+      assert.deepEqual(await totals(tracker), expected, `LETHE_TEST_SEED=${random.seed}`)
     })
 
     it('moves with a session that turns out to have begun on an earlier day', async () => {

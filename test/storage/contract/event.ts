@@ -21,7 +21,7 @@ export function eventContract(fixture: Fixture): void {
         .sort((a, b) => b.occurredAt - a.occurredAt || byCodePoints(b.eventId, a.eventId))
         .map(({ eventId, occurredAt }) => ({ eventId, occurredAt }))
       for (const sessionId of [null, 'session']) {
-        for (const limit of [1, 3, 7, 20, 200]) {
+        for (const limit of [1, 7, 20]) {
           const listed = await fixture.listEvents(tracker, 'anna', { sessionId, limit })
           const seen = listed.map(({ eventId, occurredAt }) => ({ eventId, occurredAt }))
           assert.deepEqual(seen, expected, `pages of ${limit}`)
@@ -118,7 +118,7 @@ export function eventContract(fixture: Fixture): void {
     it('are its own even when other sessions run at the same time', async () => {
       const tracker = await fixture.createTracker()
       const sessionIds = ['phone', 'laptop', 'tablet']
-      const rows = Array.from({ length: 90 }, (_, i) =>
+      const rows = Array.from({ length: 45 }, (_, i) =>
         eventRow({
           trackerId: tracker.trackerId,
           subjectId: 'anna',
@@ -134,8 +134,8 @@ export function eventContract(fixture: Fixture): void {
           .filter((row) => row.sessionId === sessionId)
           .map(({ eventId }) => eventId)
           .reverse()
-        assert.equal(expected.length, 30)
-        for (const limit of [1, 7, 30, 200]) {
+        assert.equal(expected.length, 15)
+        for (const limit of [1, 7, 15]) {
           const listed = await fixture.listEvents(tracker, 'anna', { sessionId, limit })
           assert.deepEqual(
             listed.map(({ eventId }) => eventId),

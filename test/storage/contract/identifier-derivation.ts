@@ -104,7 +104,7 @@ export function identifierDerivationContract(fixture: Fixture): void {
         eventRow({ ...of, eventId: `large${i}`, properties: { n: i, text: 'x'.repeat(500_000) } }),
       )
       await ingest(many)
-      for (const event of large) await ingest([event])
+      await ingest(large)
       const events = await rowsOf(tracker, { kind: 'event', fields: ['n'] })
       assert.deepEqual(
         events.map(({ id }) => id).sort(),

@@ -274,7 +274,7 @@ export function ingestContract(fixture: Fixture): void {
       const random = seededRandom()
       const rows = visits(random)
       const expected = model(rows)
-      for (let round = 0; round < 3; round++) {
+      for (let round = 0; round < 2; round++) {
         const tracker = await fixture.createTracker()
         const shuffled = random.shuffle(rows).map((row) => ({ ...row, trackerId: tracker.trackerId }))
         const added = { subjects: 0, sessions: 0, events: 0 }

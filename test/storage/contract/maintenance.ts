@@ -10,14 +10,16 @@ import { Fixture } from './fixture.ts'
 const now = at('2026-11-15T03:00:00.000Z')
 const start = at('2026-11-01T10:00:00.000Z')
 
-/** Maintenance is of the store as a whole, so it has two of its own, on the same data: what the tests of opening have left. */
-export function maintenanceContract(folder: string, open: (folder: string) => Promise<Store>): void {
+/** Maintenance is of the store as a whole: another store on the same data does it beside the one that all tests share. */
+export function maintenanceContract(
+  there: Fixture,
+  folder: string,
+  open: (folder: string) => Promise<Store>,
+): void {
   describe('maintenance', () => {
-    const [here, there] = [new Fixture(), new Fixture()]
-    before(async () => {
-      for (const fixture of [here, there]) fixture.use(await open(join(folder, 'life')))
-    })
-    after(() => Promise.all([here.store.close(), there.store.close()]))
+    const here = new Fixture()
+    before(async () => here.use(await open(join(folder, 'shared'))))
+    after(() => here.store.close())
 
     it('is done by one store at a time, and hands back what the work does', async () => {
       const { promise: held, resolve: release } = Promise.withResolvers<void>()

@@ -12,7 +12,7 @@ export function pageBytesContract(fixture: Fixture): void {
   describe('a page', () => {
     it('of events ends before it holds more than a megabyte, and the next leads on', async () => {
       const tracker = await fixture.createTracker()
-      const sizes = [300_000, 10, 300_000, 4_096, 300_000, 5_000, 300_000, 10, 900_000]
+      const sizes = [300_000, 10, 300_000, 4_096, 300_000, 5_000, 300_000, 10]
       const rows = sizes.map((bytes, number) =>
         eventRow({
           ...{ trackerId: tracker.trackerId, subjectId: 'anna', eventId: `e${number}` },
@@ -39,19 +39,20 @@ export function pageBytesContract(fixture: Fixture): void {
     it('has one row at least, however large, and says when it is the last', async () => {
       const tracker = await fixture.createTracker()
       const { trackerId } = tracker
-      const large = { text: text(maxPageBytes + 1) }
+      // The newest comes first.
+      const textOf = (number: number) => ({ text: text(number === 2 ? maxPageBytes + 1 : 1) })
       await fixture.store.ingest.ingest(
         [
           ...[1, 2].map((number) =>
             eventRow({
               ...{ trackerId, subjectId: 'anna', eventId: `e${number}`, occurredAt: start + number },
-              properties: large,
+              properties: textOf(number),
             }),
           ),
           ...[1, 2].map((number) =>
             sessionRow({
               ...{ trackerId, subjectId: 'ben', sessionId: `s${number}`, startedAt: start + number },
-              attributes: large,
+              attributes: textOf(number),
             }),
           ),
         ],
@@ -75,10 +76,10 @@ export function pageBytesContract(fixture: Fixture): void {
 
     it('of sessions counts the bytes of those that are seen alone', async () => {
       const tracker = await fixture.createTracker()
-      const rows = Array.from({ length: 12 }, (_, number) =>
+      const rows = Array.from({ length: 7 }, (_, number) =>
         sessionRow({
           ...{ trackerId: tracker.trackerId, subjectId: 'anna', sessionId: `s${100 + number}` },
-          ...{ startedAt: start - number, endedAt: start - number + (number % 4 === 0 ? 100 : 0) },
+          ...{ startedAt: start - number, endedAt: start - number + (number % 3 === 0 ? 100 : 0) },
           attributes: { text: text(200_000) },
         }),
       )
@@ -90,19 +91,19 @@ export function pageBytesContract(fixture: Fixture): void {
       )
       const whole = await fixture.store.sessions.list(tracker, 'anna', { limit: 200, after: null })
       assert.equal(whole?.rows.length, 5)
-      // Behind the first, only every fourth has not aged out: three in all, on one page.
+      // Behind the first, only every third has not aged out: three in all, on one page.
       const view = { ...tracker, since: start + 50 }
       const seen = await fixture.store.sessions.list(view, 'anna', { limit: 200, after: null })
       assert.deepEqual(
         seen?.rows.map(({ sessionId }) => sessionId),
-        ['s100', 's104', 's108'],
+        ['s100', 's103', 's106'],
       )
       assert.equal(seen?.next, null)
     })
 
     it('of texts in any script is counted in bytes', async () => {
       const tracker = await fixture.createTracker()
-      const rows = Array.from({ length: 8 }, (_, number) =>
+      const rows = Array.from({ length: 5 }, (_, number) =>
         eventRow({
           ...{ trackerId: tracker.trackerId, subjectId: 'anna', eventId: `e${number}` },
           ...{ occurredAt: start - number, properties: { text: '東'.repeat(80_000) } },

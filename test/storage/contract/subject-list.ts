@@ -167,10 +167,13 @@ export function subjectListContract(fixture: Fixture): void {
       ]
       for (const prefix of prefixes) {
         const expected = oddIds.filter((id) => id.startsWith(prefix)).sort(byCodePoints)
-        for (const limit of [1, 200]) {
-          const found = await fixture.listSubjectIds(tracker, { subjectIdPrefix: prefix, limit })
-          assert.deepEqual(found, expected, JSON.stringify(prefix))
-        }
+        const found = await fixture.listSubjectIds(tracker, { subjectIdPrefix: prefix })
+        assert.deepEqual(found, expected, JSON.stringify(prefix))
+      }
+      for (const subjectIdPrefix of ['a', '\ud7ff', '🦦', '\u{10ffff}']) {
+        const found = await fixture.listSubjectIds(tracker, { subjectIdPrefix })
+        assert.ok(found.length > 1)
+        assert.deepEqual(await fixture.listSubjectIds(tracker, { subjectIdPrefix, limit: 1 }), found)
       }
     })
 
@@ -202,7 +205,7 @@ export function subjectListContract(fixture: Fixture): void {
         const bounds = [null, start, start + 1, start + 3_000, start + 8_000]
         for (const lastSeenAfter of bounds) {
           for (const lastSeenBefore of bounds) {
-            const query = { sort, lastSeenAfter, lastSeenBefore, limit: 7 }
+            const query = { sort, lastSeenAfter, lastSeenBefore, limit: 30 }
             assert.deepEqual(
               await fixture.listSubjectIds(tracker, query),
               expected(query),
@@ -232,14 +235,14 @@ export function subjectListContract(fixture: Fixture): void {
   })
 
   describe('paging through subjects', () => {
-    const many = Array.from({ length: 401 }, (_, i) => `visitor-${i}`)
+    const many = Array.from({ length: 100 }, (_, i) => `visitor-${i}`)
 
     it('shows each once, in every sort, whatever the size of the pages', async () => {
-      const tracker = await trackerWith(many, (i) => start + (i % 37))
+      const tracker = await trackerWith(many, (i) => start + (i % 9))
       const walks: SubjectSummary[][] = []
       for (const sort of ['subjectId', 'lastSeenAt', '-lastSeenAt'] as const) {
         const byLimit = await Promise.all(
-          [7, 200].map((limit) => fixture.listSubjects(tracker, { sort, limit })),
+          [7, 50].map((limit) => fixture.listSubjects(tracker, { sort, limit })),
         )
         for (const walk of byLimit) assert.deepEqual(walk, byLimit[0])
         walks.push(...byLimit)
@@ -283,7 +286,7 @@ export function subjectListContract(fixture: Fixture): void {
 
     it('skips and repeats nobody by id while others come and go', async () => {
       const random = seededRandom()
-      const steady = random.shuffle(many).slice(0, 60)
+      const steady = random.shuffle(many).slice(0, 40)
       const guests = many.filter((id) => !steady.includes(id))
       const tracker = await trackerWith(steady)
       const seen: string[] = []
@@ -295,9 +298,9 @@ export function subjectListContract(fixture: Fixture): void {
         after = page.next
         await add(
           tracker,
-          Array.from({ length: 5 }, () => random.pick(guests)),
+          Array.from({ length: 6 }, () => random.pick(guests)),
         )
-        for (let i = 0; i < 3; i++) await eraseIn(fixture.store, tracker, random.pick(guests))
+        await Promise.all([1, 2, 3].map(() => eraseIn(fixture.store, tracker, random.pick(guests))))
       } while (after !== null)
       const told = `LETHE_TEST_SEED=${random.seed}`
       assert.deepEqual(seen, [...new Set(seen)].sort(byCodePoints), `nobody twice, all in order: ${told}`)
