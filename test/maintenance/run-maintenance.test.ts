@@ -246,7 +246,7 @@ describe('the maintenance of a service', () => {
 
   it('tells what a pass deleted before it failed', async (t) => {
     const { keep, addAged, store } = await openMaintained(t)
-    await addAged('busy', 12_000)
+    await addAged('busy', 5_100)
     let steps = 0
     const sweep: Store['retention']['sweep'] = (...args) =>
       ++steps === 2 ? Promise.reject(new Error('the disk is full')) : store.retention.sweep(...args)
@@ -295,7 +295,7 @@ describe('the maintenance of a service', () => {
   it('once stopped has finished the step it was in, and begins no other', async (t) => {
     const { keep, addAged, hasAged, store } = await openMaintained(t)
     await store.maintenance.scrub(noon - 2 * day)
-    await addAged('busy', 6_000)
+    await addAged('busy', 5_100)
     const gate = gated(store)
     const maintenance = keep(gate.store, { scrubHour: 0 })
     await gate.reached
@@ -309,7 +309,7 @@ describe('the maintenance of a service', () => {
     await stop
     assert.equal(maintenance.swept.length, 1)
     assert.equal(maintenance.passes[0]?.isComplete, false)
-    assert.ok(maintenance.swept[0] && maintenance.swept[0].events > 0 && maintenance.swept[0].events < 6_000)
+    assert.ok(maintenance.swept[0] && maintenance.swept[0].events > 0 && maintenance.swept[0].events < 5_100)
     assert.equal(await hasAged('busy'), true)
     assert.equal((await store.maintenance.scrubState()).isDue, true, 'no scrub was begun either')
     t.mock.timers.tick(600_000)
