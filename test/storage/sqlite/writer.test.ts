@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import { tooBusy } from '../../../src/domain/errors.ts'
+import type { Store } from '../../../src/domain/store.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { writeHere } from '../../../src/storage/sqlite/write-here.ts'
 import { writeInThread } from '../../../src/storage/sqlite/write-in-thread.ts'
 import { mostWaiting, Writer } from '../../../src/storage/sqlite/writer.ts'
 import { fillStore, shop } from '../../support/filled-store.ts'
+import { inReverse } from '../../support/in-reverse.ts'
 import { eventRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
@@ -26,11 +28,31 @@ function countThreads(t: TestContext): () => number {
   return () => threads
 }
 
-describe('the writer', () => {
-  it('starts its thread when asked to get ready or with the first write, not for reads', async (t) => {
+/** Fails unless a write that cannot be leaves those behind it alone. */
+async function assertGoesOn({ organisations, trackers }: Store): Promise<void> {
+  const other = { ...acme, id: 'other' }
+  const results = await Promise.allSettled([
+    // No integer column can hold it.
+    organisations.create({ ...other, createdAt: 0.5 }),
+    organisations.create(other),
+    trackers.create({ id: 'shop', organisationId: 'other', name: 'Shop', createdAt: 1 }),
+  ])
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['rejected', 'fulfilled', 'fulfilled'],
+  )
+}
+
+describe('a writer in a thread of its own', () => {
+  const lifetime = inReverse({ after })
+  let store: Store
+  before(async () => {
+    store = await openSqliteStore(join(temporaryFolder(lifetime), 'lethe.db'))
+    lifetime.after(() => store.close())
+  })
+
+  it('starts it when asked to get ready or with the first write, not for reads', async (t) => {
     const threads = countThreads(t)
-    const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'))
-    t.after(() => store.close())
     await store.organisations.list()
     await store.ping()
     assert.equal(threads(), 0)
@@ -40,6 +62,24 @@ describe('the writer', () => {
     assert.equal(threads(), 1)
   })
 
+  it('goes on after a write that failed', () => assertGoesOn(store))
+
+  it('rejects what cannot be handed to it, and goes on', async () => {
+    const withFunction = { ...acme, run: () => {} }
+    const withBigInteger = eventRow({ subjectId: 'anna', eventId: 'e', properties: { count: 1n } })
+    // No `async` here: what a port hands back is a promise, whatever happens.
+    await assert.rejects(() => store.organisations.create(withFunction), { name: 'DataCloneError' })
+    await assert.rejects(() => store.ingest.ingest([withBigInteger], testKeys), TypeError)
+    const others = [{ ...acme, id: 'second' }, withFunction, { ...acme, id: 'third' }]
+    const together = others.map((each) => store.organisations.create(each))
+    assert.deepEqual(
+      (await Promise.allSettled(together)).map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    )
+  })
+})
+
+describe('the writer', () => {
   it('needs no thread where it writes in the one that asks', async (t) => {
     const threads = countThreads(t)
     const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'), { writesHere: true })
@@ -96,41 +136,10 @@ describe('the writer', () => {
     await writer.close()
   })
 
-  for (const writesHere of [false, true]) {
-    it(`goes on after a write that failed in ${writesHere ? 'the' : 'a'} thread`, async (t) => {
-      const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'), { writesHere })
-      const tracker = { id: 'shop', organisationId: 'acme', name: 'Shop', createdAt: 1 }
-      const results = await Promise.allSettled([
-        // No integer column can hold it.
-        store.organisations.create({ ...acme, createdAt: 0.5 }),
-        store.organisations.create(acme),
-        store.trackers.create(tracker),
-      ])
-      assert.deepEqual(
-        results.map(({ status }) => status),
-        ['rejected', 'fulfilled', 'fulfilled'],
-      )
-      await store.close()
-    })
-  }
-
-  it('rejects what cannot be handed to its thread, and goes on', async (t) => {
-    const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'))
-    const withFunction = { ...acme, run: () => {} }
-    const withBigInteger = eventRow({ subjectId: 'anna', eventId: 'e', properties: { count: 1n } })
-    try {
-      // No `async` here: what a port hands back is a promise, whatever happens.
-      await assert.rejects(() => store.organisations.create(withFunction), { name: 'DataCloneError' })
-      await assert.rejects(() => store.ingest.ingest([withBigInteger], testKeys), TypeError)
-      const other = { ...acme, id: 'other' }
-      const together = [acme, withFunction, other].map((each) => store.organisations.create(each))
-      assert.deepEqual(
-        (await Promise.allSettled(together)).map(({ status }) => status),
-        ['fulfilled', 'rejected', 'fulfilled'],
-      )
-    } finally {
-      await store.close()
-    }
+  it('goes on after a write that failed in the thread that asks', async (t) => {
+    const store = await openSqliteStore(join(temporaryFolder(t), 'lethe.db'), { writesHere: true })
+    await assertGoesOn(store)
+    await store.close()
   })
 
   it('has written what it was given before it was told to close', async (t) => {
