@@ -75,7 +75,7 @@ describe('connections to PostgreSQL', () => {
     }
     const before = heapMb()
     const grown = await connections.atOneMoment(async (read) => {
-      for (let count = 0; count < 40; count++) await read(large, [])
+      for (let count = 0; count < 25; count++) await read(large, [])
       return heapMb() - before
     })
     assert.ok(grown < 20, `${grown} MB`)

@@ -97,7 +97,7 @@ describe('the write-ahead log', () => {
     const names = Array.from({ length: 3 }, (_, i) => `visitor-${i}-`)
     const page = (name: string) => `${name}at-`
     for (const name of names) {
-      const rows = Array.from({ length: 500 }, (_, i) =>
+      const rows = Array.from({ length: 200 }, (_, i) =>
         eventRow({
           subjectId: name,
           eventId: `e${i}`,
@@ -114,11 +114,11 @@ describe('the write-ahead log', () => {
     })
     await once(child.stdout, 'data')
     for (const name of names) {
-      assert.deepEqual(await eraseIn(store, tracker, name), { sessions: 1, events: 500 })
+      assert.deepEqual(await eraseIn(store, tracker, name), { sessions: 1, events: 200 })
       const bytes = Buffer.concat(filesOf(path).map((file) => file.bytes)).toString('latin1')
       // A few may be left in the gaps of pages, as below.
       const left = bytes.split(page(name)).length - 1
-      assert.ok(left <= 25, `${left} of 500 events of ${name} are left in the files`)
+      assert.ok(left <= 10, `${left} of 200 events of ${name} are left in the files`)
     }
   })
 
@@ -222,7 +222,7 @@ describe('the files after erasures', () => {
 
   it('hold not one byte of a subject that filled its pages alone, in UTF-8 or UTF-16', async (t) => {
     const { store, path } = await openShop(t, { writesHere: true })
-    const rows = Array.from({ length: 2_000 }, (_, i) =>
+    const rows = Array.from({ length: 1_000 }, (_, i) =>
       eventRow({
         subjectId: 'Änna-subject',
         sessionId: `Änna-session-${i % 20}`,
@@ -252,7 +252,7 @@ function cpuMs(): { thread: number; process: number } {
 describe('a large erasure', () => {
   it('is seen by others in one go, and does not hold up the event loop or the reads of others', async (t) => {
     const { store, path } = await openShop(t)
-    const events = 20_000
+    const events = 10_000
     await ingest(store, [...eventsOf('anna', events), ...eventsOf('ben', 10)], 10_000)
     const other = new DatabaseSync(path)
     t.after(() => other.close())

@@ -51,11 +51,11 @@ describe('the files after a scrub', () => {
     const { store, path } = await openShop(t, { writesHere: true })
     const random = seededRandom()
     const numbers = (from: number, count: number) => Array.from({ length: count }, (_, i) => from + i)
-    const erased = numbers(0, 60).map((number) => tellTale(number))
-    const swept = numbers(1_000, 20).map((number) => tellTale(number, aYearAgo))
-    const kept = numbers(2_000, 50).map((number) => tellTale(number))
+    const erased = numbers(0, 25).map((number) => tellTale(number))
+    const swept = numbers(1_000, 10).map((number) => tellTale(number, aYearAgo))
+    const kept = numbers(2_000, 25).map((number) => tellTale(number))
     // What they did a year ago goes, what they did of late stays.
-    const partlySwept = kept.slice(0, 10).map(({ subjectId }, i) => {
+    const partlySwept = kept.slice(0, 5).map(({ subjectId }, i) => {
       const { rows } = tellTale(3_000 + i, aYearAgo)
       return { rows: rows.map((row) => ({ ...row, subjectId })) }
     })
@@ -63,20 +63,20 @@ describe('the files after a scrub', () => {
     for (let next = 0; next < rows.length; next += 100) {
       await store.ingest.ingest(rows.slice(next, next + 100), testKeys)
     }
-    const all = [...numbers(0, 60), ...numbers(1_000, 20), ...numbers(2_000, 50), ...numbers(3_000, 10)]
+    const all = [...numbers(0, 25), ...numbers(1_000, 10), ...numbers(2_000, 25), ...numbers(3_000, 5)]
     assert.deepEqual(numbersBeside(path), new Set(all))
 
     for (const { subjectId } of random.shuffle(erased)) {
       assert.deepEqual(await eraseIn(store, tracker, subjectId), { sessions: 2, events: 8 })
     }
     let steps = 0
-    while (!(await store.retention.sweep('shop', stepBefore(start, 25))).isDone) steps++
+    while (!(await store.retention.sweep('shop', stepBefore(start, 15))).isDone) steps++
     assert.ok(steps > 5, `${steps} steps`)
     const before = [...numbersBeside(path)].filter((number) => number < 2_000 || number >= 3_000)
-    t.diagnostic(`LETHE_TEST_SEED=${random.seed}: texts of ${before.length} of 90 before the scrub`)
+    t.diagnostic(`LETHE_TEST_SEED=${random.seed}: texts of ${before.length} of 40 before the scrub`)
 
     await store.maintenance.alone(() => store.maintenance.scrub(now))
-    assert.deepEqual(numbersBeside(path), new Set(numbers(2_000, 50)))
+    assert.deepEqual(numbersBeside(path), new Set(numbers(2_000, 25)))
     assert.equal(value(path, 'PRAGMA integrity_check'), 'ok')
     for (const { subjectId } of kept) {
       const record = await store.subjects.read(tracker, subjectId)

@@ -40,7 +40,7 @@ function usedDatabase(t: TestContext, random: SeededRandom, pageSize: number) {
   const remove = tables.map((table) => db.prepare(`DELETE FROM ${table} WHERE number = ?`))
   const change = tables.map((table) => db.prepare(`UPDATE ${table} SET text = ? WHERE number = ?`))
   const left = new Set<number>()
-  for (let number = 0; number < 1_500; number++) {
+  for (let number = 0; number < 800; number++) {
     if (number % 100 === 0) db.exec(number === 0 ? 'BEGIN' : 'COMMIT; BEGIN')
     left.add(number)
     const [key, text] = [`${random.integer(1e9)} ${textOf(random, number)}`, textOf(random, number)]
