@@ -14,11 +14,14 @@ import { passwordQueue } from '../../../src/operations/member/password-queue.ts'
 import { removeMember } from '../../../src/operations/member/remove-member.ts'
 import { requireInvited } from '../../../src/operations/member/require-invited.ts'
 import { signIn } from '../../../src/operations/member/sign-in.ts'
+import { scryptOnce } from '../../support/scrypt-once.ts'
 import { until } from '../../support/until.ts'
 import { type Deps, failure, openDeps } from '../fixture.ts'
 
 const { deps: store, passTime, fresh } = openDeps()
 const password = 'correct horse battery'
+
+scryptOnce()
 
 /** Hashes that anybody can read, and a count of how often one was tried. */
 function plainPasswords(): Passwords & { tries: number } {
