@@ -3,7 +3,7 @@ import { consoleRoutes } from '../../../../src/http/console/routes/index.ts'
 import type { Route } from '../../../../src/http/request-context.ts'
 import { oddHeaders } from '../requests/odd-headers.ts'
 import { oddMethod } from '../requests/odd-request-line.ts'
-import { oddConsoleTarget, targetOf } from './console-target.ts'
+import { oddConsoleTarget, targetOf, withStrayPair } from './console-target.ts'
 import { cookies, origins } from './credentials.ts'
 import { bodyValue, strayField } from './field-values.ts'
 import { oddBody, type SentBody, utf8 } from './odd-body.ts'
@@ -64,6 +64,30 @@ function plainOrOdd(plain: fc.Arbitrary<ConsoleRequest>): fc.Arbitrary<ConsoleRe
 export function goodRequest(route: Route): fc.Arbitrary<ConsoleRequest> {
   return requestFor(route, true)
 }
+
+export type Refusal = 400 | 401 | 403 | 404 | 422
+
+/** Requests that are good but for what leads to such a refusal: a strange body or target not every time, the others always. */
+export function refusedRequest(route: Route, status: Refusal): fc.Arbitrary<ConsoleRequest> {
+  const but = <Part extends Partial<ConsoleRequest>>(
+    change: (request: ConsoleRequest) => fc.Arbitrary<Part>,
+  ) => goodRequest(route).chain((request) => change(request).map((part) => ({ ...request, ...part })))
+  switch (status) {
+    case 400:
+      return but(({ body }) => oddBody(body?.bytes ?? '{}').map((other) => ({ body: other, oddity: 'body' })))
+    case 401:
+      return but(() => fc.constantFrom(...strangers).map((cookie) => ({ cookie })))
+    case 403:
+      return but(() => fc.constantFrom(...elsewhere).map((origin) => ({ origin })))
+    case 404:
+      return but(() => targetOf(route, false).map((target) => ({ target })))
+    case 422:
+      return but(({ target }) => withStrayPair(target).map((other) => ({ target: other })))
+  }
+}
+
+const strangers = Object.keys(cookies).filter((name) => cookies[name]?.isMembers === false)
+const elsewhere = Object.keys(origins).filter((name) => origins[name]?.isOurs === false)
 
 function requestFor(route: Route, onlyGood = false): fc.Arbitrary<ConsoleRequest> {
   const pick = (names: string[], usual: string) =>

@@ -40,6 +40,14 @@ export function targetOf({ path, query }: Route, onlyGood: boolean): fc.Arbitrar
     .map(([base, some]) => (some.length === 0 ? base : `${base}?${some.join('&')}`))
 }
 
+/** A target with a parameter that its route does not know, or twice. */
+export function withStrayPair(target: string): fc.Arbitrary<string> {
+  const joint = target.includes('?') ? '&' : '?'
+  return fc
+    .constantFrom('unknown=1', '__proto__=1', 'limit=1&limit=1', 'name')
+    .map((pair) => `${target}${joint}${pair}`)
+}
+
 /** Writes a text into a URL, but for what still is a name of the stage. */
 function around(text: string, write: (text: string) => string): string {
   return text
