@@ -55,7 +55,7 @@ export async function modelTests({ sequences, timeout }: ModelPlan): Promise<voi
             for (const each of steps) await play.play(each)
             await play.checkAll()
           } finally {
-            wire.close()
+            await wire.close()
           }
         },
       )

@@ -91,12 +91,15 @@ export class Play {
       const everything = { prefix: null, after: null, before: null }
       for (const sort of ['subjectId', 'lastSeenAt', '-lastSeenAt'] as const)
         await this.#client.list(caller, tracker, 2, { ...everything, sort })
-      for (const subjectId of subjectIds) {
-        await this.#client.read(caller, tracker, subjectId)
-        await this.#client.export(caller, tracker, subjectId)
-        await this.#client.sessions(caller, tracker, subjectId, 200)
-        await this.#client.events(caller, tracker, subjectId, null, 200)
-      }
+      // What comes together is read from the store together.
+      await Promise.all(
+        subjectIds.flatMap((subjectId) => [
+          this.#client.read(caller, tracker, subjectId),
+          this.#client.export(caller, tracker, subjectId),
+          this.#client.sessions(caller, tracker, subjectId, 200),
+          this.#client.events(caller, tracker, subjectId, null, 200),
+        ]),
+      )
       await this.#totals(tracker)
     }
   }
