@@ -45,11 +45,13 @@ export function killBatches(makeStore: MakeKillable, { kills, rows }: Plan, tota
       (await countRows(snapshot, 'erasure_batches', "state = 'done'")) === 1
     const hasBegun = async () =>
       (await countRows(store.work, 'erasure_batch_items', "outcome = 'waiting'")) < doomed.length
+    // Not more often: each look opens the store, and the batch needs the processor.
+    const untilStored = (isSo: () => Promise<boolean>) => until(async () => (await isSo()) || delay(5, false))
 
     const undisturbed = await startNextService(t, store, { env })
-    await until(hasBegun)
+    await untilStored(hasBegun)
     const begunAt = performance.now()
-    await until(() => isOver())
+    await untilStored(() => isOver())
     const durationMs = performance.now() - begunAt
     await undisturbed.stop()
     const complete = [await subjectIdsIn(store.work), await contentOf(store.work)] as const
@@ -59,7 +61,7 @@ export function killBatches(makeStore: MakeKillable, { kills, rows }: Plan, tota
       async kill(afterMs) {
         await store.restore()
         const server = await startRoomyServer(store.cli, env)
-        await until(hasBegun)
+        await untilStored(hasBegun)
         const startedAt = performance.now()
         await delay(afterMs)
         const wasInTime = (await killed(server)) && !(await isOver(await store.leftBehind()))
@@ -80,7 +82,7 @@ export function killBatches(makeStore: MakeKillable, { kills, rows }: Plan, tota
         assert.equal(await countRows(seen, 'ledger_entries'), gone.length, 'none was erased twice')
 
         const next = await startNextService(t, store, { env, shiftMs })
-        await until(() => isOver())
+        await untilStored(() => isOver())
         await next.stop()
         await assertSound(store.work, 'not below what is stored')
         assert.equal(await countRows(store.work, 'ledger_entries'), doomed.length)
