@@ -17,8 +17,19 @@ const timeout = 90_000
 /** How many requests are sent behind each other: fewer than a connection may have waiting. */
 const together = 20
 
-/** A service whose standard output is whatever `stdout` is, which cannot tell where it listens. */
+/**
+ * A service whose standard output is whatever `stdout` is, which cannot tell where it listens. Somebody else may have taken a port that
+ * was free: then it tries others.
+ */
 async function startMuted(t: TestContext, cli: CommandLine, stdout: number | 'pipe') {
+  for (;;) {
+    const service = await tryMuted(t, cli, stdout)
+    if (service) return service
+  }
+}
+
+/** The same on two ports that were free; `null` when one of them no longer was. */
+async function tryMuted(t: TestContext, cli: CommandLine, stdout: number | 'pipe') {
   const [port, metricsPort] = await freePorts()
   const env = {
     LETHE_STORE: `sqlite:${cli.storePath}`,
@@ -38,7 +49,12 @@ async function startMuted(t: TestContext, cli: CommandLine, stdout: number | 'pi
   const url = `http://127.0.0.1:${port}`
   const isHealthy = () => fetch(`${url}/healthz`).then(({ status }) => status === 200)
   // Not more often: it needs the processor to start.
-  await until(() => isHealthy().catch(() => passTime(50, false)), timeout)
+  await until(() => isHealthy().catch(() => passTime(50, child.exitCode !== null)), timeout)
+  if (child.exitCode !== null) {
+    await until(() => stderr.includes('\n'))
+    assert.match(stderr, /Port \d+ of .* is taken/)
+    return null
+  }
   return {
     child,
     isHealthy,
@@ -139,7 +155,7 @@ describe('a log that cannot be written', { concurrency: true }, () => {
   it('because nobody reads it does not keep the process from its end', async (t) => {
     const service = await startMuted(t, commandLine(t), 'pipe')
     readingEnd(service.child).pause()
-    await service.makeLines(1_500)
+    await service.makeLines(1_000)
     const ended = once(service.child, 'exit')
     service.child.kill('SIGTERM')
     assert.deepEqual(await ended, [0, null])
