@@ -49,9 +49,10 @@ describe('Lethe from outside', () => {
   it('is set up, filled, read and made to forget by nothing but its program and its API', async (t) => {
     const lifetime = inReverse(t)
     const store = await emptyStore(lifetime)
-    // A clone runs its sources; that is shown once, on the embedded store.
-    const cli = commandLine(lifetime, store, store.startsWith('sqlite:') ? sourcePath : programPath)
-    const server = await startServe(cli)
+    const cli = commandLine(lifetime, store)
+    // A clone runs its sources; that is shown once, by the server on the embedded store.
+    const clone = commandLine(lifetime, store, store.startsWith('sqlite:') ? sourcePath : programPath)
+    const server = await startServe(clone)
 
     const organisation = onlyJson(
       await cli.runProgram(['orgs', 'create', '--name', 'Acme', '--plan', 'pro', '--json']),
