@@ -72,7 +72,7 @@ async function makeSample(): Promise<Sample> {
   const folder = mkdtempSync(join(tmpdir(), 'lethe-sample-'))
   try {
     const config = readConfig({ LETHE_STORE: `sqlite:${join(folder, 'lethe.db')}` })
-    const services = await openServices(config, { create: true })
+    const services = await openServices(config, { create: true, writesHere: true })
     const { issued } = await createSample(services)
     await services.close()
     const files = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))] as const)
