@@ -24,12 +24,12 @@ test('the commands for one machine, and for its upgrade, do what the guides show
   const machine = await bootMachine(lifetime, clone, folder)
   const shell = openShell(lifetime, folder, {}, { within: machine.within() })
   // What a machine has before: the clone, of which there is a new version, and an nginx with a certificate. To install what the clone
-  // needs takes long; other tests do that.
+  // needs and to build its console takes long; other tests do that.
   const openssl = 'openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2'
   await runAsRoot(`git clone -q --bare --no-hardlinks '${clone}' /srv/lethe.git && git -C /srv/lethe.git tag v0.2.0
     git clone -q /srv/lethe.git /opt/lethe
     cd '${clone}' && git ls-files -z | xargs -0 cp --parents -t /opt/lethe
-    cp -a node_modules /opt/lethe
+    cp -a node_modules /opt/lethe && cp -a console/dist /opt/lethe/console
     mkdir /etc/ssl/lethe && cd /etc/ssl/lethe
     ${openssl} -subj /CN=lethe.example -addext subjectAltName=DNS:lethe.example -keyout privkey.pem -out fullchain.pem
     systemctl start nginx`)

@@ -54,7 +54,7 @@ export async function bootMachine(lifetime: Lifetime, ...folders: string[]): Pro
   }
   await until(() => {
     if (childOf(child.pid) === null) return false
-    const [program = '', ...args] = [...within(), 'systemctl', 'is-system-running']
+    const [program = '', ...args] = [...within(), 'systemctl', 'is-system-running', '--wait']
     return /running|degraded/.test(spawnSync(program, args, { encoding: 'utf8' }).stdout)
   }, 60_000)
   return { within }
