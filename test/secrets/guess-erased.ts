@@ -1,4 +1,4 @@
-import { createHash, createHmac, hkdfSync } from 'node:crypto'
+import { createHmac, hash, hkdfSync } from 'node:crypto'
 import { subjectKey } from '../../src/domain/subject-key.ts'
 
 /** What a thief has: every value of every table of a store, and whoever may have been erased. */
@@ -24,15 +24,16 @@ export function guessErased(loot: Loot, secrets: readonly Uint8Array[] = guessed
       .flatMap((secret) => [secret, derived(secret, 'tombstones'), derived(secret, 'nonces of receipts')])
       .map((key) => [Buffer.from(key).toString('hex'), key]),
   )
+  const nonceKeys = secrets.map((secret) => derived(secret, 'nonces of receipts'))
   for (const candidate of loot.candidates) {
     for (const trackerId of loot.trackerIds) {
       const guesses = [
         subjectKey(trackerId, candidate),
         ...messagesOf(loot, trackerId, candidate).flatMap((message) => [
-          ...['md5', 'sha1', 'sha256', 'sha512'].map((name) => createHash(name).update(message).digest()),
+          ...['md5', 'sha1', 'sha256', 'sha512'].map((name) => hash(name, message, 'buffer')),
           ...[...keys.values()].map((key) => hmac(key, message)),
         ]),
-        ...secrets.flatMap((secret) => commitmentsUnder(secret, trackerId, candidate, instants)),
+        ...nonceKeys.flatMap((key) => commitmentsUnder(key, trackerId, candidate, instants)),
       ]
       if (guesses.some((guess) => haystack.has(beginningOf(guess)))) found.add(candidate)
     }
@@ -59,14 +60,13 @@ function messagesOf({ organisationIds }: Loot, trackerId: string, candidate: str
   return [candidate, ...pairs, ...triples]
 }
 
-/** What the ledger would hold, had the erasure been made under this secret. */
+/** What the ledger would hold, had the erasure been made under the secret of which this key is derived. */
 function commitmentsUnder(
-  secret: Buffer | Uint8Array,
+  nonceKey: Uint8Array,
   trackerId: string,
   candidate: string,
   instants: ReadonlySet<string>,
 ): Buffer[] {
-  const nonceKey = derived(secret, 'nonces of receipts')
   return Array.from(instants, (instant) =>
     hmac(hmac(nonceKey, `${trackerId}\0${candidate}\0${instant}`), `${trackerId}\0${candidate}`),
   )

@@ -27,7 +27,7 @@ const trackerIds = ['acme-shop', 'umbrella-shop']
 async function steal(t: Lifetime, address: string): Promise<Loot> {
   const journal = join(temporaryFolder(t), 'journal')
   const env = { LETHE_STORE: address, LETHE_SECRET_FILE: testSecretFile(), LETHE_JOURNAL: journal }
-  const services = await openServices(readConfig(env), { create: true })
+  const services = await openServices(readConfig(env), { create: true, writesHere: true })
   t.after(() => services.close())
   for (const id of organisationIds) await createOrganisation(services, { name: id, id })
   for (const id of trackerIds) {
