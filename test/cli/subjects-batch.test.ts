@@ -72,27 +72,16 @@ describe('lethe subjects erase --from-file', { concurrency: true }, () => {
     assert.equal(doneIn(journal).length, 3)
   })
 
-  it('tells of many how many hours they take, or days', async (t) => {
-    const { erase, file } = await withList(t, shop, 0)
-    writeFileSync(file, Array.from({ length: 5_000 }, (_, number) => `v${number}`).join('\n'))
+  it('looks at 50 of a longer list with --dry-run, from its beginning to its end, and tells how many days it takes', async (t) => {
+    const { erase, file, answered } = await withList(t, shop, 1)
+    const others = Array.from({ length: 4_999 }, (_, number) => `v${number}`)
+    writeFileSync(file, [...others, 'visitor-0'].join('\n'))
     const { stdout, stderr } = await erase(['--dry-run'])
     assert.ok(stderr.startsWith('5,000 subjects, about 3 d 11 h at 60 an hour, noted in '), stderr)
     assert.match(
       stdout,
-      /50 were looked at.* 0 hold data.*The others were not looked at\. Nothing was erased\.\n$/,
+      /50 were looked at.* 1 hold data.*1 sessions and 2 events.*The others were not looked at\. Nothing was erased\.\n$/,
     )
-  })
-
-  it('looks at 50 of a longer list with --dry-run, from its beginning to its end', async (t) => {
-    const { erase, file, answered } = await withList(t, shop, 1)
-    const others = Array.from({ length: 399 }, (_, number) => `v${number}`)
-    writeFileSync(file, [...others, 'visitor-0'].join('\n'))
-    const { stdout, stderr } = await erase(['--dry-run', '--json'])
-    assert.ok(stderr.startsWith('400 subjects, about 6 h at 60 an hour, noted in '), stderr)
-    assert.partialDeepStrictEqual(JSON.parse(stdout), {
-      ...{ subjects: 400, dryRun: true },
-      checked: { subjects: 50, holdingData: 1, sessions: 1, events: 2 },
-    })
     await until(() => answered().length === 51)
   })
 
