@@ -128,9 +128,7 @@ describe('lethe identifiers derive', { concurrency: true }, () => {
   })
 
   it('can be stopped, says so, and completes it when it is run again', async (t) => {
-    const rows = Array.from({ length: 800 }, (_, i) =>
-      session(`visitor-${i}`, { email: `${i}@example.com` }),
-    )
+    const rows = Array.from({ length: 800 }, (_, i) => session(`visitor-${i}`, { email: `${i}@example.com` }))
     const cli = await withRows(t, rows)
     const program = cli.startProgram([...fromAttribute, '--json'])
     await inStore(cli.storePath, ({ subjects }) =>

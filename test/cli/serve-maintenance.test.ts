@@ -76,7 +76,8 @@ describe('the maintenance of lethe serve', { concurrency: true }, () => {
     })
     const metrics = async () => (await fetch(String(service.metricsUrl))).text()
     // Looked at now and then: all the metrics are much to tell.
-    while (!/^lethe_sweep_duration_seconds_count\{outcome="complete"\} [2-9]/m.test(await metrics())) await pause(200)
+    while (!/^lethe_sweep_duration_seconds_count\{outcome="complete"\} [2-9]/m.test(await metrics()))
+      await pause(200)
     assert.match(await metrics(), /^lethe_retention_windows_waiting 1$/m)
     await service.stop()
     const lines = jsonLines(`${service.logged.join('\n')}\n`).filter(({ level }) => level === 40)
