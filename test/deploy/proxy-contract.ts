@@ -191,14 +191,13 @@ export function proxyContract(
       `/path-marker/%00`,
       `/path-marker/${'x'.repeat(20_000)}`,
     ]
+    const headers = { Referer: `https://x.example/${targets[0]}`, 'X-Request-Id': key }
     const askAll = async () => {
       for (const target of targets) {
-        for (const headers of [{}, { Referer: `https://x.example/${targets[0]}` }, { 'X-Request-Id': key }]) {
-          await proxy.ask(target, { key, headers, from: '127.0.0.9' })
-          // Whoever refuses a body may hang up on the rest of it.
-          const body = 'body-marker'.repeat(7_000)
-          await proxy.ask(target, { key, headers, method: 'DELETE', body }).catch(() => {})
-        }
+        await proxy.ask(target, { key, headers, from: '127.0.0.9' })
+        // Whoever refuses a body may hang up on the rest of it.
+        const body = 'body-marker'.repeat(7_000)
+        await proxy.ask(target, { key, headers, method: 'DELETE', body }).catch(() => {})
       }
     }
     await askAll()
