@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { Page } from 'playwright-core'
+import type { JSHandle, Page } from 'playwright-core'
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 interface Violation {
   id: string
   nodes: { html: string; failureSummary: string }[]
+}
+
+interface ColouredText {
+  colours: Set<string>
+  elements: Element[]
 }
 
 /** They take longer than all the others. */
@@ -30,21 +35,26 @@ export async function assertAccessible(
   if (coloursAreKnown) return
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    const colours = await page.evaluate(coloursOfText)
-    if (colours.every((colour) => knownColours.has(colour))) continue
-    assert.deepEqual(await violationsOn(page, onlyColours), [], `${what}, ${colorScheme}`)
+    const text = await page.evaluateHandle(textOfOtherColours, [...knownColours])
+    const colours = await text.evaluate(({ colours }) => [...colours])
+    if (colours.length === 0) continue
+    assert.deepEqual(await violationsOn(page, onlyColours, text), [], `${what}, ${colorScheme}`)
     for (const colour of colours) knownColours.add(colour)
   }
 }
 
-async function violationsOn(page: Page, options: object): Promise<string[]> {
-  const violations = await page.evaluate(async (options): Promise<Violation[]> => {
-    const { axe } = globalThis as unknown as {
-      axe: { run(options: object): Promise<{ violations: Violation[] }> }
-    }
-    // What passes is not told, and style sheets are not fetched again for rules that are not on.
-    return (await axe.run({ ...options, resultTypes: ['violations'], preload: false })).violations
-  }, options)
+async function violationsOn(page: Page, options: object, text?: JSHandle<ColouredText>): Promise<string[]> {
+  const violations = await page.evaluate(
+    async ({ options, text }): Promise<Violation[]> => {
+      const { axe } = globalThis as unknown as {
+        axe: { run(where: object, options: object): Promise<{ violations: Violation[] }> }
+      }
+      // What passes is not told, and style sheets are not fetched again for rules that are not on.
+      const how = { ...options, resultTypes: ['violations'], preload: false }
+      return (await axe.run(text ? { include: text.elements } : document, how)).violations
+    },
+    { options, text },
+  )
   return violations.map(
     ({ id, nodes }) =>
       `${id}: ${nodes.map(({ html, failureSummary }) => `${html}\n${failureSummary}`).join('\n')}`,
@@ -52,12 +62,14 @@ async function violationsOn(page: Page, options: object): Promise<string[]> {
 }
 
 /**
- * The ways in which text is drawn, as far as they tell whether it can be read, and a link be told from what is around it. Runs in the
- * page.
+ * The text of other colours than those known. They are the ways in which it is drawn, as far as they tell whether it can be read, and a
+ * link be told from what is around it. Runs in the page.
  */
-function coloursOfText(): string[] {
+function textOfOtherColours(known: string[]): ColouredText {
   const grounds = new Map<Element | null, string>()
+  const knownColours = new Set(known)
   const colours = new Set<string>()
+  const elements: Element[] = []
   for (const element of document.querySelectorAll('*')) {
     const style = getComputedStyle(element)
     const own = `${style.backgroundColor} ${style.backgroundImage} ${style.opacity}`
@@ -70,9 +82,12 @@ function coloursOfText(): string[] {
     const { color: colourAround } = getComputedStyle(element.parentElement ?? element)
     const isLarge = Number.parseFloat(style.fontSize) >= (Number(style.fontWeight) >= 700 ? 18.66 : 24)
     const isDisabled = element.matches(':disabled')
-    colours.add([style.color, isLarge, style.textDecorationLine, colourAround, isDisabled, ground].join())
+    const colour = [style.color, isLarge, style.textDecorationLine, colourAround, isDisabled, ground].join()
+    if (knownColours.has(colour)) continue
+    colours.add(colour)
+    elements.push(element)
   }
-  return [...colours]
+  return { colours, elements }
 
   function hasText(element: Element): boolean {
     const isField = element.matches('input, select, textarea')
