@@ -23,6 +23,9 @@ export const noBrowser =
 
 let opened: Browser | undefined
 
+/** How long a page may take for a step of a test. */
+const patience = 15_000
+
 /** A real browser that asks nobody for anything, without pages after the tests. The files of one process have one browser. */
 export async function openBrowser(lifetime: Lifetime): Promise<Browser> {
   await ensureConsole(fileURLToPath(new URL('../..', import.meta.url)))
@@ -69,7 +72,7 @@ export async function sitDown(
     baseURL: url,
     ...options,
   })
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(patience)
   const page = await context.newPage()
   if (client) await signInAs(page, client, url)
   const requested: string[] = []
@@ -96,12 +99,23 @@ export async function signInAs(
     .addCookies([{ name, value, domain, path: '/console', httpOnly: true, sameSite: 'Strict' }])
 }
 
-/** Waits until a page has all that it asked the server for. */
+/** Waits until a page has all that it asked the server for. It is told of changes: a look at every frame would ask for frames. */
 export async function settled(page: Page): Promise<void> {
-  await page.waitForFunction(
-    () =>
-      document.querySelector('h1') !== null &&
-      !document.querySelector('.skeleton, .waiting, [aria-busy="true"]'),
+  await page.evaluate(
+    (patience) =>
+      new Promise<void>((resolve, reject) => {
+        const waiting = () => document.querySelector('.skeleton, .waiting, [aria-busy="true"]')
+        const look = () => {
+          if (!document.querySelector('h1') || waiting()) return
+          observer.disconnect()
+          resolve()
+        }
+        const observer = new MutationObserver(look)
+        observer.observe(document, { childList: true, subtree: true, attributes: true })
+        setTimeout(() => reject(new Error(`it still waits: ${waiting()?.outerHTML}`)), patience)
+        look()
+      }),
+    patience,
   )
 }
 
@@ -135,15 +149,17 @@ export class Keyboard {
     this.page = page
   }
 
-  /** Goes on with the Tab key until this has the focus; fails when it never gets it. */
+  /** Goes on with the Tab key, or back where that is shorter, until this has the focus; fails when it never gets it. */
   async reach(name: string | RegExp): Promise<void> {
     const seen = new Set<string>()
     for (let presses = 0; presses < 80; ) {
-      const { focused, steps } = await this.page.evaluate(wayTo, name)
+      const { focused, steps, isBehind } = await this.page.evaluate(wayTo, name)
       if (steps === 0) return
       seen.add(focused)
       presses += steps
+      if (isBehind) await this.page.keyboard.down('Shift')
       await Promise.all(Array.from({ length: steps }, () => this.page.keyboard.press('Tab')))
+      if (isBehind) await this.page.keyboard.up('Shift')
     }
     assert.fail(`the keyboard does not lead to ${name}, but to ${[...seen].join(' | ')}`)
   }
@@ -161,12 +177,13 @@ export class Keyboard {
 }
 
 /**
- * What a screen reader would call what has the focus, and how often to press Tab from there as far as the page can tell: none where
- * it is what is looked for, once where that cannot be seen. Runs in the page.
+ * What a screen reader would call what has the focus, and how often to press Tab from there as far as the page can tell, with
+ * Shift where it lies behind: never where it is what is looked for, once where that cannot be seen. Runs in the page.
  */
-function wayTo(wanted: string | RegExp): { focused: string; steps: number } {
+function wayTo(wanted: string | RegExp): { focused: string; steps: number; isBehind: boolean } {
   const from = document.activeElement ?? document.body
-  if (isWanted(from)) return { focused: nameOf(from), steps: 0 }
+  const focused = nameOf(from)
+  if (isWanted(from)) return { focused, steps: 0, isBehind: false }
   const room = document.querySelector('dialog:modal') ?? document.body
   const stops = [
     ...room.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, summary, [tabindex]'),
@@ -177,11 +194,14 @@ function wayTo(wanted: string | RegExp): { focused: string; steps: number } {
       !each.matches(':disabled, [type=radio]:not(:checked)'),
   )
   const isAhead = (each: Element) => from.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING
-  const ahead = stops.filter(isAhead)
-  const found = ahead.findIndex(isWanted) + 1
-  // What lies behind comes after the last.
-  const steps = found || (stops.some(isWanted) && ahead.length) || 1
-  return { focused: nameOf(from), steps }
+  const ahead = stops.filter(isAhead).findIndex(isWanted) + 1
+  const back =
+    stops
+      .filter((each) => each !== from && !isAhead(each))
+      .toReversed()
+      .findIndex(isWanted) + 1
+  const isBehind = back > 0 && (ahead === 0 || back < ahead)
+  return { focused, steps: isBehind ? back : ahead || 1, isBehind }
 
   function isWanted(element: Element): boolean {
     const name = nameOf(element)
