@@ -15,6 +15,8 @@ describe('the page of a key in a browser', { skip: noBrowser }, async () => {
   shop.passTime(5_000)
   for (let i = 0; i < 3; i++) await shop.ask(subjectsPath, { key })
   await shop.ask(subjectPath('anna'), { key, method: 'DELETE' })
+  // What it is used for is stored every few seconds.
+  await until(async () => (await shop.services.apiKeys.listDays(keyId, 0))[0]?.refusals === 1)
   const client = await openConsole(shop, organisationId)
   const browser = await openBrowser({ after })
   const { page, complaints } = await sitDown(browser, shop, client)
@@ -28,12 +30,10 @@ describe('the page of a key in a browser', { skip: noBrowser }, async () => {
     await assertAccessible(page, 'keys')
     await hands.press('key-2')
     await page.getByRole('heading', { name: 'key-2', level: 1 }).waitFor()
+    await settled(page)
   })
 
   test('tells in words what it may do, and how often it was used and refused', async () => {
-    await until(async () => (await shop.services.apiKeys.listDays(keyId, 0))[0]?.refusals === 1)
-    await page.reload()
-    await settled(page)
     await page.getByText('Read collected analytics data').waitFor()
     const chart = page.getByRole('slider', { name: '4 requests, of which 1 refused' })
     await chart.press('ArrowLeft')

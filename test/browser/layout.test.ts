@@ -45,12 +45,13 @@ describe('the layout of every page', { skip: noBrowser }, async () => {
   await eraseSubject(shop.services, view, 'ben')
   const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
   const browser = await openBrowser({ after })
+  const { page } = await sitDown(browser, shop, client)
   const kept: Record<string, Layout> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
   const found: Record<string, Layout> = {}
 
   for (const [screen, { viewport, smallest }] of Object.entries(screens)) {
     test(`is what it was, moves nothing once it is drawn, and has nothing beyond its edge, ${screen}`, async () => {
-      const { page } = await sitDown(browser, shop, client, { viewport })
+      await page.setViewportSize(viewport)
       const changes: Record<string, string[]> = {}
       let moved = 0
       for (const path of paths) {

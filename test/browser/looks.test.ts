@@ -83,8 +83,9 @@ describe('every page of the console', { skip: noBrowser }, async () => {
       { organisationId, email: 'new@acme.example' },
       commandLine,
     )
-    await empty.page.context().clearCookies()
-    await empty.page.reload()
+    await empty.page.getByRole('button', { name: /^Account: / }).click()
+    await empty.page.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await empty.page.getByRole('heading', { name: 'Sign in' }).waitFor()
     for (const path of ['/sign-in?org=acme', `/join#${invited.token}`, '/join#nonsense']) {
       await open('/nothing', empty)
       await assertAccessible(await open(path, empty), path.slice(0, 6))

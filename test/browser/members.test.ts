@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { openConsole, password } from '../support/console.ts'
+import { scryptOnce } from '../support/scrypt-once.ts'
 import { startTestService } from '../support/service.ts'
 import { Keyboard, noBrowser, openBrowser, sitDown } from './browser.ts'
+
+scryptOnce(16)
 
 describe('members in a browser, by keyboard alone', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -23,7 +26,7 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
     await page.keyboard.press('Escape')
   })
 
-  test('another is invited, joins with the link, and is out immediately when removed', async () => {
+  test('another is invited, joins with the link, opened again after a reload, and is out immediately when removed', async () => {
     await hands.press('Invite a member')
     await hands.type('E-mail address', 'nobody')
     await page.keyboard.press('Enter')
@@ -37,6 +40,10 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
       .getByText('invited')
       .waitFor()
 
+    await other.page.goto(link)
+    await other.page.getByText('ben@acme.example').waitFor()
+    await other.page.reload()
+    await other.page.getByRole('heading', { name: 'Open the link again' }).waitFor()
     await other.page.goto(link)
     await other.page.getByText('ben@acme.example').waitFor()
     await otherHands.type('Password', password)

@@ -68,16 +68,14 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
   })
 
   test('ends everywhere immediately when one says so', async () => {
-    const there = await sitDown(browser, shop, await signedIn(shop, ben))
-    await there.page.goto('/console/trackers')
-    await there.page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
+    const there = await signedIn(shop, ben)
+    assert.equal((await there.ask('/members')).status, 200)
     await hands.press(/^Account: /)
     await hands.press('Sign out everywhere')
     await page.getByText('API keys go on working.').waitFor()
     await hands.press('Sign out everywhere')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    await new Keyboard(there.page).press('Members')
-    await there.page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    errorOf(await there.ask('/members'), 'unauthorized')
   })
 
   test('another organisation’s pages say that there is nothing, whatever id stands in the address', async () => {
