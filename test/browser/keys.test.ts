@@ -3,8 +3,11 @@ import { after, describe, test } from 'node:test'
 import { commandLine } from '../../src/domain/activity.ts'
 import { inviteMember } from '../../src/operations/member/invite-member.ts'
 import { password } from '../support/console.ts'
+import { scryptOnce } from '../support/scrypt-once.ts'
 import { startShop, subjectsPath } from '../support/shop.ts'
 import { goTo, Keyboard, noBrowser, openBrowser, type Seat, settled, sitDown } from './browser.ts'
+
+scryptOnce(16)
 
 describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -90,8 +93,8 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     const answers: Promise<string>[] = []
     page.on('response', (response) => answers.push(response.text().catch(() => '')))
     const assertNowhere = async (where: string) => {
-      for (const string of strings)
-        assert.equal((await everythingIn(seat)).includes(string.slice(23)), false, where)
+      const everything = await everythingIn(seat)
+      for (const string of strings) assert.equal(everything.includes(string.slice(23)), false, where)
     }
     for (const path of ['/activity', '/members', '/trackers', '/keys']) {
       await goTo(page, path)
