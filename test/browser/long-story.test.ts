@@ -35,13 +35,12 @@ describe('a data subject with a long story, in a browser', { skip: noBrowser }, 
 
   test('comes page by page as one scrolls, each event once, down to the first', async () => {
     const seen = new Set<string>()
-    const end = page.getByText('That is all there is.')
-    while ((await end.count()) === 0 || !(await end.isVisible()) || !(await atBottom())) {
-      for (const time of await page.locator('.event-line time').evaluateAll(datetimes)) seen.add(String(time))
-      await page.mouse.wheel(0, 1_000)
-      await page.evaluate(() => new Promise(requestAnimationFrame))
+    for (let isAtEnd = false; !isAtEnd; ) {
+      const shown = await page.evaluate(scrollOn)
+      for (const time of shown.times) seen.add(time)
+      isAtEnd = shown.isAtEnd
     }
-    for (const time of await page.locator('.event-line time').evaluateAll(datetimes)) seen.add(String(time))
+    await page.getByText('That is all there is.').waitFor()
     assert.equal(seen.size, sessions * eventsPerSession)
     assert.equal(asked(), (sessions * eventsPerSession) / 200)
     assert.ok((await drawn()) < 120, `${await drawn()} rows at the end`)
@@ -70,7 +69,15 @@ describe('a data subject with a long story, in a browser', { skip: noBrowser }, 
     return all.map((time) => time.getAttribute('datetime'))
   }
 
-  function atBottom(): Promise<boolean> {
-    return page.evaluate(() => innerHeight + scrollY >= document.documentElement.scrollHeight - 2)
+  /** Scrolls on, and tells the times of the events that are drawn then, and whether nothing comes after them. Runs in the page. */
+  async function scrollOn(): Promise<{ times: string[]; isAtEnd: boolean }> {
+    const isAtBottom = innerHeight + scrollY >= document.documentElement.scrollHeight - 2
+    const isAtEnd = isAtBottom && document.body.innerText.includes('That is all there is.')
+    const drawn = document.querySelectorAll<HTMLTimeElement>('.event-line time')
+    const times = [...drawn].map((time) => time.dateTime)
+    scrollBy(0, 1_000)
+    // The page is told of it with one frame, and draws the next.
+    for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame)
+    return { times, isAtEnd }
   }
 })
