@@ -4,7 +4,7 @@ import { after, describe, test } from 'node:test'
 import { isObject, listIn } from '../support/answers.ts'
 import { openConsole } from '../support/console.ts'
 import { anHourAgo, startShop, subjectPath, visit } from '../support/shop.ts'
-import { goTo, Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
 
 describe('trackers and data subjects in a browser, by keyboard alone', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -28,27 +28,9 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
   const hands = new Keyboard(page)
   const firstId = () => page.getByRole('rowheader').first().innerText()
 
-  test('a tracker is created and renamed', async () => {
-    await page.goto('/console')
-    await hands.press('Create a tracker')
-    await hands.type('Name', 'Blog')
-    await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Blog' }).waitFor()
-    await hands.press('Rename')
-    await hands.type('Name', '')
-    await page.keyboard.press('Enter')
-    await page.getByText('Name must be 1 to 128 characters').waitFor()
-    await hands.type('Name', 'Journal')
-    await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Journal' }).waitFor()
-    assert.deepEqual(
-      (await shop.services.trackers.list(shop.organisationId)).map(({ name }) => name),
-      ['shop', 'Journal'],
-    )
-  })
-
   test('a tracker has a chart of daily totals with the retention window marked', async () => {
-    await goTo(page, '/trackers')
+    await page.goto('/console')
+    await settled(page)
     const chart = page.getByRole('article', { name: 'shop' }).getByRole('img')
     assert.match(
       (await chart.getAttribute('aria-label')) ?? '',

@@ -49,15 +49,30 @@ describe('a tracker in a browser', { skip: noBrowser }, async () => {
     assert.ok(over <= 0, 'nothing is wider than a phone')
   })
 
+  test('is given another name, once nothing is wrong with it', async () => {
+    await hands.press('Rename')
+    await hands.type('Name', '')
+    await page.keyboard.press('Enter')
+    await page.getByText('Name must be 1 to 128 characters').waitFor()
+    await hands.type('Name', 'Journal')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Journal' }).waitFor()
+    const trackers = await shop.services.trackers.list(shop.organisationId)
+    assert.deepEqual(
+      trackers.map(({ name }) => name),
+      ['shop', 'Journal'],
+    )
+  })
+
   test('is deleted once its name is typed', async () => {
     await hands.press('Delete')
-    await hands.type(/^Type the tracker’s name/, 'blog')
+    await hands.type(/^Type the tracker’s name/, 'journal')
     assert.equal(await page.getByRole('button', { name: 'Delete for good' }).isDisabled(), true)
-    await hands.type(/^Type the tracker’s name/, 'Blog')
+    await hands.type(/^Type the tracker’s name/, 'Journal')
     await hands.press('Delete for good')
     await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
     await settled(page)
-    assert.equal(await page.getByRole('link', { name: 'Blog', exact: true }).count(), 0)
+    assert.equal(await page.getByRole('link', { name: 'Journal', exact: true }).count(), 0)
     assert.equal((await shop.services.trackers.list(shop.organisationId)).length, 1)
     assert.deepEqual(complaints, [])
   })
