@@ -20,6 +20,9 @@ const colourRules = ['color-contrast', 'link-in-text-block']
 const withoutColours = { rules: Object.fromEntries(colourRules.map((id) => [id, { enabled: false }])) }
 const onlyColours = { runOnly: { type: 'rule', values: colourRules } }
 
+/** In turn, so that a page that is looked at again is in the first already. */
+const colorSchemes: ('light' | 'dark')[] = ['light', 'dark']
+
 /** The colours of text that were looked at: on another page they are as good. */
 const knownColours = new Set<string>()
 
@@ -33,7 +36,7 @@ export async function assertAccessible(
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource)
   assert.deepEqual(await violationsOn(page, withoutColours), [], what)
   if (coloursAreKnown) return
-  for (const colorScheme of ['light', 'dark'] as const) {
+  for (const colorScheme of colorSchemes) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     const text = await page.evaluateHandle(textOfOtherColours, [...knownColours])
     const colours = await text.evaluate(({ colours }) => [...colours])
@@ -41,6 +44,7 @@ export async function assertAccessible(
     assert.deepEqual(await violationsOn(page, onlyColours, text), [], `${what}, ${colorScheme}`)
     for (const colour of colours) knownColours.add(colour)
   }
+  colorSchemes.reverse()
 }
 
 async function violationsOn(page: Page, options: object, text?: JSHandle<ColouredText>): Promise<string[]> {

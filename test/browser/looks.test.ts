@@ -18,6 +18,7 @@ describe('every page of the console', { skip: noBrowser }, async () => {
     ...visit('carla'),
   ])
   const { organisationId } = shop
+  await shop.createTracker(organisationId, 'waiting')
   const view = { organisationId, trackerId: 'shop', since: 0 }
   await eraseSubject(shop.services, view, 'carla')
   const client = await openConsole(shop, organisationId, 'ada@acme.example')
@@ -53,6 +54,8 @@ describe('every page of the console', { skip: noBrowser }, async () => {
   test('for members is accessible in light and dark', async () => {
     for (const path of [
       '/trackers',
+      '/trackers/shop?days=365',
+      '/trackers/waiting',
       '/trackers/shop/subjects/anna',
       '/erasures',
       '/activity',

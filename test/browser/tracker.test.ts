@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
-import { assertAccessible } from './accessible.ts'
 import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
 
 describe('a tracker in a browser', { skip: noBrowser }, async () => {
@@ -23,8 +22,6 @@ describe('a tracker in a browser', { skip: noBrowser }, async () => {
     const command = await page.getByLabel('Command', { exact: true }).inputValue()
     const [, trackerId] = /^npx lethe import visits\.ndjson --tracker (\S+)$/.exec(command) ?? []
     assert.ok(trackerId)
-    await settled(page)
-    await assertAccessible(page, 'a tracker that waits')
     await shop.ingest(visit('anna', { trackerId, events: 3, startedAt: Date.now() }))
     await page.getByText('Events by name').waitFor()
     const chart = page.getByRole('slider', { name: '1 session in 90 days' })
@@ -42,8 +39,6 @@ describe('a tracker in a browser', { skip: noBrowser }, async () => {
     assert.match(page.url(), /days=365/)
     await page.getByLabel('events', { exact: true }).check()
     await page.getByRole('slider', { name: '3 events in 365 days' }).waitFor()
-    await settled(page)
-    await assertAccessible(page, 'a tracker')
     await page.setViewportSize({ width: 360, height: 740 })
     const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     assert.ok(over <= 0, 'nothing is wider than a phone')
