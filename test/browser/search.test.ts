@@ -78,6 +78,30 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     await assertAccessible(page, 'nobody found')
   })
 
+  test('shows what went wrong, and tries again', async () => {
+    const error = { code: 'internal_error', message: 'Something went wrong on our side.' }
+    await page.route('**/console/api/find', (route) =>
+      route.fulfill({ status: 500, json: { error, meta: { requestId: 'req-500' } } }),
+    )
+    await hands.type(label, email)
+    await page.keyboard.press('Enter')
+    await page.getByText('This could not be loaded').waitFor()
+    await page.unroute('**/console/api/find')
+    await hands.press('Try again')
+    await page.getByText('3 data subjects on 2 trackers').waitFor()
+  })
+
+  test('leaves nothing in an address, and nothing to load anew', async () => {
+    assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, '/console/search')
+    for (const address of seat.requested) {
+      assert.ok(!/example\.com|ada|userId|crowd/i.test(decodeURIComponent(address)), address)
+    }
+    await page.reload()
+    await page.getByRole('heading', { name: 'Whom are you looking for?' }).waitFor()
+    assert.equal((await page.content()).includes(email), false)
+    assert.deepEqual(seat.complaints, [])
+  })
+
   test('suggests while one types, and the keyboard alone leads to a person', async () => {
     await goTo(page, '/members')
     await page.keyboard.press('/')
@@ -112,30 +136,6 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     assert.equal(await options.count(), 5, 'a few of many')
     await page.keyboard.press('Escape')
     await page.getByRole('listbox').waitFor({ state: 'hidden' })
-    assert.deepEqual(seat.complaints, [])
-  })
-
-  test('shows what went wrong, and tries again', async () => {
-    const error = { code: 'internal_error', message: 'Something went wrong on our side.' }
-    await page.route('**/console/api/find', (route) =>
-      route.fulfill({ status: 500, json: { error, meta: { requestId: 'req-500' } } }),
-    )
-    await hands.type(label, email)
-    await page.keyboard.press('Enter')
-    await page.getByText('This could not be loaded').waitFor()
-    await page.unroute('**/console/api/find')
-    await hands.press('Try again')
-    await page.getByText('3 data subjects on 2 trackers').waitFor()
-  })
-
-  test('leaves nothing in an address, and nothing to load anew', async () => {
-    assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, '/console/search')
-    for (const address of seat.requested) {
-      assert.ok(!/example\.com|ada|userId|crowd/i.test(decodeURIComponent(address)), address)
-    }
-    await page.reload()
-    await page.getByRole('heading', { name: 'Whom are you looking for?' }).waitFor()
-    assert.equal((await page.content()).includes(email), false)
     assert.deepEqual(seat.complaints, [])
   })
 
