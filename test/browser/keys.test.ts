@@ -7,7 +7,7 @@ import { scryptOnce } from '../support/scrypt-once.ts'
 import { startShop, subjectsPath } from '../support/shop.ts'
 import { goTo, Keyboard, noBrowser, openBrowser, type Seat, settled, sitDown } from './browser.ts'
 
-scryptOnce(16)
+after(scryptOnce(16))
 
 describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser }, async () => {
   if (noBrowser) return

@@ -5,7 +5,7 @@ import { scryptOnce } from '../support/scrypt-once.ts'
 import { startTestService } from '../support/service.ts'
 import { Keyboard, noBrowser, openBrowser, sitDown } from './browser.ts'
 
-scryptOnce(16)
+after(scryptOnce(16))
 
 describe('members in a browser, by keyboard alone', { skip: noBrowser }, async () => {
   if (noBrowser) return

@@ -7,7 +7,7 @@ import { scryptOnce } from '../support/scrypt-once.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
-scryptOnce(16)
+after(scryptOnce(16))
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 const { organisationId } = shop
 await shop.ingest(visit('anna'))

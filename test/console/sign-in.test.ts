@@ -11,7 +11,7 @@ import { scryptOnce } from '../support/scrypt-once.ts'
 import { type Lifetime, startTestService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-scryptOnce(16)
+after(scryptOnce(16))
 const service = await startTestService({ after })
 const organisationId = await service.createOrganisation('acme')
 

@@ -6,9 +6,9 @@ type Derived = (error: Error | null, key: Buffer) => void
 /**
  * To hash a password takes long, on purpose; with the same salt it gives always the same. From now on this process does it once for
  * each, by the same function, for tests that try the same password again and again. Where no other process reads the hashes, a low `cost`
- * will do.
+ * will do. What it hands back puts an end to it.
  */
-export function scryptOnce(cost?: number): void {
+export function scryptOnce(cost?: number): () => void {
   const { scrypt } = crypto
   const derived = new Map<string, Promise<Buffer>>()
   Object.assign(crypto, {
@@ -28,4 +28,8 @@ export function scryptOnce(cost?: number): void {
     },
   })
   syncBuiltinESMExports()
+  return () => {
+    Object.assign(crypto, { scrypt })
+    syncBuiltinESMExports()
+  }
 }

@@ -19,7 +19,7 @@ import { until } from '../support/until.ts'
 import { manifest, oldAnswers, oldDatabase, putOldStore } from './old-store.ts'
 
 // Both engines hold the same hash of the same password.
-scryptOnce()
+after(scryptOnce())
 
 interface OldStore {
   cli: CommandLine

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { scryptSync } from 'node:crypto'
-import { describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { commandLine, type Origin } from '../../../src/domain/activity.ts'
 import { hashPassword, isPassword, type Passwords } from '../../../src/domain/password.ts'
 import { failure as answerFailure } from '../../../src/http/response.ts'
@@ -21,7 +21,7 @@ import { type Deps, failure, openDeps } from '../fixture.ts'
 const { deps: store, passTime, fresh } = openDeps()
 const password = 'correct horse battery'
 
-scryptOnce()
+after(scryptOnce())
 
 /** Hashes that anybody can read, and a count of how often one was tried. */
 function plainPasswords(): Passwords & { tries: number } {

@@ -20,9 +20,6 @@ import { judgeConsole } from './judge-console.ts'
 import { meant, send } from './send.ts'
 import { setStage } from './stage.ts'
 
-// Nobody but this process reads the hashes.
-scryptOnce(16)
-
 /** How much to try: about 15 requests come behind each other in a run. */
 export interface ConsolePlan {
   runs: number
@@ -39,6 +36,8 @@ export async function consoleRequestTests({
   meetsRefusals,
   ...timing
 }: ConsolePlan): Promise<void> {
+  // Nobody but this process reads the hashes.
+  after(scryptOnce(16))
   const stage = await setStage({ after })
   let own = await stage.look()
   const theirs = await stage.lookAtTheirs()
