@@ -55,6 +55,12 @@ describe('a PostgreSQL store whose server goes away', () => {
     'being asked how it is': () => store.ping(),
   }
 
+  /** Whether nothing of it goes any more, all at once: what serves a connection outlives a killed server for a while. */
+  async function allFail(): Promise<boolean> {
+    const outcomes = await Promise.allSettled(Object.values(everything).map((work) => work()))
+    return outcomes.every(({ status }) => status === 'rejected')
+  }
+
   for (const ending of ['fast', 'immediate', 'killed'] as const) {
     it(`survives a server that is ${ending === 'killed' ? 'killed' : `stopped (${ending})`} in the middle of reads and writes, fails promptly while it is, and works immediately when it is back`, async () => {
       let [failed, done] = [0, 0]
@@ -75,6 +81,7 @@ describe('a PostgreSQL store whose server goes away', () => {
       await until(() => failed > before + 5)
       isOver = true
       await Promise.all(workers)
+      await until(allFail)
       for (const [what, work] of Object.entries(everything)) {
         const from = performance.now()
         await assert.rejects(work(), what)
