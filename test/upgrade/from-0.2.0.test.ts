@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { verifyCheckpoint, verifyConsistency, verifyReceipt } from '@lethe/client'
+import { Client } from 'pg'
+import { identifiersOf, people } from '../fixtures/0.2.0/data.ts'
+import { dataOf, listIn, textIn } from '../support/answers.ts'
+import { type CommandLine, commandLine, onlyJson } from '../support/command-line.ts'
+import { type ConsoleClient, visitor } from '../support/console.ts'
+import { freshDatabase } from '../support/fresh-database.ts'
+import { inReverse } from '../support/in-reverse.ts'
+import { scryptOnce } from '../support/scrypt-once.ts'
+import { type Lifetime, startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+// Both engines hold the same hash of the same password.
+after(scryptOnce())
+
+interface Manifest {
+  /** When 0.2.0 gave its answers: at another time, other data would have aged out. */
+  recordedAt: string
+  member: { email: string; password: string }
+  batches: { running: string; paused: string }
+  /** The key of the ledger before the secret was rotated, and all keys afterwards. */
+  firstKey: string
+  verifierKeys: string[]
+  checkpoints: string[]
+  receipts: { subjectId: string; receipt: string }[]
+  keys: { acme: string; globex: string; renewed: string }
+  refused: { rotated: string; revoked: string }
+}
+
+interface OldAnswer {
+  org: 'acme' | 'globex'
+  path: string
+  status: number
+  data?: object
+}
+
+/** A store of 0.2.0, with its own secret file and journal. */
+interface OldStore {
+  cli: CommandLine
+  env: { LETHE_STORE: string; LETHE_SECRET_FILE: string; LETHE_JOURNAL: string }
+  manifest: Manifest
+  answers: OldAnswer[]
+}
+
+/** How an engine gets at what 0.2.0 left: its last store, or only the backup made before the last changes, without the journal applied. */
+interface Engine {
+  openStore(t: Lifetime): Promise<OldStore>
+  restoreBackup(t: Lifetime): Promise<OldStore>
+}
+
+function fixtureIn(engine: string) {
+  const read = (file: string) => readFileSync(new URL(`../fixtures/0.2.0/${engine}/${file}`, import.meta.url))
+  return { read, unpack: (file: string) => gunzipSync(read(file)) }
+}
+
+function filesOf(cli: CommandLine, address: string, engine: string): OldStore {
+  const { read, unpack } = fixtureIn(engine)
+  const pathOf = (file: string) => join(cli.folder, file)
+  writeFileSync(pathOf('lethe.secret'), read('secret.txt'), { mode: 0o600 })
+  writeFileSync(pathOf('lethe.journal'), read('journal.ndjson'), { mode: 0o600 })
+  const files = { LETHE_SECRET_FILE: pathOf('lethe.secret'), LETHE_JOURNAL: pathOf('lethe.journal') }
+  const answers = unpack('answers.ndjson.gz').toString().trimEnd().split('\n')
+  return {
+    cli,
+    env: { LETHE_STORE: address, ...files },
+    manifest: JSON.parse(read('manifest.json').toString()),
+    answers: answers.map((line) => JSON.parse(line)),
+  }
+}
+
+async function openDump(t: Lifetime, file: string): Promise<OldStore> {
+  const address = await freshDatabase(t)
+  const client = new Client(address)
+  await client.connect()
+  await client.query(fixtureIn('postgres').unpack(file).toString())
+  await client.end()
+  return filesOf(commandLine(t, address), address, 'postgres')
+}
+
+const engines: Record<string, Engine> = {
+  SQLite: {
+    async openStore(t) {
+      const cli = commandLine(t)
+      writeFileSync(cli.storePath, fixtureIn('sqlite').unpack('store.db.gz'), { mode: 0o600 })
+      return filesOf(cli, `sqlite:${cli.storePath}`, 'sqlite')
+    },
+    async restoreBackup(t) {
+      const cli = commandLine(t)
+      const { unpack } = fixtureIn('sqlite')
+      const backup = join(cli.folder, 'backup.db')
+      writeFileSync(backup, unpack('backup.db.gz'), { mode: 0o600 })
+      writeFileSync(`${backup}.json`, unpack('backup.json.gz'))
+      const store = filesOf(cli, `sqlite:${cli.storePath}`, 'sqlite')
+      const { env } = store
+      assert.equal((await cli.run(['backup', 'verify', backup], { env })).code, 0)
+      const command = ['restore', backup, '--journal', env.LETHE_JOURNAL, '--json']
+      assert.partialDeepStrictEqual(onlyJson(await cli.run(command, { env })), sinceBackup)
+      return store
+    },
+  },
+  PostgreSQL: {
+    openStore: (t) => openDump(t, 'store.sql.gz'),
+    async restoreBackup(t) {
+      const store = await openDump(t, 'backup.sql.gz')
+      const { cli, env } = store
+      const command = ['journal', 'replay', env.LETHE_JOURNAL, '--json']
+      assert.partialDeepStrictEqual(onlyJson(await cli.run(command, { env })), sinceBackup)
+      return store
+    },
+  },
+}
+
+/** What happened after the backup: three erasures, one of them by a batch, and two changes of keys. */
+const sinceBackup = {
+  ...{ entries: 3, tombstones: 3, rotatedKeys: 1, revokedKeys: 1 },
+  removed: { subjects: 3, sessions: 4, events: 5 },
+}
+
+/** Today's service on a store of 0.2.0, at the moment when 0.2.0 was asked. */
+function serve(t: Lifetime, { env, manifest }: OldStore): Promise<TestService> {
+  const shiftMs = Date.parse(manifest.recordedAt) - Date.now()
+  return startTestService(t, { LETHE_BATCH_PACE: '100/second', ...env }, { shiftMs })
+}
+
+const subjectPath = (trackerId: string, subjectId: string) =>
+  `/v1/analytics/trackers/${trackerId}/subjects/${encodeURIComponent(subjectId)}`
+
+async function assertKeys(service: TestService, { manifest: { keys, refused } }: OldStore): Promise<void> {
+  const path = '/v1/analytics/trackers/shop/subjects'
+  for (const key of [keys.acme, keys.renewed]) assert.equal((await service.ask(path, { key })).status, 200)
+  for (const [state, key] of Object.entries(refused)) {
+    assert.equal((await service.ask(path, { key })).status, 401, state)
+  }
+}
+
+/** Whoever was erased has a receipt for the same entry again, and the ledger has only grown since each checkpoint. */
+async function assertProofs(service: TestService, { manifest }: OldStore): Promise<void> {
+  const key = manifest.keys.acme
+  const { verifierKeys, checkpoints } = manifest
+  for (const { subjectId, receipt } of manifest.receipts) {
+    const proven = { verifierKeys: [manifest.firstKey], trackerId: 'shop', subjectId }
+    const { record, index } = await verifyReceipt(receipt, proven)
+    const { receipts } = dataOf(await service.ask(`${subjectPath('shop', subjectId)}/receipts`, { key }))
+    const again = await Promise.all(
+      listIn({ receipts }, 'receipts').map((each) =>
+        verifyReceipt(textIn(each, 'receipt'), { ...proven, verifierKeys }),
+      ),
+    )
+    assert.deepEqual(again.find((each) => each.index === index)?.record, record, subjectId)
+  }
+  for (const from of checkpoints) {
+    const { size } = await verifyCheckpoint(from, { verifierKeys })
+    const { checkpoint: to, proof } = dataOf(
+      await service.ask(`/v1/analytics/ledger/consistency?from=${size}`, { key }),
+    )
+    const claim = { from, to: String(to), proof: listIn({ proof }, 'proof').map(String) }
+    await verifyConsistency(claim, { verifierKeys })
+  }
+}
+
+/** The ledger goes on: one more erasure, with a receipt that anybody who trusts the first key can verify. */
+async function assertErases(service: TestService, { manifest, env }: OldStore): Promise<void> {
+  const key = manifest.keys.acme
+  const subjectId = '😀 family 👨‍👩‍👧'
+  const erased = dataOf(await service.ask(subjectPath('shop', subjectId), { method: 'DELETE', key }))
+  assert.equal(erased.alreadyErased, false)
+  const receipt = textIn(erased, 'receipt')
+  const { record } = await verifyReceipt(receipt, {
+    ...{ verifierKeys: [manifest.firstKey], trackerId: 'shop', subjectId },
+  })
+  assert.equal(record.erasedAt, erased.erasedAt)
+  assert.ok(readFileSync(env.LETHE_JOURNAL, 'utf8').includes(record.subject), 'the journal lacks the entry')
+  assert.equal((await service.ask(subjectPath('shop', subjectId), { key })).status, 404)
+}
+
+async function assertVerified({ cli, env }: OldStore): Promise<void> {
+  const verified = await cli.run(['ledger', 'verify', '--json'], { env })
+  assert.equal(verified.code, 0, verified.stdout + verified.stderr)
+}
+
+for (const [name, engine] of Object.entries(engines)) {
+  describe(`a store of 0.2.0 on ${name}`, () => {
+    const lifetime = inReverse({ after })
+    let store: OldStore
+    let service: TestService
+    let anna: Omit<ConsoleClient, 'member'>
+    before(async () => {
+      store = await engine.openStore(lifetime)
+      service = await serve(lifetime, store)
+      anna = visitor(service)
+    })
+
+    it('answers as it did', async () => {
+      for (const { org, path, status, data } of store.answers) {
+        const answer = await service.ask(path, { key: store.manifest.keys[org] })
+        assert.equal(answer.status, status, path)
+        // Fields and entries may have come since.
+        if (data) assert.partialDeepStrictEqual(dataOf(answer), data, path)
+      }
+    })
+
+    it('accepts the keys and the members that it accepted', async () => {
+      await assertKeys(service, store)
+      const { member } = store.manifest
+      assert.equal((await anna.ask('/sign-in', { method: 'POST', body: member })).status, 200)
+    })
+
+    it('finds people by their identifiers', async () => {
+      for (const [name, value] of Object.entries(identifiersOf('half gone'))) {
+        const written = name === 'email' ? value.toLowerCase() : value
+        const found = await service.ask('/v1/analytics/subjects/search', {
+          method: 'POST',
+          key: store.manifest.keys.acme,
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ identifier: { name, value: written } }),
+        })
+        const subjects = listIn(dataOf(found), 'subjects')
+        assert.partialDeepStrictEqual(subjects, [{ trackerId: 'shop', subjectId: 'half gone' }])
+        assert.equal(subjects.length, 1)
+      }
+    })
+
+    it('verifies its receipts and checkpoints, and issues the receipts again', () =>
+      assertProofs(service, store))
+
+    it('continues the batch that the end of the service interrupted, and keeps the paused one paused', async () => {
+      const { keys, batches } = store.manifest
+      const read = async (id: string) => dataOf(await anna.ask(`/batches/${id}`))
+      await until(async () => (await read(batches.running)).state === 'done')
+      assert.partialDeepStrictEqual(await read(batches.running), { subjects: 4, settled: 4 })
+      for (const id of people.running) {
+        assert.equal((await service.ask(subjectPath('queue', id), { key: keys.acme })).status, 404)
+      }
+      assert.partialDeepStrictEqual(await read(batches.paused), { state: 'paused', settled: 0 })
+      for (const id of people.paused) {
+        assert.equal((await service.ask(subjectPath('queue', id), { key: keys.acme })).status, 200)
+      }
+      const resumed = await anna.ask(`/batches/${batches.paused}/resume`, { method: 'POST', body: {} })
+      assert.equal(resumed.status, 200)
+      await until(async () => (await read(batches.paused)).state === 'done')
+    })
+
+    it('erases, continues its ledger and its journal, and passes verification', async () => {
+      await assertErases(service, store)
+      await assertProofs(service, store)
+      await service.stop()
+      await assertVerified(store)
+    })
+  })
+
+  describe(`a backup and a journal of 0.2.0 on ${name}`, () => {
+    it('restore the ledger, and neither people erased nor keys withdrawn since the backup', async (t) => {
+      const store = await engine.restoreBackup(t)
+      await assertVerified(store)
+      const service = await serve(t, store)
+      const key = store.manifest.keys.acme
+      for (const id of [...people.before, ...people.after]) {
+        assert.equal((await service.ask(subjectPath('shop', id), { key })).status, 404, id)
+      }
+      await assertKeys(service, store)
+      await assertProofs(service, store)
+      await assertErases(service, store)
+      await service.stop()
+      await assertVerified(store)
+    })
+  })
+}
