@@ -6,6 +6,7 @@ import { readKeyId } from './domain/key-string.ts'
 import { nearest } from './domain/nearest.ts'
 import { defaultRetentionDays, isPlan, plans, type RetentionDays } from './domain/plan.ts'
 import { defaultActivityDays, longestDays } from './domain/retention-window.ts'
+import { parseSecret } from './domain/secret.ts'
 import { type LimiterAddress, parseLimiterAddress } from './limiter/limiter-address.ts'
 import { parseStoreAddress, type StoreAddress } from './storage/open-store.ts'
 
@@ -112,6 +113,16 @@ export const variables = {
 
 type Variable = keyof typeof variables
 
+/** What may hold a password, a key or a secret, also where it cannot be read. */
+const confidential: readonly string[] = [
+  'LETHE_STORE',
+  'LETHE_LIMITER',
+  'LETHE_PUBLIC_URL',
+  'LETHE_URL',
+  'LETHE_SECRET_FILE',
+  'LETHE_API_KEY',
+] satisfies Variable[]
+
 /** A configuration that will not do; its message is one line that names the variable, what it got and what it takes. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
@@ -183,14 +194,19 @@ function given(env: NodeJS.ProcessEnv, variable: Variable): { text: string } & P
 }
 
 function complaint(variable: Variable, text: string): string {
-  const got = variable === 'LETHE_API_KEY' ? 'something else' : JSON.stringify(repeatable(text))
-  return `${variable} is ${got}; it takes ${variables[variable].takes}.`
+  return refusal(variable, text, confidential.includes(variable), variables[variable].takes)
+}
+
+function refusal(name: string, text: string, isConfidential: boolean, takes: string): string {
+  const part = repeatable(text, isConfidential)
+  const got = part === '…' ? 'a value that is not shown because it may hold a password' : JSON.stringify(part)
+  return `${name} is ${got}; it takes ${takes}.`
 }
 
 /** A value without what is secret: of a key its id is left, of an address where it leads. */
 function shown(variable: Variable, text: string, isGood: boolean): string {
   if (variable === 'LETHE_API_KEY') return text && `lethe_${readKeyId(text) ?? ''}…`
-  if (!isGood) return repeatable(text)
+  if (!isGood) return repeatable(text, confidential.includes(variable))
   return text.includes('://') ? hideSecrets(text) : text
 }
 
@@ -215,7 +231,8 @@ function assemble(read: Read): Config {
     publicUrl: read('LETHE_PUBLIC_URL', parsePublicUrl) || null,
     retentionDays: read('LETHE_RETENTION_DAYS', parseRetentionDays),
     activityDays: read('LETHE_ACTIVITY_DAYS', (text) => parseInteger(text, 1, longestDays)),
-    secretFile: read('LETHE_SECRET_FILE', parsePath) || null,
+    // The path of a file is repeated in errors; the secret itself, given in its place, must not be.
+    secretFile: read('LETHE_SECRET_FILE', (text) => (parseSecret(text) ? null : parsePath(text))) || null,
     journal: read('LETHE_JOURNAL', parsePath) || null,
     ledgerOrigin: read('LETHE_LEDGER_ORIGIN', (text) => (/^[!-*,-~]{1,200}$/.test(text) ? text : null)),
     tombstoneDays:
@@ -244,9 +261,7 @@ function parseHost(text: string): string | null {
 export function readStoreAddress(option: string, text: string): StoreAddress {
   const address = parseStoreAddress(text)
   if (address) return address
-  throw new ConfigError(
-    `${option} is ${JSON.stringify(repeatable(text))}; it takes ${variables.LETHE_STORE.takes}.`,
-  )
+  throw new ConfigError(refusal(option, text, true, variables.LETHE_STORE.takes))
 }
 
 const windowMs = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
@@ -316,11 +331,9 @@ function isServiceUrl(text: string): boolean {
   return [url.username, url.password, url.search, url.hash].every((part) => part === '')
 }
 
-/**
- * What may be repeated, of what will not do, to whoever reads the terminal or the log: of an address only its scheme. With an at sign
- * it may be an address with a password too, only misspelt.
- */
-function repeatable(text: string): string {
-  const isAddress = /^[\w+.-]+:\/\/|@/.test(text)
-  return isAddress ? `${/^[\w+.-]+:\/*/.exec(text) ?? ''}…` : text
+/** What may be repeated of a value that cannot be read: of one that may hold a password its scheme, if it has one. */
+function repeatable(text: string, isConfidential: boolean): string {
+  // With an at sign it may be an address with a password, only given to another variable.
+  const mayHoldPassword = isConfidential || /^[\w+.-]+:\/\/|@/.test(text)
+  return mayHoldPassword ? `${/^[a-z+]+:\/\/?/.exec(text) ?? ''}…` : text
 }

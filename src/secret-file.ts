@@ -15,8 +15,8 @@ import {
 import { basename, dirname, extname, join } from 'node:path'
 import type { Config } from './config.ts'
 import type { Instant } from './domain/instant.ts'
-import { Keyring, secretBytes } from './domain/keyring.ts'
-import type { SecretStore } from './domain/secret.ts'
+import { Keyring } from './domain/keyring.ts'
+import { parseSecret, type SecretStore, secretBytes } from './domain/secret.ts'
 
 type SecretConfig = Pick<Config, 'store' | 'secretFile' | 'ledgerOrigin'>
 
@@ -42,11 +42,16 @@ export async function openKeyring(
   const found = await readSecrets(path)
   if (found === null && known.length > 0) throw missingFile(path, known)
   if (found === null && config.secretFile !== null) throw unmadeFile(path)
-  const keyring = new Keyring(found ?? (await makeSecret(path, onMade)), config.ledgerOrigin)
-  const missing = known.filter((fingerprint) => !keyring.fingerprints.includes(fingerprint))
-  if (missing.length > 0) throw otherSecret(path, missing, keyring.fingerprints)
-  const isNew = keyring.fingerprints.some((fingerprint) => !known.includes(fingerprint))
-  if (isNew) await secrets.remember(keyring.fingerprints, now)
+  let isMade = false
+  const make = () => makeSecret(path, () => (isMade = true))
+  const keyring = new Keyring(found ?? (await make()), config.ledgerOrigin)
+  const { fingerprints } = keyring
+  // Asked again while it remembers: where two make the first secret, the store belongs to one of them.
+  const missing = fingerprints.every((fingerprint) => known.includes(fingerprint))
+    ? known.filter((fingerprint) => !fingerprints.includes(fingerprint))
+    : await secrets.remember(fingerprints, now)
+  if (missing.length > 0) throw otherSecret(path, missing, fingerprints)
+  if (isMade) onMade?.(path)
   return keyring
 }
 
@@ -68,11 +73,11 @@ export async function readSecrets(path: string): Promise<[Buffer, ...Buffer[]] |
     throw new Error(`The secrets in ${path} cannot be read: ${error.message}`)
   })
   if (text === null) return null
-  const secrets = text
-    .split('\n')
-    .map((line) => line.trim())
-    .flatMap((line, index) => (line === '' ? [] : [parseSecret(path, line, index + 1)]))
-  const [first, ...others] = secrets
+  const lines = text.split('\n').map((line) => line.trim())
+  // A secret that is there twice would make and sign everything twice.
+  const [first, ...others] = lines.flatMap((line, index) =>
+    line === '' || lines.indexOf(line) < index ? [] : [requireSecret(path, line, index + 1)],
+  )
   if (!first) throw new Error(`${path} holds no secret. ${whatItHolds}`)
   return [first, ...others]
 }
@@ -80,21 +85,21 @@ export async function readSecrets(path: string): Promise<[Buffer, ...Buffer[]] |
 const whatItHolds = `It holds one a line: ${secretBytes} random bytes in base64, as of "openssl rand -base64 ${secretBytes}".`
 
 /** What is wrong is told by its place: the line itself is secret. */
-function parseSecret(path: string, line: string, number: number): Buffer {
-  const secret = Buffer.from(line, 'base64')
-  if (secret.length === secretBytes && secret.toString('base64') === line) return secret
+function requireSecret(path: string, line: string, number: number): Buffer {
+  const secret = parseSecret(line)
+  if (secret) return secret
   throw new Error(`Line ${number} of ${path} is no secret. ${whatItHolds}`)
 }
 
 /** Makes a file with a new secret, for its owner's eyes alone, or reads the one that another process was quicker with. */
-async function makeSecret(path: string, onMade?: (path: string) => void): Promise<[Buffer, ...Buffer[]]> {
+async function makeSecret(path: string, onMade: () => void): Promise<[Buffer, ...Buffer[]]> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   await writeSecrets(draft, [randomBytes(secretBytes)])
   try {
     // Unlike a file that is renamed, one that is linked takes nobody's place.
     await link(draft, path)
-    onMade?.(path)
+    onMade()
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   } finally {
@@ -131,7 +136,8 @@ export async function rotateSecret(
     await rename(draft, path)
     await syncFolder(dirname(path))
     const keyring = new Keyring(all, config.ledgerOrigin)
-    await secrets.remember(keyring.fingerprints, now)
+    const missing = await secrets.remember(keyring.fingerprints, now)
+    if (missing.length > 0) throw otherSecret(path, missing, keyring.fingerprints)
     return { path, keyring }
   } finally {
     await file.close()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { ConfigError, readConfig, variables } from '../src/config.ts'
+import { ConfigError, explainConfig, readConfig, readStoreAddress, variables } from '../src/config.ts'
 import { createKeyString } from '../src/domain/key-string.ts'
 import { clientAddress } from '../src/http/client-address.ts'
 
@@ -238,7 +238,7 @@ const bad: Record<string, string[]> = {
     'free=10,',
     '180',
   ],
-  LETHE_SECRET_FILE: ['a\0b'],
+  LETHE_SECRET_FILE: ['a\0b', Buffer.alloc(32, 7).toString('base64')],
   LETHE_LEDGER_ORIGIN: ['two words', 'a+b', 'x'.repeat(201)],
   LETHE_TOMBSTONE_DAYS: ['0', '-1', '1.5', '36501', 'never'],
   LETHE_JOURNAL: ['a\0b'],
@@ -259,8 +259,15 @@ const bad: Record<string, string[]> = {
   LETHE_API_KEY: ['hunter2', `${keyString}x`, keyString.slice(0, -1), `Bearer ${keyString}`],
 }
 
-/** What must not stand on a terminal or in a log, whatever is wrong with it. */
-const secret = ['LETHE_API_KEY']
+/** What must not stand on a terminal or in a log, whatever is wrong with it: it may hold a password, a key or a secret. */
+const secret = [
+  'LETHE_API_KEY',
+  'LETHE_STORE',
+  'LETHE_LIMITER',
+  'LETHE_PUBLIC_URL',
+  'LETHE_URL',
+  'LETHE_SECRET_FILE',
+]
 
 for (const variable of Object.keys(variables)) {
   describe(variable, () => {
@@ -281,7 +288,7 @@ for (const variable of Object.keys(variables)) {
         assert.ok(message.startsWith(`${variable} is `), message)
         assert.ok(message.includes(takes), message)
         assert.doesNotMatch(message, /\n/)
-        if (secret.includes(variable)) assert.ok(!message.includes(value), 'it is repeated')
+        if (secret.includes(variable)) assert.ok(!message.includes(JSON.stringify(value)), 'it is repeated')
         else if (!value.includes('//')) assert.ok(message.includes(JSON.stringify(value)), message)
       }
     })
@@ -301,7 +308,7 @@ describe('a refused value', () => {
       for (const variable of ['LETHE_STORE', 'LETHE_LIMITER', 'LETHE_URL']) {
         const message = refusal(variable, url)
         assert.doesNotMatch(message, /hunter2/)
-        assert.match(message, /"mysql:/, 'what it got can still be recognised')
+        assert.match(message, /"mysql:\//, 'what it got can still be recognised')
       }
     })
   }
@@ -320,7 +327,33 @@ describe('a refused value', () => {
     it(`is repeated without its password: ${url.replace('hunter2', '…')}`, () => {
       const message = refusal('LETHE_LIMITER', url)
       assert.doesNotMatch(message, /hunter2/)
-      assert.match(message, /"(redis|lethe:…)/)
+      assert.match(message, /^LETHE_LIMITER is ("rediss?(\+sentinel)?:\/\/?…"|a value that is not shown)/)
+    })
+  }
+
+  for (const text of [
+    'host=db.example user=lethe password=hunter2',
+    'password=hunter2',
+    'db.example:5432:lethe:lethe:hunter2',
+    'lethe/hunter2',
+    'hunter2',
+    'sqlite:data/lethe.db?key=hunter2',
+  ]) {
+    it(`is not repeated at all where it may be a password: ${text.replace('hunter2', '…')}`, () => {
+      for (const variable of ['LETHE_STORE', 'LETHE_LIMITER', 'LETHE_URL', 'LETHE_PUBLIC_URL']) {
+        const env = { [variable]: text }
+        const told = `${refusal(variable, text)} ${JSON.stringify(explainConfig(env))}`
+        assert.doesNotMatch(told, /hunter2|lethe\//)
+        assert.match(told, /not shown because it may hold a password/)
+      }
+      assert.throws(
+        () => readStoreAddress('--from', text),
+        (error: Error) => {
+          assert.match(error.message, /^--from is a value that is not shown/)
+          assert.doesNotMatch(error.message, /hunter2/)
+          return true
+        },
+      )
     })
   }
 

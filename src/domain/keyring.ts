@@ -11,9 +11,6 @@ import type { TreeHead } from './merkle-tree.ts'
 import { formatCheckpoint } from './receipt.ts'
 import { type NoteSigner, noteSigner } from './signed-note.ts'
 
-/** How many random bytes a secret of the installation has. */
-export const secretBytes = 32
-
 /** A key with which tombstones are made, one for each secret. */
 export type TombstoneKey = KeyObject
 

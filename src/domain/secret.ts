@@ -1,8 +1,20 @@
 import type { Instant } from './instant.ts'
 
+/** How many random bytes a secret of the installation has. */
+export const secretBytes = 32
+
+/** Reads a secret: its bytes in base64. `null` for any other text. */
+export function parseSecret(text: string): Buffer | null {
+  const secret = Buffer.from(text, 'base64')
+  return secret.length === secretBytes && secret.toString('base64') === text ? secret : null
+}
+
 export interface SecretStore {
   /** The fingerprints of all secrets with which something in the store was made. Empty for a new one. */
   list(): Promise<string[]>
-  /** Remembers fingerprints; those that are known already stay as they are. */
-  remember(fingerprints: readonly string[], now: Instant): Promise<void>
+  /**
+   * Remembers fingerprints; those that are known already stay as they are. Hands back the ones that the store knows and that are not
+   * among them: then nothing is changed. Whoever calls it concurrently comes before or after.
+   */
+  remember(fingerprints: readonly string[], now: Instant): Promise<string[]>
 }

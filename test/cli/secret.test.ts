@@ -19,9 +19,18 @@ import type { Services } from '../../src/domain/services.ts'
 import { listReceipts } from '../../src/operations/ledger/list-receipts.ts'
 import { readLedger } from '../../src/operations/ledger/read-ledger.ts'
 import { eraseSubject } from '../../src/operations/subject/erase-subject.ts'
+import { openKeyring } from '../../src/secret-file.ts'
 import { openServices } from '../../src/services.ts'
 import { assertRefused, commandLine, onlyJson } from '../support/command-line.ts'
+import { openStoreAt } from '../support/empty-store.ts'
+import { freshStore } from '../support/fresh-database.ts'
 import { visit } from '../support/shop.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const engines: Record<string, (t: TestContext) => Promise<string>> = {
+  SQLite: async (t) => `sqlite:${join(temporaryFolder(t), 'lethe.db')}`,
+  PostgreSQL: freshStore,
+}
 
 async function withSecret(t: TestContext) {
   const cli = commandLine(t)
@@ -142,6 +151,71 @@ describe('a secret that is made by a command', () => {
     assert.equal((await cli.run(['import', file])).stderr, '')
   })
 })
+
+describe('a secret file', { concurrency: true }, () => {
+  it('may have blank lines, the line ends of Windows and the same secret twice, which counts once', async (t) => {
+    const { file, run, inStore } = await withSecret(t)
+    await inStore(async (services) => {
+      await services.ingest.ingest(visit('anna'), services.keyring.tombstoneKeys)
+      await eraseSubject(services, view, 'anna')
+    })
+    const [secret = ''] = readFileSync(file, 'utf8').split('\n')
+    writeFileSync(file, `\ufeff\r\n${secret}  \r\n\r\n\t${secret}\r\n${secret}`)
+    await inStore(async (services) => {
+      assert.equal(services.keyring.fingerprints.length, 1)
+      const { receipts } = await listReceipts(services, view, 'anna', { limit: 10, before: null })
+      assert.equal(receipts.length, 1)
+      const { verifierKeys, checkpoint } = await readLedger(services, 'acme')
+      assert.equal(verifierKeys.length, 1)
+      assert.equal(checkpoint.split('\n').filter((line) => line.startsWith('— ')).length, 1)
+    })
+    assert.match((await run(['secret', 'rotate'])).stdout, /; 1 older one stays good\.$/m)
+    assert.equal(readFileSync(file, 'utf8').split('\n').length, 3)
+  })
+
+  it('with a comment is refused by the number of the line, which is not repeated', async (t) => {
+    const { file, run } = await withSecret(t)
+    writeFileSync(file, `${readFileSync(file, 'utf8')}\n# hush\n`)
+    const refused = await run(['ledger', 'verify'])
+    assertRefused(refused, 1, /Line 3 of .*own\.secret is no secret/)
+    assert.doesNotMatch(refused.stderr, /hush/)
+  })
+})
+
+for (const [engine, address] of Object.entries(engines)) {
+  describe(`two first starts with different folders on one ${engine}`, () => {
+    it('agree on one secret: the second is refused, now and later, and says what to bring', async (t) => {
+      const store = await openStoreAt(await address(t))
+      t.after(() => store.close())
+      const folders = [temporaryFolder(t), temporaryFolder(t)]
+      const made: string[] = []
+      const start = (folder: string) =>
+        openKeyring(
+          {
+            store: { engine: 'sqlite', path: join(folder, 'lethe.db') },
+            ...{ secretFile: null, ledgerOrigin: 'lethe.local' },
+          },
+          store.secrets,
+          Date.now(),
+          (path) => made.push(path),
+        )
+      const starts = await Promise.allSettled(folders.map(start))
+      const errors = starts.flatMap((result) => (result.status === 'rejected' ? [result.reason.message] : []))
+      assert.equal(errors.length, 1)
+      assert.match(
+        errors[0],
+        /^This store belongs to the secret with the fingerprint [0-9a-f]{16};.*Bring the right file/,
+      )
+      assert.equal(made.length, 1, 'nobody is told to keep a secret that nothing belongs to')
+      assert.equal((await store.secrets.list()).length, 1)
+      const again = await Promise.allSettled(folders.map(start))
+      assert.deepEqual(
+        again.map(({ status }) => status),
+        starts.map(({ status }) => status),
+      )
+    })
+  })
+}
 
 describe('a store whose secret was lost', () => {
   it('lets everything go on that needs none, above all a key be revoked, and nothing else', async (t) => {

@@ -14,11 +14,15 @@ export function secretStore({ reader, writer }: Connections<ReturnType<typeof se
 }
 
 export function secretCommands(db: DatabaseSync) {
+  const list = db.prepare('SELECT fingerprint FROM secrets')
   const insert = db.prepare('INSERT INTO secrets VALUES (?, ?) ON CONFLICT DO NOTHING')
   return {
-    rememberSecrets: (fingerprints: readonly string[], now: Instant): void =>
+    rememberSecrets: (fingerprints: readonly string[], now: Instant): string[] =>
       transaction(db, () => {
-        for (const fingerprint of fingerprints) insert.run(fingerprint, now)
+        const known = list.all().map((row) => text(row, 'fingerprint'))
+        const missing = known.filter((fingerprint) => !fingerprints.includes(fingerprint))
+        if (missing.length === 0) for (const fingerprint of fingerprints) insert.run(fingerprint, now)
+        return missing
       }),
   }
 }
