@@ -1,5 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises'
 import type { Config } from './config.ts'
+import { FairQueue } from './domain/fair-queue.ts'
 import type { Clock } from './domain/instant.ts'
 import type { RetentionPolicy } from './domain/retention-window.ts'
 import type { Services, ServicesWithoutSecrets } from './domain/services.ts'
@@ -25,6 +26,9 @@ export { type BackupContents, checkBackup, type Restored, restoreStore } from '.
 export { rotateSecret } from './secret-file.ts'
 
 const systemClock: Clock = Date.now
+
+/** Few enough that a request between their slices hardly waits. */
+const jobBounds = { permits: 4, maxWaitingEach: 100, waitTimeoutMs: 60_000 }
 
 type ServicesConfig = Pick<
   Config,
@@ -60,6 +64,7 @@ export async function openServicesWithoutSecrets(
     tombstoneDays,
     clock: systemClock,
     randomness: systemRandomness,
+    jobs: new FairQueue(jobBounds),
     ...(config.journal !== null && { journal: new FileJournal(config.journal) }),
   }
 }

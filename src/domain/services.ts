@@ -1,3 +1,4 @@
+import type { FairQueue } from './fair-queue.ts'
 import type { Clock } from './instant.ts'
 import type { Journal } from './journal.ts'
 import type { Keyring } from './keyring.ts'
@@ -10,6 +11,8 @@ export interface ServicesWithoutSecrets extends Store, RetentionPolicy {
   clock: Clock
   randomness: Randomness
   journal?: Journal
+  /** Runs what takes long, fairly between organisations. */
+  jobs: FairQueue
 }
 
 /** The same with the secrets, for whatever erases, lets data in or proves something. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 import { LetheError } from '../../src/domain/errors.ts'
+import { FairQueue } from '../../src/domain/fair-queue.ts'
 import type { Instant } from '../../src/domain/instant.ts'
 import type { Keyring } from '../../src/domain/keyring.ts'
 import type { MaybePromise } from '../../src/domain/maybe-promise.ts'
@@ -19,6 +20,7 @@ export interface Deps extends Store, RetentionPolicy {
   clock(): Instant
   randomness: Randomness
   keyring: Keyring
+  jobs: FairQueue
 }
 
 export const noon = Date.parse('2026-11-15T12:00:00.000Z')
@@ -36,7 +38,8 @@ export function openDeps(): { deps(): Deps; passTime(ms: number): void; fresh(ki
       uuid: () => `00000000-0000-4000-8000-${String(++count).padStart(12, '0')}`,
       base62: (length) => String(++count).padStart(length, '0'),
     }
-    deps = { ...store, ...defaultPolicy, clock: () => now, randomness, keyring: testKeyring }
+    const jobs = new FairQueue({ permits: 4, maxWaitingEach: 100, waitTimeoutMs: 60_000 })
+    deps = { ...store, ...defaultPolicy, clock: () => now, randomness, keyring: testKeyring, jobs }
   })
   return {
     deps() {

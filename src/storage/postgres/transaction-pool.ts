@@ -1,5 +1,5 @@
 import { Pool, type PoolClient, type PoolConfig } from 'pg'
-import { Semaphore } from '../semaphore.ts'
+import { Semaphore } from '../../domain/semaphore.ts'
 import { type Begin, type Run, transact } from './transact.ts'
 
 /** How many transactions may wait for a connection of a pool. */
