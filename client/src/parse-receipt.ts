@@ -1,5 +1,6 @@
 import { type Bytes, decodeBase64, decodeBase64Url, decodeHash } from './base64.ts'
 import { parseSize } from './parse-size.ts'
+import { editorsChange } from './signed-note.ts'
 import { VerificationError } from './verification-error.ts'
 
 /** What stands in a receipt, none of it verified. */
@@ -16,6 +17,8 @@ const heading = 'c2sp.org/tlog-proof@v1'
 
 /** Takes a receipt apart: a C2SP tlog-proof whose extra data hold the entry and its nonce. */
 export function parseReceipt(receipt: string): ReceiptParts {
+  const change = editorsChange(receipt)
+  if (change !== null) throw malformed(change)
   if (!receipt.startsWith(`${heading}\n`)) throw malformed(`its first line is not ${heading}`)
   const end = receipt.indexOf('\n\n')
   if (end === -1) throw malformed('no empty line stands before its checkpoint')

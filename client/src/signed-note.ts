@@ -46,6 +46,12 @@ export async function openNote(note: string, vkeys: readonly string[]): Promise<
   return { text, signers: [...signers] }
 }
 
+/** How an editor or a shell visibly changed a text after it was signed; `null` if it did not. */
+export function editorsChange(text: string): string | null {
+  if (text.startsWith('\ufeff')) return 'it begins with a byte order mark'
+  return text.includes('\r\n') ? 'its lines end with CR LF instead of LF' : null
+}
+
 function parseNote(note: string): { text: string; signatures: Signature[] } {
   if (unfitForNotes.test(note)) throw malformed('it has characters that no signed note has')
   const end = note.lastIndexOf('\n\n')

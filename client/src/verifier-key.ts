@@ -16,7 +16,7 @@ const ed25519 = 1
 const form = /^([^+]*)\+([0-9a-f]{8})\+(.*)$/
 
 export async function parseVerifierKey(vkey: string): Promise<VerifierKey> {
-  const [, name = '', id = '', encoded = ''] = form.exec(vkey) ?? []
+  const [, name = '', id = '', encoded = ''] = form.exec(withoutExtraNewlines(vkey, '')) ?? []
   const typed = decodeBase64(encoded)
   if (!isKeyName(name) || typed === null || typed.length === 0) {
     throw malformed('it is not of the form name+id+base64')
@@ -25,6 +25,13 @@ export async function parseVerifierKey(vkey: string): Promise<VerifierKey> {
   const hash = await sha256(new TextEncoder().encode(`${name}\n`), typed)
   if (hex(hash.subarray(0, 4)) !== id) throw malformed('its id does not belong to its name and key')
   return { vkey, name, id, publicKey: typed.slice(1) }
+}
+
+/** A text with one end, however many newlines follow it: a shell or `jq -r` adds one. */
+export function withoutExtraNewlines(text: string, end = '\n'): string {
+  let length = text.length
+  while (text[length - 1] === '\n') length--
+  return length === text.length ? text : text.slice(0, length) + end
 }
 
 /** Not empty, and neither spaces nor a plus in it. */

@@ -1,7 +1,8 @@
 import { decodeHash } from './base64.ts'
 import { parseSize } from './parse-size.ts'
-import { openNote } from './signed-note.ts'
+import { editorsChange, openNote } from './signed-note.ts'
 import { VerificationError } from './verification-error.ts'
+import { withoutExtraNewlines } from './verifier-key.ts'
 
 /** How large a ledger is, and the root of its tree. */
 export interface TreeHead {
@@ -22,12 +23,17 @@ export interface CheckpointOptions {
   verifierKeys: readonly string[]
 }
 
-/** Verifies a signed head of a ledger (C2SP tlog-checkpoint). Throws a `VerificationError`. */
+/**
+ * Verifies a signed head of a ledger (C2SP tlog-checkpoint). Extra newlines at its end, which no signature covers, are ignored.
+ * Throws a `VerificationError`.
+ */
 export async function verifyCheckpoint(
   checkpoint: string,
   { verifierKeys }: CheckpointOptions,
 ): Promise<VerifiedCheckpoint> {
-  const { text, signers } = await openNote(checkpoint, verifierKeys)
+  const change = editorsChange(checkpoint)
+  if (change !== null) throw malformed(change)
+  const { text, signers } = await openNote(withoutExtraNewlines(checkpoint), verifierKeys)
   const lines = text.slice(0, -1).split('\n')
   const [origin = '', sizeLine = '', rootHash = ''] = lines
   if (lines.includes('')) throw malformed('a line of it is empty')

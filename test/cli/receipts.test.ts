@@ -51,6 +51,16 @@ describe('lethe receipts', { concurrency: true }, () => {
     assertRefused(await receipts(verify), 1, /not_included/)
   })
 
+  it('verifies a file with an extra newline, and takes all keys that receipts key prints as one argument', async (t) => {
+    const { receipts, file, vkey } = await withErased(t)
+    writeFileSync(file, `${(await receipts(['get', 'shop', 'anna'])).stdout}\n`)
+    const other = 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW'
+    for (const key of [vkey, `${vkey}\n`, `${other}\n${vkey}`]) {
+      assert.equal((await receipts(['verify', file, '--key', key])).code, 0, key)
+    }
+    assertRefused(await receipts(['verify', file, '--key', ' ']), 2, /--key/)
+  })
+
   it('prefers the receipt of the erasure that deleted something, and prints all of them as JSON', async (t) => {
     const { receipts, subjects } = await withErased(t)
     await subjects(['erase', 'shop', 'anna', '--yes'])

@@ -105,7 +105,9 @@ function keyOf(typed: Uint8Array): string {
 
 describe('a verifier key', () => {
   it('is taken as it was made, and in no other way', async () => {
-    assert.equal((await parseVerifierKey(peterKey)).name, 'PeterNeumann')
+    for (const vkey of [peterKey, `${peterKey}\n`]) {
+      assert.equal((await parseVerifierKey(vkey)).name, 'PeterNeumann')
+    }
     const wrong = [
       ...Array.from(peterKey, (_, i) => peterKey.slice(0, i)),
       ...Array.from(peterKey, (_, i) => peterKey.slice(i + 1)),
@@ -115,7 +117,10 @@ describe('a verifier key', () => {
       }),
       peterKey.replace('c74f20a3', 'C74F20A3'),
       ` ${peterKey}`,
-      `${peterKey}\n`,
+      `${peterKey} `,
+      `${peterKey}\r\n`,
+      `\n${peterKey}`,
+      `${peterKey}\n${peterKey}`,
       // Keys that are too long or too short, and one of another kind, each with the id that belongs to it.
       keyOf(Uint8Array.of(1, ...new Uint8Array(33))),
       keyOf(Uint8Array.of(1, ...new Uint8Array(31))),

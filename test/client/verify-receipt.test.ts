@@ -5,6 +5,8 @@ import {
   type ReceiptOptions,
   VerificationError,
   type VerificationFailure,
+  verifyCheckpoint,
+  verifyConsistency,
   verifyReceipt,
 } from '@lethe/client'
 import {
@@ -51,6 +53,12 @@ async function refuses(
       text,
     )
   }
+}
+
+async function failureOf(verification: Promise<unknown>): Promise<VerificationError> {
+  const error = await verification.then(() => assert.fail('it was verified')).catch((reason) => reason)
+  assert.ok(error instanceof VerificationError, String(error))
+  return error
 }
 
 describe('a receipt', () => {
@@ -154,11 +162,45 @@ describe('a receipt', () => {
     for (const text of [...texts, `\ufeff${receipt}`, `${receipt}${receipt}`, ` ${receipt}`]) {
       // The line of a signature may stand twice: it is good both times.
       if (text === `${receipt}${receipt.split('\n').at(-2)}\n`) continue
+      // A newline after its end is ignored.
+      if (text === `${receipt}\n`) continue
       await assert.rejects(
         verifyReceipt(text, options),
         (error) => error instanceof VerificationError,
         JSON.stringify(text),
       )
+    }
+  })
+
+  it('verifies with extra newlines at its end, as jq -r adds one, and with one after a key', async () => {
+    const keyFile = [`${signer.vkey}\n`]
+    for (const text of [`${receipt}\n`, `${receipt}\n\n\n`]) {
+      const { checkpoint } = await verifyReceipt(text, { verifierKeys: keyFile, subjectId: 'visitor-4' })
+      assert.deepEqual(checkpoint.verifiedBy, keyFile)
+    }
+    const { checkpoint } = parts
+    assert.equal((await verifyCheckpoint(`${checkpoint}\n`, { verifierKeys })).size, 7)
+    const claim = { from: `${checkpoint}\n`, to: `${checkpoint}\n`, proof: [] }
+    assert.equal((await verifyConsistency(claim, { verifierKeys })).from.size, 7)
+  })
+
+  it('fails with other characters at its end, even where a newline would pass', async () => {
+    for (const end of [' ', '\n ', '\t\n', '\u2028', '\n\0', '\n\n—', '\r\n', '\n\u00a0\n']) {
+      await refuses([receipt + end], ['malformed_receipt', 'malformed_checkpoint'])
+    }
+  })
+
+  it('says when an editor or a shell has changed its line ends or its beginning', async () => {
+    const crLf = (text: string) => text.replaceAll('\n', '\r\n')
+    const { checkpoint } = parts
+    const { message: ofLines } = await failureOf(verifyReceipt(crLf(receipt), { verifierKeys }))
+    assert.equal(ofLines, 'The receipt is malformed: its lines end with CR LF instead of LF.')
+    const { message: ofMark } = await failureOf(verifyReceipt(`\ufeff${receipt}`, { verifierKeys }))
+    assert.equal(ofMark, 'The receipt is malformed: it begins with a byte order mark.')
+    for (const text of [crLf(checkpoint), `\ufeff${checkpoint}`]) {
+      const failure = await failureOf(verifyCheckpoint(text, { verifierKeys }))
+      assert.equal(failure.reason, 'malformed_checkpoint')
+      assert.match(failure.message, /CR LF|byte order mark/)
     }
   })
 

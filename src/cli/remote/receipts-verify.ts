@@ -26,7 +26,8 @@ export function addReceiptsVerify(receipts: Command, { terminal, config }: Comma
       config()
       const receipt = readFileSync(file, 'utf8')
       const verified = await verifyReceipt(receipt, {
-        verifierKeys: key,
+        // A ledger has several keys after a rotation, and `receipts key` prints one per line.
+        verifierKeys: key.flatMap((each) => each.trim().split(/\s+/)),
         ...(tracker !== undefined && { trackerId: tracker }),
         ...(subject !== undefined && { subjectId: subject }),
       }).catch(refuse)
