@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { extname, join, relative } from 'node:path'
+import { basename, dirname, extname, join, relative } from 'node:path'
 import { getAsset, getAssetKeys, getRawAsset, isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
 
@@ -14,6 +14,11 @@ export interface ProgramFolder {
 /** One by its path in a clone. */
 export function programFolder(path: string): ProgramFolder {
   return isSea() ? folderOfAssets(`${path}/`) : folderOnDisk(new URL(`../${path}/`, import.meta.url))
+}
+
+/** A single file by its path in a clone. */
+export function programFile(path: string): Buffer {
+  return programFolder(dirname(path)).read(basename(path))
 }
 
 /** What a thread runs, by the path of its source in a clone: a file, or the text of a script. */

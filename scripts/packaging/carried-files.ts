@@ -1,11 +1,12 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { buildConsole } from '../../console/build.js'
 import { root } from './root.ts'
 
-/** What `src/program-files.ts` hands out: folders by their path in a clone. */
-export const carriedFolders = [
+/** What `src/program-files.ts` hands out: folders and single files, by their path in a clone. */
+export const carriedPaths = [
   'console/dist',
+  'docs/verify.html',
   'src/http/api/reference',
   'src/storage/postgres/migrations',
   'src/storage/sqlite/migrations',
@@ -22,9 +23,10 @@ export async function carriedFiles(workFolder: string): Promise<Map<string, stri
   const pages = join(workFolder, 'console')
   await buildConsole(pages)
   return new Map(
-    carriedFolders.flatMap((folder) => {
-      const place = folder === 'console/dist' ? pages : join(root, folder)
-      return filesIn(place).map((name): [string, string] => [`${folder}/${name}`, join(place, name)])
+    carriedPaths.flatMap((path): [string, string][] => {
+      const place = path === 'console/dist' ? pages : join(root, path)
+      if (statSync(place).isFile()) return [[path, place]]
+      return filesIn(place).map((name) => [`${path}/${name}`, join(place, name)])
     }),
   )
 }

@@ -58,7 +58,8 @@ function explanation({ record, index, checkpoint, isSubjectProven }: VerifiedRec
       'Erased at': record.erasedAt,
       Tracker: record.trackerId,
       Ledger: checkpoint.origin,
-      Entry: `${index} (the first is 0) of ${checkpoint.size}`,
+      // People count from 1, the tree from 0.
+      'Ledger entry': `No. ${index + 1} of ${checkpoint.size}`,
       'Root hash': checkpoint.rootHash,
       'Signed by': checkpoint.verifiedBy.join('\n'),
     }),

@@ -18,6 +18,8 @@ export async function verifyPage(): Promise<string> {
     `style-src '${hash(style)}'`,
     "base-uri 'none'",
     "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
   ].join('; ')
   // As functions, because a dollar in a text to put in would mean something.
   return read('scripts/verify-page/page.html')

@@ -10,6 +10,7 @@ export const publicPaths: readonly string[] = [
   '/docs/reference.css',
   '/docs/reference.js',
   '/docs/icon.svg',
+  '/verify',
   '/',
   '/console',
   '/console/*',

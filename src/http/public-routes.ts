@@ -1,8 +1,10 @@
 import type { Limiter } from '../domain/budget.ts'
 import { checkReadiness } from '../operations/store/check-readiness.ts'
+import { programFile } from '../program-files.ts'
 import { openApiDocument, type ServiceFacts } from './api/openapi/document.ts'
 import { packDocument, sendDocument } from './api/openapi/send-document.ts'
 import { referenceRoutes } from './api/reference/reference.ts'
+import { sendAsset, textAsset } from './asset.ts'
 import { once } from './once.ts'
 import type { Route } from './request-context.ts'
 import { definePage, defineRoute } from './route.ts'
@@ -37,5 +39,24 @@ export function publicRoutes(limiter: Pick<Limiter, 'isReachable'>, facts: Servi
       sendDocument(http.respond, context, packed()),
     ),
     ...referenceRoutes(document, facts.budgets),
+    verifyRoute(),
   ]
+}
+
+/** The page that verifies receipts: one file that also works offline, so its policy names its script and its style by their hashes. */
+function verifyRoute(): Route {
+  const made = once(() => {
+    const page = programFile('docs/verify.html')
+    const [, policy] = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(page.toString()) ?? []
+    if (policy === undefined) throw new Error('docs/verify.html has no policy.')
+    // A page cannot forbid frames around itself; only a header can.
+    return {
+      page: textAsset('text/html; charset=utf-8', page),
+      policy: `${policy}; frame-ancestors 'none'`,
+    }
+  })
+  return definePage('/verify', ({ http, context }) => {
+    const { page, policy } = made()
+    sendAsset(http.respond, context, page, 'no-store', policy)
+  })
 }

@@ -27,7 +27,7 @@ describe('lethe receipts', { concurrency: true }, () => {
       stdout,
       /^The receipt is good: at \S+Z the tracker shop erased this data subject: 1 session and 3 events\.\n/,
     )
-    assert.match(stdout, /It is entry 0 of the ledger lethe\.local\/\S+, which had 1 entry/)
+    assert.match(stdout, /It is entry No\. 1 of the ledger lethe\.local\/\S+, which had 1 entry/)
     assert.equal(code, 0)
     assert.partialDeepStrictEqual(onlyJson(await cli.run([...args, '--json'])), {
       index: 0,

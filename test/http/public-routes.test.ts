@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import { apiRoutes } from '../../src/http/api/routes/index.ts'
 import { publicPaths } from '../../src/http/public-paths.ts'
@@ -21,6 +22,7 @@ describe('the public paths', () => {
       '/docs/reference.css',
       '/docs/reference.js',
       '/docs/icon.svg',
+      '/verify',
       '/',
       '/console',
       '/console/*',
@@ -70,11 +72,53 @@ describe('the public paths', () => {
       '/v1/analytics/openapi.json/x',
       '/docs/',
       '/docs/x',
+      '/verify/',
+      '/verify.html',
       '/metrics',
       '/v1/openapi.json',
     ]) {
       errorOf(await shop.ask(path), 'unauthorized')
     }
+  })
+})
+
+describe('the page that verifies receipts', () => {
+  test('is served to anybody as it stands in docs, unmetered, and as GET and HEAD', async () => {
+    const file = readFileSync(new URL('../../docs/verify.html', import.meta.url), 'utf8')
+    for (const headers of [{}, { authorization: 'Bearer nonsense' }]) {
+      const [get, head] = await Promise.all([
+        fetch(`${shop.url}/verify`, { headers }),
+        fetch(`${shop.url}/verify`, { method: 'HEAD', headers }),
+      ])
+      assert.deepEqual([get.status, head.status], [200, 200])
+      assert.equal(await get.text(), file)
+      assert.equal(await head.text(), '')
+      assert.equal(get.headers.get('content-type'), 'text/html; charset=utf-8')
+      for (const name of ['content-type', 'content-length', 'content-encoding', 'cache-control', 'vary'])
+        assert.equal(head.headers.get(name), get.headers.get(name), name)
+      assert.equal(get.headers.get('x-ratelimit-limit'), null)
+    }
+  })
+
+  test('carries the policy of every page, with its own script and style by their hashes in the place of files', async () => {
+    const [page, docs] = await Promise.all(['/verify', '/docs'].map((path) => fetch(shop.url + path)))
+    for (const [name, value] of docs?.headers ?? []) {
+      if (/^(x-(content|frame)-|referrer-|cross-origin-|permissions-)/.test(name))
+        assert.equal(page?.headers.get(name), value, name)
+    }
+    const directives = (page?.headers.get('content-security-policy') ?? '').split('; ')
+    const hash = "'sha256-[A-Za-z0-9+/]{43}='"
+    assert.match(
+      directives.join('; '),
+      new RegExp(`^default-src 'none'; script-src ${hash}; style-src ${hash}; `),
+    )
+    assert.deepEqual(directives.slice(3).sort(), [
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+      "require-trusted-types-for 'script'",
+      "trusted-types 'none'",
+    ])
   })
 })
 

@@ -67,7 +67,14 @@ export async function useAsStranger(t: Lifetime, program: InstalledProgram): Pro
 
   const service = await serve(t, program)
   const known = { LETHE_URL: service.url, LETHE_API_KEY: key }
-  for (const page of ['/console', '/docs', '/docs/reference.css', '/v1/analytics/openapi.json', '/readyz']) {
+  for (const page of [
+    '/console',
+    '/docs',
+    '/docs/reference.css',
+    '/verify',
+    '/v1/analytics/openapi.json',
+    '/readyz',
+  ]) {
     assert.equal((await fetch(service.url + page)).status, 200, page)
   }
   const found = await lethe(program, ['subjects', 'find', 'email=ada@example.com', '--json'], known)

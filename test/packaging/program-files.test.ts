@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { carriedFiles, carriedFolders, threads } from '../../scripts/packaging/carried-files.ts'
+import { carriedFiles, carriedPaths, threads } from '../../scripts/packaging/carried-files.ts'
 import { folderOnDisk, programFolder, threadScript } from '../../src/program-files.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -28,7 +28,8 @@ describe('the files that the program brings along', () => {
   })
 
   it('are all packed, whoever asks for them, and no others', () => {
-    assert.deepEqual([...askedFor('programFolder'), ...askedFor('migrationSteps')].sort(), carriedFolders)
+    const asked = ['programFolder', 'programFile', 'migrationSteps'].flatMap(askedFor)
+    assert.deepEqual(asked.sort(), carriedPaths)
     assert.deepEqual(askedFor('threadScript'), threads)
   })
 
@@ -42,7 +43,7 @@ describe('the files that the program brings along', () => {
         programFolder(folder).names(),
       )
     }
-    assert.ok(names.includes('console/dist/index.html'))
+    for (const name of ['console/dist/index.html', 'docs/verify.html']) assert.ok(names.includes(name), name)
     assert.deepEqual(
       names.filter((name) => name.endsWith('.ts')),
       [],

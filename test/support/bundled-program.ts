@@ -3,7 +3,7 @@ import { basename, dirname, extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Plugin } from 'esbuild'
 import { bundleModules } from '../../scripts/packaging/bundle.ts'
-import { carriedFolders } from '../../scripts/packaging/carried-files.ts'
+import { carriedPaths } from '../../scripts/packaging/carried-files.ts'
 import { root } from '../../scripts/packaging/root.ts'
 
 /**
@@ -27,7 +27,7 @@ export async function bundleProgram(
     sourcemap: 'linked',
   })
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-  for (const path of ['node_modules', ...carriedFolders]) {
+  for (const path of ['node_modules', ...carriedPaths]) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     symlinkSync(join(root, path), join(folder, path))
   }

@@ -41,8 +41,9 @@ export function CertificateSheet({ checked }: { checked: Checked[] }) {
         <Scrub {...{ scrub }} erasedAt={erasures.at(-1)?.erasedAt ?? ''} />
         <p>
           This certificate does not tell who was erased, and nothing here does. A receipt proves it to whoever
-          knows the data subject’s id: <code>lethe receipts verify</code> or the page docs/verify.html checks
-          one offline, with the key below, without asking this server.
+          knows the data subject’s id: <code>lethe receipts verify</code> or the page{' '}
+          <a href="/verify" target="_blank" rel="noreferrer">{`${location.origin}/verify`}</a>, which also
+          works offline, checks one with the key below.
         </p>
         <p class="screen-only">
           {checked.map(({ certificate: { erasure } }) => (

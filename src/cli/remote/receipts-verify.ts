@@ -50,7 +50,7 @@ function inWords({ record, index, checkpoint, isSubjectProven }: VerifiedReceipt
     : `erased ${who}: ${counted(counts.sessions, 'session')} and ${counted(counts.events, 'event')}`
   const lines = [
     `The receipt is good: at ${erasedAt} the tracker ${legible(trackerId)} ${what}.`,
-    `It is entry ${index} of the ledger ${legible(checkpoint.origin)}, which had ${counted(checkpoint.size, 'entry', 'entries')} when it was signed.`,
+    `It is entry No. ${index + 1} of the ledger ${legible(checkpoint.origin)}, which had ${counted(checkpoint.size, 'entry', 'entries')} when it was signed.`,
   ]
   if (!isSubjectProven) lines.push('Whose data it was is not proven: name them with --tracker and --subject.')
   return lines

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { ApiBudgetName, Budget } from '../../../domain/budget.ts'
 import { programFolder } from '../../../program-files.ts'
-import { type Asset, keptForGood, sendAsset } from '../../asset.ts'
+import { type Asset, keptForGood, sendAsset, textAsset } from '../../asset.ts'
 import { once } from '../../once.ts'
 import type { Route } from '../../request-context.ts'
 import { definePage } from '../../route.ts'
@@ -44,14 +43,5 @@ function versioned(path: string, type: keyof typeof types, names: readonly strin
 }
 
 function asset(type: keyof typeof types, text: string): Asset {
-  // The best there is would take fifteen times as long to save a few hundred bytes more.
-  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }
-  return {
-    type: type === 'svg' ? types.svg : `${types[type]}; charset=utf-8`,
-    plain: Buffer.from(text),
-    compressed: [
-      { encoding: 'br', bytes: brotliCompressSync(text, quality) },
-      { encoding: 'gzip', bytes: gzipSync(text) },
-    ],
-  }
+  return textAsset(type === 'svg' ? types.svg : `${types[type]}; charset=utf-8`, text)
 }
