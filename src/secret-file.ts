@@ -46,13 +46,23 @@ export async function openKeyring(
   const make = () => makeSecret(path, () => (isMade = true))
   const keyring = new Keyring(found ?? (await make()), config.ledgerOrigin)
   const { fingerprints } = keyring
+  const adopted = await adoptStore(secrets, keyring)
   // Asked again while it remembers: where two make the first secret, the store belongs to one of them.
-  const missing = fingerprints.every((fingerprint) => known.includes(fingerprint))
-    ? known.filter((fingerprint) => !fingerprints.includes(fingerprint))
+  const missing = fingerprints.every((fingerprint) => adopted.includes(fingerprint))
+    ? keyring.missing(adopted)
     : await secrets.remember(fingerprints, now)
   if (missing.length > 0) throw otherSecret(path, missing, fingerprints)
   if (isMade) onMade?.(path)
   return keyring
+}
+
+/** Authenticates the ledgers of a store that version 0.2 wrote, if all of its secrets are here. Returns the store's fingerprints. */
+export async function adoptStore(secrets: SecretStore, keyring: Keyring): Promise<string[]> {
+  const known = await secrets.list()
+  const older = keyring.olderAmong(known)
+  if (older.size === 0 || keyring.missing(known).length > 0) return known
+  await secrets.adopt(older, keyring.headKeys)
+  return secrets.list()
 }
 
 /** Reads the secrets that what has these fingerprints belongs to. Makes none; throws when the file lacks one of them. */
@@ -61,7 +71,7 @@ export async function readKeyring(config: SecretConfig, known: readonly string[]
   const found = await readSecrets(path)
   if (found === null && known.length > 0) throw missingFile(path, known)
   const keyring = found && new Keyring(found, config.ledgerOrigin)
-  const missing = known.filter((fingerprint) => !keyring?.fingerprints.includes(fingerprint))
+  const missing = keyring?.missing(known) ?? known
   if (missing.length > 0) throw otherSecret(path, missing, keyring?.fingerprints ?? [])
   return keyring
 }

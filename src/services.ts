@@ -16,7 +16,7 @@ import {
   replayInRestored,
 } from './operations/journal/replay-changes.ts'
 import { type BackupContents, contentsPath, formatContents } from './restore.ts'
-import { openKeyring, readKeyring, secretPath } from './secret-file.ts'
+import { adoptStore, openKeyring, readKeyring, secretPath } from './secret-file.ts'
 import { type OpenOptions, openStore, placeOf, storeExists } from './storage/open-store.ts'
 import { readStoreStatus } from './storage/store-status.ts'
 import { systemRandomness } from './system-randomness.ts'
@@ -145,5 +145,6 @@ export async function replayInto(
   const keyring = await readKeyring({ ...config, store: from }, await target.secrets.list())
   const paths = config.journal === null ? [] : [config.journal]
   if (!keyring) throw new Error(`There are no secrets at ${secretFileOf(config, from)}.`)
+  await adoptStore(target.secrets, keyring)
   return replayChanges(target, keyring, mergeJournals(paths, onUnreadable))
 }

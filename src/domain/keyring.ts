@@ -7,6 +7,7 @@ import {
   type KeyObject,
 } from 'node:crypto'
 import { formatInstant, type Instant } from './instant.ts'
+import type { HeadKeys } from './ledger.ts'
 import type { TreeHead } from './merkle-tree.ts'
 import { formatCheckpoint } from './receipt.ts'
 import { type NoteSigner, noteSigner } from './signed-note.ts'
@@ -45,13 +46,19 @@ class Secret {
   readonly #nonceKey: KeyObject
   readonly #sealKey: Buffer
   readonly fingerprint: string
+  readonly olderFingerprint: string
+  readonly headKey: Buffer
   readonly tombstoneKey: TombstoneKey
 
   constructor(secret: Uint8Array) {
     this.#secret = secret
     this.#nonceKey = createSecretKey(this.#derive('nonces of receipts'))
     this.#sealKey = this.#derive('seals of nonces')
-    this.fingerprint = this.#derive('fingerprint').subarray(0, 8).toString('hex')
+    this.fingerprint = this.#derive('fingerprint of a store with authenticated ledgers')
+      .subarray(0, 8)
+      .toString('hex')
+    this.olderFingerprint = this.#derive('fingerprint').subarray(0, 8).toString('hex')
+    this.headKey = this.#derive('heads of ledgers')
     this.tombstoneKey = createSecretKey(this.#derive('tombstones'))
   }
 
@@ -95,6 +102,7 @@ export class Keyring {
   readonly #checkpoints = new Map<string, { head: TreeHead; checkpoint: string }>()
   /** In the order of the secrets. */
   readonly tombstoneKeys: readonly TombstoneKey[]
+  readonly headKeys: HeadKeys
   /** By which a store knows the secrets again that it belongs to. */
   readonly fingerprints: readonly string[]
 
@@ -102,7 +110,22 @@ export class Keyring {
     this.#secrets = [new Secret(first), ...others.map((secret) => new Secret(secret))]
     this.#ledgerOrigin = ledgerOrigin
     this.tombstoneKeys = this.#secrets.map(({ tombstoneKey }) => tombstoneKey)
+    this.headKeys = [this.#secrets[0].headKey, ...this.#secrets.slice(1).map(({ headKey }) => headKey)]
     this.fingerprints = this.#secrets.map(({ fingerprint }) => fingerprint)
+  }
+
+  /** Those of a store's fingerprints that version 0.2 made, and what they are now. */
+  olderAmong(fingerprints: readonly string[]): Map<string, string> {
+    const pairs = this.#secrets.map(
+      ({ olderFingerprint, fingerprint }) => [olderFingerprint, fingerprint] as const,
+    )
+    return new Map(pairs.filter(([older]) => fingerprints.includes(older)))
+  }
+
+  /** Those of a store's fingerprints that none of the secrets has. */
+  missing(fingerprints: readonly string[]): string[] {
+    const older = this.olderAmong(fingerprints)
+    return fingerprints.filter((each) => !this.fingerprints.includes(each) && !older.has(each))
   }
 
   /** What every secret would have made of a subject's tombstone, the one that counts for new ones first. */

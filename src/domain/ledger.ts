@@ -1,4 +1,5 @@
-import type { Edge, Subtree } from './merkle-tree.ts'
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { type Edge, headAt, type Subtree, type TreeHead } from './merkle-tree.ts'
 
 /** An entry of an organisation's ledger, as it was appended. */
 export interface LedgerEntry {
@@ -10,10 +11,45 @@ export interface LedgerEntry {
   edge: Edge
 }
 
+/** The end of a ledger as it is stored: the edge of its tree, and the MAC of its head. */
+export interface StoredHead {
+  edge: Edge
+  mac: string
+}
+
+/** Keys for the MACs of heads, one for each secret: the first makes new ones, all of them are honoured. */
+export type HeadKeys = readonly [Uint8Array, ...Uint8Array[]]
+
+/** Proves that the head of an organisation's ledger was made with a secret: writing to the store does not suffice to make one. */
+export function headMac(key: Uint8Array, organisationId: string, { size, rootHash }: TreeHead): string {
+  const mac = createHmac('sha256', key).update(`${organisationId}\0${size}\0`).update(rootHash)
+  return mac.digest('base64url')
+}
+
+/** The head of a ledger as it is stored. Throws `ForgedLedger` when none of the secrets made it; nothing may be signed then. */
+export function openHead(keys: HeadKeys, organisationId: string, stored: StoredHead | null): TreeHead {
+  const head = headAt(stored?.edge ?? null)
+  if (!stored) return head
+  const mac = Buffer.from(stored.mac)
+  const isOwn = keys.some((key) => {
+    const own = Buffer.from(headMac(key, organisationId, head))
+    return own.length === mac.length && timingSafeEqual(own, mac)
+  })
+  if (isOwn) return head
+  throw new ForgedLedger(
+    `The head of the ledger of the organisation "${organisationId}" was not made with this installation's secrets: its entries were changed in the database, or by a process with another secret file. Run "lethe ledger verify".`,
+  )
+}
+
+/** A ledger that was changed by someone who does not have the secrets. */
+export class ForgedLedger extends Error {
+  override name = 'ForgedLedger'
+}
+
 /** The ledger of an organisation's erasures. Nothing of it is ever changed; `subjects.erase` appends to it. */
 export interface LedgerStore {
-  /** The edge of the tree as it is now; `null` for one without entries, as of an organisation that is not there. */
-  edge(organisationId: string): Promise<Edge | null>
+  /** The end of the ledger as it is now; `null` for one without entries, as of an organisation that does not exist. */
+  head(organisationId: string): Promise<StoredHead | null>
   /** The hashes of subtrees that are complete, in the order in which they are asked for. Rejects when one is not there. */
   hashes(organisationId: string, subtrees: readonly Subtree[]): Promise<Buffer[]>
   /** Entries from an index on, oldest first, at most `limit`. */

@@ -3,6 +3,7 @@ import { LetheError } from './errors.ts'
 import type { Instant } from './instant.ts'
 import type { JournalledErasure } from './journal.ts'
 import type { TombstoneKey } from './keyring.ts'
+import type { HeadKeys } from './ledger.ts'
 import type { SweptCounts } from './retention.ts'
 
 /** What happened to a ledger's entries. */
@@ -26,6 +27,7 @@ export interface ReplayStore {
   appendEntries(
     organisationId: string,
     entries: readonly JournalledErasure[],
+    headKeys: HeadKeys,
   ): Promise<AppendedEntries | null>
   /** The trackers that have tombstones. */
   guardedTrackers(): Promise<string[]>

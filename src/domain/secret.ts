@@ -1,4 +1,5 @@
 import type { Instant } from './instant.ts'
+import type { HeadKeys } from './ledger.ts'
 
 /** How many random bytes a secret of the installation has. */
 export const secretBytes = 32
@@ -17,4 +18,9 @@ export interface SecretStore {
    * among them: then nothing is changed. Whoever calls it concurrently comes before or after.
    */
   remember(fingerprints: readonly string[], now: Instant): Promise<string[]>
+  /**
+   * Takes over a store of version 0.2, in one transaction: authenticates the head of every ledger that has no MAC yet, and replaces the
+   * fingerprints by which that version knew its secrets, older to newer. Returns the number of ledgers that it authenticated.
+   */
+  adopt(fingerprints: ReadonlyMap<string, string>, headKeys: HeadKeys): Promise<number>
 }

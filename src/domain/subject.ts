@@ -1,5 +1,6 @@
 import type { ActivityNote } from './activity.ts'
 import type { Instant } from './instant.ts'
+import type { HeadKeys } from './ledger.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { InclusionProof, TreeHead } from './merkle-tree.ts'
 import type { Page } from './page.ts'
@@ -54,6 +55,8 @@ export interface ErasureMark {
   commitment: string
   /** For the items of batches that wait for it: what their reports make the receipt of. */
   sealedNonce: string
+  /** For the head of the ledger: the one it builds on must be made with one of these too. */
+  headKeys: HeadKeys
 }
 
 /** What was deleted of a subject, and the entry of the ledger that tells of it. */
@@ -76,7 +79,8 @@ export interface SubjectStore {
    * Deletes a subject with all its sessions, events and identifiers in one transaction, and tells what of it was still to be seen:
    * zeros when nothing was. `null`, with nothing deleted, when the tracker is not visible to the organisation. Leaves behind in the
    * same transaction, zeros or not: a tombstone, an entry of the organisation's ledger, and `note` with the counts. Items of batches
-   * that wait for it are settled with it. Does not block other requests. May tell of the ledger's head before it is stored, so that
+   * that wait for it are settled with it. Rejects with `ForgedLedger`, with nothing deleted, when somebody without the secrets has
+   * changed the ledger. Does not block other requests. May tell of the ledger's head before it is stored, so that
    * the head is signed meanwhile.
    */
   erase(

@@ -149,7 +149,11 @@ export const transferTables: readonly TransferTable[] = [
     { tracker_id: text, digest: key, organisation_id: text, ledger_index: integer },
     { erased_at: integer, refused_until: integer },
   ),
-  table('ledger_entries', { organisation_id: text, ledger_index: integer }, { record: text, edge: text }),
+  table(
+    'ledger_entries',
+    { organisation_id: text, ledger_index: integer },
+    { record: text, edge: text, head_mac: text },
+  ),
   table('refused_lines', { reason: text }, { lines: integer }),
   table(
     'retention_windows',

@@ -37,7 +37,8 @@ export function testMark(
   const [digest] = testKeyring.tombstoneDigests(trackerId, subjectId)
   const nonce = testKeyring.nonce(trackerId, subjectId, erasedAt)
   const commitment = subjectCommitment(nonce, trackerId, subjectId)
-  return { erasedAt, digest, commitment, sealedNonce: testKeyring.sealNonce(nonce, commitment) }
+  const sealedNonce = testKeyring.sealNonce(nonce, commitment)
+  return { erasedAt, digest, commitment, sealedNonce, headKeys: testKeyring.headKeys }
 }
 
 /**

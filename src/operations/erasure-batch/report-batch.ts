@@ -1,8 +1,8 @@
 import type { BatchItem, BatchOutcome, ErasureBatch, ErasureBatchStore } from '../../domain/erasure-batch.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Keyring } from '../../domain/keyring.ts'
-import type { LedgerStore } from '../../domain/ledger.ts'
-import { headAt, type TreeHead } from '../../domain/merkle-tree.ts'
+import { type LedgerStore, openHead } from '../../domain/ledger.ts'
+import type { TreeHead } from '../../domain/merkle-tree.ts'
 import { maxPageSize } from '../../domain/page.ts'
 import { formatReceipt, parseRecord } from '../../domain/receipt.ts'
 import type { SubjectCounts } from '../../domain/subject-counts.ts'
@@ -34,7 +34,7 @@ export async function* reportBatch(
   for (;;) {
     const items = await deps.erasureBatches.items(id, after, maxPageSize)
     // Read after the items, so that it holds their entries.
-    const head = headAt(await deps.ledger.edge(organisationId))
+    const head = openHead(deps.keyring.headKeys, organisationId, await deps.ledger.head(organisationId))
     if (items.length > 0) yield Promise.all(items.map((item) => reportItem(deps, organisationId, head, item)))
     const last = items.at(-1)
     if (!last || items.length < maxPageSize) return

@@ -2,6 +2,7 @@ import { commandLine } from '../../domain/activity.ts'
 import type { Clock } from '../../domain/instant.ts'
 import type { JournalLine, JournalledErasure } from '../../domain/journal.ts'
 import type { Keyring } from '../../domain/keyring.ts'
+import type { HeadKeys } from '../../domain/ledger.ts'
 import type { Randomness } from '../../domain/randomness.ts'
 import { LedgerConflict, type ReplayStore } from '../../domain/replay.ts'
 import type { SweptCounts } from '../../domain/retention.ts'
@@ -59,7 +60,8 @@ export async function replayChanges(
     if (line.kind === 'erasure') {
       const { organisationId } = line
       const known = ledgers.get(organisationId)
-      const ledger = known === undefined ? await openLedger(store, organisationId, done) : known
+      const ledger =
+        known === undefined ? await openLedger(store, organisationId, done, keyring.headKeys) : known
       ledgers.set(organisationId, ledger)
       if (ledger) await ledger.add(line)
       else done.entriesOfOthers += 1
@@ -99,6 +101,7 @@ class LedgerReplay {
   readonly #replay: ReplayStore
   readonly #organisationId: string
   readonly #done: Replayed
+  readonly #headKeys: HeadKeys
   /** The first entry that is neither in the ledger nor has come yet. */
   #next: number
   /** Entries that come behind that one. */
@@ -106,11 +109,12 @@ class LedgerReplay {
   /** Entries without a gap, to be handed over together. */
   #run: JournalledErasure[] = []
 
-  constructor(replay: ReplayStore, organisationId: string, size: number, done: Replayed) {
+  constructor(replay: ReplayStore, organisationId: string, size: number, done: Replayed, headKeys: HeadKeys) {
     this.#replay = replay
     this.#organisationId = organisationId
     this.#next = size
     this.#done = done
+    this.#headKeys = headKeys
   }
 
   async add(entry: JournalledErasure): Promise<void> {
@@ -144,7 +148,7 @@ class LedgerReplay {
   async #flush(): Promise<void> {
     const run = this.#run
     this.#run = []
-    const appended = await this.#replay.appendEntries(this.#organisationId, run)
+    const appended = await this.#replay.appendEntries(this.#organisationId, run, this.#headKeys)
     this.#done.entries += appended?.entries ?? 0
     this.#done.tombstones += appended?.tombstones ?? 0
   }
@@ -155,8 +159,9 @@ async function openLedger(
   { replay, ledger }: Pick<Store, 'replay' | 'ledger'>,
   organisationId: string,
   done: Replayed,
+  headKeys: HeadKeys,
 ): Promise<LedgerReplay | null> {
-  if ((await replay.appendEntries(organisationId, [])) === null) return null
-  const edge = await ledger.edge(organisationId)
-  return new LedgerReplay(replay, organisationId, edge?.size ?? 0, done)
+  if ((await replay.appendEntries(organisationId, [], headKeys)) === null) return null
+  const head = await ledger.head(organisationId)
+  return new LedgerReplay(replay, organisationId, head?.edge.size ?? 0, done, headKeys)
 }

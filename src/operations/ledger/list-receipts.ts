@@ -1,8 +1,7 @@
 import { encodeCursor, type ListIdentity, readCursor } from '../../domain/cursor.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Keyring } from '../../domain/keyring.ts'
-import type { LedgerStore } from '../../domain/ledger.ts'
-import { headAt } from '../../domain/merkle-tree.ts'
+import { type LedgerStore, openHead } from '../../domain/ledger.ts'
 import { defaultPageSize, maxPageBytes } from '../../domain/page.ts'
 import type { Problems } from '../../domain/problems.ts'
 import { type ErasureRecord, formatReceipt, parseRecord } from '../../domain/receipt.ts'
@@ -73,7 +72,7 @@ async function makeReceipts(
   indexes: readonly number[],
 ): Promise<Receipt[]> {
   if (indexes.length === 0) return []
-  const head = headAt(await ledger.edge(organisationId))
+  const head = openHead(keyring.headKeys, organisationId, await ledger.head(organisationId))
   const checkpoint = keyring.signCheckpoint(organisationId, head)
   return Promise.all(
     indexes.map(async (index) => {

@@ -1,6 +1,6 @@
 import type { Keyring } from '../../domain/keyring.ts'
-import type { LedgerStore } from '../../domain/ledger.ts'
-import { consistencyPath, hashesOfPath, headAt } from '../../domain/merkle-tree.ts'
+import { type LedgerStore, openHead } from '../../domain/ledger.ts'
+import { consistencyPath, hashesOfPath } from '../../domain/merkle-tree.ts'
 import { Problems } from '../../domain/problems.ts'
 
 /** Proves that a ledger begins with what it was when it had `from` entries. */
@@ -18,7 +18,7 @@ export async function proveConsistency(
   organisationId: string,
   from: number,
 ): Promise<ConsistencyProof> {
-  const head = headAt(await ledger.edge(organisationId))
+  const head = openHead(keyring.headKeys, organisationId, await ledger.head(organisationId))
   const problems = new Problems()
   if (from > head.size) {
     problems.add('from', `from must be at most ${head.size}, the number of entries in the ledger`)

@@ -1,7 +1,7 @@
 import { notFound } from '../../domain/errors.ts'
 import type { Keyring } from '../../domain/keyring.ts'
-import type { LedgerStore } from '../../domain/ledger.ts'
-import { hashesOfPath, headAt, inclusionPath, type TreeHead } from '../../domain/merkle-tree.ts'
+import { type LedgerStore, openHead } from '../../domain/ledger.ts'
+import { hashesOfPath, inclusionPath, type TreeHead } from '../../domain/merkle-tree.ts'
 
 /** What shows that an entry stands in a ledger. Without the nonce of its receipt it does not tell who was erased. */
 export interface ProvenEntry {
@@ -22,7 +22,7 @@ export async function proveEntry(
   const [entry] = await ledger.list(organisationId, index, 1)
   if (entry?.index !== index) throw notFound('This entry of the ledger')
   // Read after the entry, so that it holds it.
-  const head = headAt(await ledger.edge(organisationId))
+  const head = openHead(keyring.headKeys, organisationId, await ledger.head(organisationId))
   const proof = await provePlace(ledger, organisationId, index, head)
   const { record, leafHash } = entry
   return { index, record, leafHash, proof, checkpoint: keyring.signCheckpoint(organisationId, head) }

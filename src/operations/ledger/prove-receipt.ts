@@ -1,7 +1,6 @@
 import { notFound } from '../../domain/errors.ts'
 import type { Keyring } from '../../domain/keyring.ts'
-import type { LedgerStore } from '../../domain/ledger.ts'
-import { headAt } from '../../domain/merkle-tree.ts'
+import { type LedgerStore, openHead } from '../../domain/ledger.ts'
 import { formatReceipt, parseRecord } from '../../domain/receipt.ts'
 import { provePlace } from './prove-entry.ts'
 
@@ -19,7 +18,7 @@ export async function proveReceipt(
   if (!entry || !record) throw notFound('This entry of the ledger')
   const nonce = keyring.nonceOf(record.trackerId, subjectId, record)
   if (nonce === null) return null
-  const head = headAt(await ledger.edge(organisationId))
+  const head = openHead(keyring.headKeys, organisationId, await ledger.head(organisationId))
   const path = await provePlace(ledger, organisationId, index, head)
   const checkpoint = keyring.signCheckpoint(organisationId, head)
   return formatReceipt({ nonce, record: entry.record }, { index, path }, checkpoint)

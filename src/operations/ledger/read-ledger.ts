@@ -1,6 +1,6 @@
 import type { Keyring } from '../../domain/keyring.ts'
-import type { LedgerStore } from '../../domain/ledger.ts'
-import { headAt, type TreeHead } from '../../domain/merkle-tree.ts'
+import { type LedgerStore, openHead } from '../../domain/ledger.ts'
+import type { TreeHead } from '../../domain/merkle-tree.ts'
 
 /** How an organisation's ledger stands, and by which keys others know it. */
 export interface LedgerHead extends TreeHead {
@@ -13,7 +13,7 @@ export async function readLedger(
   { ledger, keyring }: { ledger: LedgerStore; keyring: Keyring },
   organisationId: string,
 ): Promise<LedgerHead> {
-  const head = headAt(await ledger.edge(organisationId))
+  const head = openHead(keyring.headKeys, organisationId, await ledger.head(organisationId))
   return {
     ...head,
     origin: keyring.originOf(organisationId),

@@ -51,7 +51,7 @@ export async function eraseSubject(
   const commitment = subjectCommitment(nonce, trackerId, subjectId)
   const [digest] = keyring.tombstoneDigests(trackerId, subjectId)
   const mark = {
-    ...{ erasedAt, digest, commitment },
+    ...{ erasedAt, digest, commitment, headKeys: keyring.headKeys },
     // Only a batch that waits for this subject wants it.
     get sealedNonce() {
       return keyring.sealNonce(nonce, commitment)

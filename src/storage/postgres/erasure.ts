@@ -112,6 +112,8 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
     // Of two erasures of one subject the second finds nothing.
     const byKey = new Map(erasures.map((erasure) => [erasure.key, erasure]))
     const asked = [...byKey.values()]
+    const [first] = asked
+    if (!first) return new Map()
     const columns = [
       asked.map(({ key }) => key),
       asked.map(({ view }) => view.trackerId),
@@ -123,7 +125,7 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
       ;({ proven } = await connections.transaction(async (run) => {
         const [{ rows }, ledger] = await Promise.all([
           run(lockUsual, [...columns, mostEvents, organisationId]),
-          holdLedger(run, organisationId),
+          holdLedger(run, organisationId, first.mark.headKeys),
         ])
         const counted = { sessions: 0, events: 0 }
         const left = rows.flatMap((row) => {
@@ -181,7 +183,7 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
         run(deleteIdentifiers, [key]),
         run(deleteSubject, [key]),
         holdWaiting(run, erasure),
-        holdLedger(run, organisationId),
+        holdLedger(run, organisationId, mark.headKeys),
       ])
       run(noteDeleted)
       const counts = { sessions: sessions.rowCount ?? 0, events: events.rowCount ?? 0 }

@@ -1,13 +1,14 @@
-import type { LedgerStore } from '../../domain/ledger.ts'
+import { type HeadKeys, headMac, type LedgerStore, openHead } from '../../domain/ledger.ts'
 import { formatEdge, GrowingTree, hashLeaf, lastLeafOf } from '../../domain/merkle-tree.ts'
-import { toEdge, toHashes, toLedgerEntry } from '../rows/ledger.ts'
+import { toHashes, toLedgerEntry, toStoredHead } from '../rows/ledger.ts'
 import type { Connections } from './connections.ts'
 import { joiningDeletions } from './scrub.ts'
 import { statement, type Value } from './statement.ts'
 import type { Run } from './transact.ts'
 
 const last = statement(
-  `SELECT ledger_index, edge FROM ledger_entries WHERE organisation_id = $1 ORDER BY ledger_index DESC LIMIT 1`,
+  `SELECT ledger_index, edge, head_mac FROM ledger_entries WHERE organisation_id = $1
+   ORDER BY ledger_index DESC LIMIT 1`,
 )
 const several = statement(
   'SELECT ledger_index, edge FROM ledger_entries WHERE organisation_id = $1 AND ledger_index = ANY ($2)',
@@ -21,14 +22,14 @@ export const list = statement(
 const lockLedger = statement(`SELECT pg_advisory_xact_lock($1, hashtext($2)), ${joiningDeletions}`)
 const ledgerLocks = 1_279_611_754
 export const insertEntry = statement(
-  'INSERT INTO ledger_entries (organisation_id, ledger_index, record, edge) VALUES ($1, $2, $3, $4)',
+  'INSERT INTO ledger_entries (organisation_id, ledger_index, record, edge, head_mac) VALUES ($1, $2, $3, $4, $5)',
 )
 
 export function ledgerStore(connections: Connections): LedgerStore {
   return {
-    async edge(organisationId) {
+    async head(organisationId) {
       const [row] = await connections.read(last, [organisationId])
-      return row ? toEdge(row) : null
+      return row ? toStoredHead(row) : null
     },
     async hashes(organisationId, subtrees) {
       const rows = await connections.read(several, [organisationId, subtrees.map(lastLeafOf)])
@@ -40,18 +41,21 @@ export function ledgerStore(connections: Connections): LedgerStore {
 }
 
 /** Keeps an organisation's ledger to this transaction from here on. It joins the deletions: who appends, deletes. */
-export async function holdLedger(run: Run, organisationId: string): Promise<HeldLedger> {
+export async function holdLedger(run: Run, organisationId: string, headKeys: HeadKeys): Promise<HeldLedger> {
   const [, { rows }] = await Promise.all([
     run(lockLedger, [ledgerLocks, organisationId]),
     run(last, [organisationId]),
   ])
-  const tree = new GrowingTree(rows[0] ? toEdge(rows[0]) : null)
+  const stored = rows[0] ? toStoredHead(rows[0]) : null
+  openHead(headKeys, organisationId, stored)
+  const tree = new GrowingTree(stored?.edge ?? null)
   return {
     tree,
     append(record) {
       const edge = tree.append(hashLeaf(record))
       const index = edge.size - 1
-      return { index, values: [organisationId, index, record, formatEdge(edge)] }
+      const mac = headMac(headKeys[0], organisationId, tree.head)
+      return { index, values: [organisationId, index, record, formatEdge(edge), mac] }
     },
   }
 }

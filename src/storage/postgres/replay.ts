@@ -1,5 +1,6 @@
 import type { Instant } from '../../domain/instant.ts'
 import type { JournalledErasure } from '../../domain/journal.ts'
+import type { HeadKeys } from '../../domain/ledger.ts'
 import { type AppendedEntries, LedgerConflict, type ReplayStore } from '../../domain/replay.ts'
 import { refusalSql } from '../remove-refused.ts'
 import { integer, text } from '../rows/row.ts'
@@ -29,8 +30,8 @@ const rotate = statement(
 
 export function replayStore(connections: Connections): ReplayStore {
   return {
-    appendEntries: (organisationId, entries) =>
-      connections.transaction((run) => appendEntries(run, organisationId, entries)),
+    appendEntries: (organisationId, entries, headKeys) =>
+      connections.transaction((run) => appendEntries(run, organisationId, entries, headKeys)),
     // Not as a read, which may take only seconds.
     guardedTrackers: () =>
       connections.transaction(async (run) => (await run(guarded)).rows.map((row) => text(row, 'tracker_id'))),
@@ -63,11 +64,12 @@ async function appendEntries(
   run: Run,
   organisationId: string,
   entries: readonly JournalledErasure[],
+  headKeys: HeadKeys,
 ): Promise<AppendedEntries | null> {
   if (!(await holdOrganisationRow(run, organisationId))) return null
   const [first] = entries
   if (!first) return { entries: 0, tombstones: 0 }
-  const ledger = await holdLedger(run, organisationId)
+  const ledger = await holdLedger(run, organisationId, headKeys)
   const { rows } = await run(list, [organisationId, first.index, entries.length])
   const known = new Map(rows.map((row) => [integer(row, 'ledger_index'), text(row, 'record')]))
   const appended = { entries: 0, tombstones: 0 }

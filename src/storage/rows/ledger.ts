@@ -1,10 +1,14 @@
-import type { LedgerEntry } from '../../domain/ledger.ts'
+import type { LedgerEntry, StoredHead } from '../../domain/ledger.ts'
 import { type Edge, lastLeafOf, parseEdge, type Subtree } from '../../domain/merkle-tree.ts'
 import { integer, type Row, text } from './row.ts'
 
 /** The edge that stands with an entry. */
-export function toEdge(row: Row): Edge {
+function toEdge(row: Row): Edge {
   return parseEdge(integer(row, 'ledger_index') + 1, text(row, 'edge'))
+}
+
+export function toStoredHead(row: Row): StoredHead {
+  return { edge: toEdge(row), mac: text(row, 'head_mac') }
 }
 
 export function toLedgerEntry(row: Row): LedgerEntry {

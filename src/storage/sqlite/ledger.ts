@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { LedgerStore } from '../../domain/ledger.ts'
+import { type HeadKeys, headMac, type LedgerStore, openHead } from '../../domain/ledger.ts'
 import {
   formatEdge,
   GrowingTree,
@@ -7,10 +7,10 @@ import {
   type InclusionProof,
   lastLeafOf,
 } from '../../domain/merkle-tree.ts'
-import { toEdge, toHashes, toLedgerEntry } from '../rows/ledger.ts'
+import { toHashes, toLedgerEntry, toStoredHead } from '../rows/ledger.ts'
 import type { Connections } from './connections.ts'
 
-const lastEntry = `SELECT ledger_index, edge FROM ledger_entries WHERE organisation_id = ?
+const lastEntry = `SELECT ledger_index, edge, head_mac FROM ledger_entries WHERE organisation_id = ?
   ORDER BY ledger_index DESC LIMIT 1`
 
 export function ledgerStore({ reader }: Connections): LedgerStore {
@@ -23,9 +23,9 @@ export function ledgerStore({ reader }: Connections): LedgerStore {
      ORDER BY ledger_index LIMIT ?`,
   )
   return {
-    async edge(organisationId) {
+    async head(organisationId) {
       const row = last.get(organisationId)
-      return row ? toEdge(row) : null
+      return row ? toStoredHead(row) : null
     },
     async hashes(organisationId, subtrees) {
       const rows = subtrees.flatMap((subtree) => one.all(organisationId, lastLeafOf(subtree)))
@@ -42,26 +42,30 @@ export interface AppendedLedgers {
   prove(organisationId: string, index: number): InclusionProof
 }
 
-export function ledgerAppending(db: DatabaseSync): () => AppendedLedgers {
+export function ledgerAppending(db: DatabaseSync): (headKeys: HeadKeys) => AppendedLedgers {
   const last = db.prepare(lastEntry)
   const insert = db.prepare(
-    'INSERT INTO ledger_entries (organisation_id, ledger_index, record, edge) VALUES (?, ?, ?, ?)',
+    'INSERT INTO ledger_entries (organisation_id, ledger_index, record, edge, head_mac) VALUES (?, ?, ?, ?, ?)',
   )
-  return () => {
+  return (headKeys) => {
     const trees = new Map<string, GrowingTree>()
     function treeOf(organisationId: string): GrowingTree {
       const known = trees.get(organisationId)
       if (known) return known
       const row = last.get(organisationId)
-      const tree = new GrowingTree(row ? toEdge(row) : null)
+      const stored = row ? toStoredHead(row) : null
+      openHead(headKeys, organisationId, stored)
+      const tree = new GrowingTree(stored?.edge ?? null)
       trees.set(organisationId, tree)
       return tree
     }
     return {
       append(organisationId, record) {
-        const edge = treeOf(organisationId).append(hashLeaf(record))
+        const tree = treeOf(organisationId)
+        const edge = tree.append(hashLeaf(record))
         const index = edge.size - 1
-        insert.run(organisationId, index, record, formatEdge(edge))
+        const mac = headMac(headKeys[0], organisationId, tree.head)
+        insert.run(organisationId, index, record, formatEdge(edge), mac)
         return index
       },
       prove: (organisationId, index) => treeOf(organisationId).prove(index),

@@ -3,6 +3,7 @@ import type { KeyProof } from '../../domain/api-key.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { JournalledErasure } from '../../domain/journal.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
+import type { HeadKeys } from '../../domain/ledger.ts'
 import { type AppendedEntries, LedgerConflict, type ReplayStore } from '../../domain/replay.ts'
 import type { SweptCounts } from '../../domain/retention.ts'
 import { refusalSql } from '../remove-refused.ts'
@@ -18,7 +19,8 @@ export function replayStore({ reader, writer }: Connections<ReturnType<typeof re
     'SELECT tracker_id FROM tombstones WHERE tracker_id > ? ORDER BY tracker_id LIMIT 1',
   )
   return {
-    appendEntries: (organisationId, entries) => writer.run('appendEntries', organisationId, entries),
+    appendEntries: (organisationId, entries, headKeys) =>
+      writer.run('appendEntries', organisationId, entries, headKeys),
     async guardedTrackers() {
       const trackers: string[] = []
       for (let row = nextGuarded.get(''); row; row = nextGuarded.get(trackers.at(-1) ?? '')) {
@@ -58,11 +60,15 @@ function entryAppending(db: DatabaseSync) {
   )
   const appending = ledgerAppending(db)
   const bury = tombstoneWriting(db)
-  return (organisationId: string, entries: readonly JournalledErasure[]): AppendedEntries | null =>
+  return (
+    organisationId: string,
+    entries: readonly JournalledErasure[],
+    headKeys: HeadKeys,
+  ): AppendedEntries | null =>
     transaction(db, () => {
       if (!isThere.get(organisationId)) return null
       const appended = { entries: 0, tombstones: 0 }
-      const ledgers = appending()
+      const ledgers = appending(headKeys)
       let next = integer(size.get(organisationId) ?? {}, 'size')
       for (const entry of entries) {
         const { index, trackerId, erasedAt, tombstone } = entry

@@ -142,7 +142,9 @@ export function subjectCommands(db: DatabaseSync) {
     try {
       return transaction(db, () => {
         hasBegun = true
-        const ledgers = appending()
+        const [first] = erasures
+        if (!first) return []
+        const ledgers = appending(first.mark.headKeys)
         const erased = erasures.map((erasure) => erase(erasure, ledgers))
         return erased.map((one) => {
           if (one === null) return null

@@ -26,7 +26,7 @@ export function ledgerContract(fixture: Fixture): void {
     it('has an entry for every erasure, of nobody too, each with its proof', async () => {
       const tracker = await fixture.createTracker()
       const { organisationId, trackerId } = tracker
-      assert.equal(await fixture.store.ledger.edge(organisationId), null)
+      assert.equal(await fixture.store.ledger.head(organisationId), null)
       await fixture.store.ingest.ingest(
         [eventRow({ trackerId, subjectId: 'anna', eventId: 'e', occurredAt: start })],
         testKeys,
@@ -43,8 +43,8 @@ export function ledgerContract(fixture: Fixture): void {
         assert.deepEqual(Buffer.from(proof.head.rootHash), rootOf(leaves))
         assert.partialDeepStrictEqual(JSON.parse(record), { alreadyErased: index > 0, trackerId, counts })
       }
-      const edge = await fixture.store.ledger.edge(organisationId)
-      assert.equal(edge?.size, records.length)
+      const stored = await fixture.store.ledger.head(organisationId)
+      assert.equal(stored?.edge.size, records.length)
       const listed = await fixture.store.ledger.list(organisationId, 0, 100)
       assert.deepEqual(
         listed.map(({ edge, ...entry }) => entry),
@@ -60,10 +60,10 @@ export function ledgerContract(fixture: Fixture): void {
     it('is no other organisation’s, and has no entry for what could not be seen', async () => {
       const [tracker, other] = [await fixture.createTracker(), await fixture.createTracker()]
       await erase(tracker, 'anna')
-      assert.equal(await fixture.store.ledger.edge(other.organisationId), null)
+      assert.equal(await fixture.store.ledger.head(other.organisationId), null)
       const hidden = { ...tracker, organisationId: other.organisationId }
       assert.equal(await fixture.store.subjects.erase(hidden, 'anna', testMark(hidden, 'anna', start)), null)
-      assert.equal(await fixture.store.ledger.edge(other.organisationId), null)
+      assert.equal(await fixture.store.ledger.head(other.organisationId), null)
       assert.deepEqual(await findTombstones(hidden, 'anna'), [])
     })
 
@@ -81,8 +81,8 @@ export function ledgerContract(fixture: Fixture): void {
         assert.deepEqual(proof.path.map(fromBase64), inclusionProof(proof.index, there))
         assert.deepEqual(Buffer.from(proof.head.rootHash), rootOf(there))
       }
-      const edge = await fixture.store.ledger.edge(tracker.organisationId)
-      assert.deepEqual(headAt(edge), { size: 18, rootHash: rootOf(leaves) })
+      const stored = await fixture.store.ledger.head(tracker.organisationId)
+      assert.deepEqual(headAt(stored?.edge ?? null), { size: 18, rootHash: rootOf(leaves) })
     })
   })
 
