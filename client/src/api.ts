@@ -94,8 +94,15 @@ export interface FoundSubject {
   counts: Counts
 }
 
+export interface HiddenSubject {
+  trackerId: string
+  subjectId: string
+}
+
 export interface FoundSubjectList {
   subjects: FoundSubject[]
+  /** Present only after a change to a shorter plan, for the day before it deletes: data subjects of the person that the plan hides. They cannot be read, but a longer plan would bring them back. To erase the person, erase these too. */
+  hidden?: HiddenSubject[]
   /** Hand it back as `cursor` for the next page; `null` on the last one. */
   nextCursor: string | null
 }
@@ -365,9 +372,16 @@ export function isFoundSubject(value: unknown): value is FoundSubject {
     isCounts(value.counts)
 }
 
+export function isHiddenSubject(value: unknown): value is HiddenSubject {
+  return isObject(value) &&
+    typeof value.trackerId === 'string' &&
+    typeof value.subjectId === 'string'
+}
+
 export function isFoundSubjectList(value: unknown): value is FoundSubjectList {
   return isObject(value) &&
     Array.isArray(value.subjects) && value.subjects.every((item) => isFoundSubject(item)) &&
+    (value.hidden === undefined || (Array.isArray(value.hidden) && value.hidden.every((item) => isHiddenSubject(item)))) &&
     (typeof value.nextCursor === 'string' || value.nextCursor === null)
 }
 

@@ -80,7 +80,7 @@ export class LetheClient {
 
   /**
    * The data subjects of a person, in every tracker of the organisation, by what they are known by (`email` without regard to case), or
-   * those with an id. Nobody found is an empty list.
+   * those with an id. Nobody found is an empty list. A page names those that a shorter plan hides in `hidden`.
    */
   searchSubjects(
     sought: Sought,
@@ -146,7 +146,7 @@ export class LetheClient {
 
   /**
    * Erases all of a person's data subjects in every tracker, within the budget, with an outcome for each: those that are found now,
-   * or those that were found before. With a journal, hand over the latter: who is erased is not found again.
+   * with those that a shorter plan hides, or those that were found before. With a journal, hand over the latter: who is erased is not found again.
    */
   async *erasePerson(
     who: Sought | readonly SubjectRef[],
@@ -154,7 +154,9 @@ export class LetheClient {
   ): AsyncGenerator<PersonOutcome, void, undefined> {
     const subjects: SubjectRef[] = []
     if (Symbol.iterator in who) subjects.push(...who)
-    else for await (const found of this.searchSubjects(who)) subjects.push(found)
+    else
+      for await (const { subjects: seen, hidden = [] } of this.searchSubjects(who).pages())
+        subjects.push(...seen, ...hidden)
     const { url, runtime, policy } = this.#transport
     const erase = (
       { trackerId, subjectId }: SubjectRef,

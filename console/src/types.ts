@@ -274,6 +274,7 @@ export interface BatchPlan {
   found: number
   subjects: number
   counts: Counts
+  hidden: number
   trackers: {
     trackerId: string
     subjects: number

@@ -117,6 +117,38 @@ describe('lethe subjects erase --by', { concurrency: true }, () => {
     assert.match(again.stderr, /Nobody was found; nothing was erased/)
   })
 
+  it('erases what a shorter plan hides, which a search and a dry run mention', async (t) => {
+    const { subjects, services, ingest, organisationId, cli } = await startRemoteShop(t)
+    const { organisations, retention, retentionDays, activityDays, clock } = services
+    const setPlan = async (plan: 'pro' | 'free') => {
+      await organisations.setPlan(organisationId, plan)
+      await retention.settleWindows({
+        policy: { retentionDays, activityDays },
+        now: clock(),
+        rule: 'grace',
+      })
+    }
+    await setPlan('pro')
+    const startedAt = Date.now() - 300 * 86_400_000
+    const identifiers = { email: 'ada@example.com' }
+    await ingest([...visit('anna-old', { startedAt, identifiers }), ...visit('anna', { identifiers })])
+    await setPlan('free')
+    const hint = /^A shorter plan hides 1 data subject of this person, which is still stored/m
+    const found = await subjects(['find', ada, '--json'])
+    assert.equal(jsonLines(found.stdout).length, 1)
+    assert.match(found.stderr, hint)
+    const exported = await subjects(['export', '--by', ada, '--output', join(cli.folder, 'ada')])
+    assert.match(exported.stderr, hint)
+    const planned = await subjects(['erase', '--by', ada, '--dry-run', '--json'])
+    assert.match(planned.stderr, hint)
+    assert.deepEqual(onlyJson(planned).hidden, [{ trackerId: 'shop', subjectId: 'anna-old' }])
+    const { code, stdout } = await subjects(['erase', '--by', ada], { answers: ['2'] })
+    assert.equal(code, 0)
+    assert.match(stdout, /^Erased shop anna-old: hidden data\.$/m)
+    await setPlan('pro')
+    assert.deepEqual(await subjects(['find', ada, '--json']).then(({ stdout }) => stdout), '')
+  })
+
   it('erases nothing in a dry run', async (t) => {
     const { subjects } = await withAda(t)
     const { subjects: found, dryRun } = onlyJson(

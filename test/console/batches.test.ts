@@ -51,7 +51,7 @@ describe('the preview of a batch', () => {
     const plan = dataOf(await preview('anna\n\nnobody\nbert\r\nanna\n..\n bert\n'))
     assert.deepEqual(plan, {
       ...{ lines: 6, found: 2, nothing: 2, invalid: 1, repeated: 1, subjects: 3 },
-      counts: { sessions: 3, events: 5 },
+      ...{ counts: { sessions: 3, events: 5 }, hidden: 0 },
       trackers: [
         { trackerId: 'blog', subjects: 1 },
         { trackerId: 'shop', subjects: 2 },
@@ -116,6 +116,29 @@ describe('a batch', () => {
     assert.deepEqual(problemFields(await start('nobody', 0)), ['text'])
     assert.deepEqual(listIn(dataOf(await client.ask('/batches')), 'batches'), [])
     assert.equal(await isStored('dora'), true)
+  })
+
+  test('covers data that a shorter plan hides, says so, and erases it', async () => {
+    const startedAt = Date.now() - 300 * 86_400_000
+    const identifiers = { email: 'hid@example.com' }
+    const rows = [
+      ...visit('hid-old', { startedAt, identifiers }),
+      ...visit('hid-new', { trackerId: 'blog', identifiers }),
+      ...visit('hid-new', { trackerId: 'blog', sessionId: 's0', startedAt }),
+    ]
+    const { organisations } = shop.services
+    await organisations.setPlan(organisationId, 'pro')
+    await shop.ingest(rows)
+    await organisations.setPlan(organisationId, 'free')
+    const plan = dataOf(await preview('hid@example.com', { by: 'email' }))
+    assert.partialDeepStrictEqual(plan, {
+      ...{ found: 1, nothing: 0, subjects: 2, hidden: 1, counts: { sessions: 1, events: 1 } },
+    })
+    assert.partialDeepStrictEqual(dataOf(await preview('hid-old')), { found: 1, subjects: 1, hidden: 1 })
+    await finished(textIn(dataOf(await start('hid@example.com', 2, { by: 'email' })), 'id'))
+    await organisations.setPlan(organisationId, 'pro')
+    assert.deepEqual([await isStored('hid-old'), await isStored('hid-new', 'blog')], [false, false])
+    await organisations.setPlan(organisationId, 'free')
   })
 
   test('erases everybody on its list, ends in a report with a receipt for each, and leaves no id in it or in the log', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { dataOf, errorOf, listIn, problemFields, textIn } from '../support/answers.ts'
-import { anHourAgo, startShop, visit } from '../support/shop.ts'
+import { anHourAgo, startShop, subjectPath, visit } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
 const blog = await shop.createTracker(shop.organisationId, 'blog')
@@ -105,6 +105,81 @@ describe('a search', () => {
       { name: 'email', value: 'Ada@Example.com' },
       { name: 'userId', value: '42' },
     ])
+  })
+})
+
+describe('while a shorter plan hides data that is still stored', () => {
+  const dayMs = 86_400_000
+  /** Within the window of `pro`, outside that of `free`. */
+  const longAgo = Date.now() - 300 * dayMs
+  const cora = { identifier: { name: 'email', value: 'cora@example.com' } }
+  const identifiers = { email: 'cora@example.com' }
+  const { retentionDays, activityDays, clock, retention, organisations } = shop.services
+  const policy = { retentionDays, activityDays }
+
+  /** As the command does, which tells the store of the window. */
+  async function setPlan(plan: 'pro' | 'free', now = clock()): Promise<void> {
+    await organisations.setPlan(shop.organisationId, plan)
+    await retention.settleWindows({ policy, now, rule: 'grace' })
+  }
+
+  /** Two subjects of Cora: one last seen long ago, one seen lately as well, but with her address only then. */
+  async function seeCora() {
+    await setPlan('pro')
+    await shop.ingest([
+      ...visit('cora-old', { startedAt: longAgo, identifiers }),
+      ...visit('cora', { trackerId: blog, startedAt: longAgo, identifiers }),
+      ...visit('cora', { trackerId: blog, sessionId: 's2' }),
+      ...visit('cora-new', { identifiers }),
+    ])
+    await setPlan('free')
+  }
+
+  test('a search names those it does not show, so that they can be erased', async () => {
+    await seeCora()
+    const data = dataOf(await search(cora))
+    const refs = (field: string) =>
+      listIn(data, field).map((each) => `${textIn(each, 'trackerId')} ${textIn(each, 'subjectId')}`)
+    assert.deepEqual(refs('subjects'), ['shop cora-new'])
+    assert.deepEqual(refs('hidden').sort(), ['blog cora', 'shop cora-old'])
+    for (const each of listIn(data, 'hidden'))
+      assert.deepEqual(Object.keys(each ?? {}), ['trackerId', 'subjectId'])
+    const byId = dataOf(await search({ subjectId: 'cora-old' }))
+    assert.deepEqual(byId, {
+      ...{ subjects: [], nextCursor: null, hidden: [{ trackerId: 'shop', subjectId: 'cora-old' }] },
+    })
+  })
+
+  test('they are walked through page by page with the others', async () => {
+    const names: string[] = []
+    let cursor: unknown
+    do {
+      const data = dataOf(await search({ ...cora, limit: 1, ...(cursor ? { cursor } : {}) }))
+      const onPage = [...listIn(data, 'subjects'), ...('hidden' in data ? listIn(data, 'hidden') : [])]
+      assert.equal(onPage.length, 1)
+      names.push(...onPage.map((each) => textIn(each, 'subjectId')))
+      cursor = data.nextCursor
+    } while (cursor !== null)
+    assert.deepEqual(names.sort(), ['cora', 'cora-new', 'cora-old'])
+  })
+
+  test('whom it names is erased with what is hidden, and does not come back with a longer plan', async () => {
+    const { subjects, hidden } = dataOf(await search(cora))
+    for (const each of [...listIn({ subjects }, 'subjects'), ...listIn({ hidden }, 'hidden')]) {
+      const of = subjectPath(textIn(each, 'subjectId'), textIn(each, 'trackerId'))
+      dataOf(await shop.ask(of, { method: 'DELETE', key: shop.key }))
+    }
+    assert.deepEqual(dataOf(await search(cora)), { subjects: [], nextCursor: null })
+    await setPlan('pro')
+    assert.deepEqual(dataOf(await search(cora)), { subjects: [], nextCursor: null })
+    assert.equal((await shop.ask(subjectPath('cora', blog), { key: shop.key })).status, 404)
+  })
+
+  test('a search names nobody who has aged out by the window that counts', async () => {
+    await seeCora()
+    await setPlan('pro')
+    await setPlan('free', clock() - dayMs)
+    assert.deepEqual(dataOf(await search({ subjectId: 'cora-old' })), { subjects: [], nextCursor: null })
   })
 })
 

@@ -10,7 +10,7 @@ import { legible } from '../legible.ts'
 import { onStopSignal } from '../on-stop-signal.ts'
 import { flagOrAnswer } from '../questions.ts'
 import type { EraseFlags } from './erase-many.ts'
-import { foundTable } from './subjects-find.ts'
+import { foundTable, hiddenInWords } from './subjects-find.ts'
 import { writeWhole } from './whole-file.ts'
 import { notConfirmed } from './with-client.ts'
 
@@ -26,12 +26,13 @@ export async function erasePerson(
 ): Promise<void> {
   const listFile = journal === undefined ? null : `${journal}.subjects`
   const isResumed = listFile !== null && existsSync(listFile)
-  const found = isResumed ? await readList(listFile) : await find(client, identifier)
+  const { subjects, hidden } = isResumed ? await readList(listFile) : await find(client, identifier)
+  const found = [...subjects, ...hidden]
   if (isResumed) terminal.tell(`Going on with the ${counted(found.length, 'subject')} in ${listFile}.`)
-  else for (const line of foundTable(found)) terminal.tell(line)
+  else for (const line of [...foundTable(subjects), ...hiddenInWords(hidden.length)]) terminal.tell(line)
   if (dryRun || found.length === 0) {
     terminal.tell(found.length === 0 ? 'Nobody was found; nothing was erased.' : 'Nothing was erased.')
-    if (json) summarise({ subjects: found, erasures: [], dryRun: dryRun ?? false })
+    if (json) summarise({ subjects, hidden, erasures: [], dryRun: dryRun ?? false })
     return
   }
   if (!yes) {
@@ -39,7 +40,7 @@ export async function erasePerson(
     const question = `They cannot be brought back. Type how many will go, ${count}, to erase them: `
     if ((await flagOrAnswer(terminal, undefined, '--yes', question)).trim() !== count) throw notConfirmed()
   }
-  if (listFile && !isResumed) await writeWhole(listFile, [JSON.stringify(found)])
+  if (listFile && !isResumed) await writeWhole(listFile, [JSON.stringify({ subjects, hidden })])
   const stop = new AbortController()
   const stopping = onStopSignal({
     onFirst: (signal) => stop.abort(new Error(`Stopped by ${signal} before the end; run it again to go on.`)),
@@ -62,25 +63,37 @@ export async function erasePerson(
       const { counts, receipt } = outcome.erasure
       erasures.push(outcome.erasure)
       if (receipts !== undefined) await keepReceipt(receipts, outcome, receipt)
-      if (!json) terminal.print(`Erased ${name}: ${countsInWords(counts)}.`)
+      if (json) continue
+      const isHidden = hidden.some((each) => each.trackerId === trackerId && each.subjectId === subjectId)
+      terminal.print(`Erased ${name}: ${isHidden ? 'hidden data' : countsInWords(counts)}.`)
     }
   } finally {
     stopping.release()
-    if (json) summarise({ subjects: found, erasures, dryRun: false })
+    if (json) summarise({ subjects, hidden, erasures, dryRun: false })
   }
   if (failures > 0) fail()
   else if (listFile) await rm(listFile, { force: true })
 }
 
-async function find(client: LetheClient, identifier: Identifier): Promise<FoundSubject[]> {
-  const found: FoundSubject[] = []
-  for await (const subject of client.searchSubjects({ identifier })) found.push(subject)
+/** Whom a search found: those it shows, and those that a shorter plan hides. */
+interface Found {
+  subjects: FoundSubject[]
+  hidden: SubjectRef[]
+}
+
+async function find(client: LetheClient, identifier: Identifier): Promise<Found> {
+  const found: Found = { subjects: [], hidden: [] }
+  for await (const { subjects, hidden = [] } of client.searchSubjects({ identifier }).pages()) {
+    found.subjects.push(...subjects)
+    found.hidden.push(...hidden)
+  }
   return found
 }
 
-/** What this very command wrote. */
-async function readList(file: string): Promise<FoundSubject[]> {
-  return JSON.parse(await readFile(file, 'utf8'))
+/** What this command wrote; before there were hidden ones, it was a list. */
+async function readList(file: string): Promise<Found> {
+  const written: Found | FoundSubject[] = JSON.parse(await readFile(file, 'utf8'))
+  return Array.isArray(written) ? { subjects: written, hidden: [] } : written
 }
 
 async function keepReceipt(

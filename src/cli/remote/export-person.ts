@@ -4,6 +4,7 @@ import type { FoundSubject, Identifier, LetheClient } from '@lethe/client'
 import { exportFileName } from '../../domain/export-file-name.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import { legible } from '../legible.ts'
+import { hiddenInWords } from './subjects-find.ts'
 import { writeWhole } from './whole-file.ts'
 
 export interface WrittenExport extends FoundSubject {
@@ -24,13 +25,21 @@ export async function exportPerson(
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const searchedAt = formatInstant(Date.now())
   const written: WrittenExport[] = []
-  for await (const { found, export: whole } of client.exportPerson({ identifier }, { signal })) {
-    const { trackerId, subjectId } = found
-    const file = exportFileName(trackerId, subjectId).replace(/json$/, format)
-    const bytes = await writeWhole(join(folder, file), whole[format]())
-    tell(`${legible(trackerId)} ${legible(subjectId)}: ${file}`)
-    written.push({ ...found, file, bytes })
+  let hiddenCount = 0
+  for await (const { subjects, hidden = [] } of client
+    .searchSubjects({ identifier }, {}, { signal })
+    .pages()) {
+    for (const found of subjects) {
+      const { trackerId, subjectId } = found
+      const file = exportFileName(trackerId, subjectId).replace(/json$/, format)
+      const whole = client.exportSubject(trackerId, subjectId, { signal })
+      const bytes = await writeWhole(join(folder, file), whole[format]())
+      tell(`${legible(trackerId)} ${legible(subjectId)}: ${file}`)
+      written.push({ ...found, file, bytes })
+    }
+    hiddenCount += hidden.length
   }
+  for (const line of hiddenInWords(hiddenCount)) tell(line)
   const index = JSON.stringify({ identifier, searchedAt, subjects: written }, null, 2)
   await writeWhole(join(folder, 'index.json'), [`${index}\n`])
   return written

@@ -1,6 +1,7 @@
 import type { FoundSubject, Identifier } from '@lethe/client'
 import { Argument, type Command, Option } from 'commander'
 import type { CommandKit } from '../command-kit.ts'
+import { counted } from '../counted.ts'
 import { legible } from '../legible.ts'
 import { table } from '../table.ts'
 import { UsageError } from '../usage-error.ts'
@@ -32,13 +33,26 @@ export function addSubjectsFind(subjects: Command, { terminal, config }: Command
         throw new UsageError('Say whom to find: name=value, or an id with --subject.')
       return withClient(settings, terminal, async (client) => {
         let isFirst = true
-        for await (const { subjects } of client.searchSubjects(sought).pages()) {
+        let hiddenCount = 0
+        for await (const { subjects, hidden = [] } of client.searchSubjects(sought).pages()) {
           const lines = json ? subjects.map((each) => JSON.stringify(each)) : foundTable(subjects, isFirst)
           for (const line of lines) terminal.print(line)
           isFirst = false
+          hiddenCount += hidden.length
         }
+        for (const line of hiddenInWords(hiddenCount)) terminal.tell(line)
       })
     })
+}
+
+/** What people are told of data subjects that a search names and does not show; nothing where there are none. */
+export function hiddenInWords(count: number): string[] {
+  if (count === 0) return []
+  const which =
+    count === 1 ? 'data subject of this person, which is' : 'data subjects of this person, which are'
+  return [
+    `A shorter plan hides ${counted(count, which, which)} still stored and would be shown again with a longer plan. "lethe subjects erase --by" erases hidden data too.`,
+  ]
 }
 
 /** What was found, as a table: by tracker. */

@@ -116,7 +116,7 @@ export const Batch = object(
 export const BatchPlan = object(
   {
     ...batchLines,
-    ...{ found: integer(), subjects: integer(), counts: Counts },
+    ...{ found: integer(), subjects: integer(), counts: Counts, hidden: integer() },
     trackers: list(object({ trackerId: text(), subjects: integer() })),
     others: list(object({ line: integer(), outcome: oneOf(['nothing', 'invalid', 'repeated']) })),
   },

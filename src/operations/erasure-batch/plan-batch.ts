@@ -5,8 +5,9 @@ import { maxPageSize } from '../../domain/page.ts'
 import { Problems } from '../../domain/problems.ts'
 import type { SubjectCounts } from '../../domain/subject-counts.ts'
 import { isIdentifierValue } from '../../domain/subject-identifier.ts'
-import type { FoundSubject, OrganisationView, SearchStore, Sought } from '../../domain/subject-search.ts'
+import type { OrganisationView, SearchStore, Sought } from '../../domain/subject-search.ts'
 import type { TrackerStore } from '../../domain/tracker.ts'
+import { ever, type StoredPage, searchStored } from '../subject/search-subjects.ts'
 import { type GivenList, type ListedLine, readList } from './read-list.ts'
 
 /** What a member wants a batch to be. */
@@ -21,9 +22,11 @@ export interface WantedBatch extends GivenList {
 export interface BatchPlan extends BatchLines {
   /** How many lines lead to somebody. */
   found: number
-  /** How many subjects would go, and what is stored of them. */
+  /** How many subjects would go, and what can be seen of them. */
   subjects: number
   counts: SubjectCounts
+  /** How many of them cannot be seen any more, though they are stored. */
+  hidden: number
   /** How many subjects in which tracker. */
   trackers: Map<string, number>
   items: NewBatchItem[]
@@ -46,7 +49,7 @@ export async function planBatch(
   const trackerIds = await chosenTrackers(deps, view, wanted, problems)
   problems.throwIfAny()
   const plan: BatchPlan = {
-    ...{ lines: listed.length, found: 0, nothing: 0, invalid: 0, repeated: 0, subjects: 0 },
+    ...{ lines: listed.length, found: 0, nothing: 0, invalid: 0, repeated: 0, subjects: 0, hidden: 0 },
     ...{ counts: { sessions: 0, events: 0 }, trackers: new Map(), items: [] },
   }
   const taken = new Set<string>()
@@ -54,8 +57,7 @@ export async function planBatch(
     const lines = listed.slice(at, at + linesPerTurn)
     const found = await Promise.all(lines.map((line) => findAll(deps, view, wanted.by, line)))
     for (const [i, line] of lines.entries()) {
-      const subjects = found[i]?.filter(({ trackerId }) => trackerIds?.has(trackerId) ?? true) ?? null
-      addLine(plan, taken, line, subjects)
+      addLine(plan, taken, line, found[i] ?? null, (trackerId) => trackerIds?.has(trackerId) ?? true)
     }
     if (plan.subjects > maxBatchSubjects) {
       problems.add(
@@ -83,22 +85,26 @@ async function chosenTrackers(
   return new Set(trackerIds)
 }
 
-/** Everybody a line leads to; `null` for one that names nobody who could be. */
+/** Whom a line leads to. */
+type Person = Pick<StoredPage, 'subjects' | 'hidden'>
+
+/** Everybody a line leads to, hidden data included; `null` for one that names nobody who could be. */
 async function findAll(
-  { search }: { search: SearchStore },
+  deps: { search: SearchStore },
   view: OrganisationView,
   by: WantedBatch['by'],
   { value }: ListedLine,
-): Promise<FoundSubject[] | null> {
+): Promise<Person | null> {
   const sought = soughtBy(by, value)
   if (sought === null) return null
-  const found: FoundSubject[] = []
+  const found: Person = { subjects: [], hidden: [] }
   let after: string | null = null
   do {
-    const page = await search.subjects(view, { sought, limit: maxPageSize, after })
-    found.push(...page.rows)
+    const page = await searchStored(deps, view, ever, { sought, limit: maxPageSize, after })
+    found.subjects.push(...page.subjects)
+    found.hidden.push(...page.hidden)
     after = page.next
-  } while (after !== null && found.length <= maxBatchSubjects)
+  } while (after !== null && found.subjects.length + found.hidden.length <= maxBatchSubjects)
   return found
 }
 
@@ -113,10 +119,13 @@ function addLine(
   plan: BatchPlan,
   taken: Set<string>,
   { line }: ListedLine,
-  subjects: readonly FoundSubject[] | null,
+  person: Person | null,
+  isChosen: (trackerId: string) => boolean,
 ): void {
-  if (subjects === null || subjects.length === 0) {
-    const outcome = subjects === null ? 'invalid' : 'nothing'
+  const hidden = (person?.hidden ?? []).map((each) => ({ ...each, counts: null }))
+  const subjects = [...(person?.subjects ?? []), ...hidden].filter(({ trackerId }) => isChosen(trackerId))
+  if (subjects.length === 0) {
+    const outcome = person === null ? 'invalid' : 'nothing'
     plan[outcome] += 1
     plan.items.push({ line, outcome })
     return
@@ -132,8 +141,9 @@ function addLine(
   for (const { trackerId, subjectId, counts } of fresh) {
     taken.add(`${trackerId}\0${subjectId}`)
     plan.subjects += 1
-    plan.counts.sessions += counts.sessions
-    plan.counts.events += counts.events
+    plan.hidden += counts ? 0 : 1
+    plan.counts.sessions += counts?.sessions ?? 0
+    plan.counts.events += counts?.events ?? 0
     plan.trackers.set(trackerId, (plan.trackers.get(trackerId) ?? 0) + 1)
     plan.items.push({ line, outcome: 'waiting', trackerId, subjectId })
   }

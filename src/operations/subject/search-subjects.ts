@@ -1,8 +1,11 @@
 import { encodeCursor, type ListIdentity, readCursor } from '../../domain/cursor.ts'
 import { identifierRule, isIdentifier } from '../../domain/identifier.ts'
-import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts'
-import { defaultPageSize } from '../../domain/page.ts'
+import type { Clock, Instant } from '../../domain/instant.ts'
+import { defaultPageSize, type Page } from '../../domain/page.ts'
+import { startOfWindow } from '../../domain/plan.ts'
 import type { Problems } from '../../domain/problems.ts'
+import type { RetentionStore } from '../../domain/retention.ts'
+import { deletesFrom, type RetentionPolicy } from '../../domain/retention-window.ts'
 import {
   comparableValue,
   identifierValueRule,
@@ -50,16 +53,67 @@ function readSought({ identifier, subjectId }: SubjectSearchOptions, problems: P
   return { subjectId: subjectId ?? '' }
 }
 
-/** A page of the subjects that somebody is known by, in all trackers of the organisation. Nobody found is an empty list. */
-export function searchSubjects(
+/** A subject by its ids alone. */
+export type SubjectRef = Pick<FoundSubject, 'trackerId' | 'subjectId'>
+
+/** A page of what is stored of a person: the subjects that can be seen, and those that a window hides, or whose identifier it hides. */
+export interface StoredPage {
+  subjects: FoundSubject[]
+  hidden: SubjectRef[]
+  next: string | null
+}
+
+/** Before anything that can be stored. */
+export const ever: Instant = Number.MIN_SAFE_INTEGER
+
+/**
+ * A page of the subjects that somebody is known by, in all trackers of the organisation, with those that can no longer be seen but hold
+ * data since `storedSince`: an erasure of a person must reach both. Nobody found is an empty page.
+ */
+export async function searchStored(
   { search }: { search: SearchStore },
   view: OrganisationView,
+  storedSince: Instant,
   query: SearchQuery,
-): MaybePromise<{ subjects: FoundSubject[]; nextCursor: string | null }> {
-  return andThen(search.subjects(view, query), ({ rows, next }) => ({
-    subjects: rows,
-    nextCursor: next && encodeCursor(identityOf(query.sought), 0, next),
-  }))
+): Promise<StoredPage> {
+  const since = Math.min(view.since, storedSince)
+  const { rows, next }: Page<FoundSubject, string> = await search.subjects({ ...view, since }, query)
+  // Who came first within the window has nothing to hide.
+  if (rows.every(({ firstSeenAt }) => firstSeenAt >= view.since)) return { subjects: rows, hidden: [], next }
+  const seen = new Map((await search.subjects(view, query)).rows.map((each) => [nameOf(each), each]))
+  const subjects = rows.flatMap((each) => seen.get(nameOf(each)) ?? [])
+  const hidden = rows.filter((each) => !seen.has(nameOf(each)))
+  return { subjects, hidden: hidden.map(({ trackerId, subjectId }) => ({ trackerId, subjectId })), next }
+}
+
+function nameOf({ trackerId, subjectId }: SubjectRef): string {
+  return `${trackerId}\0${subjectId}`
+}
+
+/** A page for a client. It names those that a shorter window hides for the day before it deletes, and nobody who has aged out. */
+export async function searchSubjects(
+  deps: RetentionPolicy & { search: SearchStore; retention: RetentionStore; clock: Clock },
+  view: OrganisationView,
+  query: SearchQuery,
+): Promise<{ subjects: FoundSubject[]; hidden: SubjectRef[]; nextCursor: string | null }> {
+  const { subjects, hidden, next } = await searchStored(deps, view, await keptSince(deps, view), query)
+  return { subjects, hidden, nextCursor: next && encodeCursor(identityOf(query.sought), 0, next) }
+}
+
+/** Since when data is kept that may be seen again: for longer than it is seen while a shorter window waits. */
+async function keptSince(
+  deps: RetentionPolicy & { retention: RetentionStore; clock: Clock },
+  { organisationId, since }: OrganisationView,
+): Promise<Instant> {
+  const { retentionDays, activityDays, clock } = deps
+  const now = clock()
+  const [settled] = await deps.retention.settleWindows({
+    ...{ policy: { retentionDays, activityDays }, now, rule: 'longer-only' },
+    ...{ organisationId, kind: 'visitors' },
+  })
+  if (!settled) return ever
+  const { days, shorter } = settled.window
+  return shorter && deletesFrom(shorter) <= now ? since : startOfWindow(days, now)
 }
 
 function identityOf(sought: Sought): ListIdentity {

@@ -100,11 +100,14 @@ export const searchSubjectsRoute = defineRoute({
     example: { subjects: exampleFound, nextCursor: null },
   },
   plan: ({ body }, problems) => planSubjectSearch(body, problems),
-  handle: (call) =>
-    andThen(searchSubjects(call.services, organisationView(call), call.plan), ({ subjects, nextCursor }) => ({
-      subjects: subjects.map(presentFound),
-      nextCursor,
-    })),
+  async handle(call) {
+    const { subjects, hidden, nextCursor } = await searchSubjects(
+      call.services,
+      organisationView(call),
+      call.plan,
+    )
+    return { subjects: subjects.map(presentFound), nextCursor, ...(hidden.length > 0 && { hidden }) }
+  },
 })
 
 export const eraseSubjectRoute = defineRoute({

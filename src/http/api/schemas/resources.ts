@@ -11,6 +11,7 @@ import {
   count,
   list,
   object,
+  optional,
   orNull,
   type Schema,
   text,
@@ -75,8 +76,20 @@ export const FoundSubject = object(
   { title: 'FoundSubject', description: 'A data subject that a search found, and its tracker.' },
 )
 
+const HiddenSubject = object({ trackerId: id(), subjectId: id() }, { title: 'HiddenSubject' })
+
 export const FoundSubjectList = object(
-  { subjects: page(FoundSubject), nextCursor },
+  {
+    subjects: page(FoundSubject),
+    hidden: optional(
+      list(HiddenSubject, {
+        maxItems: maxPageSize,
+        description:
+          'Present only after a change to a shorter plan, for the day before it deletes: data subjects of the person that the plan hides. They cannot be read, but a longer plan would bring them back. To erase the person, erase these too.',
+      }),
+    ),
+    nextCursor,
+  },
   { title: 'FoundSubjectList' },
 )
 
