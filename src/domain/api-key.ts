@@ -75,8 +75,11 @@ export interface ApiKeyStore {
   findCaller(id: string): MaybePromise<(Caller & { hash: string }) | null>
   /** An organisation's keys, oldest first, in whatever state. */
   list(organisationId: string): Promise<ApiKey[]>
-  /** Replaces the string of a key that is active at `now`. `false`, with nothing changed, otherwise. */
-  rotate(id: string, proof: KeyProof, now: Instant, note?: ActivityNote): Promise<boolean>
+  /**
+   * Replaces the string of a key that is active at `now`. Hands back the instant of the rotation: `now`, or just after the rotation
+   * before where the clock was set back, because rotations are replayed by their instants. `null`, with nothing changed, otherwise.
+   */
+  rotate(id: string, proof: KeyProof, now: Instant, note?: ActivityNote): Promise<Instant | null>
   /** Revokes a key that is active at `now`, for good. `false`, with nothing changed, otherwise. */
   revoke(id: string, now: Instant, note?: ActivityNote): Promise<boolean>
   /**

@@ -16,8 +16,9 @@ export const idleMs = 2 * 3_600_000
 /** …and at the latest after this. */
 export const longestMs = 7 * 86_400_000
 
+/** One from the future comes from a clock that was wrong, and would last until the clock has caught up. */
 export function isOver({ startedAt, lastSeenAt }: SignIn, now: Instant): boolean {
-  return now >= lastSeenAt + idleMs || now >= startedAt + longestMs
+  return Math.abs(now - lastSeenAt) >= idleMs || now >= startedAt + longestMs
 }
 
 /** What a browser keeps of a sign-in: its token, and a mark by which it is known later. */
@@ -36,7 +37,7 @@ export interface SignedIn {
 export interface SignInStore {
   /**
    * Stores a new sign-in. `false`, with nothing stored, when the member is gone or its password was set after `passwordSetAt`.
-   * Deletes, of whichever member, those from which nothing came for so long that they are over at its start.
+   * Deletes, of whichever member, those that are over at its start because nothing came from them or they come from the future.
    */
   begin(signIn: SignIn, passwordSetAt: Instant, note: ActivityNote): Promise<boolean>
   /** `null` when there is none with this hash: ended, or never there. One that is over may still be found. */

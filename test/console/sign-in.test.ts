@@ -254,6 +254,20 @@ describe('a sign-in', () => {
     timed.passTime(idleMs - 1)
     errorOf(await busy.ask('/session'), 'unauthorized')
   })
+
+  test('that began while the clock was far ahead ends once the clock is right again', async (t) => {
+    const timed = await startTestService(t)
+    await timed.createOrganisation('acme')
+    const before = await openConsole(timed, 'acme')
+    timed.passTime(longestMs)
+    const ahead = await signedIn(timed, before.member)
+    dataOf(await ahead.ask('/session'))
+    timed.passTime(-longestMs)
+    errorOf(await ahead.ask('/session'), 'unauthorized')
+    const after = await signedIn(timed, before.member)
+    timed.passTime(-60_000)
+    dataOf(await after.ask('/session'))
+  })
 })
 
 /** A service behind a proxy, with a member whose password is guessed from many addresses. */

@@ -20,9 +20,9 @@ export async function rotateKey(
   const keyString = createKeyString(id, deps.randomness)
   const note = activityNote(deps, origin, { organisationId, kind: 'key.rotated', target: name })
   const proof = proveKeyString(keyString)
-  const isRotated = await deps.apiKeys.rotate(id, proof, now, note)
+  const at = await deps.apiKeys.rotate(id, proof, now, note)
   const key = await requireKey(deps, id)
-  if (!isRotated) throw keyNotActive(key, now)
-  await deps.journal?.append([{ kind: 'key.rotated', keyId: id, at: now, ...proof }])
+  if (at === null) throw keyNotActive(key, now)
+  await deps.journal?.append([{ kind: 'key.rotated', keyId: id, at, ...proof }])
   return { key, keyString }
 }

@@ -1,5 +1,6 @@
 import { type ApiKeyStore, keptKeyDays } from '../../domain/api-key.ts'
 import { toApiKey, toCaller, toKeyDay } from '../rows/api-key.ts'
+import { integer } from '../rows/row.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
 import { holdOrganisation, takeTurn } from './hold-owner.ts'
@@ -29,7 +30,8 @@ const insert = statement(
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 )
 const rotate = statement(
-  `UPDATE api_keys SET hash = $1, last_four = $2, rotated_at = $3 WHERE id = $4 AND ${activeAt(3)}`,
+  `UPDATE api_keys SET hash = $1, last_four = $2, rotated_at = greatest($3::bigint, rotated_at + 1)
+   WHERE id = $4 AND ${activeAt(3)} RETURNING rotated_at`,
 )
 const revoke = statement(`UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND ${activeAt(1)}`)
 const nameTakenByOther = statement(
@@ -75,9 +77,10 @@ export function apiKeyStore(connections: Connections): ApiKeyStore {
     rotate: (id, { hash, lastFour }, now, note) =>
       connections.revocation(async (run) => {
         takeTurn(run)
-        if ((await run(rotate, [hash, lastFour, now, id])).rowCount === 0) return false
+        const [row] = (await run(rotate, [hash, lastFour, now, id])).rows
+        if (!row) return null
         leaveNote(run, note)
-        return true
+        return integer(row, 'rotated_at')
       }),
     revoke: (id, now, note) =>
       connections.revocation(async (run) => {

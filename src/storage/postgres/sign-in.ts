@@ -17,6 +17,7 @@ const insert = statement(
   'INSERT INTO sign_ins (token_hash, member_id, started_at, last_seen_at) VALUES ($1, $2, $3, $4)',
 )
 const deleteIdle = statement('DELETE FROM sign_ins WHERE last_seen_at <= $1')
+const deleteAhead = statement('DELETE FROM sign_ins WHERE last_seen_at >= $1')
 const touch = statement('UPDATE sign_ins SET last_seen_at = $1 WHERE token_hash = $2 AND last_seen_at < $1')
 const end = statement('DELETE FROM sign_ins WHERE token_hash = $1')
 const endAll = statement('DELETE FROM sign_ins WHERE member_id = $1')
@@ -29,6 +30,7 @@ export function signInStore(connections: Connections): SignInStore {
         if ((await run(lockMember, [memberId, passwordSetAt])).rowCount === 0) return false
         await run(insert, [tokenHash, memberId, startedAt, lastSeenAt])
         await run(deleteIdle, [startedAt - idleMs])
+        await run(deleteAhead, [startedAt + idleMs])
         leaveNote(run, note)
         return true
       }),

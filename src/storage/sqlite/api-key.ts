@@ -9,6 +9,7 @@ import {
 } from '../../domain/api-key.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { toApiKey, toCaller, toKeyDay } from '../rows/api-key.ts'
+import { integer } from '../rows/row.ts'
 import { activityNotes } from './activity.ts'
 import { cacheUntilWrite } from './cache-until-write.ts'
 import { transaction } from './connection.ts'
@@ -53,7 +54,8 @@ export function apiKeyCommands(db: DatabaseSync) {
      SELECT ?1, id, ?3, ?4, ?5, ?6, ?7, ?8 FROM organisations WHERE id = ?2 AND deleted_at IS NULL`,
   )
   const rotate = db.prepare(
-    `UPDATE api_keys SET hash = ?, last_four = ?, rotated_at = ? WHERE id = ? AND ${active}`,
+    `UPDATE api_keys SET hash = ?1, last_four = ?2, rotated_at = max(?3, coalesce(rotated_at + 1, ?3))
+     WHERE id = ?4 AND ${active} RETURNING rotated_at`,
   )
   const revoke = db.prepare(`UPDATE api_keys SET revoked_at = ? WHERE id = ? AND ${active}`)
   const nameTakenByOther = db.prepare(
@@ -86,11 +88,17 @@ export function apiKeyCommands(db: DatabaseSync) {
         if (changes === 1) leaveNote(note)
         return changes === 1
       }),
-    rotateApiKey: (id: string, { hash, lastFour }: KeyProof, now: Instant, note?: ActivityNote): boolean =>
+    rotateApiKey: (
+      id: string,
+      { hash, lastFour }: KeyProof,
+      now: Instant,
+      note?: ActivityNote,
+    ): Instant | null =>
       transaction(db, () => {
-        if (rotate.run(hash, lastFour, now, id, now).changes === 0) return false
+        const row = rotate.get(hash, lastFour, now, id, now)
+        if (!row) return null
         leaveNote(note)
-        return true
+        return integer(row, 'rotated_at')
       }),
     revokeApiKey: (id: string, now: Instant, note?: ActivityNote): boolean =>
       transaction(db, () => {

@@ -29,6 +29,7 @@ export function signInStore({ reader, writer }: Connections<ReturnType<typeof si
 export function signInCommands(db: DatabaseSync) {
   const leaveNote = activityNotes(db)
   const deleteIdle = db.prepare('DELETE FROM sign_ins WHERE last_seen_at <= ?')
+  const deleteAhead = db.prepare('DELETE FROM sign_ins WHERE last_seen_at >= ?')
   const insert = db.prepare(
     `INSERT INTO sign_ins (token_hash, member_id, started_at, last_seen_at)
      SELECT ?, id, ?, ? FROM members WHERE id = ? AND password_set_at = ?`,
@@ -44,6 +45,7 @@ export function signInCommands(db: DatabaseSync) {
         const { tokenHash, memberId, startedAt, lastSeenAt } = signIn
         if (insert.run(tokenHash, startedAt, lastSeenAt, memberId, passwordSetAt).changes === 0) return false
         deleteIdle.run(startedAt - idleMs)
+        deleteAhead.run(startedAt + idleMs)
         leaveNote(note)
         return true
       }),

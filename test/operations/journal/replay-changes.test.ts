@@ -3,8 +3,16 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import type { JournalLine, JournalledErasure } from '../../../src/domain/journal.ts'
+import { proveKeyString } from '../../../src/domain/key-string.ts'
 import { formatRecord } from '../../../src/domain/receipt.ts'
+import { FileJournal } from '../../../src/journal/file-journal.ts'
+import { KnownChanges } from '../../../src/operations/journal/known-changes.ts'
+import { readChanges } from '../../../src/operations/journal/read-changes.ts'
 import { replayChanges, replayInRestored } from '../../../src/operations/journal/replay-changes.ts'
+import { authenticateKey } from '../../../src/operations/key/authenticate-key.ts'
+import { createKey } from '../../../src/operations/key/create-key.ts'
+import { rotateKey } from '../../../src/operations/key/rotate-key.ts'
+import { systemRandomness } from '../../../src/system-randomness.ts'
 import { openStoreAt } from '../../support/empty-store.ts'
 import { freshStore } from '../../support/fresh-database.ts'
 import { always } from '../../support/rows.ts'
@@ -80,6 +88,34 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.equal((await store.subjects.read(tracker, 'anna'))?.counts.sessions, 3)
       const { rows } = await store.activity.list('acme', { limit: 1, after: null, requestId: null })
       assert.partialDeepStrictEqual(rows[0], { kind: 'batch.stopped', actor: { kind: 'command-line' } })
+    })
+
+    it('ends with the last string of a key, also where the clock was set back between two rotations', async (t) => {
+      const [store, older] = [await open(t), await open(t)]
+      const journal = new FileJournal(join(temporaryFolder(t), 'lethe.journal'))
+      let now = 1_000
+      const deps = { ...store, journal, clock: () => now, randomness: systemRandomness }
+      const wanted = { organisationId: 'acme', name: 'k', scopes: ['analytics:view'], expiresAt: null }
+      const { key, keyString } = await createKey(deps, wanted)
+      await older.apiKeys.create(key, proveKeyString(keyString).hash)
+      now += 3_600_000
+      const early = await rotateKey(deps, key.id)
+      now -= 3_600_000
+      const last = await rotateKey(deps, key.id)
+      assert.equal((await replayChanges(older, testKeyring, journal.read())).rotatedKeys, 2)
+      assert.equal((await replayChanges(older, testKeyring, journal.read())).rotatedKeys, 0)
+      const isGood = async (text: string) =>
+        (await authenticateKey({ ...deps, apiKeys: older.apiKeys }, text)) !== null
+      assert.deepEqual(await Promise.all([keyString, early.keyString, last.keyString].map(isGood)), [
+        false,
+        false,
+        true,
+      ])
+      assert.deepEqual(await older.apiKeys.find(key.id), await store.apiKeys.find(key.id))
+      // What the store knows is what the journal knows: nothing is left to catch up with.
+      const known = new KnownChanges()
+      for await (const line of journal.read()) known.add(line)
+      for await (const lines of readChanges(store, known)) assert.deepEqual(lines, [])
     })
 
     it('leaves of somebody who came back what happened after the erasure', async (t) => {

@@ -133,7 +133,7 @@ export function apiKeyContract(fixture: Fixture): void {
     it('replaces its hash and last four characters together, and nothing else', async () => {
       const [key, other] = [await storedKey({ expiresAt: now + 100 }), await storedKey()]
       await assertHolds(key, hash)
-      assert.equal(await fixture.store.apiKeys.rotate(key.id, proof, now + 5), true)
+      assert.equal(await fixture.store.apiKeys.rotate(key.id, proof, now + 5), now + 5)
       await assertHolds({ ...key, lastFour: '1234', rotatedAt: now + 5 }, otherHash)
       await assertHolds(other, hash)
     })
@@ -141,26 +141,35 @@ export function apiKeyContract(fixture: Fixture): void {
     it('can be done again and again', async () => {
       const key = await storedKey()
       await fixture.store.apiKeys.rotate(key.id, proof, now + 5)
-      assert.equal(await fixture.store.apiKeys.rotate(key.id, { hash, lastFour: 'last' }, now + 6), true)
+      assert.equal(await fixture.store.apiKeys.rotate(key.id, { hash, lastFour: 'last' }, now + 6), now + 6)
       await assertHolds({ ...key, lastFour: 'last', rotatedAt: now + 6 }, hash)
+    })
+
+    it('is later than the rotation before, also where the clock was set back between them', async () => {
+      const { apiKeys } = fixture.store
+      const key = await storedKey({ expiresAt: now + 100 })
+      assert.equal(await apiKeys.rotate(key.id, proof, now + 50), now + 50)
+      assert.equal(await apiKeys.rotate(key.id, { hash, lastFour: 'last' }, now), now + 51)
+      await assertHolds({ ...key, lastFour: 'last', rotatedAt: now + 51 }, hash)
+      assert.equal(await apiKeys.rotate(key.id, proof, now + 51), now + 52)
     })
 
     it('changes nothing when the key is revoked', async () => {
       const key = await storedKey()
       await fixture.store.apiKeys.revoke(key.id, now)
-      assert.equal(await fixture.store.apiKeys.rotate(key.id, proof, now + 5), false)
+      assert.equal(await fixture.store.apiKeys.rotate(key.id, proof, now + 5), null)
       await assertHolds({ ...key, revokedAt: now }, hash)
     })
 
     it('changes nothing from the instant at which the key expires', async () => {
       const key = await storedKey({ expiresAt: now + 100 })
-      assert.equal(await fixture.store.apiKeys.rotate(key.id, proof, now + 100), false)
+      assert.equal(await fixture.store.apiKeys.rotate(key.id, proof, now + 100), null)
       await assertHolds(key, hash)
-      assert.equal(await fixture.store.apiKeys.rotate(key.id, proof, now + 99), true)
+      assert.equal(await fixture.store.apiKeys.rotate(key.id, proof, now + 99), now + 99)
     })
 
-    it('is false for a key that does not exist', async () => {
-      assert.equal(await fixture.store.apiKeys.rotate('nothing', proof, now), false)
+    it('is null for a key that does not exist', async () => {
+      assert.equal(await fixture.store.apiKeys.rotate('nothing', proof, now), null)
     })
   })
 

@@ -17,7 +17,7 @@ export function concurrentChangesContract(fixture: Fixture): void {
     const key = { id, organisationId, name: id, scopes: [], lastFour: 'wxyz', createdAt: now, ...never }
     assert.equal(await apiKeys.create(key, hash), true)
     await apiKeys.touch(new Map([[id, now]]))
-    assert.equal(await apiKeys.rotate(id, { hash, lastFour: 'abcd' }, now), true)
+    assert.ok((await apiKeys.rotate(id, { hash, lastFour: 'abcd' }, now)) !== null)
     assert.equal(await apiKeys.revoke(id, now, memberNote(fixture, organisationId, 'key.revoked')), true)
   }
 

@@ -137,6 +137,13 @@ export function signInContract(fixture: Fixture): void {
       )
     })
 
+    it('is deleted when another begins where it comes from a clock that was far ahead', async () => {
+      const member = await addJoined(fixture)
+      const [far, near] = [await begin(member, now + 365 * idleMs), await begin(member, now)]
+      await begin(member, now + 1)
+      assert.deepEqual([await isThere(far), await isThere(near)], [false, true])
+    })
+
     it('leaves a note when it begins and when it ends', async () => {
       const member = await addJoined(fixture)
       const { tokenHash } = await begin(member)

@@ -45,7 +45,7 @@ describe('two stores on one file', () => {
     assert.equal((await there.apiKeys.findCaller(key.id))?.hash, second)
     await there.apiKeys.revoke(key.id, 6)
     assert.equal((await here.apiKeys.findCaller(key.id))?.key.revokedAt, 6)
-    assert.equal(await here.apiKeys.rotate(key.id, { hash: first, lastFour: '1111' }, 7), false)
+    assert.equal(await here.apiKeys.rotate(key.id, { hash: first, lastFour: '1111' }, 7), null)
   })
 
   it('see a subject come and go', async () => {
