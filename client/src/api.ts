@@ -234,7 +234,7 @@ export interface Failure {
     code: 'invalid_request' | 'unauthorized' | 'forbidden' | 'not_found' | 'validation_error' | 'rate_limited' | 'internal_error'
     /** What went wrong, for people. */
     message: string
-    /** One entry per field; only with validation_error. */
+    /** One entry per field; only with validation_error. Of more than 100, the last entry says how many more there are. */
     details?: FieldProblem[]
   }
   meta: Meta

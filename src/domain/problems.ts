@@ -1,5 +1,8 @@
 import { type FieldProblem, LetheError } from './errors.ts'
 
+/** How many entries the details of an answer have at most. */
+export const maxListed = 100
+
 /** Gathers everything wrong with a request, so that a caller learns all of it together: one problem per field, the first one found. */
 export class Problems {
   readonly #byField = new Map<string, string>()
@@ -13,15 +16,26 @@ export class Problems {
     return fields.some((field) => this.#byField.has(field))
   }
 
+  /** The first hundred of them at most; the last one then tells how many more there are. */
   list(): FieldProblem[] {
-    return [...this.#byField].map(([field, message]) => ({ field, message }))
+    const told = Array.from(this.#byField, ([field, message]) => ({ field, message })).slice(0, this.#told)
+    const more = this.#byField.size - told.length
+    return more === 0
+      ? told
+      : [...told, { field: 'details', message: `${more} more problems are not listed` }]
+  }
+
+  /** How many are told one by one. */
+  get #told(): number {
+    return this.#byField.size > maxListed ? maxListed - 1 : this.#byField.size
   }
 
   /** Throws a `validation_error` naming every field, or does nothing when there is no problem. */
   throwIfAny(): void {
     if (this.#byField.size === 0) return
-    const details = this.list()
-    const fields = details.map((problem) => problem.field).join(', ')
-    throw new LetheError('validation_error', `Check ${fields}: see details.`, details)
+    const fields = [...this.#byField.keys()].slice(0, this.#told).join(', ')
+    const more = this.#byField.size - this.#told
+    const others = more === 0 ? '' : ` and ${more} more`
+    throw new LetheError('validation_error', `Check ${fields}${others}: see details.`, this.list())
   }
 }

@@ -47,6 +47,17 @@ export function parameterReader(path: string, query: Fields, body: Fields, isPub
   }
 }
 
+/** How many items the lists of a body may have, by their names. */
+export function listBounds(body: Fields): Map<string, number> {
+  const lists = Object.entries(body).filter(([, { type }]) => type === 'array')
+  return new Map(
+    lists.map(([name, { maxItems }]) => {
+      if (typeof maxItems !== 'number') throw new Error(`The list ${name} of a body has no maxItems.`)
+      return [name, maxItems]
+    }),
+  )
+}
+
 const pathValidators = validators(pathParameters)
 
 function validators(schemas: Fields): Validators {
@@ -66,12 +77,17 @@ function namesNeeded(fields: Fields): string[] {
 function check(field: string, value: unknown, fields: Validators, problems: Problems): boolean {
   const known = fields.get(field)
   if (known?.isValid(value)) return true
-  problems.add(
-    field,
-    known ? `${field} must be ${known.rule}` : `${field} is not a parameter of this request`,
-  )
+  const name = shorten(field)
+  problems.add(name, known ? `${name} must be ${known.rule}` : `${name} is not a parameter of this request`)
   return false
 }
+
+/** A name that a client made up, as an answer repeats it. */
+function shorten(name: string): string {
+  return name.length > maxNameLength ? `${name.slice(0, maxNameLength).toWellFormed()}…` : name
+}
+
+const maxNameLength = 100
 
 /** The query's valid values. Whatever else it holds becomes a problem: unknown, repeated, or against its rule. */
 function readQuery(fields: Validators, query: Query, problems: Problems): Record<string, unknown> {

@@ -229,8 +229,8 @@ function readParameters(context: RequestContext): MaybePromise<null> {
   const { request, match } = context
   if (match.kind !== 'route') throw new Error('A request went past its route without one.')
   const { route, params } = match
-  if (route.takesBody) {
-    return readJson(request, route.maxBodyBytes).then((fields) => {
+  if (route.bodyBounds !== null) {
+    return readJson(request, route.bodyBounds).then((fields) => {
       context.operation = route.read(context, params, fields)
       return null
     })

@@ -8,6 +8,7 @@ import type { Plan } from '../domain/plan.ts'
 import type { Scope } from '../domain/scope.ts'
 import type { Services } from '../domain/services.ts'
 import type { SignedIn, SignedInBrowser } from '../domain/sign-in.ts'
+import type { BodyBounds } from './request-body.ts'
 import type { ChosenRequestId } from './request-id.ts'
 import type { FailureBody } from './schemas/envelope.ts'
 import type { Fields, Schema } from './schemas/schema.ts'
@@ -119,11 +120,10 @@ export interface Route {
   access: Access
   isErasure: boolean
   query: Fields
-  /** What the JSON object in its body may hold, by name. Without `takesBody`, a body is read and forgotten. */
+  /** What the JSON object in its body may hold, by name. */
   body: Fields
-  takesBody: boolean
-  /** How large that body may be, where it is not what is usual. */
-  maxBodyBytes: number | undefined
+  /** How much that may be; `null` for a route that takes no body, where one is read and forgotten. */
+  bodyBounds: BodyBounds | null
   /** The data of its answer; `null` for a route that writes its answer itself, such as a page or a stream. */
   response: Schema | null
   /** What the API's description says of it. */

@@ -5,7 +5,8 @@ import type { Services } from '../domain/services.ts'
 import type { SignedIn } from '../domain/sign-in.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
 import type { TrackerView } from '../domain/tracker.ts'
-import { parameterReader } from './parameters.ts'
+import { listBounds, parameterReader } from './parameters.ts'
+import { maxBodyBytes } from './request-body.ts'
 import {
   type Access,
   type Documentation,
@@ -57,6 +58,7 @@ interface Declaration<
   isErasure?: boolean
   query?: QueryFields
   body?: BodyFields
+  /** How large its body may be, where it is not what is usual. */
   maxBodyBytes?: number
   response: Data | null
   documentation?: Documentation<ValueOf<Data>>
@@ -83,8 +85,9 @@ export function defineRoute<
     ...route,
     query,
     body,
-    takesBody: declaration.body !== undefined,
-    maxBodyBytes: declaration.maxBodyBytes,
+    bodyBounds: declaration.body
+      ? { maxBytes: route.maxBodyBytes ?? maxBodyBytes, lists: listBounds(body) }
+      : null,
     isErasure,
     documentation: documentation ?? null,
     read(context, params, sent) {

@@ -29,6 +29,19 @@ describe('the problems of a request', () => {
     )
   })
 
+  it('are told one by one up to a hundred, with how many more there are', () => {
+    const problems = new Problems()
+    for (let i = 0; i < 100; i++) problems.add(`f${i}`, 'wrong')
+    assert.equal(problems.list().at(-1)?.field, 'f99')
+    problems.add('f100', 'wrong')
+    assert.equal(problems.list().length, 100)
+    assert.deepEqual(problems.list().slice(-2), [
+      { field: 'f98', message: 'wrong' },
+      { field: 'details', message: '2 more problems are not listed' },
+    ])
+    assert.throws(() => problems.throwIfAny(), /, f98 and 2 more: see details\.$/)
+  })
+
   it('name a field once, with the first thing found', () => {
     const problems = new Problems()
     problems.add('limit', 'first')

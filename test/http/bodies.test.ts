@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { dataOf, errorOf } from '../support/answers.ts'
+import { dataOf, errorOf, isObject, listIn, problemFields, textIn } from '../support/answers.ts'
+import { openConsole, visitor } from '../support/console.ts'
 import { assertDocumented } from '../support/documented.ts'
 import { askRaw, openRawConnection, type RawRequest, requestText } from '../support/raw-http.ts'
 import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
@@ -270,5 +271,140 @@ describe('a body that is broken', () => {
     connection.hangUp()
     await until(() => shop.logged.some((line) => line.includes('never-ends')))
     dataOf(await shop.ask(subjectPath('dora'), { key }))
+  })
+})
+
+const searchPath = '/v1/analytics/subjects/search'
+const member = await openConsole(shop, shop.organisationId)
+const list = { text: 'anna', format: 'lines', by: 'subjectId', trackerIds: ['shop'] }
+
+function search(body: string) {
+  const headers = { 'content-type': 'application/json' }
+  return shop.ask(searchPath, { key, method: 'POST', headers, body })
+}
+
+function preview(body: string) {
+  return member.ask('/batches/preview', { method: 'POST', body })
+}
+
+function signIn(body: string) {
+  return visitor(shop).ask('/sign-in', { method: 'POST', body })
+}
+
+const unknownFields = (count: number) => Array.from({ length: count }, (_, i) => `"f${i}":0`).join()
+
+describe('a body of many fields', () => {
+  for (const [what, send] of Object.entries({ search, preview, signIn })) {
+    test(`names a hundred problems, and how many more there are: ${what}`, async () => {
+      const answer = await send(`{${unknownFields(1_000)}}`)
+      const error = errorOf(answer, 'validation_error')
+      const details = listIn(error, 'details').filter(isObject)
+      assert.equal(details.length, 100)
+      const { field, message } = details.at(-1) ?? {}
+      // Those that it needs and does not have are named too.
+      const [, more] = /^(\d+) more/.exec(String(message)) ?? []
+      assert.equal(field, 'details')
+      assert.ok(Number(more) >= 901 && Number(more) <= 905, String(message))
+      assert.match(textIn(error, 'message'), new RegExp(` and ${more} more: see details\\.$`))
+      assert.ok(JSON.stringify(answer.body).length < 20_000)
+    })
+
+    test(`is a 422 beyond a thousand of them, which says so and nothing else: ${what}`, async () => {
+      for (const body of [
+        `{${unknownFields(1_001)}}`,
+        `{${'"same":0,'.repeat(1_000)}"same":0}`,
+        `{"identifier":{${unknownFields(1_000)}}}`,
+        `{"limit":[${'0,'.repeat(1_000)}0]}`,
+        `{"limit":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
+        `${'{"a":'.repeat(2_000)}0${'}'.repeat(2_000)}`,
+        '{'.repeat(20_000),
+        `[${'0,'.repeat(1_000)}0]`,
+      ]) {
+        const answer = await send(body)
+        assert.deepEqual(problemFields(answer), ['body'])
+        assert.match(JSON.stringify(answer.body), /at most 1000 fields/)
+      }
+    })
+  }
+
+  test('is refused before it has ended', async () => {
+    const headers: [string, string][] = [
+      ['Content-Type', 'application/json'],
+      ['Transfer-Encoding', 'chunked'],
+    ]
+    const body = `{${unknownFields(1_001)}`
+    const chunk = `${body.length.toString(16)}\r\n${body}\r\n`
+    const answer = await askRaw(url, searchPath, { key, method: 'POST', headers, body: chunk })
+    assert.deepEqual(problemFields(answer), ['body'])
+  })
+
+  test('counts a list by its own bound, while it is read', async () => {
+    const listOf = (count: number) => JSON.stringify({ ...list, trackerIds: Array(count).fill('shop') })
+    dataOf(await preview(listOf(1_000)))
+    const answer = await preview(listOf(1_001))
+    assert.deepEqual(problemFields(answer), ['trackerIds'])
+    assert.match(JSON.stringify(answer.body), /at most 1000 items/)
+    const inItems = { ...list, trackerIds: Array(900).fill({ a: 0, b: 0 }) }
+    assert.deepEqual(problemFields(await preview(JSON.stringify(inItems))), ['body'])
+    const wide = `{"tracker\\u0049ds":[${'0,'.repeat(1_000)}0]}`
+    assert.deepEqual(problemFields(await preview(wide)), ['body'])
+  })
+
+  test('takes brackets, quotes and commas in a text for what they are', async () => {
+    const text = '[,{:"\\'.repeat(2_000)
+    const answer = await preview(JSON.stringify({ ...list, text }))
+    assert.equal(dataOf(answer).invalid, 1)
+  })
+
+  test('is a 422 when it names a field twice', async () => {
+    for (const body of [
+      '{"subjectId":"anna","subjectId":"berta"}',
+      '{"subjectId":"anna","subject\\u0049d":"berta"}',
+      '{"identifier":{"name":"email","value":"a@b","value":"c@d"}}',
+    ]) {
+      const answer = await search(body)
+      assert.deepEqual(problemFields(answer), ['body'])
+      assert.match(JSON.stringify(answer.body), /each field once/)
+    }
+  })
+
+  test('cannot reach what objects inherit', async () => {
+    const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
+    const answer = await search(`{"subjectId":"anna",${names.map((name) => `"${name}":{"x":0}`).join()}}`)
+    assert.deepEqual(problemFields(answer), names)
+    assert.deepEqual(problemFields(await search('{"__proto__":{"subjectId":"anna"}}')), [
+      '__proto__',
+      'identifier',
+    ])
+    assert.equal('x' in {}, false)
+  })
+
+  test('names a long field by its beginning', async () => {
+    const answer = await preview(`{"${'é'.repeat(1_000_000)}":0}`)
+    assert.ok(problemFields(answer).includes(`${'é'.repeat(100)}…`))
+    assert.ok(JSON.stringify(answer.body).length < 2_000)
+  })
+
+  test('may have numbers of any length, which are no numbers of anything', async () => {
+    for (const number of ['1e999', '1e300', '9'.repeat(60_000), '-1', '9007199254740993']) {
+      assert.deepEqual(problemFields(await search(`{"subjectId":"anna","limit":${number}}`)), ['limit'])
+      const asked = `{"index":${number},"subjectId":"anna"}`
+      const answer = await member.ask('/erasures/receipt', { method: 'POST', body: asked })
+      assert.deepEqual(problemFields(answer), ['index'], number.slice(0, 20))
+    }
+    for (const index of ['9007199254740993', '9999999999999999']) {
+      assert.deepEqual(problemFields(await member.ask(`/erasures/certificate?index=${index}`)), ['index'])
+      assert.deepEqual(problemFields(await member.ask(`/ledger/entry?index=${index}`)), ['index'])
+    }
+  })
+
+  test('may come a byte at a time', async () => {
+    const body = JSON.stringify({ subjectId: 'no "body" \\ at all, é' })
+    const headers: [string, string][] = [
+      ['Content-Type', 'application/json'],
+      ['Transfer-Encoding', 'chunked'],
+    ]
+    const bytes = chunked(...Buffer.from(body).toString('latin1'))
+    dataOf(await askRaw(url, searchPath, { key, method: 'POST', headers, body: bytes }))
   })
 })

@@ -44,7 +44,7 @@ export const days = optional(
 )
 
 export const provenEntryParameters = {
-  index: integer({ minimum: 0, 'x-rule': 'a whole number from 0 on' }),
+  index: integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, 'x-rule': 'a whole number from 0 on' }),
 }
 
 const until = optional(text({ format: 'date-time', 'x-rule': instantRule }))
@@ -98,6 +98,7 @@ export const batchFields = {
 
 export const typedSubjects = integer({
   minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
   'x-rule': 'how many data subjects are to be erased, as a whole number',
 })
 

@@ -1,4 +1,5 @@
 import { type ErrorCode, errorCodes } from '../../domain/errors.ts'
+import { maxListed } from '../../domain/problems.ts'
 import { list, object, oneOf, optional, type Schema, text } from './schema.ts'
 
 export const Meta = object(
@@ -28,9 +29,6 @@ const FieldProblem = object(
   { title: 'FieldProblem', description: 'What is wrong with one parameter.' },
 )
 
-/** More parameters than this fit neither into a request's line nor into its body. */
-const mostProblems = 16_384
-
 /** The envelope of a failure. `details` is there only when fields are to blame. */
 export const Failure = object(
   {
@@ -40,8 +38,9 @@ export const Failure = object(
       details: optional(
         list(FieldProblem, {
           minItems: 1,
-          maxItems: mostProblems,
-          description: 'One entry per field; only with validation_error.',
+          maxItems: maxListed,
+          description:
+            'One entry per field; only with validation_error. Of more than 100, the last entry says how many more there are.',
         }),
       ),
     }),

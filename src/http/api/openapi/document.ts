@@ -97,7 +97,7 @@ function operation(route: Route, erasure: Budget): Json {
     security: [{ apiKey: [] }],
     'x-required-scope': scope,
     parameters: parameters(route),
-    ...(route.takesBody && { requestBody: requestBody(route) }),
+    ...(route.bodyBounds && { requestBody: requestBody(route) }),
     responses: {
       200: {
         description: 'Done.',
