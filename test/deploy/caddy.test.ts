@@ -2,27 +2,32 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { errorOf } from '../support/answers.ts'
 import { missing } from '../support/missing.ts'
 import { subjectPath } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type OpenProxy, proxyContract } from './proxy-contract.ts'
-import { askProxy, freePort, runProxy, sendRaw } from './run-proxy.ts'
+import { askHttp2, askProxy, freePort, makeCertificate, runProxy, sendRaw } from './run-proxy.ts'
 
 const path = fileURLToPath(new URL('../../deploy/caddy/Caddyfile', import.meta.url))
 const example = readFileSync(path, 'utf8')
-const skip = missing('caddy')
+const skip = missing('caddy') || missing('openssl')
+const certified = skip ? { folder: '', ca: '' } : makeCertificate({ after })
 
-/** The example on a port of its own, without TLS: a test can have no certificate of a public authority. */
+/** The example on a port of its own, with a certificate of ours: a test can have none of a public authority. */
 const openCaddy: OpenProxy = async (t, upstreamPort) => {
   const folder = temporaryFolder(t)
   const port = await freePort()
+  const { ca } = certified
   let site = example
   for (const [theirs, ours] of [
-    ['\n{\n', '\n{\n\tadmin off\n'],
-    ['lethe.example {', `http://:${port} {`],
+    ['\n{\n', '\n{\n\tadmin off\n\tauto_https off\n'],
+    [
+      'lethe.example {',
+      `https://:${port} {\n\ttls ${certified.folder}/fullchain.pem ${certified.folder}/privkey.pem`,
+    ],
     ['127.0.0.1:8080', `127.0.0.1:${upstreamPort}`],
   ] as const) {
     assert.ok(site.includes(theirs), `${theirs} is not in the example`)
@@ -34,8 +39,9 @@ const openCaddy: OpenProxy = async (t, upstreamPort) => {
   const args = ['run', '--config', file, '--adapter', 'caddyfile']
   const { output, stop } = await runProxy(t, port, 'caddy', args, env)
   return {
-    ask: (target, request = {}) => askProxy(port, target, request),
-    send: (bytes) => sendRaw(port, bytes),
+    ask: (target, request = {}) => askProxy(port, target, request, ca),
+    askHttp2: (target, request = {}) => askHttp2(port, target, request, ca),
+    send: (bytes) => sendRaw(port, bytes, ca),
     logged: output,
     stop,
   }

@@ -2,24 +2,25 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { errorOf } from '../support/answers.ts'
 import { missing } from '../support/missing.ts'
 import type { Lifetime } from '../support/service.ts'
 import { subjectPath } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type ProxyRequest, proxyContract } from './proxy-contract.ts'
-import { askProxy, freePort, runProxy, sendRaw } from './run-proxy.ts'
+import { askHttp2, askProxy, freePort, makeCertificate, runProxy, sendRaw } from './run-proxy.ts'
 
 const example = readFileSync(new URL('../../deploy/haproxy/haproxy.cfg', import.meta.url), 'utf8')
-const skip = missing('haproxy')
+const skip = missing('haproxy') || missing('openssl')
+const certified = skip ? { folder: '', ca: '' } : makeCertificate({ after })
 const env = { PATH: `${process.env.PATH}:/usr/sbin` }
 
-/** The example on ports of its own, without TLS, and with its log where a test can read it. */
+/** The example on ports of its own, with a certificate of ours, and with its log where a test can read it. */
 function prepare(t: Lifetime, port: number, upstreamPort: number): string {
   let text = example
   for (const [theirs, ours] of [
-    ['bind :443 ssl crt /etc/ssl/lethe/lethe.pem alpn h2,http/1.1', `bind 127.0.0.1:${port}`],
+    ['bind :443 ssl crt /etc/ssl/lethe/', `bind 127.0.0.1:${port} ssl crt ${certified.folder}/`],
     ['log /dev/log local0', 'log stdout format raw local0'],
     // A service that a test has just stopped, or that is none, is to be asked all the same.
     ['    option httpchk GET /readyz\n', ''],
@@ -35,11 +36,13 @@ function prepare(t: Lifetime, port: number, upstreamPort: number): string {
 
 async function openHaproxy(t: Lifetime, upstreamPort: number) {
   const port = await freePort()
+  const { ca } = certified
   const file = prepare(t, port, upstreamPort)
   const { output, stop } = await runProxy(t, port, 'haproxy', ['-db', '-f', file], env)
   return {
-    ask: (target: string, request?: ProxyRequest) => askProxy(port, target, request),
-    send: (bytes: string) => sendRaw(port, bytes),
+    ask: (target: string, request?: ProxyRequest) => askProxy(port, target, request, ca),
+    askHttp2: (target: string, request: ProxyRequest = {}) => askHttp2(port, target, request, ca),
+    send: (bytes: string) => sendRaw(port, bytes, ca),
     logged: output,
     stop,
   }

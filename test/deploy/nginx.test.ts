@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { dataOf, errorOf } from '../support/answers.ts'
 import { addMember, password } from '../support/console.ts'
 import { missing } from '../support/missing.ts'
@@ -10,28 +10,13 @@ import type { Lifetime } from '../support/service.ts'
 import { startShop, subjectPath } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type ProxyRequest, proxyContract } from './proxy-contract.ts'
-import { askProxy, freePort, runProxy, sendRaw } from './run-proxy.ts'
+import { askHttp2, askProxy, freePort, makeCertificate, runProxy, sendRaw } from './run-proxy.ts'
 
 const example = readFileSync(new URL('../../deploy/nginx/lethe.conf', import.meta.url), 'utf8')
 const skip = missing('nginx') || missing('openssl')
 const env = { PATH: `${process.env.PATH}:/usr/sbin` }
 
-/** Where the certificate of all tests is. */
-const certified = temporaryFolder({ after })
-const certificate = join(certified, 'fullchain.pem')
-before(() => {
-  if (skip) return
-  const { status, stderr } = spawnSync(
-    'openssl',
-    [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
-      ...['-subj', '/CN=lethe.example', '-addext', 'subjectAltName=DNS:lethe.example'],
-      ...['-keyout', join(certified, 'privkey.pem'), '-out', certificate],
-    ],
-    { encoding: 'utf8' },
-  )
-  assert.equal(status, 0, stderr)
-})
+const certified = skip ? { folder: '', ca: '' } : makeCertificate({ after })
 
 /** The example in a folder of its own: with ports, certificate and logs that a test can have. */
 function prepare(t: Lifetime, port: number, upstreamPort: number) {
@@ -41,7 +26,7 @@ function prepare(t: Lifetime, port: number, upstreamPort: number) {
     ['listen [::]:443 ssl http2;', ''],
     ['listen 443 ', `listen ${port} `],
     ['127.0.0.1:8080', `127.0.0.1:${upstreamPort}`],
-    ['/etc/ssl/lethe/', `${certified}/`],
+    ['/etc/ssl/lethe/', `${certified.folder}/`],
     ['/var/log/nginx/', `${folder}/`],
   ] as const) {
     assert.ok(site.includes(theirs), `${theirs} is not in the example`)
@@ -58,15 +43,17 @@ function prepare(t: Lifetime, port: number, upstreamPort: number) {
     `daemon off; master_process off; pid ${folder}/nginx.pid; error_log stderr;
      events {} http { ${paths.join(' ')} include ${folder}/lethe.conf; }`,
   )
-  return { folder, main, ca: readFileSync(certificate, 'utf8') }
+  return { folder, main }
 }
 
 async function openNginx(t: Lifetime, upstreamPort: number) {
   const port = await freePort()
-  const { folder, main, ca } = prepare(t, port, upstreamPort)
+  const { folder, main } = prepare(t, port, upstreamPort)
+  const { ca } = certified
   const { output, stop } = await runProxy(t, port, 'nginx', ['-p', folder, '-c', main, '-e', 'stderr'], env)
   return {
     ask: (target: string, request?: ProxyRequest) => askProxy(port, target, request, ca),
+    askHttp2: (target: string, request: ProxyRequest = {}) => askHttp2(port, target, request, ca),
     send: (bytes: string) => sendRaw(port, bytes, ca),
     sendPlain: (bytes: string) => sendRaw(port, bytes),
     logged: () =>
@@ -125,7 +112,7 @@ describe('the example for nginx', () => {
     for (const target of ['/%zz', '/%00', `/${'x'.repeat(20_000)}`]) {
       errorOf(await nginx.ask(target), 'invalid_request')
     }
-    errorOf(await nginx.ask('/', { method: 'DELETE', body: 'x'.repeat(70_000) }), 'invalid_request')
+    errorOf(await nginx.ask('/', { method: 'DELETE', body: 'x'.repeat(6_000_000) }), 'invalid_request')
     errorOf(await nginx.ask(subjectPath('anna')), 'internal_error')
     await nginx.stop()
     assert.doesNotMatch(nginx.logged(), /marker/)

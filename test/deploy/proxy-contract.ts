@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, test } from 'node:test'
-import { dataOf, errorOf, isObject, textIn } from '../support/answers.ts'
+import { dataOf, errorOf, isObject, listIn, textIn } from '../support/answers.ts'
+import { addMember, password } from '../support/console.ts'
 import type { Answer } from '../support/documented.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import type { Lifetime } from '../support/service.ts'
 import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
+import { until } from '../support/until.ts'
 
 export interface ProxyRequest {
   method?: string
@@ -20,7 +22,9 @@ export interface ProxyRequest {
 export interface Proxy {
   /** Sends a target as it stands. */
   ask(target: string, request?: ProxyRequest): Promise<Answer>
-  /** Sends bytes as they stand, over TLS where it speaks that, and hands back all that comes until the end. */
+  /** The same over HTTP/2. */
+  askHttp2(target: string, request?: ProxyRequest): Promise<Answer>
+  /** Sends bytes as they stand, over TLS, and hands back all that comes until the end. */
   send(bytes: string): Promise<string>
   /** Everything it has written, wherever it writes. */
   logged(): string
@@ -88,6 +92,64 @@ export function proxyContract(
       assert.equal(dataOf(await proxy.ask(path, { key })).subjectId, id)
       assert.equal(dataOf(await proxy.ask(path, { key, method: 'DELETE' })).alreadyErased, false)
       errorOf(await proxy.ask(path, { key }), 'not_found')
+    }
+  })
+
+  test('it lets a member sign in at an address with a port, preview 10,000 addresses, export and erase', {
+    skip,
+  }, async (t) => {
+    const { shop, proxy } = await startBehind(t)
+    await shop.ingest(visit('anna', { events: 3_000, identifiers: { email: 'anna@example.com' } }))
+    const { email } = await addMember(shop, shop.organisationId)
+    const host = 'lethe.example:8443'
+    let cookie = ''
+    const askConsole = (path: string, method: string, body?: object) =>
+      proxy.askHttp2(`/console/api${path}`, {
+        method,
+        headers: {
+          ':authority': host,
+          origin: `https://${host}`,
+          'content-type': 'application/json',
+          ...(cookie !== '' && { cookie }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+    const signedIn = await askConsole('/sign-in', 'POST', { email, password })
+    dataOf(signedIn)
+    const cookies = signedIn.headers.getSetCookie()
+    assert.match(cookies[0] ?? '', /^__Host-lethe-console=.*; Path=\/; .*; Secure$/)
+    cookie = cookies.map((each) => each.split(';')[0]).join('; ')
+
+    // About 3 MB. Most lines are too long to be an address, so that the service need not look for them.
+    const lines = ['anna@example.com', ...Array.from({ length: 9_999 }, (_, n) => `${n}${'x'.repeat(300)}`)]
+    const list = { text: lines.join('\n'), format: 'lines', by: 'email', trackerIds: [] }
+    const plan = dataOf(await askConsole('/batches/preview', 'POST', list))
+    assert.partialDeepStrictEqual(plan, { lines: 10_000, invalid: 9_999, subjects: 1 })
+
+    const exported = await proxy.askHttp2(`${subjectPath('anna')}/export`, { key: shop.key })
+    assert.equal(listIn(dataOf(exported), 'events').length, 3_000)
+    const batch = dataOf(
+      await askConsole('/batches', 'POST', { ...list, text: 'anna@example.com', subjects: 1 }),
+    )
+    await until(async () => dataOf(await askConsole(`/batches/${batch.id}`, 'GET')).state === 'done')
+    errorOf(await proxy.askHttp2(subjectPath('anna'), { key: shop.key }), 'not_found')
+    const erased = await proxy.askHttp2(subjectPath('anna'), { key: shop.key, method: 'DELETE' })
+    assert.equal(dataOf(erased).alreadyErased, true)
+  })
+
+  test('it answers a list that is too long in the envelope, over HTTP/2 too', { skip }, async () => {
+    const { proxy } = await shared()
+    for (const mebibytes of [4.5, 9]) {
+      const request = {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: 'x'.repeat(mebibytes * 1_048_576),
+      }
+      const answer = await proxy.askHttp2('/console/api/batches/preview', request)
+      assert.ok([400, 401, 403].includes(answer.status), JSON.stringify(answer.body))
+      const { error, meta } = JSON.parse(JSON.stringify(answer.body))
+      assert.match(textIn(error, 'code'), /^(invalid_request|unauthorized|forbidden)$/)
+      assert.equal(textIn(meta, 'requestId'), answer.headers.get('x-request-id'))
     }
   })
 

@@ -1,14 +1,37 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { request as requestHttp } from 'node:http'
+import { connect as connectHttp2 } from 'node:http2'
 import { request as requestHttps } from 'node:https'
 import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import type { Answer } from '../support/documented.ts'
 import type { Lifetime } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 import type { ProxyRequest } from './proxy-contract.ts'
+
+/** A certificate of `lethe.example` in a folder: `fullchain.pem`, `privkey.pem`, and both in `lethe.pem`. */
+export function makeCertificate(t: Lifetime): { folder: string; ca: string } {
+  const folder = temporaryFolder(t)
+  const [certificate, privateKey] = [join(folder, 'fullchain.pem'), join(folder, 'privkey.pem')]
+  const { status, stderr } = spawnSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
+      ...['-subj', '/CN=lethe.example', '-addext', 'subjectAltName=DNS:lethe.example'],
+      ...['-keyout', privateKey, '-out', certificate],
+    ],
+    { encoding: 'utf8' },
+  )
+  assert.equal(status, 0, stderr)
+  const ca = readFileSync(certificate, 'utf8')
+  writeFileSync(join(folder, 'lethe.pem'), ca + readFileSync(privateKey, 'utf8'))
+  return { folder, ca }
+}
 
 /** A port that nobody listens on just now. */
 export async function freePort(): Promise<number> {
@@ -114,4 +137,43 @@ export function askProxy(
     sent.once('error', reject)
     sent.end(body)
   })
+}
+
+/** Sends a request as a browser does, over HTTP/2. */
+export async function askHttp2(
+  port: number,
+  target: string,
+  { method = 'GET', key, headers = {}, body = '' }: ProxyRequest,
+  ca: string,
+): Promise<Answer> {
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { ca, servername: 'lethe.example' })
+  try {
+    const stream = session.request({
+      ':method': method,
+      ':path': target,
+      ':authority': 'lethe.example',
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(body !== '' && { 'content-length': Buffer.byteLength(body) }),
+      ...headers,
+    })
+    const responded = once(stream, 'response')
+    // Whoever refuses a body may answer before its end, and reset the rest.
+    stream.on('error', () => {})
+    if (body !== '') stream.end(body)
+    const [received] = await responded
+    let text = ''
+    for await (const chunk of stream.setEncoding('utf8')) text += chunk
+    const { ':status': status, 'set-cookie': cookies = [], ...others } = received
+    const isJson = String(received['content-type']).startsWith('application/json')
+    return {
+      status: Number(status),
+      headers: new Headers([
+        ...Object.entries(others).map(([name, value]): [string, string] => [name, String(value)]),
+        ...cookies.map((cookie: string): [string, string] => ['set-cookie', cookie]),
+      ]),
+      body: isJson ? JSON.parse(text) : text,
+    }
+  } finally {
+    session.close()
+  }
 }
