@@ -70,6 +70,21 @@ export interface WaitingItem {
   subjectId: string
 }
 
+/** An item of a batch. */
+export interface BatchItemRef {
+  batchId: string
+  place: number
+}
+
+/** An erasure was for an item that does not wait in a running batch any more. Nothing was erased. */
+export class NotWaiting extends Error {
+  override name = 'NotWaiting'
+
+  constructor() {
+    super('The batch no longer waits for this data subject.')
+  }
+}
+
 /** A change that a member makes to a batch that is not over. */
 export interface BatchChange {
   from: readonly BatchState[]
@@ -107,7 +122,8 @@ export interface ErasureBatchStore {
   ): Promise<boolean>
   /**
    * Lends the running batch whose turn it is to `holder` until an instant, unless another has it; `null` when there is none. One whose
-   * holder let the time pass is lent again. None is lent that was given back after `steppedBefore`.
+   * holder let the time pass is lent again, and so is one whose holder's clock was ahead by more than a loan. None is lent that was
+   * given back after `steppedBefore`, unless that is in the future: then it comes first.
    */
   lend(holder: string, loan: BatchLoan): Promise<ErasureBatch | null>
   /** Lets go of a batch that this holder has: others come before it then. */

@@ -1,4 +1,5 @@
 import type { ActivityNote } from './activity.ts'
+import type { BatchItemRef } from './erasure-batch.ts'
 import type { Instant } from './instant.ts'
 import type { HeadKeys } from './ledger.ts'
 import type { MaybePromise } from './maybe-promise.ts'
@@ -59,6 +60,13 @@ export interface ErasureMark {
   headKeys: HeadKeys
 }
 
+export interface ErasureOptions {
+  /** May be told of the ledger's head before it is stored, so that the head is signed meanwhile. */
+  onHead?: ((head: TreeHead) => void) | undefined
+  /** The item of a batch that it is for. */
+  item?: BatchItemRef | undefined
+}
+
 /** What was deleted of a subject, and the entry of the ledger that tells of it. */
 export interface ErasedSubject {
   counts: SubjectCounts
@@ -80,14 +88,14 @@ export interface SubjectStore {
    * zeros when nothing was. `null`, with nothing deleted, when the tracker is not visible to the organisation. Leaves behind in the
    * same transaction, zeros or not: a tombstone, an entry of the organisation's ledger, and `note` with the counts. Items of batches
    * that wait for it are settled with it. Rejects with `ForgedLedger`, with nothing deleted, when somebody without the secrets has
-   * changed the ledger. Does not block other requests. May tell of the ledger's head before it is stored, so that
-   * the head is signed meanwhile.
+   * changed the ledger, and with `NotWaiting` when it is for an item that does not wait in a running batch. Does not block other
+   * requests.
    */
   erase(
     tracker: TrackerView,
     subjectId: string,
     mark: ErasureMark,
     note?: ActivityNote,
-    onHead?: (head: TreeHead) => void,
+    options?: ErasureOptions,
   ): Promise<ErasedSubject | null>
 }

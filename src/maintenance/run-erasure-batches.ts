@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ErasureBatch } from '../domain/erasure-batch.ts'
+import { type ErasureBatch, NotWaiting } from '../domain/erasure-batch.ts'
 import { LetheError } from '../domain/errors.ts'
 import { startOfWindow, windowStart } from '../domain/plan.ts'
 import type { Services } from '../domain/services.ts'
@@ -91,9 +91,12 @@ export function runErasureBatches(
     const organisation = await deps.organisations.find(organisationId)
     if (!organisation) return
     const since = windowStart(deps.retentionDays, organisation.plan, clock())
+    const item = { batchId: batch.id, place }
     try {
-      await eraseSubject(deps, { organisationId, trackerId, since }, subjectId, originOf(batch))
+      await eraseSubject(deps, { organisationId, trackerId, since }, subjectId, originOf(batch), item)
     } catch (error) {
+      // Paused, stopped, or erased by another process since it was read: what is to be done, the next item tells.
+      if (error instanceof NotWaiting) return
       if (!(error instanceof LetheError && error.code === 'not_found')) throw error
       await erasureBatches.settleGone(batch.id, place)
     }

@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Limiter } from '../domain/budget.ts'
+import { NotWaiting } from '../domain/erasure-batch.ts'
 import type { Store } from '../domain/store.ts'
 import type { SubjectStore } from '../domain/subject.ts'
 import { checkReadiness } from '../operations/store/check-readiness.ts'
@@ -76,9 +77,9 @@ function countErasures(registry: Registry, subjects: SubjectStore): SubjectStore
   for (const kind of ['session', 'event']) rows.inc({ kind }, 0)
   return {
     ...subjects,
-    async erase(tracker, subjectId, mark, note) {
-      const erased = await subjects.erase(tracker, subjectId, mark, note).catch((error) => {
-        erasures.inc({ outcome: 'failed' })
+    async erase(...asked) {
+      const erased = await subjects.erase(...asked).catch((error) => {
+        if (!(error instanceof NotWaiting)) erasures.inc({ outcome: 'failed' })
         throw error
       })
       if (erased === null) return null

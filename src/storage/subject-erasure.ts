@@ -1,4 +1,5 @@
 import type { ActivityNote } from '../domain/activity.ts'
+import type { BatchItemRef } from '../domain/erasure-batch.ts'
 import type { ErasureMark } from '../domain/subject.ts'
 import type { TrackerView } from '../domain/tracker.ts'
 
@@ -8,4 +9,6 @@ export interface SubjectErasure {
   subjectId: string
   mark: ErasureMark
   note?: ActivityNote | undefined
+  /** It is done only while this item waits. */
+  item?: BatchItemRef | undefined
 }

@@ -1,4 +1,5 @@
 import { commandLine, type Origin } from '../../domain/activity.ts'
+import type { BatchItemRef } from '../../domain/erasure-batch.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Clock, Instant } from '../../domain/instant.ts'
 import type { Journal } from '../../domain/journal.ts'
@@ -27,7 +28,7 @@ export interface Erasure {
 
 /**
  * Deletes all that is stored about a subject, for good. Safe to repeat. `not_found` when the tracker is not visible. Where the journal
- * cannot be written it fails, though it is done.
+ * cannot be written it fails, though it is done. For an item of a batch it throws `NotWaiting` when that does not wait any more.
  */
 export async function eraseSubject(
   deps: {
@@ -40,6 +41,7 @@ export async function eraseSubject(
   tracker: TrackerView,
   subjectId: string,
   origin: Origin = commandLine,
+  item?: BatchItemRef,
 ): Promise<Erasure> {
   const { keyring } = deps
   const { organisationId, trackerId } = tracker
@@ -59,7 +61,7 @@ export async function eraseSubject(
   }
   // What is signed is kept for a moment.
   const sign = (head: TreeHead) => keyring.signCheckpoint(organisationId, head)
-  const erased = await deps.subjects.erase(tracker, subjectId, mark, note, sign)
+  const erased = await deps.subjects.erase(tracker, subjectId, mark, note, { onHead: sign, item })
   if (erased === null) throw notFound('This tracker')
   const { counts, record, proof, refusedUntil } = erased
   const entry = { kind: 'erasure', organisationId, index: proof.index, record, trackerId, erasedAt } as const

@@ -7,12 +7,13 @@ import {
   inTurn,
   itemColumns,
   itemValues,
+  latestEnd,
   settledColumn,
   toBatch,
   toBatchItem,
   toWaitingItem,
 } from '../rows/erasure-batch.ts'
-import { integer, text } from '../rows/row.ts'
+import { integer, type Row, text } from '../rows/row.ts'
 import type { SubjectErasure } from '../subject-erasure.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
@@ -62,11 +63,12 @@ const end = statement(
   `UPDATE erasure_batches SET state = $2, finished_at = $3, erased = $4, sessions = $5, events = $6, holder = NULL
    WHERE id = $1`,
 )
-const free = `state = 'running' AND (holder IS NULL OR holder = $1 OR held_until <= $2)`
+const free = `state = 'running' AND (holder IS NULL OR holder = $1 OR held_until <= $2 OR held_until > $3)`
 const toLend = statement(
-  `SELECT id FROM erasure_batches WHERE ${free} AND (stepped_at <= $3 OR stepped_at > $2) ORDER BY stepped_at, id LIMIT 1`,
+  `SELECT id FROM erasure_batches WHERE ${free} AND (stepped_at <= $4 OR stepped_at > $2)
+   ORDER BY stepped_at <= $2, stepped_at, id LIMIT 1`,
 )
-const lend = statement(`UPDATE erasure_batches SET holder = $1, held_until = $3 WHERE id = $4 AND ${free}`)
+const lend = statement(`UPDATE erasure_batches SET holder = $1, held_until = $4 WHERE id = $5 AND ${free}`)
 const lent = statement(`${select} WHERE b.id = $1`)
 const giveBack = statement(
   'UPDATE erasure_batches SET holder = NULL, stepped_at = $1 WHERE id = $2 AND holder = $3',
@@ -87,7 +89,11 @@ const remove = statement('DELETE FROM erasure_batches WHERE id = $1')
 
 const ofSubject = 'FROM erasure_batch_items WHERE tracker_id = $1 AND subject_id = $2'
 const anyWaiting = statement(`SELECT 1 ${ofSubject} LIMIT 1`)
-const lockWaiting = statement(`SELECT 1 ${ofSubject} ORDER BY batch_id, place FOR UPDATE`)
+const lockWaiting = statement(`SELECT batch_id, place ${ofSubject} ORDER BY batch_id, place FOR UPDATE`)
+// Whoever pauses or stops a batch has its row to itself, and then the items: in the same order as here.
+const keepRunning = statement(
+  `SELECT 1 FROM erasure_batches WHERE id = $1 AND state = 'running' FOR KEY SHARE`,
+)
 const settle = statement(
   `UPDATE erasure_batch_items SET outcome = 'erased', subject_id = NULL, sessions = $3, events = $4, ledger_index = $5,
    sealed_nonce = $6 WHERE tracker_id = $1 AND subject_id = $2`,
@@ -139,13 +145,14 @@ export function erasureBatchStore(connections: Connections): ErasureBatchStore {
         } else await run(setState, [id, to])
         return true
       }),
-    async lend(holder, { now, until, steppedBefore }) {
-      const [row] = await connections.read(toLend, [holder, now, steppedBefore])
+    async lend(holder, loan) {
+      const by = [holder, loan.now, latestEnd(loan)]
+      const [row] = await connections.read(toLend, [...by, loan.steppedBefore])
       if (!row) return null
       const id = text(row, 'id')
       const isLent = await connections.transaction(async (run) => {
         takeTurn(run)
-        return (await run(lend, [holder, now, until, id])).rowCount === 1
+        return (await run(lend, [...by, loan.until, id])).rowCount === 1
       })
       const [batch] = isLent ? await connections.read(lent, [id]) : []
       return batch ? toBatch(batch) : null
@@ -203,14 +210,18 @@ async function conclude(run: Run, id: string, to: 'done' | 'stopped', now: Insta
 
 /**
  * Keeps the items that wait for a subject from being stopped until the transaction of its erasure ends, and hands back what settles
- * them. Mostly there are none: then nothing is locked, which on a cluster would lock the table.
+ * them; `null` when the erasure is for one that does not wait in a running batch. Mostly there are none: then nothing is locked, which
+ * on a cluster would lock the table.
  */
 export async function holdWaiting(
   run: Run,
-  { view: { trackerId }, subjectId, mark }: SubjectErasure,
-): Promise<(facts: ErasureFacts) => void> {
+  { view: { trackerId }, subjectId, mark, item }: SubjectErasure,
+): Promise<((facts: ErasureFacts) => void) | null> {
+  if (item && (await run(keepRunning, [item.batchId])).rowCount === 0) return null
   const isWaiting = (await run(anyWaiting, [trackerId, subjectId])).rowCount !== 0
-  if (isWaiting) await run(lockWaiting, [trackerId, subjectId])
+  const { rows } = isWaiting ? await run(lockWaiting, [trackerId, subjectId]) : { rows: [] }
+  const isItem = (row: Row) => row.batch_id === item?.batchId && integer(row, 'place') === item?.place
+  if (item && !rows.some(isItem)) return null
   return ({ counts, ledgerIndex }) => {
     const values = [counts.sessions, counts.events, ledgerIndex, mark.sealedNonce]
     if (isWaiting) run(settle, [trackerId, subjectId, ...values])

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ActivityNote, ErasureFacts } from '../../domain/activity.ts'
 import { batcher } from '../../domain/batcher.ts'
+import { NotWaiting } from '../../domain/erasure-batch.ts'
 import type { TreeHead } from '../../domain/merkle-tree.ts'
 import { formatRecord } from '../../domain/receipt.ts'
 import type { ErasedSubject, SubjectStore } from '../../domain/subject.ts'
@@ -185,6 +186,8 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
         holdWaiting(run, erasure),
         holdLedger(run, organisationId, mark.headKeys),
       ])
+      // Not before the rows are deleted, which may take long: whoever stops the batch meanwhile need not wait, and they are kept.
+      if (settleItems === null) throw new NotWaiting()
       run(noteDeleted)
       const counts = { sessions: sessions.rowCount ?? 0, events: events.rowCount ?? 0 }
       const newestAt = newest?.rows[0] ? integerOrNull(newest.rows[0], 'newest') : null
@@ -198,11 +201,11 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
     })
   }
 
-  return async (view, subjectId, mark, note, onHead) => {
+  return async (view, subjectId, mark, note, { onHead, item } = {}) => {
     const key = subjectKeyText(view.trackerId, subjectId)
-    const erasure = { key, view, subjectId, mark, note, onHead }
+    const erasure = { key, view, subjectId, mark, note, onHead, item }
     // On a cluster each subject is on a shard of its own.
-    if (note === undefined || connections.isDistributed) return eraseAlone(erasure)
+    if (note === undefined || item || connections.isDistributed) return eraseAlone(erasure)
     return (await gather(view.organisationId)({ ...erasure, note })) ?? eraseAlone(erasure)
   }
 }

@@ -1,5 +1,6 @@
 import {
   type BatchItem,
+  type BatchLoan,
   type BatchOutcome,
   type BatchState,
   batchOutcomes,
@@ -8,6 +9,7 @@ import {
   type NewBatchItem,
   type WaitingItem,
 } from '../../domain/erasure-batch.ts'
+import type { Instant } from '../../domain/instant.ts'
 import { toActor } from './activity.ts'
 import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
 
@@ -39,6 +41,11 @@ export function itemValues(item: NewBatchItem): [number, string, string | null, 
 export function inTurn(items: readonly NewBatchItem[]): NewBatchItem[] {
   const isWaiting = ({ outcome }: NewBatchItem) => outcome === 'waiting'
   return [...items.filter(isWaiting), ...items.filter((item) => !isWaiting(item))]
+}
+
+/** No loan from now ends after this, whose clock may be ahead by as much as a loan lasts: one that does is not waited for. */
+export function latestEnd({ now, until }: BatchLoan): Instant {
+  return until + (until - now)
 }
 
 /** How many subjects of a batch `b` have had their turn: all those before the first that waits. */

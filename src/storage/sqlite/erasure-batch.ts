@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { ActivityNote, ErasureFacts } from '../../domain/activity.ts'
 import type {
   BatchChange,
+  BatchItemRef,
   BatchLoan,
   ErasureBatch,
   ErasureBatchStore,
@@ -15,6 +16,7 @@ import {
   inTurn,
   itemColumns,
   itemValues,
+  latestEnd,
   settledColumn,
   toBatch,
   toBatchItem,
@@ -99,11 +101,14 @@ export function erasureBatchCommands(db: DatabaseSync) {
   const end = db.prepare(
     `UPDATE erasure_batches SET state = ?, finished_at = ?, erased = ?, sessions = ?, events = ?, holder = NULL WHERE id = ?`,
   )
-  const toLend = db.prepare(
-    `SELECT b.*, ${settledColumn} FROM erasure_batches b
-     WHERE b.state = 'running' AND (b.holder IS NULL OR b.holder = ?1 OR b.held_until <= ?2)
-     AND (b.stepped_at <= ?3 OR b.stepped_at > ?2) ORDER BY b.stepped_at, b.id LIMIT 1`,
-  )
+  const free = (stepped: string) =>
+    db.prepare(
+      `SELECT b.*, ${settledColumn} FROM erasure_batches b WHERE b.state = 'running'
+       AND (b.holder IS NULL OR b.holder = ?1 OR b.held_until <= ?2 OR b.held_until > ?3) AND b.stepped_at ${stepped}
+       ORDER BY b.stepped_at, b.id LIMIT 1`,
+    )
+  const aheadOf = free('> ?4')
+  const steppedBy = free('<= ?4')
   const lend = db.prepare('UPDATE erasure_batches SET holder = ?, held_until = ? WHERE id = ?')
   const giveBack = db.prepare(
     'UPDATE erasure_batches SET holder = NULL, stepped_at = ? WHERE id = ? AND holder = ?',
@@ -172,12 +177,14 @@ export function erasureBatchCommands(db: DatabaseSync) {
         leaveNote(note)
         return true
       }),
-    lendErasureBatch: (holder: string, { now, until, steppedBefore }: BatchLoan): ErasureBatch | null =>
+    lendErasureBatch: (holder: string, loan: BatchLoan): ErasureBatch | null =>
       transaction(db, () => {
-        const row = toLend.get(holder, now, steppedBefore)
+        const { now, steppedBefore } = loan
+        const by = [holder, now, latestEnd(loan)]
+        const row = aheadOf.get(...by, now) ?? steppedBy.get(...by, steppedBefore)
         if (!row) return null
         const batch = toBatch(row)
-        lend.run(holder, until, batch.id)
+        lend.run(holder, loan.until, batch.id)
         return batch
       }),
     giveBackErasureBatch: (holder: string, id: string, now: Instant): void =>
@@ -222,6 +229,15 @@ export function batchSettling(db: DatabaseSync) {
     const values = [counts.sessions, counts.events, ledgerIndex, sealedNonce]
     return settle.run(...values, trackerId, subjectId).changes !== 0
   }
+}
+
+/** Whether an item waits in a batch that runs. */
+export function waitingItem(db: DatabaseSync): (item: BatchItemRef) => boolean {
+  const find = db.prepare(
+    `SELECT 1 FROM erasure_batch_items i JOIN erasure_batches b ON b.id = i.batch_id
+     WHERE i.batch_id = ? AND i.place = ? AND i.outcome = 'waiting' AND b.state = 'running'`,
+  )
+  return ({ batchId, place }) => find.get(batchId, place) !== undefined
 }
 
 /** Forgets who waits in a tracker that is being removed. */

@@ -1,5 +1,7 @@
+import type { ErasedSubject } from '../../domain/subject.ts'
 import { commands } from './commands.ts'
 import { isDiskFailure, openWriter } from './connection.ts'
+import type { ErasureOutcome } from './subject.ts'
 import { LogTruncation } from './write-ahead-log.ts'
 import type { Call, Erasing, Message, Reply, Report } from './writer-messages.ts'
 
@@ -25,7 +27,7 @@ export function messageHandler(
    */
   function eraseTogether(calls: readonly Erasing[]): void {
     const outcomes = run.eraseSubjects(calls.flatMap(({ args: [erasures] }) => erasures))
-    const hasErased = outcomes.some((outcome) => outcome !== null && !(outcome instanceof Error))
+    const hasErased = outcomes.some(isErased)
     if (outcomes.some(isDiskFailure)) post({ hasDiskFailed: true })
     function answerAll(error?: unknown): void {
       post(
@@ -73,6 +75,10 @@ export function messageHandler(
       else if (!isErasing(call)) answerCall(call)
     }
   }
+}
+
+function isErased(outcome: ErasureOutcome): outcome is ErasedSubject {
+  return outcome !== null && outcome !== 'not-waiting' && !(outcome instanceof Error)
 }
 
 function isErasing(call: Call | 'close'): call is Erasing {

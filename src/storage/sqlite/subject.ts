@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { NotWaiting } from '../../domain/erasure-batch.ts'
 import { formatRecord } from '../../domain/receipt.ts'
 import type {
   ErasedSubject,
@@ -17,7 +18,7 @@ import { subjectRange } from '../subject-range.ts'
 import { activityNotes } from './activity.ts'
 import { snapshot, transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
-import { batchSettling } from './erasure-batch.ts'
+import { batchSettling, waitingItem } from './erasure-batch.ts'
 import { identifierDeletion } from './identifier.ts'
 import { type AppendedLedgers, ledgerAppending } from './ledger.ts'
 import { deletionNote } from './scrub.ts'
@@ -79,16 +80,17 @@ export function subjectStore({
       if (!isVisible(view)) return null
       return integer(count.get(view.trackerId, view.since, atMost) ?? {}, 'count')
     },
-    async erase(view, subjectId, mark, note) {
-      const [outcome = null] = await writer.run('eraseSubjects', [{ view, subjectId, mark, note }])
+    async erase(view, subjectId, mark, note, { item } = {}) {
+      const [outcome = null] = await writer.run('eraseSubjects', [{ view, subjectId, mark, note, item }])
+      if (outcome === 'not-waiting') throw new NotWaiting()
       if (outcome instanceof Error) throw outcome
       return outcome
     },
   }
 }
 
-/** What was deleted, `null` where the tracker cannot be seen, or why it was not done. */
-export type ErasureOutcome = ErasedSubject | null | Error
+/** What was deleted, `null` where the tracker cannot be seen, that its item does not wait any more, or why it was not done. */
+export type ErasureOutcome = ErasedSubject | null | 'not-waiting' | Error
 
 export function subjectCommands(db: DatabaseSync) {
   const isVisible = trackerVisibility(db)
@@ -108,10 +110,12 @@ export function subjectCommands(db: DatabaseSync) {
   const bury = tombstoneWriting(db)
   const leaveNote = activityNotes(db)
   const settleItems = batchSettling(db)
+  const isWaiting = waitingItem(db)
 
   /** What was deleted, but for the proof, which comes when the ledger has all entries of the transaction. */
-  function erase({ view, subjectId, mark, note }: SubjectErasure, ledgers: AppendedLedgers) {
+  function erase({ view, subjectId, mark, note, item }: SubjectErasure, ledgers: AppendedLedgers) {
     if (!isVisible(view)) return null
+    if (item && !isWaiting(item)) return 'not-waiting'
     const { organisationId, trackerId } = view
     const { erasedAt, digest, commitment, sealedNonce } = mark
     const key = subjectKey(trackerId, subjectId)
@@ -147,7 +151,7 @@ export function subjectCommands(db: DatabaseSync) {
         const ledgers = appending(first.mark.headKeys)
         const erased = erasures.map((erasure) => erase(erasure, ledgers))
         return erased.map((one) => {
-          if (one === null) return null
+          if (one === null || one === 'not-waiting') return one
           const { organisationId, ledgerIndex, counts, record, refusedUntil } = one
           return { counts, record, proof: ledgers.prove(organisationId, ledgerIndex), refusedUntil }
         })

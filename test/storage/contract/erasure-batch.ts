@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ActivityKind, ActivityNote } from '../../../src/domain/activity.ts'
-import type { NewBatch, NewBatchItem } from '../../../src/domain/erasure-batch.ts'
+import { type NewBatch, type NewBatchItem, NotWaiting } from '../../../src/domain/erasure-batch.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow } from '../../support/rows.ts'
 import { eraseIn, testKeyring, testKeys, testMark } from '../../support/test-keyring.ts'
@@ -130,9 +130,39 @@ export function erasureBatchContract(fixture: Fixture): void {
       assert.equal(await lend(batch, 'other', start + 10, start + 20), true)
       assert.equal(await fixture.store.erasureBatches.next('one', batch.id), false)
       await fixture.store.erasureBatches.giveBack('one', batch.id, start)
-      assert.equal(await lend(batch, 'one', start + 11), false, 'who has lost it cannot give it back')
+      assert.equal(
+        await lend(batch, 'one', start + 11, start + 21),
+        false,
+        'who has lost it cannot give it back',
+      )
       await fixture.store.erasureBatches.giveBack('other', batch.id, start + 11)
-      assert.equal(await lend(batch, 'one', start + 12), true)
+      assert.equal(await lend(batch, 'one', start + 12, start + 22), true)
+    })
+
+    it('is lent again when its holder’s clock was so far ahead that the loan would last much longer than one from now', async () => {
+      const batch = await createBatch(await fixture.createTracker())
+      const hour = 3_600_000
+      assert.equal(await lend(batch, 'ahead', start + hour, start + hour + 10), true)
+      assert.equal(await lend(batch, 'other'), true)
+      assert.equal(await fixture.store.erasureBatches.next('ahead', batch.id), false)
+    })
+
+    it('stays with a holder whose clock is a little ahead', async () => {
+      const batch = await createBatch(await fixture.createTracker())
+      assert.equal(await lend(batch, 'ahead', start + 5, start + 15), true)
+      assert.equal(await lend(batch, 'other'), false)
+    })
+
+    it('has its turn before others when it was given back in the future, by a clock that ran ahead', async () => {
+      const tracker = await fixture.createTracker()
+      const [ahead, other] = [await createBatch(tracker), await createBatch(tracker)]
+      const { erasureBatches } = fixture.store
+      assert.equal(await lend(ahead, 'one'), true)
+      await erasureBatches.giveBack('one', ahead.id, start + 3_600_000)
+      const now = start + 60_000
+      const lent = await erasureBatches.lend('one', { now, until: now + 10, steppedBefore: now })
+      assert.equal(lent?.id, ahead.id, `not ${other.id}`)
+      await erasureBatches.giveBack('one', ahead.id, start)
     })
 
     it('is lent to one of many who ask concurrently', async () => {
@@ -264,6 +294,56 @@ export function erasureBatchContract(fixture: Fixture): void {
         await erasureBatches.change(batch, { from: ['paused'], to: 'running' }, start, stopped),
         false,
       )
+    })
+
+    it('erases nobody who does not wait in it any more', async () => {
+      const { erasureBatches, deletions, subjects, ledger } = fixture.store
+      const changes: Record<string, (batch: NewBatch, tracker: TrackerView) => Promise<unknown>> = {
+        paused: (batch) =>
+          erasureBatches.change(batch, pause, start, note(batch.organisationId, 'batch.paused')),
+        stopped: (batch) =>
+          erasureBatches.change(batch, stop, start, note(batch.organisationId, 'batch.stopped')),
+        'settled by another process': (batch) => erasureBatches.settleGone(batch.id, 1),
+      }
+      for (const [what, change] of Object.entries(changes)) {
+        const tracker = await fixture.createTracker()
+        const batch = await createBatch(tracker)
+        await change(batch, tracker)
+        const item = { batchId: batch.id, place: 1 }
+        const entry = note(tracker.organisationId, 'subject.erased')
+        const erasing = subjects.erase(tracker, 'bert', testMark(tracker, 'bert', start), entry, { item })
+        await assert.rejects(erasing, NotWaiting, what)
+        assert.ok(await subjects.read(tracker, 'bert'), what)
+        assert.equal(await ledger.head(tracker.organisationId), null, what)
+      }
+      const tracker = await fixture.createTracker()
+      const { organisationId } = tracker
+      const batch = await createBatch(tracker)
+      const item = { batchId: batch.id, place: 1 }
+      const erase = () =>
+        subjects.erase(tracker, 'bert', testMark(tracker, 'bert', start), undefined, { item })
+      assert.deepEqual((await erase())?.counts, { sessions: 1, events: 1 })
+      await assert.rejects(erase(), NotWaiting, 'a second time')
+      assert.equal((await ledger.head(organisationId))?.edge.size, 1)
+      const deleted = note(organisationId, 'organisation.deleted')
+      assert.ok(await deletions.deleteOrganisation(organisationId, organisationId, start, deleted))
+      assert.equal(await erase(), null, 'of an organisation that was deleted')
+    })
+
+    it('settles an item once, however many processes erase it concurrently', async () => {
+      const tracker = await fixture.createTracker()
+      const batch = await createBatch(tracker)
+      const { subjects, ledger } = fixture.store
+      const item = { batchId: batch.id, place: 0 }
+      const erasures = await Promise.allSettled(
+        Array.from({ length: 6 }, () =>
+          subjects.erase(tracker, 'anna', testMark(tracker, 'anna', start), undefined, { item }),
+        ),
+      )
+      const failed = erasures.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
+      assert.equal(failed.length, 5)
+      for (const reason of failed) assert.ok(reason instanceof NotWaiting, String(reason))
+      assert.equal((await ledger.head(tracker.organisationId))?.edge.size, 1)
     })
 
     it('is overdue when it was made before an instant and is not over', async () => {

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
+import { commandLine } from '../../../src/domain/activity.ts'
+import { activityNote } from '../../../src/operations/activity/activity-note.ts'
+import { changeBatch } from '../../../src/operations/erasure-batch/change-batch.ts'
 import { revokeKey } from '../../../src/operations/key/revoke-key.ts'
 import { rotateKey } from '../../../src/operations/key/rotate-key.ts'
 import { eraseSubject } from '../../../src/operations/subject/erase-subject.ts'
@@ -86,6 +89,37 @@ describe('a service on PostgreSQL', () => {
       for (const { counts } of await Promise.all(others.map(eraseNow))) assert.notEqual(counts.events, 0)
     })
     assert.notEqual((await late)?.counts.events, 0)
+  })
+
+  it('erases nobody for a batch that was stopped while the erasure waited', async () => {
+    const { organisationId, services } = shop
+    const { erasureBatches, clock, randomness } = services
+    await shop.ingest(['olga', 'paul', 'quinn'].flatMap((subject) => visit(subject)))
+    async function begin(...ids: string[]): Promise<string> {
+      const id = randomness.uuid()
+      const what = { organisationId, kind: 'batch.started', target: id } as const
+      const items = ids.map(
+        (subjectId, i) => ({ line: i + 1, outcome: 'waiting', trackerId: 'shop', subjectId }) as const,
+      )
+      const lines = { lines: ids.length, nothing: 0, invalid: 0, repeated: 0, subjects: ids.length }
+      const startedBy = { kind: 'command-line' } as const
+      const batch = { id, organisationId, startedBy, requestId: null, createdAt: clock(), ...lines }
+      assert.ok(await erasureBatches.create(batch, items, activityNote(services, commandLine, what)))
+      return id
+    }
+    let stopped = ''
+    await whileLocked(`SELECT FROM subjects WHERE subject_id = 'olga' FOR UPDATE`, async () => {
+      stopped = await begin('olga', 'paul')
+      await areWaiting(1)
+      const batch = await changeBatch(services, organisationId, stopped, 'stop', commandLine)
+      assert.deepEqual([batch.state, batch.erased?.subjects], ['stopped', 0])
+    })
+    // Batches have their turns one after the other: when this one is done, whatever the first one did is over.
+    const next = await begin('quinn')
+    await until(async () => (await erasureBatches.find(organisationId, next))?.state === 'done', 60_000)
+    for (const subject of ['olga', 'paul']) assert.equal((await read(subject)).status, 200, subject)
+    const outcomes = (await erasureBatches.items(stopped, -1, 10)).map(({ outcome }) => outcome)
+    assert.deepEqual(outcomes, ['stopped', 'stopped'])
   })
 
   it('rotates and revokes keys while every connection for writes is held up', async () => {
