@@ -31,9 +31,13 @@ export function isIdentifierValue(text: unknown): text is string {
   return isWellFormedText(text, valuePattern, maxIdentifierValueLength)
 }
 
-/** What a value is compared by: an e-mail address without regard to case, whatever else exactly. The same on every engine. */
+/**
+ * What a value is compared by, in NFC: an e-mail address without regard to case, any other value exactly. The same on every engine. Some
+ * letters are one character only in lower case, so an address is normalised again.
+ */
 export function comparableValue({ name, value }: SubjectIdentifier): string {
-  return name === 'email' ? value.toLowerCase() : value
+  const composed = value.normalize('NFC')
+  return name === 'email' ? composed.toLowerCase().normalize('NFC') : composed
 }
 
 /**

@@ -27,4 +27,6 @@ export interface FoundSubject extends SubjectSummary {
 export interface SearchStore {
   /** Subjects in all trackers of an organisation, in an order that stays; a position is good for the same search alone. */
   subjects(view: OrganisationView, query: SearchQuery): MaybePromise<Page<FoundSubject, string>>
+  /** The names of identifiers that people of an organisation are or were known by, in their order, up to `atMost`. */
+  identifierNames(organisationId: string, atMost: number): Promise<string[]>
 }

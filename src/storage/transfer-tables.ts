@@ -73,6 +73,7 @@ export const transferTables: readonly TransferTable[] = [
     { subject_key: key, lookup_key: key },
     { tracker_id: text, subject_id: text, name: text, value: text, brought_at: integer },
   ),
+  table('identifier_names', { organisation_id: text, name: text }, {}),
   table('daily_events', { tracker_id: text, day: integer, name: text }, { count: integer }),
   table('daily_sessions', { tracker_id: text, day: integer }, { count: integer }),
   table(

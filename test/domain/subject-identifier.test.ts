@@ -22,6 +22,26 @@ describe('the lookup key of an identifier', () => {
     assert.equal(new Set(keys).size, keys.length)
   })
 
+  it('is the same however a letter with its accent is written, of every name', () => {
+    const [composed, decomposed] = ['Jos\u00e9', 'Jose\u0301']
+    for (const name of ['email', 'userId']) {
+      assert.equal(key('acme', name, composed), key('acme', name, decomposed))
+      // Two accents, one below and one above: in both orders, and half composed.
+      const forms = ['\u1eb7', 'a\u0323\u0306', 'a\u0306\u0323', '\u1ea1\u0306', '\u0103\u0323']
+      assert.equal(new Set(forms.map((form) => key('acme', name, form))).size, 1)
+    }
+    assert.equal(
+      key('acme', 'email', 'J\u030c'),
+      key('acme', 'email', '\u01f0'),
+      'only the small one is composed',
+    )
+    assert.notEqual(
+      key('acme', 'userId', '\ufb01'),
+      key('acme', 'userId', 'fi'),
+      'a ligature is a letter of its own',
+    )
+  })
+
   it('does not take two addresses for one because a letter can be written with two', () => {
     const comparable = (value: string) => comparableValue({ name: 'email', value })
     assert.notEqual(comparable('straße@example.com'), comparable('strasse@example.com'))

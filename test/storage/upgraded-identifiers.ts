@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import type { Store } from '../../src/domain/store.ts'
 import { always, at, eventRow } from '../support/rows.ts'
 import { eraseIn, testKeys } from '../support/test-keyring.ts'
@@ -40,4 +41,55 @@ export async function assertUpgraded(store: Store): Promise<void> {
   assert.deepEqual(await found('userId', '42'), ['anna'])
   assert.deepEqual(await eraseIn(store, tracker, 'anna'), { sessions: 1, events: 1 })
   assert.deepEqual(await found('userId', '42'), [])
+}
+
+const decomposed = 'jose\u0301@example.com'
+const composed = 'jos\u00e9@example.com'
+
+/** What an identifier was found by in 0.2.0, in hexadecimal. */
+function oldLookupKey(name: string, value: string): string {
+  return hash('sha256', `acme\0${name}\0${name === 'email' ? value.toLowerCase() : value}`).slice(0, 32)
+}
+
+/** Inserts into a store of 0.2.0: `oldStoreSql`, and what its subject was known by before identifiers were compared in NFC. */
+export function oldIdentifiersSql(key: string, bytes: (hex: string) => string): string[] {
+  const rows = [
+    ['email', decomposed, start + 2],
+    // The same address, written otherwise before and after.
+    ['email', composed.toUpperCase(), start + 1],
+    ['email', 'jose\u0301@EXAMPLE.org', start + 1],
+    ['email', 'jos\u00e9@example.org', start + 3],
+    ['userId', 'Jose\u0301', start + 1],
+    ['userId', 'plain', start + 1],
+  ] as const
+  return [
+    ...oldStoreSql(key),
+    ...rows.map(
+      ([name, value, broughtAt]) =>
+        `INSERT INTO identifiers (subject_key, lookup_key, tracker_id, subject_id, name, value, brought_at)
+         VALUES (${key}, ${bytes(oldLookupKey(name, value))}, 'shop', 'anna', '${name}', '${value}', ${broughtAt})`,
+    ),
+  ]
+}
+
+/** Fails unless whoever that store knew is found however an accent is written, and each identifier is there once. */
+export async function assertComparedInNfc(store: Store): Promise<void> {
+  const { identifiers } = (await store.subjects.read(tracker, 'anna')) ?? {}
+  assert.deepEqual(identifiers, [
+    { name: 'email', value: decomposed },
+    { name: 'email', value: 'jos\u00e9@example.org' },
+    { name: 'userId', value: 'Jose\u0301' },
+    { name: 'userId', value: 'plain' },
+  ])
+  for (const [name, value] of [
+    ...[composed, decomposed, 'Jos\u00c9@example.org', 'jose\u0301@example.org'].map((each) => [
+      'email',
+      each,
+    ]),
+    ...['Jos\u00e9', 'Jose\u0301', 'plain'].map((each) => ['userId', each]),
+  ] as [string, string][]) {
+    const query = { sought: { identifier: { name, value } }, limit: 10, after: null }
+    assert.equal((await store.search.subjects(tracker, query)).rows.length, 1, `${name}=${value}`)
+  }
+  assert.deepEqual(await store.search.identifierNames('acme', 100), ['email', 'userId'])
 }

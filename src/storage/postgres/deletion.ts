@@ -59,6 +59,7 @@ const forgettable = statement(
 )
 const removeWindows = statement('DELETE FROM retention_windows WHERE organisation_id = $1')
 const removeLedger = statement('DELETE FROM ledger_entries WHERE organisation_id = $1')
+const removeNames = statement('DELETE FROM identifier_names WHERE organisation_id = $1')
 const removeOrganisation = statement('DELETE FROM organisations WHERE id = $1')
 
 export function deletionStore(connections: Connections): DeletionStore {
@@ -116,6 +117,7 @@ export function deletionStore(connections: Connections): DeletionStore {
         if ((await run(forgettable, [id])).rowCount === 0) return
         await run(removeWindows, [id])
         await run(removeLedger, [id])
+        await run(removeNames, [id])
         await run(removeOrganisation, [id])
       }),
   }

@@ -13,7 +13,7 @@ const distributed = [
 /** The others, of which every node has a copy; what a foreign key points to comes first. */
 const everywhere = [
   ...['organisations', 'trackers', 'api_keys', 'daily_events', 'daily_sessions', 'scrubs', 'sweeps'],
-  ...['members', 'sign_ins', 'activity', 'retention_windows', 'secrets', 'refused_lines'],
+  ...['members', 'sign_ins', 'activity', 'retention_windows', 'secrets', 'refused_lines', 'identifier_names'],
   ...['erasure_batches', 'erasure_batch_items', 'key_days'],
 ]
 

@@ -9,7 +9,8 @@ import {
 } from '../derived-identifiers.ts'
 import { integer, type Row, text } from '../rows/row.ts'
 import type { Connections } from './connections.ts'
-import { type IdentifierRow, identifierRow, putIdentifiers } from './identifier.ts'
+import { takeTurn } from './hold-owner.ts'
+import { type IdentifierRow, identifierRow, putIdentifiers, writeIdentifierNames } from './identifier.ts'
 import { subjectKeyText } from './key-text.ts'
 import { findEvents } from './known-rows.ts'
 import { lockSubjects, updateSubjects } from './lock-subjects.ts'
@@ -76,6 +77,7 @@ export function derivationStore(connections: Connections): DerivationStore {
       connections.transaction(async (run) => {
         const { trackerId, organisationId } = tracker
         const nothing = { added: 0, renewed: 0 }
+        takeTurn(run)
         if ((await run(visible, [trackerId, organisationId])).rowCount === 0) return nothing
         const read = async (...asked: Parameters<Run>) => (await run(...asked)).rows
         const rows = derived.map((identifier) => toRow(tracker, identifier))
@@ -94,6 +96,10 @@ export function derivationStore(connections: Connections): DerivationStore {
           return oldestAt < subject.oldestAt ? [{ ...subject, oldestAt }] : []
         })
         await updateSubjects(run, grown)
+        await writeIdentifierNames(
+          run,
+          missing.map(({ name }) => ({ organisationId, name })),
+        )
         return counts
       }),
   }

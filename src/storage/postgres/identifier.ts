@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg'
+import type { Client, PoolClient } from 'pg'
 import { type BroughtIdentifier, lookupKey } from '../../domain/subject-identifier.ts'
 import type { TrackerRef } from '../../domain/tracker.ts'
 import { broughtAgain } from '../brought-identifiers.ts'
@@ -29,6 +29,10 @@ const put = statement(
 
 export const deleteIdentifiers = statement('DELETE FROM identifiers WHERE subject_key = $1')
 
+const addNames = statement(
+  `INSERT INTO identifier_names (organisation_id, name) SELECT * FROM unnest($1::text[], $2::text[]) ON CONFLICT DO NOTHING`,
+)
+
 /** What the subject with `key` is known by since an instant, as JSON. */
 export const identifiersAsSeen = (since: string, key: string) =>
   `(SELECT coalesce(json_agg(json_build_array(i.name, i.value))::text, '[]') FROM identifiers i
@@ -49,6 +53,59 @@ export async function writeIdentifiers(
   await copyRows(client, 'identifiers', columns, additions.filter(isNew).flatMap(rowsOf))
   const known = additions.filter((addition) => !isNew(addition)).flatMap(rowsOf)
   await putIdentifiers(run, known)
+}
+
+/**
+ * Notes the names of identifiers with their organisations. Two transactions with the same new name wait for each other, so it goes last:
+ * who has noted one waits for nobody any more. The names are in one order.
+ */
+export async function writeIdentifierNames(
+  run: Run,
+  named: Iterable<{ organisationId: string; name: string }>,
+): Promise<void> {
+  const texts = new Set<string>()
+  for (const { organisationId, name } of named) texts.add(`${organisationId}\0${name}`)
+  if (texts.size === 0) return
+  const pairs = [...texts].sort().map((text) => text.split('\0'))
+  await run(addNames, [
+    pairs.map(([organisationId = '']) => organisationId),
+    pairs.map(([, name = '']) => name),
+  ])
+}
+
+/** How many rows are looked at between two questions to the database. */
+const rowsPerStep = 1_000
+
+/**
+ * Gives identifiers the lookup key that they have now, in the transaction of a migration: it is computed by JavaScript alone, so that no
+ * two engines have to agree on letters. Of two that become one, the later stays. Only text beyond ASCII can be written in several ways.
+ */
+export async function rekeyIdentifiers(client: Client): Promise<void> {
+  let after = ['00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000']
+  for (;;) {
+    const { rows } = await client.query(
+      `SELECT i.subject_key, i.lookup_key, i.tracker_id, i.subject_id, i.name, i.value, i.brought_at, t.organisation_id
+       FROM identifiers i JOIN trackers t ON t.id = i.tracker_id
+       WHERE (i.subject_key, i.lookup_key) > ($1, $2) AND octet_length(i.value) > char_length(i.value)
+       ORDER BY i.subject_key, i.lookup_key LIMIT ${rowsPerStep}`,
+      after,
+    )
+    for (const row of rows) {
+      const lookup = keyText(lookupKey(row.organisation_id, row))
+      if (lookup === row.lookup_key) continue
+      const key = [row.subject_key, row.lookup_key]
+      await client.query('DELETE FROM identifiers WHERE subject_key = $1 AND lookup_key = $2', key)
+      const values = columns.map((name) => (name === 'lookup_key' ? lookup : row[name]))
+      const places = columns.map((_, i) => `$${i + 1}`)
+      await client.query(
+        `INSERT INTO identifiers (${columns.join(', ')}) VALUES (${places.join(', ')}) ${broughtAgain}`,
+        values,
+      )
+    }
+    const last = rows.at(-1)
+    if (rows.length < rowsPerStep) return
+    after = [last.subject_key, last.lookup_key]
+  }
 }
 
 /** An identifier as a row, with its subject's key and what it is found by in front. */

@@ -8,7 +8,7 @@ import type { Connections } from './connections.ts'
 import { copyRows } from './copy-rows.ts'
 import { addToDailyTotals } from './daily-total.ts'
 import { holdTrackers, takeTurn } from './hold-owner.ts'
-import { writeIdentifiers } from './identifier.ts'
+import { writeIdentifierNames, writeIdentifiers } from './identifier.ts'
 import { keepInterleaved } from './interleaving.ts'
 import { statement } from './statement.ts'
 import type { Run } from './transact.ts'
@@ -50,6 +50,7 @@ export function ingestStore(connections: Connections): IngestStore {
         await writeIdentifiers(client, run, additions, owners)
         for (const addition of additions) await keepInterleaved(run, toGrowth(addition))
         await addToDailyTotals(run, toDailyChanges(additions))
+        await writeIdentifierNames(run, namesIn(additions, owners))
         return {
           subjects: additions.filter(({ stored, change }) => stored === null && change !== null).length,
           sessions: additions.reduce((sum, { change }) => sum + (change?.sessions ?? 0), 0),
@@ -64,6 +65,13 @@ export function ingestStore(connections: Connections): IngestStore {
         for (const { reason, lines } of toAdditions(refused)) await run(addRefused, [reason, lines])
       }),
     refusedLines: async () => toRefusedLines(await connections.read(refusedLines, [])),
+  }
+}
+
+function* namesIn(additions: readonly Addition[], owners: ReadonlyMap<string, string>) {
+  for (const { trackerId, identifiers } of additions) {
+    const organisationId = owners.get(trackerId) ?? ''
+    for (const { name } of identifiers) yield { organisationId, name }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Client } from 'pg'
 import { migrationSteps } from '../migration-steps.ts'
+import { rekeyIdentifiers } from './identifier.ts'
 
 /** The first version in which all that is used here behaves as it does in the newest. */
 const oldestServer = 150_000
@@ -11,6 +12,9 @@ const migrationLock = 1_279_611_751
 export function migrations(): string[] {
   return migrationSteps('src/storage/postgres/migrations')
 }
+
+/** What SQL cannot do of a migration, by its number. */
+const afterStep: ReadonlyMap<number, (client: Client) => Promise<void>> = new Map([[15, rekeyIdentifiers]])
 
 /** A database that this program must not touch, or cannot work with. */
 export class UnfitDatabase extends Error {
@@ -39,6 +43,7 @@ export async function migrate(client: Client, steps: readonly string[] = migrati
     for (const [index, step] of steps.entries()) {
       if (index < applied) continue
       await client.query(step)
+      await afterStep.get(index + 1)?.(client)
       await client.query('INSERT INTO lethe_migrations VALUES ($1, now())', [index + 1])
     }
     await client.query('COMMIT')

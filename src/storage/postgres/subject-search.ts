@@ -2,7 +2,7 @@ import { lookupKey } from '../../domain/subject-identifier.ts'
 import type { FoundSubject, OrganisationView, SearchQuery, SearchStore } from '../../domain/subject-search.ts'
 import { foundPosition, idsAt, isStillBrought } from '../found-subjects.ts'
 import { readPage } from '../page.ts'
-import type { Values } from '../rows/row.ts'
+import { text, type Values } from '../rows/row.ts'
 import { toSummary } from '../rows/subject.ts'
 import type { Connections } from './connections.ts'
 import { keyText } from './key-text.ts'
@@ -25,6 +25,7 @@ const byId = statement(
    WHERE ${ofOrganisation} AND s.subject_id = $3 AND t.id > $4 ORDER BY t.id LIMIT $5`,
   'any',
 )
+const names = statement('SELECT name FROM identifier_names WHERE organisation_id = $1 ORDER BY name LIMIT $2')
 const beforeAll = '0'.repeat(32)
 
 export function searchStore(connections: Connections): SearchStore {
@@ -55,5 +56,9 @@ export function searchStore(connections: Connections): SearchStore {
     return page ?? { rows: [], next: null }
   }
 
-  return { subjects }
+  return {
+    subjects,
+    identifierNames: async (organisationId, atMost) =>
+      (await connections.read(names, [organisationId, atMost])).map((row) => text(row, 'name')),
+  }
 }

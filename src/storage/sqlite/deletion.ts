@@ -79,6 +79,7 @@ export function deletionCommands(db: DatabaseSync) {
   )
   const removeWindows = db.prepare('DELETE FROM retention_windows WHERE organisation_id = ?')
   const removeLedger = db.prepare('DELETE FROM ledger_entries WHERE organisation_id = ?')
+  const removeNames = db.prepare('DELETE FROM identifier_names WHERE organisation_id = ?')
   const removeOrganisation = db.prepare('DELETE FROM organisations WHERE id = ?')
   return {
     deleteTracker: (tracker: TrackerRef, name: string, now: Instant, note: ActivityNote): boolean =>
@@ -122,6 +123,7 @@ export function deletionCommands(db: DatabaseSync) {
         if (!forgettable.get(id)) return
         removeWindows.run(id)
         removeLedger.run(id)
+        removeNames.run(id)
         removeOrganisation.run(id)
       }),
   }

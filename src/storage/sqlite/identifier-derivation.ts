@@ -19,7 +19,7 @@ import {
 import { integer, text, type Values } from '../rows/row.ts'
 import { transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
-import { identifierWriting } from './identifier.ts'
+import { identifierNameWriting, identifierWriting } from './identifier.ts'
 import { trackerVisibility } from './tracker.ts'
 import { preparedIteration } from './values-statement.ts'
 
@@ -76,6 +76,7 @@ export function derivationStore({
 export function derivationCommands(db: DatabaseSync) {
   const isVisible = trackerVisibility(db)
   const put = identifierWriting(db)
+  const putNames = identifierNameWriting(db)
   const find = identifierLookup(db)
   const sources = {
     session: db.prepare(
@@ -102,6 +103,7 @@ export function derivationCommands(db: DatabaseSync) {
           put(organisationId, { key: keyOf(subjectId), trackerId, subjectId }, [identifier])
           ageWith.run(broughtAt, trackerId, subjectId)
         }
+        putNames(organisationId, new Set(missing.map(({ name }) => name)))
         return counts
       }),
   }

@@ -27,6 +27,18 @@ export function identifierWriting(
   }
 }
 
+/** Notes the names of identifiers with their organisation, within a transaction. */
+export function identifierNameWriting(
+  db: DatabaseSync,
+): (organisationId: string, names: Iterable<string>) => void {
+  const put = db.prepare(
+    'INSERT INTO identifier_names (organisation_id, name) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  )
+  return (organisationId, names) => {
+    for (const name of names) put.run(organisationId, name)
+  }
+}
+
 /** Deletes identifiers of a subject, within a transaction. */
 export function identifierDeletion(db: DatabaseSync) {
   const first = db.prepare('SELECT min(brought_at) AS brought_at FROM identifiers WHERE subject_key = ?')

@@ -19,7 +19,7 @@ import { integer, integerOrNull, text } from '../rows/row.ts'
 import { transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { dailyTotalWriting } from './daily-total.ts'
-import { identifierWriting } from './identifier.ts'
+import { identifierNameWriting, identifierWriting } from './identifier.ts'
 import { interleavingWriting } from './interleaving.ts'
 import { packRows, unpackRows } from './packed-rows.ts'
 import { type BatchDigests, digestMaking, digestsMade, tombstoneLookup } from './tombstone.ts'
@@ -48,6 +48,7 @@ export function ingestCommands(db: DatabaseSync) {
   const sessions = sessionWriting(db)
   const putSubject = subjectWriting(db)
   const putIdentifiers = identifierWriting(db)
+  const putNames = identifierNameWriting(db)
   const writeTotals = dailyTotalWriting(db)
   const keepInterleaved = interleavingWriting(db)
   const lookUpTombstones = tombstoneLookup(db)
@@ -61,6 +62,7 @@ export function ingestCommands(db: DatabaseSync) {
     subject: SubjectBatch,
     organisationId: string,
     totals: DailyChanges,
+    names: Map<string, Set<string>>,
   ): SubjectChange | null {
     const { key, trackerId } = subject
     const newEvents = subject.events.filter(({ occurredAt, eventId, sessionId, name, properties }) => {
@@ -77,6 +79,9 @@ export function ingestCommands(db: DatabaseSync) {
     }
     const identifiers = broughtIdentifiers(subject)
     putIdentifiers(organisationId, subject, identifiers)
+    const known = names.get(organisationId) ?? new Set()
+    for (const { name } of identifiers) known.add(name)
+    names.set(organisationId, known)
     return changeSubject(subject, newEvents, identifiers, lookup)
   }
 
@@ -89,6 +94,7 @@ export function ingestCommands(db: DatabaseSync) {
       transaction(db, () => {
         const added = { subjects: 0, sessions: 0, events: 0 }
         const totals = new DailyChanges()
+        const names = new Map<string, Set<string>>()
         const ownerOf = lookUpOwners()
         const isThere = (trackerId: string) => ownerOf(trackerId) !== null
         const { accepted, ...refused } = withoutRefused(bySubject(unpackRows(batch)), isThere)
@@ -96,7 +102,7 @@ export function ingestCommands(db: DatabaseSync) {
         // Nothing else is kept of a subject meanwhile: what outlives a batch's many small objects is dear to collect.
         const changes: { change: SubjectChange; subject: SubjectBatch }[] = []
         for (const subject of living) {
-          const change = ingestSubject(subject, ownerOf(subject.trackerId) ?? '', totals)
+          const change = ingestSubject(subject, ownerOf(subject.trackerId) ?? '', totals, names)
           if (change) changes.push({ change, subject })
         }
         for (const { change, subject } of changes.sort(bySubjectId)) {
@@ -109,6 +115,7 @@ export function ingestCommands(db: DatabaseSync) {
           added.events += change.events
         }
         writeTotals(totals)
+        for (const [organisationId, own] of names) putNames(organisationId, own)
         return { ...added, ...refused, ...(ofErased > 0 && { ofErased }) }
       }),
     countRefused: (refused: RefusedLines): void =>

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { lookupKey } from '../../domain/subject-identifier.ts'
 import { migrationSteps } from '../migration-steps.ts'
 import { transaction } from './connection.ts'
 
@@ -23,6 +24,9 @@ export function migrate(db: DatabaseSync, path: string, steps: readonly string[]
   if (version(db) === steps.length && isOurs(db)) return
   transaction(db, () => {
     refuseForeign(db, path, steps)
+    db.function('compared_key', { deterministic: true }, (organisationId, name, value) =>
+      lookupKey(String(organisationId), { name: String(name), value: String(value) }),
+    )
     for (const step of steps.slice(version(db))) db.exec(step)
     db.exec(`PRAGMA application_id = ${applicationId}`)
     db.exec(`PRAGMA user_version = ${steps.length}`)

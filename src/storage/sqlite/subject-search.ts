@@ -3,7 +3,7 @@ import { lookupKey } from '../../domain/subject-identifier.ts'
 import type { FoundSubject, OrganisationView, SearchQuery, SearchStore } from '../../domain/subject-search.ts'
 import { foundPosition, idsAt, isStillBrought } from '../found-subjects.ts'
 import { readPage } from '../page.ts'
-import type { Values } from '../rows/row.ts'
+import { text, type Values } from '../rows/row.ts'
 import { summaryColumns } from '../rows/subject.ts'
 import { snapshot } from './connection.ts'
 import type { Connections } from './connections.ts'
@@ -57,5 +57,12 @@ export function searchStore({ reader }: Connections): SearchStore {
     return andThen(page, (found) => found ?? { rows: [], next: null })
   }
 
-  return { subjects }
+  const names = reader.prepare(
+    'SELECT name FROM identifier_names WHERE organisation_id = ? ORDER BY name LIMIT ?',
+  )
+  return {
+    subjects,
+    identifierNames: async (organisationId, atMost) =>
+      names.all(organisationId, atMost).map((row) => text(row, 'name')),
+  }
 }

@@ -39,6 +39,24 @@ export function subjectSearchContract(fixture: Fixture): void {
       .sort(byCodePoints)
   }
 
+  describe('the names of identifiers', () => {
+    it('are those that people of the organisation are known by, however they came, until it is gone', async () => {
+      const shop = await fixture.createTracker()
+      const blog = await fixture.createTracker(shop.organisationId)
+      const rival = await fixture.createTracker()
+      await see(shop, 'anna', { email: 'ada@example.com', userId: '42' })
+      await see(blog, 'anna', { email: 'ada@example.com' })
+      await see(rival, 'anna', { orderId: '42' })
+      const derived = { subjectId: 'anna', kind: 'event', sourceId: `e${start}`, broughtAt: start } as const
+      await fixture.store.derivation.add(blog, [{ ...derived, name: 'phone', value: '1' }])
+      const names = (organisationId: string) => fixture.store.search.identifierNames(organisationId, 100)
+      assert.deepEqual(await names(shop.organisationId), ['email', 'phone', 'userId'])
+      assert.deepEqual(await fixture.store.search.identifierNames(shop.organisationId, 2), ['email', 'phone'])
+      assert.deepEqual(await names(rival.organisationId), ['orderId'])
+      assert.deepEqual(await names('nobody'), [])
+    })
+  })
+
   describe('a search by an identifier', () => {
     it('finds its subjects in every tracker of the organisation, as lists show them', async () => {
       const shop = await fixture.createTracker()
@@ -64,6 +82,25 @@ export function subjectSearchContract(fixture: Fixture): void {
       assert.deepEqual(await by('userId', 'ab'), [])
       assert.deepEqual(await by('mail', 'Ada@example.com'), [])
       assert.deepEqual(await by('email', 'ada@example.com'), [])
+    })
+
+    it('finds an identifier however its accents are written, and keeps one of two ways to write it', async () => {
+      const shop = await fixture.createTracker()
+      const [composed, decomposed] = ['jos\u00e9', 'jose\u0301']
+      await see(shop, 'anna', { email: `${decomposed}@example.com`, userId: composed })
+      await see(shop, 'berta', { email: `${composed}@example.com` })
+      await see(shop, 'berta', { email: `${decomposed.toUpperCase()}@example.com` }, start + 1)
+      for (const form of [composed, decomposed]) {
+        const people = await found(shop, { identifier: { name: 'email', value: `${form}@example.com` } })
+        assert.equal(people.length, 2)
+        assert.equal((await found(shop, { identifier: { name: 'userId', value: form } })).length, 1)
+      }
+      const { identifiers } = (await fixture.store.subjects.read(shop, 'berta')) ?? {}
+      assert.deepEqual(identifiers, [{ name: 'email', value: `${decomposed.toUpperCase()}@example.com` }])
+      const derived = { subjectId: 'anna', kind: 'event', sourceId: `e${start}`, broughtAt: start } as const
+      const again = { ...derived, name: 'email', value: `${composed}@example.com` }
+      const { counts } = await fixture.store.derivation.missing(shop, [again])
+      assert.deepEqual(counts, { added: 0, renewed: 1 })
     })
 
     it('finds nobody of another organisation, with the same trackers and addresses', async () => {

@@ -8,7 +8,12 @@ import { freshDatabase, freshStore } from '../../support/fresh-database.ts'
 import { eventRow } from '../../support/rows.ts'
 import { testKeys } from '../../support/test-keyring.ts'
 import { keeping, rememberWindows } from '../../support/windows.ts'
-import { assertUpgraded, oldStoreSql } from '../upgraded-identifiers.ts'
+import {
+  assertComparedInNfc,
+  assertUpgraded,
+  oldIdentifiersSql,
+  oldStoreSql,
+} from '../upgraded-identifiers.ts'
 
 async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new Client(url)
@@ -129,6 +134,19 @@ describe('opening a PostgreSQL store', () => {
     await client.end()
     const store = await openPostgresStore(url)
     await assertUpgraded(store)
+    await store.close()
+  })
+
+  it('upgrades a store of 0.2.0: identifiers are found however an accent is written', async (t) => {
+    const url = await freshDatabase(t)
+    const client = new Client(url)
+    await client.connect()
+    await migrate(client, migrations().slice(0, 13))
+    const key = `'${subjectKeyText('shop', 'anna')}'`
+    for (const sql of oldIdentifiersSql(key, (hex) => `'${hex}'::uuid`)) await client.query(sql)
+    await client.end()
+    const store = await openPostgresStore(url)
+    await assertComparedInNfc(store)
     await store.close()
   })
 

@@ -12,7 +12,12 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { keeping, rememberWindows, stepBefore } from '../../support/windows.ts'
 import { Fixture } from '../contract/fixture.ts'
-import { assertUpgraded, oldStoreSql } from '../upgraded-identifiers.ts'
+import {
+  assertComparedInNfc,
+  assertUpgraded,
+  oldIdentifiersSql,
+  oldStoreSql,
+} from '../upgraded-identifiers.ts'
 import { ask, value } from './database-file.ts'
 
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
@@ -390,5 +395,17 @@ describe('a store of the tenth version, upgraded', () => {
     for (const sql of oldStoreSql(`x'${key}'`)) db.exec(sql)
     db.close()
     await assertUpgraded(await open(t, path))
+  })
+})
+
+describe('a store of 0.2.0, upgraded', () => {
+  it('finds people however an accent of what they are known by is written', async (t) => {
+    const path = join(temporaryFolder(t), 'lethe.db')
+    const db = openWriter(path)
+    migrate(db, path, migrations().slice(0, 14))
+    const key = `x'${Buffer.from(subjectKey('shop', 'anna')).toString('hex')}'`
+    for (const sql of oldIdentifiersSql(key, (hex) => `x'${hex}'`)) db.exec(sql)
+    db.close()
+    await assertComparedInNfc(await open(t, path))
   })
 })
