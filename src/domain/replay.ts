@@ -14,6 +14,13 @@ export interface AppendedEntries {
   tombstones: number
 }
 
+/** What was taken away from members of a store that was set back. */
+export interface EndedAccess {
+  endedSignIns: number
+  /** Links to set a password, of an invitation or a reset, that were not used yet. */
+  withdrawnLinks: number
+}
+
 /**
  * Does once more what a store has forgotten because it is older than it was. Nothing of it leaves an entry in the ledger or in the
  * activity, and done again it changes nothing.
@@ -44,6 +51,8 @@ export interface ReplayStore {
   revokeKey(id: string, at: Instant): Promise<boolean>
   /** Gives a key the string that it got at an instant. `false` when it has got one then or later, or is not there. */
   rotateKey(id: string, proof: KeyProof, at: Instant): Promise<boolean>
+  /** Ends every sign-in and withdraws every link to set a password: those that were ended or used since would be good again. */
+  endAccess(): Promise<EndedAccess>
 }
 
 /** A ledger and what is to be appended to it do not belong together. */

@@ -19,8 +19,9 @@ import { subjectKey } from '../../src/domain/subject-key.ts'
 import { openWriter } from '../../src/storage/sqlite/connection.ts'
 import { migrate, migrations } from '../../src/storage/sqlite/migrate.ts'
 import { noMounts } from '../robustness/faults/small-disk.ts'
-import { dataOf } from '../support/answers.ts'
+import { dataOf, errorOf } from '../support/answers.ts'
 import { assertRefused, type CommandLine, commandLine, onlyJson, textOf } from '../support/command-line.ts'
+import { openConsole, password, signedIn, visitor } from '../support/console.ts'
 import { fillStore } from '../support/filled-store.ts'
 import { freshStore } from '../support/fresh-database.ts'
 import { eventRow } from '../support/rows.ts'
@@ -95,6 +96,8 @@ const removedTwo = {
   removed: { subjects: 2, sessions: 2, events: 2 },
   entriesOfOthers: 0,
   stoppedBatches: 0,
+  endedSignIns: 0,
+  withdrawnLinks: 0,
 }
 
 function secretOf({ folder }: CommandLine): string {
@@ -155,6 +158,37 @@ describe('lethe restore', { concurrency: 4 }, () => {
     const restored = onlyJson(await cli.run(['restore', backup, ...journal, '--json']))
     assert.partialDeepStrictEqual(restored, { replaced: 'none', ...removedTwo })
     await assertForgotten(t, fixture)
+  })
+
+  it('signs everybody out and withdraws open links of the backup, and says so', async (t) => {
+    const cli = commandLine(t)
+    await fillStore(cli.storePath, [])
+    const before = await serving(cli, t)
+    const browser = await openConsole(before, 'acme')
+    dataOf(await browser.ask('/session'))
+    await before.stop()
+    const invited = onlyJson(
+      await cli.run(['members', 'create', '--org', 'acme', '--email', 'ben@acme.example', '--json']),
+    )
+    const backup = join(cli.folder, 'b')
+    onlyJson(await cli.run(['backup', backup, '--json']))
+    const { code, stdout } = await cli.run(['restore', backup, '--yes'])
+    assert.equal(code, 0)
+    assert.match(
+      stdout,
+      /^Ended 1 sign-in and withdrew 1 link to set a password that the copy brought back\.$/m,
+    )
+    const after = await serving(cli, t)
+    const cookie = { cookie: browser.cookie ?? '' }
+    errorOf(await visitor(after).ask('/session', { headers: cookie }), 'unauthorized')
+    const [, token = ''] = textOf(invited, 'link').split('#')
+    const accepted = await visitor(after).ask('/invitation/accept', {
+      method: 'POST',
+      body: { token, password },
+    })
+    errorOf(accepted, 'not_found')
+    dataOf(await (await signedIn(after, browser.member)).ask('/session'))
+    await after.stop()
   })
 
   it('refuses while a service runs, and asks before it replaces', async (t) => {
@@ -308,7 +342,8 @@ describe('lethe journal', { concurrency: 4 }, () => {
       assert.match(first.stderr, /torn/)
       assert.deepEqual(onlyJson(first), removedTwo, store)
       const counts = { entries: 0, tombstones: 0, revokedKeys: 0, rotatedKeys: 0 }
-      const nothing = { ...counts, entriesOfOthers: 0, stoppedBatches: 0 }
+      const ended = { stoppedBatches: 0, endedSignIns: 0, withdrawnLinks: 0 }
+      const nothing = { ...counts, entriesOfOthers: 0, ...ended }
       assert.deepEqual(onlyJson(await replay()), {
         ...nothing,
         removed: { subjects: 0, sessions: 0, events: 0 },
@@ -322,7 +357,7 @@ describe('lethe journal', { concurrency: 4 }, () => {
     copyFileSync(backup, old)
     const args = ['copy', '--from', `sqlite:${old}`, '--to', `sqlite:${to}`, '--json']
     const { stdout } = await cli.run(args, { env: { ...env, LETHE_SECRET_FILE: secretOf(cli) } })
-    const { stoppedBatches: _, ...replayed } = removedTwo
+    const { stoppedBatches: _, endedSignIns: __, withdrawnLinks: ___, ...replayed } = removedTwo
     assert.deepEqual(JSON.parse(stdout).replayed, replayed)
   })
 

@@ -10,6 +10,8 @@ export function replayedInWords({
   removed,
   entriesOfOthers,
   stoppedBatches = 0,
+  endedSignIns = 0,
+  withdrawnLinks = 0,
 }: Replayed & Partial<ReplayedInRestored>): string[] {
   const lines = [
     `Appended ${counted(entries, 'entry', 'entries')} of ledgers and ${counted(tombstones, 'tombstone')}; revoked ${counted(revokedKeys, 'key')}, rotated ${rotatedKeys}.`,
@@ -18,6 +20,11 @@ export function replayedInWords({
   if (stoppedBatches > 0) {
     lines.push(
       `Stopped ${counted(stoppedBatches, 'batch', 'batches')} of erasures that ran when the store was copied.`,
+    )
+  }
+  if (endedSignIns + withdrawnLinks > 0) {
+    lines.push(
+      `Ended ${counted(endedSignIns, 'sign-in')} and withdrew ${counted(withdrawnLinks, 'link')} to set a password that the copy brought back.`,
     )
   }
   if (entriesOfOthers > 0) {

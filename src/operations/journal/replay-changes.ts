@@ -4,7 +4,7 @@ import type { JournalLine, JournalledErasure } from '../../domain/journal.ts'
 import type { Keyring } from '../../domain/keyring.ts'
 import type { HeadKeys } from '../../domain/ledger.ts'
 import type { Randomness } from '../../domain/randomness.ts'
-import { LedgerConflict, type ReplayStore } from '../../domain/replay.ts'
+import { type EndedAccess, LedgerConflict, type ReplayStore } from '../../domain/replay.ts'
 import type { SweptCounts } from '../../domain/retention.ts'
 import type { Store } from '../../domain/store.ts'
 import { stopOpenBatches } from '../erasure-batch/stop-open-batches.ts'
@@ -24,7 +24,7 @@ export interface Replayed {
 }
 
 /** What was done to a store that was set back. */
-export interface ReplayedInRestored extends Replayed {
+export interface ReplayedInRestored extends Replayed, EndedAccess {
   /** Batches of erasures that were not over when it was copied. */
   stoppedBatches: number
 }
@@ -75,16 +75,17 @@ export async function replayChanges(
 }
 
 /**
- * The same in a store that was restored. Batches that ran then are stopped: they may be over or have been stopped since, and who waits
- * in them may have come back.
+ * The same in a store that was restored. What went on when it was copied may be over since, and is ended: batches, in which people may
+ * wait who have come back, sign-ins, and links to set a password.
  */
 export async function replayInRestored(
   store: RestoredDeps,
   keyring: Keyring,
   lines: AsyncIterable<JournalLine>,
 ): Promise<ReplayedInRestored> {
+  const ended = await store.replay.endAccess()
   const stoppedBatches = await stopOpenBatches(store, Number.MAX_SAFE_INTEGER, () => commandLine)
-  return { ...(await replayChanges(store, keyring, lines)), stoppedBatches }
+  return { ...(await replayChanges(store, keyring, lines)), stoppedBatches, ...ended }
 }
 
 function replayKeyChange(

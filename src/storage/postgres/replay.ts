@@ -5,7 +5,7 @@ import { type AppendedEntries, LedgerConflict, type ReplayStore } from '../../do
 import { refusalSql } from '../remove-refused.ts'
 import { integer, text } from '../rows/row.ts'
 import type { Connections } from './connections.ts'
-import { holdOrganisationRow } from './hold-owner.ts'
+import { holdOrganisationRow, takeTurn } from './hold-owner.ts'
 import { subjectKeyText } from './key-text.ts'
 import { holdLedger, insertEntry, list } from './ledger.ts'
 import { noteDeletion } from './scrub.ts'
@@ -26,6 +26,10 @@ const revoke = statement('UPDATE api_keys SET revoked_at = $1 WHERE id = $2 AND 
 const rotate = statement(
   `UPDATE api_keys SET hash = $1, last_four = $2, rotated_at = $3
    WHERE id = $4 AND (rotated_at IS NULL OR rotated_at < $3)`,
+)
+const endSignIns = statement(`DELETE FROM sign_ins WHERE token_hash > ''`)
+const withdrawLinks = statement(
+  `UPDATE members SET invitation_hash = NULL, invitation_expires_at = NULL WHERE invitation_hash > ''`,
 )
 
 export function replayStore(connections: Connections): ReplayStore {
@@ -57,6 +61,12 @@ export function replayStore(connections: Connections): ReplayStore {
       connections.revocation(async (run) => (await run(revoke, [at, id])).rowCount === 1),
     rotateKey: (id, { hash, lastFour }, at) =>
       connections.revocation(async (run) => (await run(rotate, [hash, lastFour, at, id])).rowCount === 1),
+    endAccess: () =>
+      connections.revocation(async (run) => {
+        takeTurn(run)
+        const [signIns, links] = await Promise.all([run(endSignIns), run(withdrawLinks)])
+        return { endedSignIns: signIns.rowCount ?? 0, withdrawnLinks: links.rowCount ?? 0 }
+      }),
   }
 }
 

@@ -4,7 +4,12 @@ import type { Instant } from '../../domain/instant.ts'
 import type { JournalledErasure } from '../../domain/journal.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
 import type { HeadKeys } from '../../domain/ledger.ts'
-import { type AppendedEntries, LedgerConflict, type ReplayStore } from '../../domain/replay.ts'
+import {
+  type AppendedEntries,
+  type EndedAccess,
+  LedgerConflict,
+  type ReplayStore,
+} from '../../domain/replay.ts'
 import type { SweptCounts } from '../../domain/retention.ts'
 import { refusalSql } from '../remove-refused.ts'
 import { blob, integer, text } from '../rows/row.ts'
@@ -31,6 +36,7 @@ export function replayStore({ reader, writer }: Connections<ReturnType<typeof re
     removeRefused: (trackerId, subjectIds, keys) => writer.run('removeRefused', trackerId, subjectIds, keys),
     revokeKey: (id, at) => writer.run('replayRevocation', id, at),
     rotateKey: (id, proof, at) => writer.run('replayRotation', id, proof, at),
+    endAccess: () => writer.run('endAccess'),
   }
 }
 
@@ -40,6 +46,10 @@ export function replayCommands(db: DatabaseSync) {
     `UPDATE api_keys SET hash = ?1, last_four = ?2, rotated_at = ?3
      WHERE id = ?4 AND (rotated_at IS NULL OR rotated_at < ?3)`,
   )
+  const endSignIns = db.prepare(`DELETE FROM sign_ins WHERE token_hash > ''`)
+  const withdrawLinks = db.prepare(
+    `UPDATE members SET invitation_hash = NULL, invitation_expires_at = NULL WHERE invitation_hash > ''`,
+  )
   return {
     appendEntries: entryAppending(db),
     removeRefused: refusal(db),
@@ -47,6 +57,11 @@ export function replayCommands(db: DatabaseSync) {
       transaction(db, () => revoke.run(at, id).changes === 1),
     replayRotation: (id: string, { hash, lastFour }: KeyProof, at: Instant): boolean =>
       transaction(db, () => rotate.run(hash, lastFour, at, id).changes === 1),
+    endAccess: (): EndedAccess =>
+      transaction(db, () => ({
+        endedSignIns: Number(endSignIns.run().changes),
+        withdrawnLinks: Number(withdrawLinks.run().changes),
+      })),
   }
 }
 

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { commandLine } from '../../../src/domain/activity.ts'
 import type { JournalLine, JournalledErasure } from '../../../src/domain/journal.ts'
 import { proveKeyString } from '../../../src/domain/key-string.ts'
 import { formatRecord } from '../../../src/domain/receipt.ts'
+import { hashToken } from '../../../src/domain/token.ts'
 import { FileJournal } from '../../../src/journal/file-journal.ts'
 import { KnownChanges } from '../../../src/operations/journal/known-changes.ts'
 import { readChanges } from '../../../src/operations/journal/read-changes.ts'
@@ -12,6 +14,10 @@ import { replayChanges, replayInRestored } from '../../../src/operations/journal
 import { authenticateKey } from '../../../src/operations/key/authenticate-key.ts'
 import { createKey } from '../../../src/operations/key/create-key.ts'
 import { rotateKey } from '../../../src/operations/key/rotate-key.ts'
+import { acceptInvitation } from '../../../src/operations/member/accept-invitation.ts'
+import { authenticateMember } from '../../../src/operations/member/authenticate-member.ts'
+import { inviteMember } from '../../../src/operations/member/invite-member.ts'
+import { issueLink } from '../../../src/operations/member/issue-link.ts'
 import { systemRandomness } from '../../../src/system-randomness.ts'
 import { openStoreAt } from '../../support/empty-store.ts'
 import { freshStore } from '../../support/fresh-database.ts'
@@ -88,6 +94,45 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.equal((await store.subjects.read(tracker, 'anna'))?.counts.sessions, 3)
       const { rows } = await store.activity.list('acme', { limit: 1, after: null, requestId: null })
       assert.partialDeepStrictEqual(rows[0], { kind: 'batch.stopped', actor: { kind: 'command-line' } })
+    })
+
+    it('ends the sign-ins and withdraws the links that were there when the store was copied', async (t) => {
+      const store = await open(t)
+      const deps = { ...store, clock: () => 100, randomness: systemRandomness }
+      const joined = await inviteMember(
+        deps,
+        { organisationId: 'acme', email: 'ada@acme.example' },
+        commandLine,
+      )
+      const passwords = { hash: async () => 'hash', matches: async () => false }
+      const { token } = await acceptInvitation(
+        { ...deps, passwords },
+        { token: joined.token, password: 'correct horse battery' },
+        'request',
+      )
+      const [ada] = await store.members.list('acme')
+      assert.ok(ada)
+      const reset = await issueLink(deps, ada, commandLine)
+      const invited = await inviteMember(
+        deps,
+        { organisationId: 'acme', email: 'ben@acme.example' },
+        commandLine,
+      )
+      assert.ok(await authenticateMember(deps, token))
+      const replay = () => replayInRestored(deps, testKeyring, told())
+      assert.partialDeepStrictEqual(await replay(), { endedSignIns: 1, withdrawnLinks: 2 })
+      assert.partialDeepStrictEqual(await replay(), { endedSignIns: 0, withdrawnLinks: 0 })
+      assert.equal(await authenticateMember(deps, token), null)
+      for (const { token } of [reset, invited]) {
+        assert.equal(await store.members.findInvited(hashToken(token), 100), null)
+      }
+      assert.equal((await store.members.list('acme')).length, 2)
+      const again = await inviteMember(
+        deps,
+        { organisationId: 'acme', email: 'ben@acme.example' },
+        commandLine,
+      )
+      assert.ok(await store.members.findInvited(hashToken(again.token), 100))
     })
 
     it('ends with the last string of a key, also where the clock was set back between two rotations', async (t) => {
