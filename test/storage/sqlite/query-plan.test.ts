@@ -16,7 +16,7 @@ const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 
 /**
  * Statements over all organisations, of which there are few (an operator's list, the sign of life, windows), on a table of one row, and
- * one that puts the names of each day in the order of their counts, for an operator.
+ * one that puts the names of each day in the order of their counts, for an operator; and one that runs once, after an upgrade.
  */
 const allowedToScan = [
   'SELECT * FROM organisations WHERE deleted_at IS NULL ORDER BY created_at, id',
@@ -28,6 +28,7 @@ const allowedToScan = [
   'SELECT * FROM scrubs',
   'SELECT fingerprint FROM secrets',
   'SELECT reason, lines FROM refused_lines',
+  'SELECT organisation_id, max(ledger_index) AS ledger_index, edge, head_mac FROM ledger_entries GROUP BY organisation_id',
   'UPDATE scrubs SET deletions = deletions + 1',
   'UPDATE scrubs SET scrubbed_deletions = ?, scrubbed_at = ?',
   'UPDATE scrubs SET scrubbed_at = ?, deletions = max(deletions, scrubbed_deletions + ?)',
