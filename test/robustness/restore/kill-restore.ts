@@ -75,7 +75,9 @@ async function killAt(
   time: number,
 ): Promise<boolean> {
   const path = suffix === undefined ? [] : ['-P', cli.storePath + suffix]
-  const inject = ['-e', `trace=${call}`, '-e', `inject=${call}:signal=SIGKILL:when=${time}`]
+  // Where a machine has no rename, it has renameat.
+  const calls = `/^${call}(at2?)?$`
+  const inject = ['-e', `trace=${calls}`, '-e', `inject=${calls}:signal=SIGKILL:when=${time}`]
   const program = [process.execPath, programPath, 'restore', backup, '--yes', '--json']
   const { PATH, NODE_COMPILE_CACHE } = process.env
   const child = spawn('strace', ['-f', '-qq', '-o', '/dev/null', ...path, ...inject, ...program], {
