@@ -5,16 +5,21 @@ import { openApiDocument, type ServiceFacts } from './api/openapi/document.ts'
 import { packDocument, sendDocument } from './api/openapi/send-document.ts'
 import { referenceRoutes } from './api/reference/reference.ts'
 import { sendAsset, textAsset } from './asset.ts'
+import type { OriginPolicy } from './console/origin-policy.ts'
 import { once } from './once.ts'
 import type { Route } from './request-context.ts'
 import { definePage, defineRoute } from './route.ts'
 import { object, oneOf } from './schemas/schema.ts'
 
 /** What anybody may read, unmetered: how the service is, and how its API is used. */
-export function publicRoutes(limiter: Pick<Limiter, 'isReachable'>, facts: ServiceFacts): Route[] {
-  // The same bytes for everybody, so that clients who do not read them cost no memory; made when somebody asks.
+export function publicRoutes(
+  limiter: Pick<Limiter, 'isReachable'>,
+  facts: ServiceFacts,
+  { serviceUrl }: Pick<OriginPolicy, 'serviceUrl'>,
+): Route[] {
+  // Made when somebody asks.
   const document = once(() => openApiDocument(facts))
-  const packed = once(() => packDocument(JSON.stringify(document())))
+  const packed = once(() => packDocument(document()))
   return [
     defineRoute({
       method: 'GET',
@@ -36,7 +41,7 @@ export function publicRoutes(limiter: Pick<Limiter, 'isReachable'>, facts: Servi
       },
     }),
     definePage('/v1/analytics/openapi.json', ({ http, context }) =>
-      sendDocument(http.respond, context, packed()),
+      sendDocument(http.respond, context, packed(), serviceUrl(context.request) ?? '/'),
     ),
     ...referenceRoutes(document, facts.budgets),
     verifyRoute(),

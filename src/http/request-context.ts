@@ -106,7 +106,7 @@ export interface Documentation<Data = unknown> {
   description: string
   /** Values for its parameters that go together, and give the example of an answer on the sample of `npm start`. */
   exampleParameters: ExampleParameters
-  /** Values for the others, each of which goes without the rest of the query. */
+  /** Values for the others, each of which goes without the rest of the query; only a cursor continues the list that the rest asks for. */
   exampleAlone?: ExampleParameters
   /** What a request may bring in its body, where the operation takes one. */
   exampleBody?: object

@@ -80,7 +80,7 @@ export function buildServer(deps: ServerDeps): LetheServer {
   }
   const runPipeline = pipelines({ ...deps, http })
   const matchRoute = buildRouter(
-    [...apiRoutes, ...publicRoutes(limiter, deps), ...pageRoutes(), ...consoleRoutes],
+    [...apiRoutes, ...publicRoutes(limiter, deps, deps.originPolicy), ...pageRoutes(), ...consoleRoutes],
     maxHeaderBytes,
   )
 

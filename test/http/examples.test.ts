@@ -38,7 +38,7 @@ describe('the examples of the document, on the sample of npm start', () => {
     test(`${what} has an example of each parameter`, () => assert.deepEqual(request.without, []))
 
     for (const name of Object.keys(request.alone)) {
-      test(`${what} takes its example of ${name} alone`, async () => {
+      test(`${what} takes its example of ${name} ${name === 'cursor' ? 'with the others' : 'alone'}`, async () => {
         await send(request, exampleTarget(request, name))
       })
     }

@@ -9,6 +9,7 @@ import { openApiDocument } from '../../src/http/api/openapi/document.ts'
 import { apiRoutes } from '../../src/http/api/routes/index.ts'
 import { errorStatus } from '../../src/http/response.ts'
 import { isObject, listIn, objectIn, textIn } from '../support/answers.ts'
+import { askRaw } from '../support/raw-http.ts'
 import { startShop } from '../support/shop.ts'
 
 const text = readFileSync(new URL('../../openapi/v1.json', import.meta.url), 'utf8')
@@ -54,7 +55,8 @@ describe('the OpenAPI document', () => {
     const answer = await shop.ask('/v1/analytics/openapi.json')
     assert.equal(answer.status, 200)
     assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
-    assert.deepEqual(answer.body, document)
+    const servers = [{ url: shop.url, description: 'This service.' }]
+    assert.deepEqual(answer.body, { ...document, servers })
   })
 
   test('tells the budgets of the service that hands it out, and where clients reach it', async (t) => {
@@ -82,10 +84,77 @@ describe('the OpenAPI document', () => {
     assert.equal(textIn(objectIn(info, 'contact'), 'url'), 'https://lethe.example/docs')
   })
 
-  test('is found to be of whatever stands in front of it, under a path of a proxy too', () => {
-    const url = textIn(listIn(document, 'servers')[0], 'url')
-    for (const base of ['https://lethe.example/', 'https://example.com/privacy/lethe/'])
-      assert.equal(new URL(url, `${base}v1/analytics/openapi.json`).href, base)
+  test('names the address that the request came in on as its server, and / where none can be told', async (t) => {
+    const { url } = await startShop(t, { scopes: ['analytics:view'] })
+    const serverOf = async (headers: [string, string][]) => {
+      const { status, body } = await askRaw(url, '/v1/analytics/openapi.json', { headers })
+      return status === 200 ? textIn(listIn(body, 'servers')[0], 'url') : status
+    }
+    for (const [host, server] of [
+      [new URL(url).host, url],
+      ['LETHE.example:8443', 'http://lethe.example:8443'],
+      ['lethe.example:80', 'http://lethe.example'],
+      ['lethe_1:8080', 'http://lethe_1:8080'],
+      ['[::1]:8080', 'http://[::1]:8080'],
+      ['', '/'],
+      ["a'b", '/'],
+      ['lethe.example%2Fa', '/'],
+      ['lethe.example:', '/'],
+      ['lethe.example:99999', '/'],
+      ['1.2', '/'],
+      ['-', '/'],
+      ['x'.repeat(254), '/'],
+      ['user@lethe.example', 400],
+      ['lethe.example/a', 400],
+    ] as const) {
+      assert.equal(await serverOf([['Host', host]]), server, host)
+    }
+    // Whoever is no trusted proxy cannot forward anything.
+    const forwarded: [string, string][] = [
+      ['X-Forwarded-Host', 'evil.example'],
+      ['X-Forwarded-Proto', 'https'],
+    ]
+    assert.equal(await serverOf([['Host', 'lethe.example'], ...forwarded]), 'http://lethe.example')
+  })
+
+  test('names the address that a trusted proxy tells', async (t) => {
+    const env = { LETHE_TRUSTED_PROXIES: '127.0.0.1' }
+    const { url } = await startShop(t, { scopes: ['analytics:view'], env })
+    const document = (headers: [string, string][]) => askRaw(url, '/v1/analytics/openapi.json', { headers })
+    const forwarded = await document([
+      ['Host', '127.0.0.1:8080'],
+      ['X-Forwarded-Host', 'lethe.example:8443'],
+      ['X-Forwarded-Proto', 'https'],
+    ])
+    assert.equal(textIn(listIn(forwarded.body, 'servers')[0], 'url'), 'https://lethe.example:8443')
+    assert.equal(forwarded.headers.get('vary'), 'Accept-Encoding, X-Forwarded-Host, X-Forwarded-Proto')
+    const broken = await document([
+      ['X-Forwarded-Host', 'lethe.example"'],
+      ['X-Forwarded-Proto', 'https'],
+    ])
+    assert.equal(textIn(listIn(broken.body, 'servers')[0], 'url'), '/')
+    // A cache that has the document of one address must not take it for that of another.
+    const other = await document([['Host', 'other.example']])
+    assert.notEqual(other.headers.get('etag'), forwarded.headers.get('etag'))
+    const known: [string, string] = ['If-None-Match', forwarded.headers.get('etag') ?? '']
+    assert.equal((await document([['Host', 'other.example'], known])).status, 200)
+  })
+
+  test('is the same packed as plain, for whatever address', async (t) => {
+    const { url } = await startShop(t, { scopes: ['analytics:view'] })
+    const [plain, packed] = await Promise.all(
+      ['identity', 'gzip'].map((coding) =>
+        askRaw(url, '/v1/analytics/openapi.json', {
+          headers: [
+            ['Host', 'lethe.example'],
+            ['Accept-Encoding', coding],
+          ],
+        }),
+      ),
+    )
+    assert.equal(packed?.headers.get('content-encoding'), 'gzip')
+    assert.deepEqual(packed.body, plain?.body)
+    assert.equal(packed.headers.get('etag'), plain?.headers.get('etag'))
   })
 
   test('gives each answer a schema with a name, and each list that has one its bound', () => {

@@ -94,14 +94,29 @@ describe('a method that a path does not have', () => {
       [subjectPath('anna'), 'GET'],
       [subjectPath('nobody'), 'GET'],
       ['/v1/nowhere', 'OPTIONS'],
+      ['/v1/analytics/ledger', 'GET'],
       ['/healthz', 'GET'],
-      ['/v1/analytics/openapi.json', 'GET'],
+      ['/docs', 'GET'],
+      ['/v1/analytics/openapi.json', 'OPTIONS'],
     ] as const) {
-      const answer = await shop.ask(path, { key, method, headers })
+      const answer = await fetch(shop.url + path, {
+        method,
+        headers: { ...headers, authorization: `Bearer ${key}` },
+      })
       const cors = [...answer.headers.keys()].filter((name) => name.startsWith('access-control-'))
       assert.deepEqual(cors, [], `${method} ${path}`)
     }
     errorOf(await shop.ask(subjectPath('anna'), { method: 'OPTIONS', headers }), 'unauthorized')
+  })
+
+  test('may be sent from any page for the OpenAPI document alone', async () => {
+    const path = '/v1/analytics/openapi.json'
+    const { headers } = await shop.ask(path)
+    const known = { 'if-none-match': headers.get('etag') ?? '' }
+    for (const ask of [{}, { method: 'HEAD' }, { headers: known }]) {
+      const answer = await shop.ask(path, ask)
+      assert.equal(answer.headers.get('access-control-allow-origin'), '*')
+    }
   })
 
   test('leaves the subject alone', async () => {

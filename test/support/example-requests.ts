@@ -28,10 +28,13 @@ export function exampleRequests(document: unknown): ExampleRequest[] {
   )
 }
 
-/** The address of a request: with its examples, or of those in its query with one of those that go alone. */
+/**
+ * The address of a request: with its examples, or of those in its query with one of those that go alone. A cursor does not go alone: it
+ * continues the list that the others ask for.
+ */
 export function exampleTarget({ template, path, query, alone }: ExampleRequest, only?: string): string {
   const filled = template.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(path[name])))
-  const values = only === undefined ? query : { [only]: alone[only] }
+  const values = only === undefined ? query : { ...(only === 'cursor' && query), [only]: alone[only] }
   const pairs = Object.entries(values).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
   return pairs.length === 0 ? filled : `${filled}?${pairs.join('&')}`
 }

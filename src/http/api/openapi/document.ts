@@ -40,12 +40,12 @@ export function openApiDocument({ budgets, publicUrl }: ServiceFacts): Json {
       title: 'Lethe management API',
       version: '1.0.0',
       summary: 'List the data subjects of a tracker, read what is stored about one, erase it for good.',
-      description: `For servers, not for browsers: no CORS headers are sent. Every answer is an envelope with \`data\` or \`error\`, and \`meta\`.
+      description: `For servers: no CORS headers are sent, except with this document. Every answer is an envelope with \`data\` or \`error\`, and \`meta\`.
 Requests are counted per address (${budgetInWords(ip)}), per key (${budgetInWords(key)}) and, for erasures, once more per key (${budgetInWords(erasure)}); the \`X-RateLimit-*\` headers tell the budget that runs out first.`,
       contact: { name: 'Whoever runs this service', ...(publicUrl && { url: `${publicUrl}/docs` }) },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [server(publicUrl)],
+    servers: serversAt(publicUrl ?? defaultAddress),
     security: [{ apiKey: [] }],
     tags: [
       { name: subjectsTag, description: 'The visitors of a tracker.' },
@@ -77,11 +77,12 @@ Requests are counted per address (${budgetInWords(ip)}), per key (${budgetInWord
   }
 }
 
-/** Without a name of its own the service is found from the document's address, whatever path a proxy has put in front of it. */
-function server(publicUrl: string | null): Json {
-  return publicUrl
-    ? { url: publicUrl, description: 'This service.' }
-    : { url: '../..', description: 'Wherever this document was read from.' }
+/** Where a service listens that has no settings of its own. */
+const defaultAddress = 'http://127.0.0.1:8080'
+
+/** An address relative to the document's would be correct, but most tools cannot read one. */
+export function serversAt(url: string): Json[] {
+  return [{ url, description: 'This service.' }]
 }
 
 function operation(route: Route, erasure: Budget): Json {

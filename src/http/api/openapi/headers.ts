@@ -56,6 +56,12 @@ export function headers({ ip, key }: Record<ApiBudgetName, Budget>) {
       schema: { type: 'string', maxLength: 100, pattern: '^W/"[0-9a-f]+"$' },
       example: 'W/"6f8b2c1e5a0d4a579b7e0c2f6d1f7a34"',
     },
+    'Access-Control-Allow-Origin': {
+      description: 'Pages of any site may read the document, such as tools that show it.',
+      required: true,
+      schema: { type: 'string', const: '*' },
+      example: '*',
+    },
     'Retry-After': {
       description: 'How many seconds to wait before the next try.',
       required: true,

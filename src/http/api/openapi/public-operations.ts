@@ -2,7 +2,11 @@ import { exampleMeta } from '../schemas/examples.ts'
 
 const requestIdHeader = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } }
 
-const documentHeaders = { ...requestIdHeader, ETag: { $ref: '#/components/headers/ETag' } }
+const documentHeaders = {
+  ...requestIdHeader,
+  ETag: { $ref: '#/components/headers/ETag' },
+  'Access-Control-Allow-Origin': { $ref: '#/components/headers/Access-Control-Allow-Origin' },
+}
 
 /** The operations that need no key and carry no rate-limit headers. */
 export const publicOperations = {

@@ -1,29 +1,42 @@
 import { hash } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
+import { constants, crc32, deflateRawSync } from 'node:zlib'
 import { readAccepted } from '../../accepted-encodings.ts'
 import type { HeaderList, RequestContext, Responder } from '../../request-context.ts'
+import { serversAt } from './document.ts'
 
-/** The document in the forms in which it is sent. */
+/** The document up to its servers, which differ by request; packed once, because anybody may ask for it as often as they like. */
 interface PackedDocument {
   plain: Buffer
-  gzip: Buffer
-  /** Says the same of both forms, so it is a weak one. */
-  etag: string
+  /** Deflated blocks that end at a byte, so that others can follow. */
+  deflated: Buffer
+  checksum: number
+  digest: string
 }
 
-export function packDocument(text: string): PackedDocument {
-  return { plain: Buffer.from(text), gzip: gzipSync(text), etag: `W/"${hash('sha256', text).slice(0, 32)}"` }
+export function packDocument({ servers: _, ...document }: Record<string, unknown>): PackedDocument {
+  const plain = Buffer.from(`${JSON.stringify(document).slice(0, -1)},"servers":`)
+  return {
+    plain,
+    deflated: deflateRawSync(plain, { finishFlush: constants.Z_FULL_FLUSH }),
+    checksum: crc32(plain),
+    digest: hash('sha256', plain),
+  }
 }
 
-/** Clients may keep it, and ask each time whether it is still the same. */
+/** Clients may keep it, and ask each time whether it is still the same. `serviceUrl` is where this client reaches the service. */
 export function sendDocument(
   { write }: Responder,
   context: RequestContext,
-  { plain, gzip, etag }: PackedDocument,
+  document: PackedDocument,
+  serviceUrl: string,
 ): void {
+  const end = Buffer.from(`${JSON.stringify(serversAt(serviceUrl))}}`)
+  // Says the same of both forms, so it is a weak one.
+  const etag = `W/"${hash('sha256', `${document.digest} ${end}`).slice(0, 32)}"`
   const headers: HeaderList = [
-    ...['X-Request-Id', context.id, 'X-Content-Type-Options', 'nosniff'],
-    ...['Cache-Control', 'no-cache', 'ETag', etag, 'Vary', 'Accept-Encoding'],
+    ...['X-Request-Id', context.id, 'X-Content-Type-Options', 'nosniff', 'Access-Control-Allow-Origin', '*'],
+    ...['Cache-Control', 'no-cache', 'ETag', etag],
+    ...['Vary', 'Accept-Encoding, X-Forwarded-Host, X-Forwarded-Proto'],
   ]
   if (isKnown(context.request.headers['if-none-match'], etag)) {
     write(context, 304, '', headers)
@@ -32,7 +45,16 @@ export function sendDocument(
   headers.push('Content-Type', 'application/json; charset=utf-8')
   const isPacked = readAccepted(context.request).has('gzip')
   if (isPacked) headers.push('Content-Encoding', 'gzip')
-  write(context, 200, isPacked ? gzip : plain, headers)
+  write(context, 200, isPacked ? gzip(document, end) : Buffer.concat([document.plain, end]), headers)
+}
+
+/** The document as gzip (RFC 1952), of which only the end is packed anew. */
+function gzip({ plain, deflated, checksum }: PackedDocument, end: Buffer): Buffer {
+  const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255])
+  const trailer = Buffer.alloc(8)
+  trailer.writeUInt32LE(crc32(end, checksum), 0)
+  trailer.writeUInt32LE(plain.length + end.length, 4)
+  return Buffer.concat([header, deflated, deflateRawSync(end), trailer])
 }
 
 /** Whether a client has it already. Tags compare weakly here, as HTTP has it. */

@@ -19,7 +19,7 @@ export const listEventsRoute = defineRoute({
     summary: "List a data subject's events",
     description: 'Newest first; all of them, or those of one session.',
     exampleParameters: { ...exampleSubjectParameters, sessionId: 'visitor-61920061-2', limit: 1 },
-    exampleAlone: { cursor: 'NTNsPKlTiPe6WzE3OTIyNzM4NTc4MDYsInZpc2l0b3ItNjE5MjAwNjEtMi0yIl0' },
+    exampleAlone: { cursor: 'tKriMvdlhSdRWzE3OTIyNzM4NTc4MDYsInZpc2l0b3ItNjE5MjAwNjEtMi0yIl0' },
     example: {
       events: exampleEvents.slice(-1),
       nextCursor: 'tKriMvdlhSdRWzE3OTIyNzM4NTc4MDYsInZpc2l0b3ItNjE5MjAwNjEtMi0yIl0',

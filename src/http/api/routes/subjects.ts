@@ -46,7 +46,7 @@ export const listSubjectsRoute = defineRoute({
       limit: 2,
     },
     exampleAlone: {
-      cursor: 'tTBxtAOQqcLFWzE3ODc0NzQxODU5NzUsInZpc2l0b3ItMTAwMTA5ODIiXQ',
+      cursor: '1ECpPH2YjdM1WzE3ODI5MTA5Njk4NTgsInZpc2l0b3ItNjEwMzAxNzAiXQ',
       lastSeenAfter: '2026-11-01T00:00:00.000Z',
       lastSeenBefore: '2026-11-08T00:00:00.000Z',
     },
