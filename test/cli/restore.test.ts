@@ -3,12 +3,14 @@ import { execFileSync } from 'node:child_process'
 import {
   copyFileSync,
   cpSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmdirSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -158,6 +160,56 @@ describe('lethe restore', { concurrency: 4 }, () => {
     const restored = onlyJson(await cli.run(['restore', backup, ...journal, '--json']))
     assert.partialDeepStrictEqual(restored, { replaced: 'none', ...removedTwo })
     await assertForgotten(t, fixture)
+  })
+
+  it('through a link replaces the file that it leads to, and leaves nothing of the old store', async (t) => {
+    const fixture = await afterTheBackup(t)
+    const { cli, backup } = fixture
+    const [linked, elsewhere] = [join(cli.folder, 'linked'), join(cli.folder, 'elsewhere')]
+    for (const folder of [linked, elsewhere]) mkdirSync(folder)
+    const [link, file] = [join(linked, 'lethe.db'), join(elsewhere, 'store.db')]
+    // Over a second link, which is relative.
+    symlinkSync(join('..', 'elsewhere', 'second.db'), link)
+    symlinkSync('store.db', join(elsewhere, 'second.db'))
+    copyFileSync(secretOf(cli), join(linked, 'lethe.secret'))
+    copyFileSync(cli.storePath, file)
+    const env = { LETHE_STORE: `sqlite:${link}` }
+    const run = async (args: string[]) => onlyJson(await cli.run([...args, '--json'], { env }))
+    assert.partialDeepStrictEqual(await run(['restore', backup, '--yes']), {
+      replaced: 'store',
+      ...removedTwo,
+    })
+    await run(['scrub'])
+    assert.ok(lstatSync(link).isSymbolicLink())
+    const files = readdirSync(elsewhere)
+    assert.deepEqual(
+      files.filter((name) => !/^(store\.db(-upkeep|-wal|-shm)?|second\.db)$/.test(name)),
+      [],
+    )
+    assert.deepEqual(
+      readdirSync(linked).filter((name) => !/^lethe\.(db|secret)$/.test(name)),
+      [],
+    )
+    for (const name of files) {
+      const bytes = readFileSync(join(elsewhere, name))
+      for (const erased of people.slice(0, 2)) assert.ok(!bytes.includes(erased), `${erased} in ${name}`)
+    }
+    // The same where the file is not there yet.
+    for (const name of readdirSync(elsewhere).filter((name) => name.startsWith('store'))) {
+      rmSync(join(elsewhere, name))
+    }
+    assert.partialDeepStrictEqual(await run(['restore', backup]), { replaced: 'none' })
+    assert.ok(lstatSync(link).isSymbolicLink() && statSync(file).size > 0)
+  })
+
+  it('through a link refuses while a process uses the store by its own name', async (t) => {
+    const { cli, backup } = await afterTheBackup(t)
+    const link = join(cli.folder, 'link.db')
+    symlinkSync('lethe.db', link)
+    const service = await serving(cli, t)
+    const env = { LETHE_STORE: `sqlite:${link}`, LETHE_SECRET_FILE: secretOf(cli) }
+    assertRefused(await cli.run(['restore', backup, '--yes'], { env }), 1, /A process uses the store/)
+    await service.stop()
   })
 
   it('signs everybody out and withdraws open links of the backup, and says so', async (t) => {

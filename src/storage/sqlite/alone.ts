@@ -1,10 +1,11 @@
 import { DatabaseSync } from 'node:sqlite'
 import { createPrivately, isBusy } from './connection.ts'
+import { fileOf } from './restore-files.ts'
 
 // One empty database beside the store, of which nothing but its locks is used: a shared one for every process that uses the store, a
 // reserved one for whoever does what only one may do at a time, an exclusive one for whoever replaces the store. The system lets go of
 // them when a process ends, however it ends.
-const lockPath = (path: string) => `${path}-upkeep`
+const lockPath = (path: string) => `${fileOf(path)}-upkeep`
 
 /** How long whoever opens a store waits for one that is being replaced. */
 const replacedTimeoutMs = 5_000
@@ -24,16 +25,26 @@ async function whileLocked<Result>(
   begin: 'BEGIN IMMEDIATE' | 'BEGIN EXCLUSIVE',
   work: () => Promise<Result>,
 ): Promise<Result | null> {
-  createPrivately(lockPath(path))
-  const lock = new DatabaseSync(lockPath(path), { timeout: 0 })
+  const lock = tryLock(lockPath(path), begin)
+  if (!lock) return null
   try {
-    lock.exec(begin)
     return await work()
-  } catch (error) {
-    if (isBusy(error) && !lock.isTransaction) return null
-    throw error
   } finally {
     lock.close()
+  }
+}
+
+/** Locks a file of which nothing else is used until the connection is closed or the process ends; `null` when another has it. */
+export function tryLock(path: string, begin: 'BEGIN IMMEDIATE' | 'BEGIN EXCLUSIVE'): DatabaseSync | null {
+  createPrivately(path)
+  const lock = new DatabaseSync(path, { timeout: 0 })
+  try {
+    lock.exec(begin)
+    return lock
+  } catch (error) {
+    lock.close()
+    if (isBusy(error)) return null
+    throw error
   }
 }
 

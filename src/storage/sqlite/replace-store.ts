@@ -6,7 +6,7 @@ import { unused } from './alone.ts'
 import { createPrivately, isBusy, isDiskFailure } from './connection.ts'
 import { ForeignStore } from './migrate.ts'
 import { openSqliteStore } from './open-sqlite-store.ts'
-import { draftPath, removeRestoreFiles, removeStore, replacedPath } from './restore-files.ts'
+import { draftPath, fileOf, removeRestoreFiles, removeStore, replacedPath } from './restore-files.ts'
 import { writeThrough } from './write-through.ts'
 
 /** The store in place: open, not there, or there and damaged. */
@@ -18,10 +18,11 @@ export type StoreInPlace = Store | 'none' | 'unreadable'
  * ends, what stands there is the old store or the new one.
  */
 export async function replaceStore<Result>(
-  path: string,
+  name: string,
   backup: string,
   work: (restored: Store, inPlace: StoreInPlace) => Promise<Result>,
 ): Promise<Result | null> {
+  const path = fileOf(name)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   return unused(path, async () => {
     const draft = draftPath(path)

@@ -1,9 +1,11 @@
 import { realpathSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Instant } from '../../domain/instant.ts'
 import type { MaintenanceStore, ScrubOptions, ScrubState } from '../../domain/maintenance.ts'
 import { integer } from '../rows/row.ts'
+import { removeAbandonedBackups } from './backup.ts'
 import { transaction } from './connection.ts'
 import type { CommandRunner, Connections } from './connections.ts'
 import { rawHandle } from './raw-file.ts'
@@ -34,6 +36,7 @@ export function scrubStore({
         pages: integer(pageCount.get() ?? {}, 'page_count'),
       }
       await scrubInPieces(path, writer, scope, now, options)
+      removeAbandonedBackups(dirname(realpathSync(path)))
     },
   }
 }

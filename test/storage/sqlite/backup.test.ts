@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import fs, { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
@@ -7,6 +9,8 @@ import type { Store } from '../../../src/domain/store.ts'
 import { backupCommands } from '../../../src/storage/sqlite/backup.ts'
 import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { programPath } from '../../support/command-line.ts'
+import { missing } from '../../support/missing.ts'
 import { always, at, eventRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
@@ -132,6 +136,73 @@ describe('a backup', () => {
     assert.equal(existsSync(`${copy}.partial`), false)
     assert.deepEqual(await contentsOf(await openCopy(t, copy)), await contentsOf(store))
   })
+})
+
+/** Runs `lethe backup` until it is about to sync the copy that it has written, and kills it there. */
+async function killedBackup(path: string, copy: string): Promise<void> {
+  const inject = ['-P', `${copy}.partial`, '-e', 'trace=fsync', '-e', 'inject=fsync:signal=SIGKILL:when=1']
+  const program = [process.execPath, programPath, 'backup', copy]
+  const child = spawn('strace', ['-f', '-qq', '-o', '/dev/null', ...inject, ...program], {
+    env: { PATH: process.env.PATH, LETHE_STORE: `sqlite:${path}` },
+    stdio: 'ignore',
+  })
+  const [, signal] = await once(child, 'exit')
+  assert.equal(signal, 'SIGKILL')
+}
+
+describe('a backup that was killed', () => {
+  const skip = missing('strace')
+
+  it('leaves people behind, whom the next backup in that folder removes', { skip }, async (t) => {
+    const { store, path, copy } = await openShop(t)
+    await store.ingest.ingest(tellTale(1).rows, testKeys)
+    await killedBackup(path, copy)
+    assert.ok(talesIn(readFileSync(`${copy}.partial`)).size > 0)
+    const folder = join(copy, '..')
+    for (const name of ['film.partial', 'theirs.db-lock'])
+      writeFileSync(join(folder, name), 'of somebody else')
+    await store.maintenance.backup(join(folder, 'other.db'))
+    assert.deepEqual(readdirSync(folder).sort(), ['film.partial', 'other.db', 'theirs.db-lock'])
+  })
+
+  it('leaves them behind in the folder of the store, where a scrub removes them', { skip }, async (t) => {
+    const { store, path } = await openShop(t)
+    await store.ingest.ingest(tellTale(1).rows, testKeys)
+    const copy = join(path, '..', 'copy.db')
+    const left = () => readdirSync(join(path, '..')).filter((name) => name.startsWith('copy.db'))
+    await killedBackup(path, copy)
+    assert.ok(left().includes('copy.db.partial'))
+    await store.maintenance.scrub(start)
+    assert.deepEqual(left(), [])
+  })
+})
+
+it('a backup that is being written is left alone by others, in this process and in another', async (t) => {
+  const { store, path, copy } = await openShop(t)
+  await store.ingest.ingest(tellTale(1).rows, testKeys)
+  const other = openWriter(path)
+  t.after(() => other.close())
+  const folder = join(copy, '..')
+  const { fsyncSync } = fs
+  let tried = 0
+  t.mock.method(fs, 'fsyncSync', (handle: number) => {
+    if (existsSync(`${copy}.partial`) && tried++ === 0) {
+      backupCommands(other).backup(join(folder, 'second.db'))
+      const env = { PATH: process.env.PATH, LETHE_STORE: `sqlite:${path}` }
+      execFileSync(process.execPath, [programPath, 'backup', join(folder, 'third.db')], { env })
+      assert.throws(() => backupCommands(other).backup(copy), /Another backup is writing/)
+    }
+    fsyncSync(handle)
+  })
+  syncBuiltinESMExports()
+  t.after(() => {
+    t.mock.restoreAll()
+    syncBuiltinESMExports()
+  })
+  await store.maintenance.backup(copy)
+  assert.ok(tried > 0)
+  assert.deepEqual(readdirSync(folder).sort(), ['copy.db', 'second.db', 'third.db', 'third.db.json'])
+  assert.equal(value(copy, 'PRAGMA integrity_check'), 'ok')
 })
 
 describe('a backup is refused', () => {
