@@ -1,4 +1,5 @@
 import type { Event } from './event.ts'
+import type { GiveWay } from './fair-queue.ts'
 import type { Session } from './session.ts'
 import type { SubjectRecord } from './subject.ts'
 import type { TrackerView } from './tracker.ts'
@@ -20,9 +21,10 @@ export type TakePart = (part: ExportPart) => Promise<void>
 
 export interface ExportStore {
   /**
-   * Hands over all that is stored about a subject as it is at one moment of the store, part by part, each when the one before was
-   * taken; with the last, the moment is let go of. `false`, with nothing handed over, when the tracker is not visible to the
-   * organisation or the subject holds no data. Does not block other requests.
+   * Hands over everything that is stored about a subject, as it is in one snapshot of the store, part by part, each when the one before
+   * was taken. `false`, with nothing handed over, when the tracker is not visible to the organisation or the subject holds no data.
+   * Does not block other requests; between two slices it gives way. No part that is taken slowly keeps the store from forgetting what
+   * is erased: an export goes on without its snapshot, and rejects when the subject has changed too much for that.
    */
-  subject(tracker: TrackerView, subjectId: string, take: TakePart): Promise<boolean>
+  subject(tracker: TrackerView, subjectId: string, take: TakePart, giveWay: GiveWay): Promise<boolean>
 }

@@ -180,6 +180,16 @@ export interface SignInTools {
 /** Names and values in turn, as Node writes them fastest. */
 export type HeaderList = (string | number)[]
 
+/** An answer in the making. */
+export interface AnswerStream {
+  /** Rejects when the client is gone. */
+  add(text: string): Promise<void>
+  /** What belongs into the envelope of an answer. */
+  meta(): FailureBody['meta']
+  /** Aborted when the client is gone. */
+  signal: AbortSignal
+}
+
 /** Writes answers. */
 export interface Responder {
   write(context: RequestContext, status: number, body: string | Buffer, headers?: HeaderList): void
@@ -191,7 +201,7 @@ export interface Responder {
    */
   stream(
     context: RequestContext,
-    produce: (add: (text: string) => Promise<void>, meta: () => FailureBody['meta']) => Promise<void>,
+    produce: (stream: AnswerStream) => Promise<void>,
     headers?: HeaderList,
   ): Promise<void>
   /** The envelope of a failure: the last resort, which never throws. Who cannot even be told of one sees its connection end. */

@@ -147,10 +147,11 @@ export function responder({ clock, randomness, logger, isClosing, onUnread }: Re
       }
       const body = new StreamedBody(response, { randomness, room, begin, encoding })
       try {
-        await produce(
-          (text) => body.add(text),
-          () => metaOf(id, clock()),
-        )
+        await produce({
+          add: (text) => body.add(text),
+          meta: () => metaOf(id, clock()),
+          signal: body.signal,
+        })
         await body.end()
         // Its headers were gone long before: a server that is about to stop since then need not wait for the connection.
         if (isClosing()) request.socket.end()

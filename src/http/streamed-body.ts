@@ -39,16 +39,28 @@ export class StreamedBody {
   readonly #spool: Spool
   #sending: Promise<void> | null = null
   #gathered = ''
-  #isGone = false
+  readonly #gone = new AbortController()
 
   constructor(response: ServerResponse, options: StreamOptions) {
     this.#response = response
     this.#options = options
     this.#spool = new Spool(options, () => response.destroy())
-    response.once('close', () => {
-      this.#isGone = true
-      this.#spool.end()
-    })
+    if (response.destroyed) this.#leave()
+    else response.once('close', () => this.#leave())
+  }
+
+  /** Aborted, with a `ClientGone`, when nobody is there to take it. */
+  get signal(): AbortSignal {
+    return this.#gone.signal
+  }
+
+  get #isGone(): boolean {
+    return this.#gone.signal.aborted
+  }
+
+  #leave(): void {
+    this.#gone.abort(new ClientGone())
+    this.#spool.end()
   }
 
   /** Throws `ClientGone` when nobody is there to take it. */
@@ -83,8 +95,7 @@ export class StreamedBody {
 
   /** Lets go of what was not sent. */
   async abandon(): Promise<void> {
-    this.#isGone = true
-    this.#spool.end()
+    this.#leave()
     await this.#sending?.catch(() => {})
     await this.#spool.close()
   }

@@ -76,7 +76,7 @@ describe('a streamed answer', () => {
     it(`is what was added, in its order, however much of it had to wait (${encoding})`, async (t) => {
       const pieces = Array.from({ length: 24 }, (_, i) => `${String(i).repeat(150_000)}ä\n`)
       const stream = (answer: Responder, context: RequestContext) => {
-        const made = answer.stream(context, async (add) => {
+        const made = answer.stream(context, async ({ add }) => {
           for (const piece of pieces) await add(piece)
         })
         made.catch(assert.ifError)
@@ -90,7 +90,7 @@ describe('a streamed answer', () => {
     it(`ends the connection, and is logged, when it comes to nothing half way (${encoding})`, async (t) => {
       for (const before of ['{"data":', randomBytes(1_600_000).toString('base64')]) {
         const stream = (answer: Responder, context: RequestContext) => {
-          const made = answer.stream(context, async (add) => {
+          const made = answer.stream(context, async ({ add }) => {
             await add(before)
             throw new Error('half way')
           })

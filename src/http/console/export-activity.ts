@@ -19,7 +19,7 @@ export async function exportActivity(
   ]
   await respond.stream(
     context,
-    async (add) => {
+    async ({ add }) => {
       if (format === 'csv') {
         await add(csvHeader)
         for await (const entries of pages) await add(entries.map(toCsvLine).join(''))

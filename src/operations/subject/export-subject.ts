@@ -1,38 +1,65 @@
 import type { ActivityStore, Origin } from '../../domain/activity.ts'
 import { notFound } from '../../domain/errors.ts'
+import type { FairQueue } from '../../domain/fair-queue.ts'
 import type { Clock } from '../../domain/instant.ts'
 import type { Randomness } from '../../domain/randomness.ts'
+import type { SubjectStore } from '../../domain/subject.ts'
 import type { SubjectCounts } from '../../domain/subject-counts.ts'
 import type { ExportStore, TakePart } from '../../domain/subject-export.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { withoutSubject } from '../../domain/without-subject.ts'
 import { activityNote } from '../activity/activity-note.ts'
+import { readSubject } from './read-subject.ts'
+
+interface ExportDeps {
+  subjects: SubjectStore
+  exports: ExportStore
+  activity: ActivityStore
+  jobs: FairQueue
+  clock: Clock
+  randomness: Randomness
+}
+
+/** Who takes an export, part by part. Aborting the signal ends an export that waits for others. */
+interface Taker {
+  take: TakePart
+  signal?: AbortSignal
+}
 
 /**
- * Hands over all that is stored about a subject, of one moment, part by part, which is noted in the activity before anything is handed
- * over. `not_found` when it is not there for the organisation. Whatever it throws later, the export is not complete.
+ * Hands over everything that is stored about a subject, from one snapshot, part by part. It is noted in the activity before anything is
+ * handed over. `not_found` when the subject is not there for the organisation. Whatever it throws later, the export is not complete.
  */
 export async function exportSubject(
-  deps: { exports: ExportStore; activity: ActivityStore; clock: Clock; randomness: Randomness },
+  deps: ExportDeps,
   tracker: TrackerView,
   subjectId: string,
   origin: Origin,
-  take: TakePart,
+  { take, signal }: Taker,
 ): Promise<void> {
   const requestId = origin.requestId && withoutSubject(origin.requestId, subjectId)
   const { organisationId, trackerId } = tracker
   const what = { organisationId, kind: 'subject.exported', target: trackerId } as const
-  let promised: SubjectCounts | null = null
-  const handedOver: SubjectCounts = { sessions: 0, events: 0 }
-  const isThere = await deps.exports.subject(tracker, subjectId, async (part) => {
-    if (part.kind === 'record') {
-      promised = part.record.counts
+  // Whoever is told that nobody is there need not wait for that.
+  await readSubject(deps, tracker, subjectId)
+  await deps.jobs.run(
+    organisationId,
+    async (giveWay) => {
+      // Before the snapshot: a write may have to wait, and no snapshot lasts that long.
       await deps.activity.add(activityNote(deps, { ...origin, requestId }, what))
-    } else handedOver[part.kind] += part.rows.length
-    await take(part)
-  })
-  if (!isThere) throw notFound('This data subject')
-  requireWhole(promised, handedOver)
+      let promised: SubjectCounts | null = null
+      const handedOver: SubjectCounts = { sessions: 0, events: 0 }
+      const count: TakePart = (part) => {
+        if (part.kind === 'record') promised = part.record.counts
+        else handedOver[part.kind] += part.rows.length
+        return take(part)
+      }
+      const isThere = await deps.exports.subject(tracker, subjectId, count, giveWay)
+      if (!isThere) throw notFound('This data subject')
+      requireWhole(promised, handedOver)
+    },
+    signal,
+  )
 }
 
 /** A store that shows another moment half way must not pass for one that shows all. */

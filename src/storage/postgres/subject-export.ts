@@ -1,22 +1,38 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ExportStore, TakePart } from '../../domain/subject-export.ts'
+import type { ExportStore } from '../../domain/subject-export.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { eventColumns, toExportedEvent } from '../rows/event.ts'
-import type { Values } from '../rows/row.ts'
+import { asInteger, asText, type Values } from '../rows/row.ts'
 import { sessionColumns, toExportedSession } from '../rows/session.ts'
 import { toRecord, toSummary } from '../rows/subject.ts'
+import {
+  beforeAll,
+  type ExportSnapshot,
+  exportInSnapshots,
+  maxSnapshotMs,
+  type Position,
+} from '../subject-export.ts'
 import type { Connections, ReadValues } from './connections.ts'
 import { subjectKeyText } from './key-text.ts'
 import { heldBefore, withinPage } from './present-subject.ts'
-import { type Statement, statement } from './statement.ts'
+import { statement } from './statement.ts'
 import { readOne } from './subject-as-seen.ts'
 
 /** How many rows a statement finds at most. It also ends at about a mebibyte of what was collected. */
 const rowsAtOnce = 300
 /** How many of them are handed over between two turns of the event loop. */
 const rowsPerTurn = 20
-const beforeAll = Number.MIN_SAFE_INTEGER
 
+const readStamp = statement(
+  `SELECT first_seen_at, last_seen_at, oldest_at, session_count, event_count FROM subjects WHERE subject_key = $1`,
+)
+const readLastEvent = statement(
+  `SELECT occurred_at, event_id FROM events WHERE subject_key = $1
+   ORDER BY occurred_at DESC, event_id DESC LIMIT 1`,
+)
+const findEvent = statement(
+  'SELECT 1 FROM events WHERE subject_key = $1 AND occurred_at = $2 AND event_id = $3',
+)
 const listSessions = statement(
   `SELECT ${sessionColumns} FROM (
      SELECT session_id, started_at, ended_at, attributes, ${heldBefore('attributes', 'started_at, session_id')},
@@ -29,55 +45,91 @@ const listSessions = statement(
 const listEvents = statement(
   `SELECT ${eventColumns} FROM (
      SELECT ${eventColumns}, ${heldBefore('properties', 'occurred_at, event_id')} FROM events
-     WHERE subject_key = $1 AND occurred_at >= $2 AND (occurred_at, event_id) > ($3, $4)
-     ORDER BY occurred_at, event_id LIMIT $5) e WHERE ${withinPage}`,
+     WHERE subject_key = $1 AND (occurred_at, event_id) > ($2, $3) AND (occurred_at, event_id) <= ($4, $5)
+     ORDER BY occurred_at, event_id LIMIT $6) e WHERE ${withinPage}`,
 )
 
 /** Exports within transactions that see one moment, on connections of their own kind. */
 export function exportStore(connections: Connections): ExportStore {
   return {
-    subject: (view, subjectId, take) =>
-      connections.atOneMoment((read) => handOver(read, view, subjectId, take)),
+    subject: (view, subjectId, take, giveWay) =>
+      exportInSnapshots(
+        (read) => connections.atOneMoment((readValues) => read(snapshotOf(readValues, view, subjectId))),
+        take,
+        giveWay,
+      ),
   }
 }
 
-async function handOver(
+function snapshotOf(
   read: ReadValues,
   { trackerId, organisationId, since }: TrackerView,
   subjectId: string,
-  take: TakePart,
-): Promise<boolean> {
+): ExportSnapshot {
+  const endsAt = performance.now() + maxSnapshotMs
+  const isOpen = () => performance.now() < endsAt
   const key = subjectKeyText(trackerId, subjectId)
-  const [found] = await read(readOne, [since, key, organisationId])
-  if (!found) return false
-  await take({ kind: 'record', record: toRecord(toSummary(found), found[5], found[6]) })
-  const pagesOf = <Item>(
-    list: Statement,
-    toItem: (row: Values) => Item,
-    positionOf: (item: Item) => Position,
-  ) => pages((after) => read(list, [key, since, ...after, rowsAtOnce]), toItem, positionOf)
-  const sessions = pagesOf(listSessions, toExportedSession, ({ startedAt, sessionId }) => [
-    startedAt,
-    sessionId,
-  ])
-  for await (const rows of sessions) await take({ kind: 'sessions', rows })
-  const events = pagesOf(listEvents, toExportedEvent, ({ occurredAt, eventId }) => [occurredAt, eventId])
-  for await (const rows of events) await take({ kind: 'events', rows })
-  return true
+  async function stamp(): Promise<string | null> {
+    const [row] = await read(readStamp, [key])
+    return row ? JSON.stringify(row) : null
+  }
+  return {
+    isOpen,
+    stamp,
+    async start() {
+      const [found] = await read(readOne, [since, key, organisationId])
+      const stamped = await stamp()
+      const [last] = await read(readLastEvent, [key])
+      if (!found || stamped === null) return null
+      const record = toRecord(toSummary(found), found[5], found[6])
+      return { record, stamp: stamped, lastEvent: last ? toPosition(last) : null }
+    },
+    async hasEvent(position) {
+      return (await read(findEvent, [key, ...position])).length === 1
+    },
+    sessions: (after) =>
+      slices({
+        read: (behind) => read(listSessions, [key, since, ...behind, rowsAtOnce]),
+        toItem: toExportedSession,
+        positionOf: ({ startedAt, sessionId }) => [startedAt, sessionId],
+        after,
+        isOpen,
+      }),
+    events: (after, last) =>
+      slices({
+        read: (behind) => read(listEvents, [key, ...behind, ...last, rowsAtOnce]),
+        toItem: toExportedEvent,
+        positionOf: ({ occurredAt, eventId }) => [occurredAt, eventId],
+        after: after === beforeAll ? [since, ''] : after,
+        isOpen,
+      }),
+  }
 }
 
-type Position = [at: number, id: string]
+function toPosition([at, id]: Values): Position {
+  return [asInteger(at, 'occurred_at'), asText(id, 'event_id')]
+}
+
+interface Listing<Item> {
+  read(after: Position): Promise<Values[]>
+  toItem(row: Values): Item
+  positionOf(item: Item): Position
+  after: Position
+  isOpen(): boolean
+}
 
 /**
- * Hands over a page in slices: between two of them, others come first. The next page is asked for with the last slice, so that neither
+ * Hands over pages in slices: between two of them, others come first. The next page is asked for with the last slice, so that neither
  * side waits for the other, and yet the database and this process are hardly ever busy for one export both.
  */
-async function* pages<Item>(
-  read: (after: Position) => Promise<Values[]>,
-  toItem: (row: Values) => Item,
-  positionOf: (item: Item) => Position,
-): AsyncGenerator<Item[]> {
-  let asked = read([beforeAll, ''])
+async function* slices<Item>({
+  read,
+  toItem,
+  positionOf,
+  after,
+  isOpen,
+}: Listing<Item>): AsyncGenerator<Item[]> {
+  let asked = read(after)
   for (;;) {
     const rows = await asked
     const last = rows.at(-1)
@@ -90,6 +142,7 @@ async function* pages<Item>(
       }
       await nextTurn()
       yield rows.slice(from, from + rowsPerTurn).map(toItem)
+      if (!isOpen()) return
     }
   }
 }

@@ -19,7 +19,10 @@ export function messageHandler(
 ): (messages: readonly Message[]) => void {
   const db = openWriter(path)
   const run = commands(db)
-  const log = new LogTruncation(db, { onHeld: (logHeldMs) => post({ logHeldMs }) })
+  const log = new LogTruncation(db, {
+    onHeld: (logHeldMs) => post({ logHeldMs }),
+    onWanted: (isLogWanted) => post({ isLogWanted }),
+  })
 
   /**
    * Erasures that waited together share a transaction and the emptying of the log, which cost far more than a small one itself. The log

@@ -13,6 +13,7 @@ import { dailyTotalStore } from './daily-total.ts'
 import { deletionStore } from './deletion.ts'
 import { erasureBatchStore } from './erasure-batch.ts'
 import { eventStore } from './event.ts'
+import { ExportSnapshots } from './export-snapshots.ts'
 import { derivationStore } from './identifier-derivation.ts'
 import { ingestStore } from './ingest.ts'
 import { ledgerStore } from './ledger.ts'
@@ -58,7 +59,10 @@ export async function openSqliteStore(
     throw error
   }
   const reader = openReader(path)
-  const writer = new Writer(path, writesHere ? writeHere : writeInThread)
+  const snapshots = new ExportSnapshots()
+  const writer = new Writer(path, writesHere ? writeHere : writeInThread, (isWanted) =>
+    snapshots.noteLogWanted(isWanted),
+  )
   const connections: Connections<Commands> = { path, reader, writer }
   const anything = reader.prepare('SELECT 1 FROM organisations LIMIT 1')
   return {
@@ -67,7 +71,7 @@ export async function openSqliteStore(
     apiKeys: apiKeyStore(connections),
     subjects: subjectStore(connections),
     search: searchStore(connections),
-    exports: exportStore(connections),
+    exports: exportStore(connections, snapshots),
     sessions: sessionStore(connections),
     events: eventStore(connections),
     ingest: ingestStore(connections),

@@ -20,6 +20,8 @@ export function truncateLog(db: DatabaseSync): boolean {
 interface TruncationOptions {
   /** Told how long others have held the log once that is longer than can be waited for, and `null` when it is empty again. */
   onHeld(heldMs: number | null): void
+  /** Told when somebody reads in a log that is to be emptied, and when it is empty. */
+  onWanted?(isWanted: boolean): void
   timeoutMs?: number
 }
 
@@ -71,6 +73,7 @@ export class LogTruncation {
   }
 
   #tryAgain(now: number): void {
+    if (this.#heldSince === null) this.#options.onWanted?.(true)
     this.#heldSince ??= now
     const heldMs = now - this.#heldSince
     const isTooLong = heldMs >= (this.#options.timeoutMs ?? timeoutMs)
@@ -82,7 +85,10 @@ export class LogTruncation {
 
   /** Nobody has to wait any longer. */
   #note(heldMs: number | null): void {
-    if (heldMs === null) this.#heldSince = null
+    if (heldMs === null && this.#heldSince !== null) {
+      this.#heldSince = null
+      this.#options.onWanted?.(false)
+    }
     if (this.#isToldHeld !== (heldMs !== null)) this.#options.onHeld(heldMs)
     this.#isToldHeld = heldMs !== null
     this.#answer()

@@ -26,5 +26,7 @@ export interface Reply {
 export type Report =
   /** How long others have held the log, longer than it waits for them; `null` when they let go. */
   | { logHeldMs: number | null }
+  /** The log is to be emptied, and somebody reads in it; or that is over. */
+  | { isLogWanted: boolean }
   /** The disk is full, broken or may not be written to. */
   | { hasDiskFailed: true }

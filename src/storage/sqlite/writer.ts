@@ -27,6 +27,7 @@ export const mostWaiting = 1_000
 export class Writer implements CommandRunner<Commands> {
   readonly #path: string
   readonly #start: StartAnswering
+  readonly #onLogWanted: (isWanted: boolean) => void
   readonly #waiting = new Map<number, Waiting>()
   readonly #calls: Call[] = []
   #answering: Answering | null = null
@@ -37,9 +38,11 @@ export class Writer implements CommandRunner<Commands> {
   #hasDiskFailed = false
   #trial: Promise<void> | null = null
 
-  constructor(path: string, start: StartAnswering) {
+  /** `onLogWanted` is told when those who read in the log should let go of it, and when they need not any more. */
+  constructor(path: string, start: StartAnswering, onLogWanted: (isWanted: boolean) => void = () => {}) {
     this.#path = path
     this.#start = start
+    this.#onLogWanted = onLogWanted
   }
 
   /** What is asked for at one moment goes to the thread as one message, which costs both sides little more than each of them would. */
@@ -121,6 +124,7 @@ export class Writer implements CommandRunner<Commands> {
       end: (cause) => {
         this.#answering = null
         this.#logHeldSince = null
+        this.#onLogWanted(false)
         for (const waiting of this.#waiting.values()) waiting.reject(cause)
         this.#waiting.clear()
         this.#onEnd()
@@ -146,6 +150,7 @@ export class Writer implements CommandRunner<Commands> {
 
   #note(report: Report): void {
     if ('hasDiskFailed' in report) this.#hasDiskFailed = true
+    else if ('isLogWanted' in report) this.#onLogWanted(report.isLogWanted)
     else this.#logHeldSince = report.logHeldMs === null ? null : performance.now() - report.logHeldMs
   }
 }

@@ -6,7 +6,6 @@ import { eraseSubject } from '../../../src/operations/subject/erase-subject.ts'
 import { exportSubject } from '../../../src/operations/subject/export-subject.ts'
 import { eventRow } from '../../support/rows.ts'
 import { testKeys } from '../../support/test-keyring.ts'
-import { until } from '../../support/until.ts'
 import { addTracker, failure, openDeps } from '../fixture.ts'
 
 const { deps, fresh } = openDeps()
@@ -24,8 +23,10 @@ async function addSubject(events: number) {
 /** What is handed over, as how many rows each part has. */
 async function gather(tracker: TrackerView, subjectId: string): Promise<string[]> {
   const parts: string[] = []
-  await exportSubject(deps(), tracker, subjectId, commandLine, async (part) => {
-    parts.push(part.kind === 'record' ? 'record' : `${part.rows.length} ${part.kind}`)
+  await exportSubject(deps(), tracker, subjectId, commandLine, {
+    async take(part) {
+      parts.push(part.kind === 'record' ? 'record' : `${part.rows.length} ${part.kind}`)
+    },
   })
   return parts
 }
@@ -57,19 +58,14 @@ describe('the export of a subject', () => {
     assert.equal(await exportsNoted(tracker), before)
   })
 
-  it('is complete though the subject is erased meanwhile', async () => {
+  it('fails when the subject is erased meanwhile, and keeps nobody from erasing it', async () => {
     const tracker = await addSubject(450)
-    let events = 0
-    let erasing: Promise<unknown> | null = null
-    await exportSubject(deps(), tracker, 'anna', commandLine, async (part) => {
-      if (part.kind === 'events') events += part.rows.length
-      if (part.kind !== 'sessions') return
-      // Its answer waits a while for whoever still reads.
-      erasing = eraseSubject(deps(), tracker, 'anna')
-      await until(async () => (await deps().subjects.read(tracker, 'anna')) === null)
+    const broken = exportSubject(deps(), tracker, 'anna', commandLine, {
+      async take({ kind }) {
+        if (kind === 'sessions') await eraseSubject(deps(), tracker, 'anna')
+      },
     })
-    await erasing
-    assert.equal(events, 450)
+    await assert.rejects(broken, /has changed while it was exported/)
     await failure('not_found', gather(tracker, 'anna'))
   })
 
@@ -77,16 +73,16 @@ describe('the export of a subject', () => {
     const tracker = await addSubject(3)
     const { exports } = deps()
     const forgetful: typeof exports = {
-      subject: (view, id, take) =>
-        exports.subject(view, id, async (part) => (part.kind === 'events' ? undefined : take(part))),
+      subject: (view, id, take, giveWay) =>
+        exports.subject(
+          ...([view, id] as const),
+          async (part) => (part.kind === 'events' ? undefined : take(part)),
+          giveWay,
+        ),
     }
-    const broken = exportSubject(
-      { ...deps(), exports: forgetful },
-      tracker,
-      'anna',
-      commandLine,
-      async () => {},
-    )
+    const broken = exportSubject({ ...deps(), exports: forgetful }, tracker, 'anna', commandLine, {
+      take: async () => {},
+    })
     await assert.rejects(broken, /other than its record says/)
   })
 })

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Attributes, SubjectRecord } from '../../../src/domain/subject.ts'
 import type { ExportedEvent, ExportedSession, ExportPart } from '../../../src/domain/subject-export.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
+import { maxSnapshotMs } from '../../../src/storage/subject-export.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
-import { until } from '../../support/until.ts'
 import type { Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -24,12 +25,13 @@ export function subjectExportContract(fixture: Fixture): void {
     onPart: (part: ExportPart) => Promise<unknown> = async () => {},
   ): Promise<Export | null> {
     const all: Export = { record: null, sessions: [], events: [] }
-    const isThere = await fixture.store.exports.subject(view, subjectId, async (part) => {
+    const take = async (part: ExportPart) => {
       await onPart(part)
       if (part.kind === 'record') all.record = part.record
       else if (part.kind === 'sessions') all.sessions.push(...part.rows)
       else all.events.push(...part.rows)
-    })
+    }
+    const isThere = await fixture.store.exports.subject(view, subjectId, take, async () => {})
     return isThere ? all : null
   }
 
@@ -66,28 +68,60 @@ export function subjectExportContract(fixture: Fixture): void {
       )
     })
 
-    it('is of one moment, whatever is stored or erased meanwhile', async () => {
+    it('is from one snapshot, though it does not keep that while its parts are taken slowly', async () => {
       const tracker = await addMany(1_300)
       const { trackerId } = tracker
       const before = await fixture.store.subjects.read(tracker, subjectId)
-      let parts = 0
-      let erasure: Promise<unknown> | undefined
-      const found = await exportOf(tracker, async () => {
-        parts += 1
-        if (parts === 1) {
-          const late = eventRow({ trackerId, subjectId, eventId: 'late', occurredAt: start + 1_000 })
-          await fixture.store.ingest.ingest([late], testKeys)
-        }
-        if (parts < 3) return
-        // Its answer may wait until nobody reads what it has erased any more.
-        erasure ??= eraseIn(fixture.store, tracker, subjectId)
-        await until(async () => (await fixture.store.subjects.read(tracker, subjectId)) === null)
+      let eventParts = 0
+      const found = await exportOf(tracker, async ({ kind }) => {
+        if (kind !== 'events' || ++eventParts > 1) return
+        await delay(maxSnapshotMs + 1)
+        const [earlier, later] = [start - 1, start + 9_999]
+        const added = [earlier, later].map((occurredAt) =>
+          eventRow({ trackerId, subjectId, sessionId: 's1', eventId: `at ${occurredAt}`, occurredAt }),
+        )
+        await fixture.store.ingest.ingest(added, testKeys)
       })
-      await erasure
-      assert.ok(parts > 3, `${parts} parts`)
+      assert.ok(eventParts > 2, `${eventParts} parts`)
       assert.deepEqual(found?.record, before)
-      assert.equal(found?.events.length, 1_300)
-      assert.equal(await exportOf(tracker), null)
+      assert.deepEqual(
+        found?.events.map(({ eventId }) => eventId),
+        Array.from({ length: 1_300 }, (_, i) => `e${i}`),
+      )
+    })
+
+    it('rejects when the subject is erased before all of it was read', async () => {
+      for (const when of ['record', 'sessions', 'events']) {
+        const tracker = await addMany(1_300)
+        let hasErased = false
+        const broken = exportOf(tracker, async ({ kind }) => {
+          if (kind !== when || hasErased) return
+          hasErased = true
+          await eraseIn(fixture.store, tracker, subjectId)
+          await delay(maxSnapshotMs + 1)
+        })
+        await assert.rejects(broken, /has changed while it was exported/, when)
+        assert.equal(await exportOf(tracker), null)
+      }
+    })
+
+    it('rejects when the subject changes before all its sessions were read', async () => {
+      const tracker = await fixture.createTracker()
+      const { trackerId } = tracker
+      const sessionOf = (i: number) =>
+        sessionRow({ trackerId, subjectId, sessionId: `s${i}`, startedAt: start + i })
+      await fixture.store.ingest.ingest(
+        Array.from({ length: 700 }, (_, i) => sessionOf(i)),
+        testKeys,
+      )
+      let parts = 0
+      const broken = exportOf(tracker, async ({ kind }) => {
+        if (kind !== 'sessions' || ++parts > 1) return
+        await fixture.store.ingest.ingest([sessionOf(700)], testKeys)
+        await delay(maxSnapshotMs + 1)
+      })
+      await assert.rejects(broken, /has changed while it was exported/)
+      assert.equal((await exportOf(tracker))?.sessions.length, 701)
     })
 
     it('has nothing that has aged out', async () => {

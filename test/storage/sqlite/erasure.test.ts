@@ -6,6 +6,7 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { Store } from '../../../src/domain/store.ts'
+import type { ExportPart } from '../../../src/domain/subject-export.ts'
 import { subjectKey } from '../../../src/domain/subject-key.ts'
 import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
@@ -91,6 +92,45 @@ describe('the write-ahead log', () => {
     assert.deepEqual(await erasure, { sessions: 100, events: 100 })
     assert.equal(logSize(path), 0)
   })
+
+  for (const who of ['this process', 'another process']) {
+    it(`is emptied for ${who} while exports are in the middle, which go on where they were`, async (t) => {
+      const { store, path } = await openShop(t)
+      const others = who === 'this process' ? store : await openSqliteStore(path)
+      if (others !== store) t.after(() => others.close())
+      const names = Array.from({ length: 6 }, (_, i) => `visitor-${i}`)
+      await ingest(
+        store,
+        [...names, 'anna'].flatMap((name) => eventsOf(name, 300)),
+        1_000,
+      )
+      const { promise: goOn, resolve: letGoOn } = Promise.withResolvers<void>()
+      const begun = new Set<string>()
+      const exports = names.map(async (name) => {
+        const eventIds: string[] = []
+        const take = async (part: ExportPart) => {
+          if (part.kind !== 'events') return
+          eventIds.push(...part.rows.map(({ eventId }) => eventId))
+          begun.add(name)
+          await goOn
+        }
+        assert.equal(await store.exports.subject(tracker, name, take, async () => {}), true)
+        return eventIds
+      })
+      while (begun.size < names.length) await nextTurn()
+      for (const name of ['anna', 'visitor-5']) {
+        await eraseIn(others, tracker, name)
+        assert.equal(logSize(path), 0)
+      }
+      letGoOn()
+      const outcomes = await Promise.allSettled(exports)
+      const all = eventsOf('anna', 300).map((row) => (row.type === 'event' ? row.eventId : ''))
+      for (const outcome of outcomes.slice(0, 5)) {
+        assert.deepEqual(outcome, { status: 'fulfilled', value: all })
+      }
+      assert.equal(outcomes[5]?.status, 'rejected', 'of the one that was erased nothing more is read')
+    })
+  }
 
   it('is emptied while another process writes, and puts the log back into the file itself', async (t) => {
     const { store, path } = await openShop(t)

@@ -31,10 +31,10 @@ export const exportSubjectRoute = defineRoute({
     const view = trackerView(call, trackerId)
     // Nobody is handed anything.
     if (context.request.method === 'HEAD') await readSubject(services, view, subjectId)
-    await http.respond.stream(context, async (add, meta) => {
-      const writer = exportWriter(trackerId, add, '{"data":')
-      await exportSubject(services, view, subjectId, originOf(context), writer.take)
-      await writer.end(`,"meta":${JSON.stringify(meta())}}`)
+    await http.respond.stream(context, async ({ add, meta, signal }) => {
+      const { take, end } = exportWriter(trackerId, add, '{"data":')
+      await exportSubject(services, view, subjectId, originOf(context), { take, signal })
+      await end(`,"meta":${JSON.stringify(meta())}}`)
     })
     return undefined
   },

@@ -71,7 +71,7 @@ export const batchRoutes = [
       const headers = ['Content-Disposition', `attachment; filename="${name}"`]
       await http.respond.stream(
         context,
-        async (add) => {
+        async ({ add }) => {
           await add(`{"batch":${JSON.stringify(presentBatch(batch))},"items":[`)
           let separator = '\n'
           for await (const items of reportBatch(services, batch)) {

@@ -129,10 +129,10 @@ export const subjectRoutes = [
       const headers = ['Content-Disposition', `attachment; filename="${name}"`]
       await http.respond.stream(
         context,
-        async (add) => {
-          const writer = exportWriter(trackerId, add)
-          await exportSubject(services, view, subjectId, originOf(context), writer.take)
-          await writer.end('\n')
+        async ({ add, signal }) => {
+          const { take, end } = exportWriter(trackerId, add)
+          await exportSubject(services, view, subjectId, originOf(context), { take, signal })
+          await end('\n')
         },
         headers,
       )
