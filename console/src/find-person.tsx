@@ -1,10 +1,10 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { find, foundSubjects, subjectAddress } from './find.ts'
+import { find, foundSubjects, nobody, subjectAddress } from './find.ts'
 import { FoundOptions } from './found-options.tsx'
 import { Icon } from './parts/icon.tsx'
 import { useFetched } from './resource.ts'
 import { navigate } from './router.tsx'
-import { seek } from './sought.ts'
+import { onSought, seek } from './sought.ts'
 
 const pauseMs = 120
 const foundPerTracker = 5
@@ -24,9 +24,11 @@ export function FindPerson() {
   const found = useFetched(isOpen && sought !== '' ? `find ${sought}` : null, () =>
     find(sought, foundPerTracker),
   )
-  const groups = isOpen && text.trim() !== '' && sought !== '' ? (found.data ?? []) : []
+  const { groups, people } = isOpen && text.trim() !== '' && sought !== '' ? (found.data ?? nobody) : nobody
   const options = foundSubjects(groups)
   useShortcuts(field)
+  // Who was erased is not to be seen here any longer.
+  useLayoutEffect(() => onSought((text) => text === '' && setText('')), [])
   // What is drawn takes keys from then on, so all that listens to them is there by then.
   useLayoutEffect(() => setMarked(-1), [sought])
   useLayoutEffect(() => {
@@ -111,7 +113,11 @@ export function FindPerson() {
           <Icon name="search" />
         </button>
       </form>
-      <FoundOptions {...{ listId, isShown, groups, marked, found }} onOpen={open} onShowAll={showAll} />
+      <FoundOptions
+        {...{ listId, isShown, groups, people, marked, found }}
+        onOpen={open}
+        onShowAll={showAll}
+      />
     </search>
   )
 }

@@ -1,25 +1,27 @@
 import { useEffect } from 'preact/hooks'
-import { subjectAddress } from './find.ts'
+import { hiddenCount, subjectAddress } from './find.ts'
 import { Icon } from './parts/icon.tsx'
 import { Id } from './parts/id.tsx'
 import { Ago, counted } from './parts/when.tsx'
 import type { Resource } from './resource.ts'
-import type { FoundGroup } from './types.ts'
+import type { FoundGroup, FoundGroups, FoundPerson } from './types.ts'
 
 interface FoundOptionsProps {
   listId: string
   isShown: boolean
   groups: FoundGroup[]
+  people: FoundPerson[]
   /** Which of all options the keyboard has come to. */
   marked: number
-  found: Resource<FoundGroup[]>
+  found: Resource<FoundGroups>
   onOpen(to: string): void
   onShowAll(): void
 }
 
 /** What the search box found so far, by tracker. Always there, so that what comes in is read out. */
 export function FoundOptions(props: FoundOptionsProps) {
-  const { listId, isShown, groups, marked, found, onOpen, onShowAll } = props
+  const { listId, isShown, groups, people, marked, found, onOpen, onShowAll } = props
+  const hidden = hiddenCount(people)
   useEffect(() => {
     document.getElementById(`${listId}-${marked}`)?.scrollIntoView({ block: 'nearest' })
   }, [marked])
@@ -60,7 +62,10 @@ export function FoundOptions(props: FoundOptionsProps) {
       </div>
       <p role="status" class="found-note">
         {found.error ? found.error.message : found.isLoading && groups.length === 0 ? 'Looking…' : ''}
-        {isNobody && 'Nobody found. Try an e-mail address, userId=42, or the beginning of an id.'}
+        {isNobody &&
+          (hidden > 0
+            ? `Your plan hides ${counted(hidden, 'data subject')} of this person. Press Enter for more.`
+            : 'Nobody found. Try an e-mail address, userId=42, or the beginning of an id.')}
       </p>
       {groups.length > 0 && (
         <button type="button" class="found-all" tabIndex={-1} onClick={onShowAll}>

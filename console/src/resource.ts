@@ -53,7 +53,8 @@ export function useFetched<Data>(
     queryKey: [what],
     queryFn: ({ signal }) => fetchIt(what ?? '', signal),
     enabled: what !== null,
-    placeholderData: keepPreviousData,
+    // Where nothing is wanted any more, nothing stays.
+    ...(what !== null && { placeholderData: keepPreviousData }),
     refetchInterval: ({ state }) => againAfterMs(state.data),
   })
   const failure = toFailure(error)

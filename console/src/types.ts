@@ -140,8 +140,25 @@ export interface FoundGroup {
   hasMore: boolean
 }
 
+/** Something a data subject is known by outside of its tracker. */
+export interface Identifier {
+  /** What kind it is, such as `email`. */
+  name: string
+  value: string
+}
+
+export interface FoundPerson {
+  identifier: Identifier | null
+  subjects: FoundSubject[]
+  hidden: {
+    trackerId: string
+    subjectId: string
+  }[]
+}
+
 export interface FoundGroups {
   groups: FoundGroup[]
+  people: FoundPerson[]
 }
 
 /** A data subject as lists show it. */
@@ -158,13 +175,6 @@ export interface SubjectList {
   subjects: SubjectSummary[]
   /** Hand it back as `cursor` for the next page; `null` on the last one. */
   nextCursor: string | null
-}
-
-/** Something a data subject is known by outside of its tracker. */
-export interface Identifier {
-  /** What kind it is, such as `email`. */
-  name: string
-  value: string
 }
 
 /** What is stored about one data subject. */

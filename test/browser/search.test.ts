@@ -17,7 +17,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     ...visit('phone', { identifiers: { email } }),
     ...visit('reader', { trackerId: 'weblog', identifiers: { email: 'Ada@Example.com' } }),
     ...visit('phone', { trackerId: 'weblog' }),
-    ...visit('other', { identifiers: { email: 'ben@example.com' } }),
+    ...visit('other', { identifiers: { email: 'ben@example.com', device: 'laptop' } }),
     ...visit('a@b=c', {}),
     ...Array.from({ length: 210 }, (_, i) =>
       visit(`crowd-${i}`, { identifiers: { userId: 'crowd' } }),
@@ -36,7 +36,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     await page.getByRole('heading', { name: text.trim(), level: 1, exact: true }).waitFor()
     await settled(page)
     const found: Record<string, string[]> = {}
-    for (const section of await page.locator('section.found').all()) {
+    for (const section of await page.locator('div.found').all()) {
       const tracker = await section.getByRole('heading').innerText()
       found[tracker] = (await section.getByRole('rowheader').allInnerTexts()).sort()
     }
@@ -66,6 +66,49 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     assert.deepEqual(await find('lap'), { shop: ['laptop'] }, 'its beginning will do')
     assert.deepEqual(await find('a@b=c'), { shop: ['a@b=c'] }, 'an id may look like an address')
     assert.equal((await find('userId=crowd')).shop?.length, 210)
+    await goTo(page, '/keys')
+  })
+
+  test('offers to erase a person, and nobody whose id only begins with what was looked for', async () => {
+    const erase = page.getByRole('button', { name: /^Erase/ })
+    await find('crowd-2')
+    assert.deepEqual(await erase.allInnerTexts(), ['Erase'], 'the complete id')
+    await find('crowd-209')
+    await page.getByRole('heading', { name: 'IDs that begin with' }).waitFor({ state: 'detached' })
+    await find('crowd-1')
+    await page.getByRole('heading', { name: 'IDs that begin with' }).waitFor()
+    assert.deepEqual(await erase.allInnerTexts(), ['Erase'])
+    await find('crowd-')
+    assert.deepEqual(await erase.allInnerTexts(), [])
+    await assertAccessible(page, 'ids that begin alike')
+    await page.getByRole('button', { name: 'Make a batch of these 210 IDs' }).click()
+    await page.getByRole('heading', { name: 'New batch' }).waitFor()
+    assert.equal((await page.getByLabel('The list').inputValue()).split('\n').length, 210)
+  })
+
+  test('tells people apart whom the same text stands for, and makes a batch of very many', async () => {
+    await find('laptop')
+    assert.deepEqual(await page.getByRole('heading', { level: 2 }).allInnerTexts(), [
+      'Identifier device',
+      'Data subject ID',
+    ])
+    assert.equal(await page.getByRole('button', { name: 'Erase', exact: true }).count(), 2)
+    await assertAccessible(page, 'two people')
+    await find('crowd')
+    assert.equal(await page.getByRole('button', { name: /^Erase/ }).count(), 0)
+    await page.getByRole('button', { name: 'Make a batch of these 210 IDs' }).first().click()
+    assert.match(await page.getByLabel('The list').inputValue(), /^crowd-/)
+  })
+
+  test('says what the plan hides', async () => {
+    const { organisations } = shop.services
+    await organisations.setPlan(shop.organisationId, 'pro')
+    const startedAt = Date.now() - 300 * 86_400_000
+    await shop.ingest(visit('faded', { startedAt, identifiers: { email: 'faded@example.com' } }))
+    await organisations.setPlan(shop.organisationId, 'free')
+    assert.deepEqual(await find('faded@example.com'), {})
+    await page.getByText('Your plan hides 1 data subject of this person').waitFor()
+    await page.getByRole('button', { name: 'Erase', exact: true }).waitFor()
     await goTo(page, '/keys')
   })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { dataOf, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
+import { dataOf, isObject, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
 import { openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
 
@@ -9,9 +9,10 @@ await shop.createTracker(shop.organisationId, 'blog')
 const email = 'ada@example.com'
 await shop.ingest([
   ...visit('laptop', { identifiers: { email, userId: '42' } }),
+  ...visit('42-other'),
   ...visit('phone', { identifiers: { email } }),
   ...visit('reader', { trackerId: 'blog', identifiers: { email: 'Ada@Example.com' } }),
-  ...visit('phone-2', { trackerId: 'blog' }),
+  ...visit('phone-2', { trackerId: 'blog', identifiers: { order: 'order 7', phone: 'laptop' } }),
   ...visit('a@b=c'),
   ...Array.from({ length: 7 }, (_, i) => visit(`crowd-${i}`)).flat(),
 ])
@@ -42,6 +43,13 @@ describe('finding anyone', () => {
     assert.deepEqual(await find('userId=43'), {})
   })
 
+  test('goes by the name of an identifier in whatever case, and by every name without one', async () => {
+    assert.deepEqual(await find('userid=42'), { shop: ['laptop'] })
+    assert.deepEqual(await find('USERID=42'), { shop: ['laptop'] })
+    assert.deepEqual(await find('42'), { shop: ['laptop', '42-other'] })
+    assert.deepEqual(await find('order 7'), { blog: ['phone-2'] })
+  })
+
   test('goes by an id or its beginning', async () => {
     assert.deepEqual(await find('phone'), { shop: ['phone'], blog: ['phone-2'] })
     assert.deepEqual(await find('a@b=c'), { shop: ['a@b=c'] }, 'an id may look like an address')
@@ -57,5 +65,45 @@ describe('finding anyone', () => {
       assert.deepEqual(await find(text), {})
     const refused = await client.ask('/find', { method: 'POST', body: { text: '', limit: 0 } })
     assert.deepEqual(problemFields(refused), ['text', 'limit'])
+  })
+})
+
+describe('a person', () => {
+  /** Whom a text stands for: by which identifier, and the ids that were found by it. */
+  async function people(text: string): Promise<[by: string | null, ids: string[], hidden: string[]][]> {
+    const found = listIn(dataOf(await client.ask('/find', { method: 'POST', body: { text } })), 'people')
+    const refs = (list: unknown[]) =>
+      list.map((each) => `${textIn(each, 'trackerId')} ${textIn(each, 'subjectId')}`).sort()
+    return found.filter(isObject).map(({ identifier, ...person }) => {
+      const by = identifier === null ? null : `${textIn(identifier, 'name')}=${textIn(identifier, 'value')}`
+      return [by, refs(listIn(person, 'subjects')), refs(listIn(person, 'hidden'))]
+    })
+  }
+
+  test('is who is known by an identifier or has the complete id, and nobody whose id only begins so', async () => {
+    assert.deepEqual(await people('ada@example.com'), [
+      ['email=ada@example.com', ['blog reader', 'shop laptop', 'shop phone'], []],
+    ])
+    assert.deepEqual(await people('phone'), [[null, ['shop phone'], []]])
+    assert.deepEqual(await people('crowd'), [], 'seven strangers')
+    assert.deepEqual(await people('crowd-1'), [[null, ['shop crowd-1'], []]])
+  })
+
+  test('is told apart from others that the same text stands for', async () => {
+    assert.deepEqual(await people('laptop'), [
+      ['phone=laptop', ['blog phone-2'], []],
+      [null, ['shop laptop'], []],
+    ])
+  })
+
+  test('has hidden data subjects after a change to a shorter plan', async () => {
+    const { organisations } = shop.services
+    await organisations.setPlan(shop.organisationId, 'pro')
+    const startedAt = Date.now() - 300 * 86_400_000
+    await shop.ingest(visit('faded', { startedAt, identifiers: { email: 'faded@example.com' } }))
+    await organisations.setPlan(shop.organisationId, 'free')
+    assert.deepEqual(await find('faded@example.com'), {})
+    assert.deepEqual(await people('faded@example.com'), [['email=faded@example.com', [], ['shop faded']]])
+    assert.deepEqual(await people('faded'), [[null, [], ['shop faded']]])
   })
 })

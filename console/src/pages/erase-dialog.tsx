@@ -3,13 +3,16 @@ import { erase, erasuresLeft } from '../erased.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { tellFailure } from '../parts/toasts.tsx'
 import { counted, formatNumber, When } from '../parts/when.tsx'
-import { cache, useResource } from '../resource.ts'
+import { useResource } from '../resource.ts'
 import { navigate } from '../router.tsx'
 import { seek } from '../sought.ts'
 import type { FoundSubject, TrackerList } from '../types.ts'
 
+/** A data subject to erase, with what can be seen of it. */
+type Erasable = Pick<FoundSubject, 'trackerId' | 'subjectId' | 'counts'>
+
 interface EraseDialogProps {
-  subjects: readonly FoundSubject[]
+  subjects: readonly Erasable[]
   /** What must be typed, and what that is. */
   typing: { what: string; text: string }
   onClose(): void
@@ -34,7 +37,6 @@ export function EraseDialog({ subjects, typing, onClose }: EraseDialogProps) {
     }
     // The page of whoever was erased is not to be gone back to.
     seek('')
-    cache.removeQueries({ predicate: ({ queryKey }) => /^(find|search) /.test(String(queryKey[0])) })
     navigate(`/console/erasures/${indexes.join(',')}`, { replace: true })
   }
   return (
@@ -61,7 +63,7 @@ export function EraseDialog({ subjects, typing, onClose }: EraseDialogProps) {
 }
 
 /** What will be deleted, tracker by tracker. */
-function Going({ subjects }: { subjects: readonly FoundSubject[] }) {
+function Going({ subjects }: { subjects: readonly Erasable[] }) {
   const trackers = useResource<TrackerList>('/trackers')
   const byTracker = Object.groupBy(subjects, ({ trackerId }) => trackerId)
   const nameOf = (id: string) => trackers.data?.trackers.find((tracker) => tracker.id === id)?.name ?? id
@@ -102,7 +104,7 @@ function Going({ subjects }: { subjects: readonly FoundSubject[] }) {
   )
 }
 
-function sum(subjects: readonly FoundSubject[]): { sessions: number; events: number } {
+function sum(subjects: readonly Erasable[]): { sessions: number; events: number } {
   return subjects.reduce(
     ({ sessions, events }, { counts }) => ({
       sessions: sessions + counts.sessions,

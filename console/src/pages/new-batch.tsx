@@ -11,6 +11,7 @@ import { Loaded } from '../parts/states.tsx'
 import { counted, formatNumber } from '../parts/when.tsx'
 import { refresh, useResource } from '../resource.ts'
 import { navigate } from '../router.tsx'
+import { takeListed } from '../sought.ts'
 import type { Batch, BatchPlan, Tracker, TrackerList } from '../types.ts'
 import { columnsOf, suggestedColumn } from './list-columns.ts'
 
@@ -31,7 +32,7 @@ function bodyOf({ text, by, column, trackerIds }: Draft) {
 
 export function NewBatchPage() {
   const trackers = useResource<TrackerList>('/trackers')
-  const [draft, setDraft] = useState(nothing)
+  const [draft, setDraft] = useState<Draft>(() => ({ ...nothing, text: takeListed() }))
   const [plan, setPlan] = useState<BatchPlan | null>(null)
   const [isConfirming, setConfirming] = useState(false)
   const form = useForm()

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks'
-import { find, foundSubjects } from '../find.ts'
+import { find, foundSubjects, hiddenCount, nobody, subjectAddress } from '../find.ts'
 import { Button } from '../parts/button.tsx'
 import { Id } from '../parts/id.tsx'
 import { Page } from '../parts/page.tsx'
 import { Empty, Loaded } from '../parts/states.tsx'
 import { counted } from '../parts/when.tsx'
 import { useFetched } from '../resource.ts'
-import { Link } from '../router.tsx'
-import { useSought } from '../sought.ts'
-import type { FoundGroup } from '../types.ts'
+import { Link, navigate } from '../router.tsx'
+import { listForBatch, useSought } from '../sought.ts'
+import type { FoundGroup, FoundGroups, FoundPerson, FoundSubject } from '../types.ts'
 import { EraseDialog } from './erase-dialog.tsx'
 import { SubjectTable } from './subject-table.tsx'
 
@@ -20,23 +20,17 @@ const mostErased = 50
 /** Whom somebody looks for, in all trackers of the organisation. */
 export function SearchPage() {
   const text = useSought()
-  const [isErasing, setErasing] = useState(false)
+  const [erasing, setErasing] = useState<FoundPerson | null>(null)
   const found = useFetched(text === '' ? null : `search ${text}`, () => find(text, mostFound))
-  const subjects = foundSubjects(found.data ?? [])
-  const canErase = subjects.length > 0 && subjects.length <= mostErased && !found.isLoading
+  const { people } = found.data ?? nobody
+  const [person] = people.length === 1 && !found.isLoading ? people : []
   const title = text === '' ? 'Search' : text
   return (
     <Page
       title="Search"
       heading={<Id text={title} />}
       intro={<span role="status">{found.data && text !== '' ? summary(found.data) : ' '}</span>}
-      actions={
-        canErase && (
-          <Button kind="danger" icon="trash" onClick={() => setErasing(true)}>
-            {subjects.length === 1 ? 'Erase' : 'Erase everywhere'}
-          </Button>
-        )
-      }
+      actions={person && <EraseButton person={person} onErase={() => setErasing(person)} />}
     >
       {text === '' ? (
         <Empty icon="search" title="Whom are you looking for?">
@@ -44,43 +38,138 @@ export function SearchPage() {
         </Empty>
       ) : (
         <Loaded resource={found} lines={6}>
-          {(groups) =>
-            groups.length === 0 ? (
-              <Nobody text={text} />
-            ) : (
-              <>
-                {subjects.length > mostErased && (
-                  <p class="note">
-                    To erase more than {mostErased} at once, make <Link to="/console/batches">a batch</Link>.
-                  </p>
-                )}
-                <Groups of={groups} />
-              </>
-            )
-          }
+          {(all) => <Found {...{ text, all }} onErase={setErasing} />}
         </Loaded>
       )}
-      {isErasing && (
+      {erasing && (
         <EraseDialog
-          subjects={subjects}
+          subjects={[...erasing.subjects, ...erasing.hidden.map((each) => ({ ...each, counts: unseen }))]}
           typing={{ what: 'what you looked for', text }}
-          onClose={() => setErasing(false)}
+          onClose={() => setErasing(null)}
         />
       )}
     </Page>
   )
 }
 
-function Groups({ of }: { of: FoundGroup[] }) {
+const unseen = { sessions: 0, events: 0 }
+
+/** The people that a text stands for, and the data subjects whose ids only begin with it: these are strangers to each other. */
+function Found({
+  text,
+  all: { groups, people },
+  onErase,
+}: {
+  text: string
+  all: FoundGroups
+  onErase(person: FoundPerson): void
+}) {
+  if (groups.length === 0 && people.length === 0) return <Nobody text={text} />
+  const addressesOf = (subjects: readonly FoundSubject[]) => new Set(subjects.map(subjectAddress))
+  const known = addressesOf(people.flatMap(({ subjects }) => subjects))
+  const beginning = pick(groups, (each) => !known.has(subjectAddress(each)))
+  return (
+    <>
+      {people.map((person) => {
+        const own = addressesOf(person.subjects)
+        const isAlone = people.length === 1
+        return (
+          <section key={person.identifier?.name ?? ''} class="person" aria-label={byWhat(person)}>
+            {!isAlone && (
+              <header>
+                <h2>{byWhat(person)}</h2>
+                <EraseButton person={person} onErase={() => onErase(person)} />
+              </header>
+            )}
+            <Notes person={person} />
+            <Groups of={pick(groups, (each) => own.has(subjectAddress(each)))} isNested={!isAlone} />
+          </section>
+        )
+      })}
+      {beginning.length > 0 && (
+        <section class="person" aria-labelledby="beginning">
+          <header>
+            <h2 id="beginning">
+              IDs that begin with “<Id text={text} />”
+            </h2>
+            <BatchButton subjects={foundSubjects(beginning)} />
+          </header>
+          <p class="muted">These can be different people. To erase one of them, open it.</p>
+          <Groups of={beginning} isNested />
+        </section>
+      )}
+    </>
+  )
+}
+
+/** By what a person was found. */
+function byWhat({ identifier }: FoundPerson): string {
+  return identifier ? `Identifier ${identifier.name}` : 'Data subject ID'
+}
+
+/** What must be known before a person is erased. */
+function Notes({ person: { subjects, hidden } }: { person: FoundPerson }) {
+  return (
+    <>
+      {hidden.length > 0 && (
+        <p class="note">
+          Your plan hides {counted(hidden.length, 'data subject')} of this person{' '}
+          {hidden.length === 1 ? 'that is' : 'that are'} still stored. Erasing this person erases hidden data
+          too.
+        </p>
+      )}
+      {subjects.length + hidden.length > mostErased && (
+        <p class="note">
+          More than {mostErased} data subjects are erased as a batch.{' '}
+          <BatchButton subjects={[...subjects, ...hidden]} />
+        </p>
+      )}
+    </>
+  )
+}
+
+function EraseButton({ person, onErase }: { person: FoundPerson; onErase(): void }) {
+  const count = person.subjects.length + person.hidden.length
+  if (count > mostErased) return null
+  return (
+    <Button kind="danger" icon="trash" onClick={onErase}>
+      {count === 1 ? 'Erase' : 'Erase everywhere'}
+    </Button>
+  )
+}
+
+/** Leads to a new batch with the ids of those found in its list. */
+function BatchButton({ subjects }: { subjects: readonly Pick<FoundSubject, 'subjectId'>[] }) {
+  const ids = [...new Set(subjects.map(({ subjectId }) => subjectId))]
+  function makeBatch(): void {
+    listForBatch(ids)
+    navigate('/console/batches/new')
+  }
+  return (
+    <Button onClick={makeBatch}>
+      Make a batch of {ids.length === 1 ? 'this ID' : `these ${counted(ids.length, 'ID')}`}
+    </Button>
+  )
+}
+
+/** Those of the groups with somebody left in them. */
+function pick(groups: readonly FoundGroup[], isMeant: (subject: FoundSubject) => boolean): FoundGroup[] {
+  return groups
+    .map((group) => ({ ...group, subjects: group.subjects.filter(isMeant) }))
+    .filter(({ subjects }) => subjects.length > 0)
+}
+
+function Groups({ of, isNested }: { of: FoundGroup[]; isNested: boolean }) {
+  const Heading = isNested ? 'h3' : 'h2'
   return (
     <>
       {of.map(({ tracker, subjects }) => (
-        <section key={tracker.id} class="found" aria-labelledby={`found-${tracker.id}`}>
-          <h2 id={`found-${tracker.id}`}>
+        <div key={tracker.id} class="found">
+          <Heading>
             <Link to={`/console/trackers/${encodeURIComponent(tracker.id)}`}>{tracker.name}</Link>
-          </h2>
+          </Heading>
           <SubjectTable trackerId={tracker.id} subjects={subjects} />
-        </section>
+        </div>
       ))}
     </>
   )
@@ -91,18 +180,20 @@ function Nobody({ text }: { text: string }) {
     <Empty icon="person" title="Nobody found">
       <p>
         Nobody is known by “<Id text={text} />
-        ”, on any tracker. {howTo} Small and capital letters count, but not in an address.
+        ”, on any tracker. {howTo} Values are case-sensitive, except in an e-mail address.
       </p>
     </Empty>
   )
 }
 
 const howTo =
-  'Type an e-mail address, another identifier with its name, such as userId=42, or the id of a data subject or its beginning.'
+  'Type an e-mail address, another identifier such as 42 or userId=42, or the ID of a data subject or its beginning.'
 
-function summary(groups: readonly FoundGroup[]): string {
+function summary({ groups, people }: FoundGroups): string {
   const count = foundSubjects(groups).length
-  if (count === 0) return 'Nobody found'
+  const hidden = hiddenCount(people)
+  if (count === 0 && hidden === 0) return 'Nobody found'
   const more = groups.some(({ hasMore }) => hasMore) ? ', and more' : ''
-  return `${counted(count, 'data subject')} on ${counted(groups.length, 'tracker')}${more}`
+  const besides = hidden > 0 ? `, and ${counted(hidden, 'hidden data subject')}` : ''
+  return `${counted(count, 'data subject')} on ${counted(groups.length, 'tracker')}${more}${besides}`
 }

@@ -4,6 +4,7 @@ import {
   Counts,
   EventList,
   FoundSubject,
+  Identifier,
   SessionList,
   Subject,
   SubjectList,
@@ -166,7 +167,20 @@ const FoundGroup = object(
   { title: 'FoundGroup' },
 )
 
-export const FoundGroups = object({ groups: list(FoundGroup) }, { title: 'FoundGroups' })
+/** `identifier` is `null` for who was found by a complete id. */
+const FoundPerson = object(
+  {
+    identifier: orNull(Identifier),
+    subjects: list(FoundSubject),
+    hidden: list(object({ trackerId: text(), subjectId: text() })),
+  },
+  { title: 'FoundPerson' },
+)
+
+export const FoundGroups = object(
+  { groups: list(FoundGroup), people: list(FoundPerson) },
+  { title: 'FoundGroups' },
+)
 
 export const KeyDetail = object(
   {

@@ -4,9 +4,12 @@ import type { SubjectStore } from '../../domain/subject.ts'
 import { isIdentifierValue, type SubjectIdentifier } from '../../domain/subject-identifier.ts'
 import type { FoundSubject, OrganisationView, SearchStore } from '../../domain/subject-search.ts'
 import type { Tracker, TrackerStore } from '../../domain/tracker.ts'
+import { ever, type SubjectRef, searchStored } from './search-subjects.ts'
 
 /** How many are found at most, whatever is asked for: who has more of them asks the API. */
 export const mostFound = 1_000
+/** Under how many names a value is looked for. */
+const mostNames = 100
 
 /** Whom was found on one tracker. */
 export interface FoundGroup {
@@ -16,6 +19,20 @@ export interface FoundGroup {
   hasMore: boolean
 }
 
+/** Whom a text stands for: who is known by an identifier, or has an id. The beginning of an id stands for nobody. */
+export interface FoundPerson {
+  /** `null` for whoever has the text as an id. */
+  identifier: SubjectIdentifier | null
+  subjects: FoundSubject[]
+  /** Those of whom only data is stored that cannot be seen any more. */
+  hidden: SubjectRef[]
+}
+
+export interface FoundPeople {
+  groups: FoundGroup[]
+  people: FoundPerson[]
+}
+
 interface FindDeps {
   trackers: TrackerStore
   subjects: SubjectStore
@@ -23,23 +40,20 @@ interface FindDeps {
 }
 
 /**
- * Whoever a text may stand for, in all trackers of the organisation, up to `limit` on each: those known by it, as an e-mail address or
- * as `name=value`, and those whose id begins with it.
+ * Whoever a text may stand for, in all trackers of the organisation, up to `limit` on each: those known by it, as `name=value` or under
+ * any name, and those whose id begins with it.
  */
 export async function findPeople(
-  { trackers, subjects, search }: FindDeps,
+  deps: FindDeps,
   view: OrganisationView,
   text: string,
   limit: number,
-): Promise<FoundGroup[]> {
-  const known: FoundSubject[] = []
-  for (const identifier of identifiersIn(text)) {
-    const page = await search.subjects(view, { sought: { identifier }, limit: mostFound, after: null })
-    known.push(...page.rows)
-  }
+): Promise<FoundPeople> {
+  const people = await peopleOf(deps, view, text)
+  const known = people.flatMap(({ subjects }) => subjects)
   const groups: FoundGroup[] = []
   let left = mostFound
-  for (const tracker of await trackers.list(view.organisationId)) {
+  for (const tracker of await deps.trackers.list(view.organisationId)) {
     // Each look is short, but there may be many trackers: other requests get their turn in between.
     await nextTurn()
     const found = new Map<string, FoundSubject>()
@@ -50,7 +64,7 @@ export async function findPeople(
         ...{ sort: 'subjectId' as const, subjectIdPrefix: text, after: null },
         ...{ lastSeenAfter: null, lastSeenBefore: null, limit: Math.min(limit, left) },
       }
-      const page = await subjects.list({ ...view, trackerId: tracker.id }, query)
+      const page = await deps.subjects.list({ ...view, trackerId: tracker.id }, query)
       for (const subject of page?.rows ?? [])
         found.set(subject.subjectId, { ...subject, trackerId: tracker.id })
       hasMore = page?.next !== null && page !== null
@@ -61,17 +75,34 @@ export async function findPeople(
     if (shown.length > 0) groups.push({ tracker, subjects: shown, hasMore })
     if (left === 0) break
   }
-  return groups
+  return { groups, people }
 }
 
-const named = /^([a-z][A-Za-z0-9_]{0,31})=(.+)$/
+async function peopleOf(deps: FindDeps, view: OrganisationView, text: string): Promise<FoundPerson[]> {
+  const people: FoundPerson[] = []
+  async function add(identifier: SubjectIdentifier | null): Promise<void> {
+    await nextTurn()
+    const sought = identifier ? { identifier } : { subjectId: text }
+    const page = await searchStored(deps, view, ever, { sought, limit: mostFound, after: null })
+    const { subjects, hidden } = page
+    if (subjects.length + hidden.length > 0) people.push({ identifier, subjects, hidden })
+  }
+  const names = await deps.search.identifierNames(view.organisationId, mostNames)
+  for (const identifier of identifiersIn(text, names)) await add(identifier)
+  if (isIdentifier(text)) await add(null)
+  return people
+}
 
-/** What somebody may be known by who writes this. */
-function identifiersIn(text: string): SubjectIdentifier[] {
-  const [, name, value] = named.exec(text) ?? []
+const named = /^([A-Za-z][A-Za-z0-9_]{0,31})=(.+)$/
+
+/** What somebody may be known by who writes this: a name counts in whatever case, and a value may go without one. */
+function identifiersIn(text: string, names: readonly string[]): SubjectIdentifier[] {
+  const [, name = '', value = ''] = named.exec(text) ?? []
   const identifiers = [
-    ...(name !== undefined && value !== undefined ? [{ name, value }] : []),
-    ...(text.includes('@') ? [{ name: 'email', value: text }] : []),
+    ...names
+      .filter((each) => each.toLowerCase() === name.toLowerCase())
+      .map((each) => ({ name: each, value })),
+    ...names.map((each) => ({ name: each, value: text })),
   ]
   return identifiers.filter((identifier) => isIdentifierValue(identifier.value))
 }

@@ -42,10 +42,13 @@ export const subjectRoutes = [
     response: FoundGroups,
     async handle(call) {
       const { text, limit = defaultFound } = call.body
-      const groups = await findPeople(call.services, organisationView(call), text, limit)
+      const { groups, people } = await findPeople(call.services, organisationView(call), text, limit)
       return {
         groups: groups.map(({ tracker: { id, name }, subjects, hasMore }) => ({
           ...{ tracker: { id, name }, subjects: subjects.map(presentFound), hasMore },
+        })),
+        people: people.map(({ subjects, ...person }) => ({
+          ...{ ...person, subjects: subjects.map(presentFound) },
         })),
       }
     },
