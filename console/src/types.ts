@@ -259,10 +259,14 @@ export interface Batch {
   requestId: string | null
   createdAt: string
   finishedAt: string | null
-  lines: number
-  nothing: number
+  read: number
+  used: number
+  empty: number
   invalid: number
   repeated: number
+  other: number
+  nothing: number
+  lines: number
   subjects: number
   settled: number
   erased: {
@@ -277,10 +281,14 @@ export interface BatchList {
 }
 
 export interface BatchPlan {
-  lines: number
-  nothing: number
+  read: number
+  used: number
+  empty: number
   invalid: number
   repeated: number
+  other: number
+  nothing: number
+  lines: number
   found: number
   subjects: number
   counts: Counts

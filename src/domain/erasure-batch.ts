@@ -20,12 +20,16 @@ export const batchOutcomes = [
 ] as const
 export type BatchOutcome = (typeof batchOutcomes)[number]
 
-/** How many lines of a batch were what. */
+/** How many lines of a batch were what. Of those that were read, each is one of `lines`, `empty` or `other`. */
 export interface BatchLines {
+  /** Those that are not empty, of which these are no use. */
   lines: number
   nothing: number
   invalid: number
   repeated: number
+  empty: number
+  /** Of a CSV file: the line with the names of its columns, and those that begin inside of quotes. */
+  other: number
 }
 
 /** Erasures that a member asked for together. */

@@ -12,6 +12,7 @@ import type { BodyBounds } from './request-body.ts'
 import type { ChosenRequestId } from './request-id.ts'
 import type { FailureBody } from './schemas/envelope.ts'
 import type { Fields, Schema } from './schemas/schema.ts'
+import { ClientGone } from './streamed-body.ts'
 
 /** A request on its way through its pipeline, and what is learnt of it there. */
 export class RequestContext implements WaitBudget {
@@ -40,6 +41,19 @@ export class RequestContext implements WaitBudget {
   allow: string | null = null
   /** What is left to do once its parameters have been read. */
   operation: Operation | null = null
+
+  #gone: AbortController | null = null
+
+  /** Aborted when its connection closes: long work for a client that is gone ends then. */
+  get gone(): AbortSignal {
+    if (this.#gone === null) {
+      const gone = new AbortController()
+      this.#gone = gone
+      if (this.response.closed) gone.abort(new ClientGone())
+      else this.response.once('close', () => gone.abort(new ClientGone()))
+    }
+    return this.#gone.signal
+  }
 
   constructor(
     id: string,

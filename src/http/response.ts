@@ -164,6 +164,7 @@ export function responder({ clock, randomness, logger, isClosing, onUnread }: Re
       }
     },
     fail(context, error) {
+      if (error instanceof ClientGone) return
       try {
         writeFailure(context, error)
       } catch (cause) {

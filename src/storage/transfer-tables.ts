@@ -121,6 +121,8 @@ export const transferTables: readonly TransferTable[] = [
       nothing_lines: integer,
       invalid_lines: integer,
       repeated_lines: integer,
+      empty_lines: integer,
+      other_lines: integer,
       subjects: integer,
       erased: integer,
       sessions: integer,

@@ -30,6 +30,11 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
     await hands.type('The list', 'anna\nnobody\nbert\n..\nbert')
     await hands.press('Look who is there')
     await page.getByText('2 data subjects would go: 2 in shop.').waitFor()
+    const figures = () => page.locator('dl.figures').innerText()
+    assert.equal(
+      (await figures()).replaceAll(/\s+/g, ' '),
+      'Lines read 5 Used 3 Empty 0 Not valid 1 Repeated 1',
+    )
     await assertAccessible(page, 'the preview')
     await hands.press('Lines that lead to nobody')
     await page.getByText('line 4: not valid').waitFor()
@@ -46,6 +51,10 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
       [false, false, true],
     )
     await settled(page)
+    assert.equal(
+      (await figures()).replaceAll(/\s+/g, ' '),
+      'Lines read 5 Used 3 Empty 0 Not valid 1 Repeated 1',
+    )
     await assertAccessible(page, 'a batch that is done')
     const downloading = page.waitForEvent('download')
     await hands.press('Report with all receipts')
@@ -62,6 +71,19 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
     assert.equal(await page.getByLabel('an e-mail address').isChecked(), true)
     await hands.press('Look who is there')
     await page.getByText('The list leads to nobody of whom anything is stored.').waitFor()
+    await page.getByText('Header and lines inside quotes').waitFor()
+    const broken = Buffer.from('name,E-Mail\nCora,cora@example.com\n"Anna, A.,anna@example.com\n')
+    await page
+      .getByLabel('Choose a file')
+      .setInputFiles({ name: 'broken.csv', mimeType: 'text/csv', buffer: broken })
+    await hands.press('Look who is there')
+    await page.getByText(/line 3 opens a quoted field that is never closed/).waitFor()
+    const binary = Buffer.from([0x50, 0x4b, 3, 4, 0xff])
+    await page
+      .getByLabel('Choose a file')
+      .setInputFiles({ name: 'b.csv', mimeType: 'text/csv', buffer: binary })
+    await page.getByText(/is not text in UTF-8/).waitFor()
+    assert.equal(await page.getByLabel('The list').inputValue(), broken.toString())
     await page.setViewportSize({ width: 360, height: 740 })
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     assert.ok(overflow <= 0, 'nothing is wider than a phone')

@@ -4,6 +4,7 @@ import { verifyReceipt } from '@lethe/client'
 import { runErasureBatches } from '../../src/maintenance/run-erasure-batches.ts'
 import { dataOf, errorOf, isObject, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
 import { openConsole } from '../support/console.ts'
+import { openRawConnection, requestText } from '../support/raw-http.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
@@ -50,7 +51,8 @@ describe('the preview of a batch', () => {
     ])
     const plan = dataOf(await preview('anna\n\nnobody\nbert\r\nanna\n..\n bert\n'))
     assert.deepEqual(plan, {
-      ...{ lines: 6, found: 2, nothing: 2, invalid: 1, repeated: 1, subjects: 3 },
+      ...{ read: 7, used: 4, empty: 1, invalid: 1, repeated: 1, other: 0 },
+      ...{ lines: 6, found: 2, nothing: 2, subjects: 3 },
       ...{ counts: { sessions: 3, events: 5 }, hidden: 0 },
       trackers: [
         { trackerId: 'blog', subjects: 1 },
@@ -90,6 +92,88 @@ describe('the preview of a batch', () => {
     assert.deepEqual(problemFields(await preview(text, { ...csv, column: undefined })), ['column'])
   })
 
+  test('accounts for every line of a file, and so does the batch', async () => {
+    await shop.ingest([...visit('tina'), ...visit('uwe')])
+    const text = 'name,id\nT,tina\n\n"U\nwe",uwe\nV,\nW,..\nX,tina\nY,nobody\n\n'
+    const csv = { format: 'csv', column: 'id' }
+    const counts = { read: 10, used: 3, empty: 3, invalid: 1, repeated: 1, other: 2 }
+    const plan = dataOf(await preview(text, csv))
+    assert.partialDeepStrictEqual(plan, { ...counts, found: 2, nothing: 1 })
+    const begun = dataOf(await start(text, 2, csv))
+    assert.partialDeepStrictEqual(begun, counts)
+    const batch = await finished(textIn(begun, 'id'))
+    assert.partialDeepStrictEqual(batch, counts)
+    const { used, empty, invalid, repeated, other } = counts
+    assert.equal(used + empty + invalid + repeated + other, counts.read)
+  })
+
+  test('refuses a broken file by the number of its line, and so does the batch', async () => {
+    const rows = Array.from({ length: 1_000 }, (_, i) => `"P ${i}",person-${i}`)
+    rows[200] = '"P 200,person-200'
+    const text = ['name,id', ...rows].join('\n')
+    const csv = { format: 'csv', column: 'id' }
+    for (const answer of [await preview(text, csv), await start(text, 200, csv)]) {
+      assert.deepEqual(problemFields(answer), ['text'])
+      assert.match(JSON.stringify(answer.body), /line 203 /)
+    }
+  })
+
+  test('looks somebody up once, on however many lines', async (t) => {
+    const { search } = shop.services
+    const lookUp = t.mock.method(search, 'subjects')
+    await shop.ingest(visit('ivan', { identifiers: { email: 'ivan@example.com' } }))
+    const text = Array.from({ length: 500 }, (_, i) =>
+      i % 2 ? 'ivan@example.com' : ' IVAN@example.com',
+    ).join('\n')
+    const plan = dataOf(await preview(text, { by: 'email' }))
+    assert.deepEqual([plan.found, plan.repeated], [1, 499])
+    const unknown = dataOf(await preview('x@example.com\n'.repeat(100), { by: 'email' }))
+    assert.deepEqual([unknown.nothing, unknown.repeated], [1, 99])
+    assert.equal(lookUp.mock.callCount(), 2)
+  })
+
+  test('is made for one member of an organisation at a time, and ends when the client is gone', async (t) => {
+    const { search } = shop.services
+    const first = Promise.withResolvers<void>()
+    const reached = Promise.withResolvers<void>()
+    let lookUps = 0
+    const original = search.subjects
+    t.mock.method(search, 'subjects', async (...args: Parameters<typeof original>) => {
+      lookUps += 1
+      reached.resolve()
+      await first.promise
+      return original.apply(search, args)
+    })
+    const text = Array.from({ length: 1_000 }, (_, i) => `nobody-${i}`).join('\n')
+    const body = JSON.stringify({ ...byId, text })
+    const connection = await openRawConnection(shop.url)
+    connection.send(
+      requestText('/console/api/batches/preview', {
+        method: 'POST',
+        headers: [
+          ['Content-Type', 'application/json'],
+          ['Content-Length', String(body.length)],
+          ['Origin', 'http://test'],
+          ['Cookie', client.cookie ?? ''],
+          ['X-Request-Id', '00000000-0000-4000-8000-00000000000d'],
+        ],
+        body,
+      }),
+    )
+    await reached.promise
+    const begun = lookUps
+    const second = preview('nobody')
+    dataOf(await client.ask('/trackers'))
+    assert.equal(lookUps, begun, 'the second has not begun')
+    connection.hangUp()
+    const logged = () => shop.logged.filter((line) => line.includes('00000000000d'))
+    await until(() => logged().length > 0)
+    first.resolve()
+    dataOf(await second)
+    assert.equal(lookUps, begun + 1)
+    assert.equal(logged().length, 1, 'nobody is told of a failure')
+  })
+
   test('says what is too much, or nothing', async () => {
     assert.deepEqual(problemFields(await preview(' \n\n')), ['text'])
     assert.deepEqual(problemFields(await preview('x\n'.repeat(10_001))), ['text'])
@@ -107,6 +191,8 @@ describe('the preview of a batch', () => {
 describe('a batch', () => {
   test('does not begin unless the number typed is that of the data subjects there are now', async () => {
     await shop.ingest(visit('dora'))
+    const batches = async () => listIn(dataOf(await client.ask('/batches')), 'batches').length
+    const before = await batches()
     for (const [subjects, field] of [
       [2, 'subjects'],
       [0, 'subjects'],
@@ -114,7 +200,7 @@ describe('a batch', () => {
       assert.deepEqual(problemFields(await start('dora', subjects)), [field])
     }
     assert.deepEqual(problemFields(await start('nobody', 0)), ['text'])
-    assert.deepEqual(listIn(dataOf(await client.ask('/batches')), 'batches'), [])
+    assert.equal(await batches(), before)
     assert.equal(await isStored('dora'), true)
   })
 

@@ -62,7 +62,7 @@ async function createBatch(store: Store, id: string): Promise<void> {
   const batch = {
     ...{ id, organisationId: 'acme', requestId: 'req', createdAt: start },
     startedBy: { kind: 'member', id: 'mem_1', name: 'ada@acme.example' } as const,
-    ...{ lines: 3, nothing: 1, invalid: 0, repeated: 0, subjects: 2 },
+    ...{ lines: 3, nothing: 1, invalid: 0, repeated: 0, empty: 0, other: 0, subjects: 2 },
   }
   const waiting = ['listed', 'z'].map((subjectId, i) => ({
     ...{ line: i + 1, outcome: 'waiting' as const, trackerId: 'shop', subjectId },

@@ -11,7 +11,7 @@ import { tell, tellFailure } from '../parts/toasts.tsx'
 import { counted, formatNumber, When } from '../parts/when.tsx'
 import { refresh, useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
-import type { Batch } from '../types.ts'
+import type { Batch, BatchPlan } from '../types.ts'
 import { lookAgainMs, starterOf } from './batches.tsx'
 
 export function BatchPage({ batchId }: { batchId: string }) {
@@ -121,20 +121,32 @@ function Progress({ batch }: { batch: Batch }) {
   )
 }
 
-function Lines({ batch: { lines, nothing, invalid, repeated, finishedAt } }: { batch: Batch }) {
+/** What became of every line of a list. */
+export function LineFigures({ of: list }: { of: Batch | BatchPlan }) {
+  const { read, used, empty, invalid, repeated, other } = list
+  return (
+    <Figures
+      of={[
+        ['Lines read', read],
+        ['Used', used],
+        ['Empty', empty],
+        ['Not valid', invalid],
+        ['Repeated', repeated],
+        ...(other > 0 ? [['Header and lines inside quotes', other] as const] : []),
+      ]}
+    />
+  )
+}
+
+function Lines({ batch }: { batch: Batch }) {
+  const { nothing, finishedAt } = batch
   return (
     <section class="card" aria-labelledby="lines">
       <header>
         <h2 id="lines">Its list</h2>
       </header>
-      <Figures
-        of={[
-          ['Lines', lines],
-          ['Nothing stored', nothing],
-          ['Not valid', invalid],
-          ['Repeated', repeated],
-        ]}
-      />
+      <LineFigures of={batch} />
+      <p>Nothing was stored for {counted(nothing, 'used line')}.</p>
       <p class="muted">
         {finishedAt === null
           ? 'An id is forgotten with its erasure. The report tells of lines by their number alone.'

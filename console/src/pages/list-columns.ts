@@ -1,8 +1,18 @@
+const separators = [',', ';', '\t']
+
+/** Longer than any line of names. */
+const maxHeaderLength = 100_000
+
 /** The columns that the first line of a CSV file names. How it is read for good is the server's to say. */
 export function columnsOf(text: string): string[] {
-  const [first = ''] = text.replace(/^\ufeff/, '').split(/\r?\n/, 1)
-  const separator = [',', ';', '\t'].reduce((a, b) => (first.split(b).length > first.split(a).length ? b : a))
-  return first.split(separator).map((name) =>
+  const [first = ''] = text
+    .slice(0, maxHeaderLength)
+    .replace(/^\ufeff/, '')
+    .split(/[\r\n]/, 1)
+  const columns = separators
+    .map((separator) => splitOutsideQuotes(first, separator))
+    .reduce((most, each) => (each.length > most.length ? each : most))
+  return columns.map((name) =>
     name
       .trim()
       .replace(/^"(.*)"$/, '$1')
@@ -11,8 +21,41 @@ export function columnsOf(text: string): string[] {
   )
 }
 
+function splitOutsideQuotes(line: string, separator: string): string[] {
+  const fields = ['']
+  let isQuoted = false
+  for (const character of line) {
+    if (character === '"') isQuoted = !isQuoted
+    if (character === separator && !isQuoted) fields.push('')
+    else fields.push((fields.pop() ?? '') + character)
+  }
+  return fields
+}
+
 /** The one that most likely holds whom a list is about. */
 export function suggestedColumn(text: string): string | null {
   const columns = columnsOf(text)
   return columns.find((name) => /mail|subject|visitor|^id$/i.test(name)) ?? columns[0] ?? null
+}
+
+/** As much as a request may hold. */
+const maxFileBytes = 4 * 1024 * 1024
+
+/** The text of a file in UTF-8, or in UTF-16 by its byte order mark; or why it cannot be a list. */
+export async function readTextFile(file: Blob): Promise<{ text: string } | { problem: string }> {
+  if (file.size > maxFileBytes)
+    return { problem: 'The file is larger than 4 MiB. Split it into several lists.' }
+  const bytes = new Uint8Array(await file.arrayBuffer())
+  try {
+    const text = new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes)
+    if (!text.includes('\0')) return { text }
+  } catch {
+    // The bytes are not in this encoding.
+  }
+  return { problem: 'The file is not text in UTF-8. Export it as CSV in UTF-8 and choose it again.' }
+}
+
+function encodingOf([first, second]: Uint8Array): string {
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
 }

@@ -5,7 +5,6 @@ import { Button } from '../parts/button.tsx'
 import { Choice } from '../parts/choice.tsx'
 import { Confirm } from '../parts/confirm.tsx'
 import { Failure, Note } from '../parts/field.tsx'
-import { Figures } from '../parts/figures.tsx'
 import { Page } from '../parts/page.tsx'
 import { Loaded } from '../parts/states.tsx'
 import { counted, formatNumber } from '../parts/when.tsx'
@@ -13,7 +12,8 @@ import { refresh, useResource } from '../resource.ts'
 import { navigate } from '../router.tsx'
 import { takeListed } from '../sought.ts'
 import type { Batch, BatchPlan, Tracker, TrackerList } from '../types.ts'
-import { columnsOf, suggestedColumn } from './list-columns.ts'
+import { LineFigures } from './batch.tsx'
+import { columnsOf, readTextFile, suggestedColumn } from './list-columns.ts'
 
 /** A list as somebody has put it together. */
 interface Draft {
@@ -34,16 +34,24 @@ export function NewBatchPage() {
   const trackers = useResource<TrackerList>('/trackers')
   const [draft, setDraft] = useState<Draft>(() => ({ ...nothing, text: takeListed() }))
   const [plan, setPlan] = useState<BatchPlan | null>(null)
+  const [fileProblem, setFileProblem] = useState<string | null>(null)
   const [isConfirming, setConfirming] = useState(false)
   const form = useForm()
   const textId = useId()
+  const problem = fileProblem ?? form.fields.text
   function edit(changes: Partial<Draft>): void {
     setDraft((before) => ({ ...before, ...changes }))
     setPlan(null)
+    setFileProblem(null)
   }
   async function take(file: File | undefined): Promise<void> {
     if (!file) return
-    const text = await file.text()
+    const read = await readTextFile(file)
+    if ('problem' in read) {
+      setFileProblem(read.problem)
+      return
+    }
+    const { text } = read
     const column = /\.(csv|tsv)$/i.test(file.name) ? suggestedColumn(text) : null
     edit({ text, column, ...(column && /mail/i.test(column) && { by: 'email' }) })
   }
@@ -83,13 +91,13 @@ export function NewBatchPage() {
             value={draft.text}
             spellcheck={false}
             placeholder={draft.by === 'email' ? 'ada@example.com' : 'visitor-10010982'}
-            aria-invalid={form.fields.text !== undefined}
+            aria-invalid={problem !== undefined}
             aria-describedby={`${textId}-note`}
             onInput={(event) => edit({ text: event.currentTarget.value })}
           />
           <Note
             id={`${textId}-note`}
-            problem={form.fields.text}
+            problem={problem}
             hint="One a line, 10,000 at most. Paste it, drop a file here, or choose one. Ids count as they stand, spaces and capital letters too."
           />
           <label class="button plain file">
@@ -223,14 +231,11 @@ function Preview({ plan, trackers, onErase }: { plan: BatchPlan; trackers: Track
       <header>
         <h2 id="preview">What it would do</h2>
       </header>
-      <Figures
-        of={[
-          ['Lines found', found],
-          ['Nothing stored', nothing],
-          ['Not valid', invalid],
-          ['Repeated', repeated],
-        ]}
-      />
+      <LineFigures of={plan} />
+      <p>
+        {formatNumber(found)} of {counted(plan.used, 'used line')} {found === 1 ? 'leads' : 'lead'} to
+        somebody; nothing is stored for {formatNumber(nothing)}.
+      </p>
       <p>
         {subjects === 0
           ? 'The list leads to nobody of whom anything is stored.'

@@ -1,4 +1,4 @@
-import type { ErasureBatch } from '../../domain/erasure-batch.ts'
+import type { BatchLines, ErasureBatch } from '../../domain/erasure-batch.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import type { BatchPlan } from '../../operations/erasure-batch/plan-batch.ts'
 import type { ReportedItem } from '../../operations/erasure-batch/report-batch.ts'
@@ -6,16 +6,22 @@ import { orNull } from './present.ts'
 
 export function presentBatch(batch: ErasureBatch) {
   const { organisationId: _, createdAt, finishedAt, erased, ...rest } = batch
-  return { ...rest, createdAt: formatInstant(createdAt), finishedAt: orNull(finishedAt), erased }
+  const times = { createdAt: formatInstant(createdAt), finishedAt: orNull(finishedAt) }
+  return { ...rest, ...sumLines(batch), ...times, erased }
 }
 
 /** So many lines that lead to nobody are named. */
 const mostNamed = 100
 
+function sumLines({ lines, invalid, repeated, empty, other }: BatchLines) {
+  return { read: lines + empty + other, used: lines - invalid - repeated }
+}
+
 export function presentPlan({ items, trackers, ...plan }: BatchPlan) {
   const others = items.flatMap(({ line, outcome }) => (outcome === 'waiting' ? [] : [{ line, outcome }]))
   return {
     ...plan,
+    ...sumLines(plan),
     trackers: Array.from(trackers, ([trackerId, subjects]) => ({ trackerId, subjects })),
     others: others.slice(0, mostNamed),
   }

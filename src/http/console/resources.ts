@@ -101,7 +101,11 @@ const Activity = object(
   { title: 'Activity' },
 )
 
-const batchLines = { lines: integer(), nothing: integer(), invalid: integer(), repeated: integer() }
+/** Of the lines that were read, each is used, empty, invalid, repeated, or `other` (BatchLines). */
+const batchLines = {
+  ...{ read: integer(), used: integer(), empty: integer(), invalid: integer(), repeated: integer() },
+  ...{ other: integer(), nothing: integer(), lines: integer() },
+}
 
 export const Batch = object(
   {

@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BatchLines, NewBatchItem } from '../../domain/erasure-batch.ts'
+import type { FairQueue } from '../../domain/fair-queue.ts'
 import { isIdentifier } from '../../domain/identifier.ts'
 import { maxPageSize } from '../../domain/page.ts'
 import { Problems } from '../../domain/problems.ts'
 import type { SubjectCounts } from '../../domain/subject-counts.ts'
-import { isIdentifierValue } from '../../domain/subject-identifier.ts'
+import { comparableValue, isIdentifierValue } from '../../domain/subject-identifier.ts'
 import type { OrganisationView, SearchStore, Sought } from '../../domain/subject-search.ts'
 import type { TrackerStore } from '../../domain/tracker.ts'
 import { ever, type StoredPage, searchStored } from '../subject/search-subjects.ts'
@@ -38,26 +39,74 @@ export const maxBatchSubjects = 10_000
 /** So many lines are looked up before other requests get their turn. */
 const linesPerTurn = 16
 
-/** Looks for everybody on a list, and changes nothing. `validation_error` for a list or trackers that will not do. */
-export async function planBatch(
-  deps: { search: SearchStore; trackers: TrackerStore },
+export interface PlanDeps {
+  search: SearchStore
+  trackers: TrackerStore
+  jobs: FairQueue
+}
+
+/**
+ * Looks for everybody on a list, and changes nothing. `validation_error` for a list or trackers that will not do. Aborting the signal
+ * ends it between two lines.
+ */
+export function planBatch(
+  deps: PlanDeps,
   view: OrganisationView,
   wanted: WantedBatch,
+  signal?: AbortSignal,
+): Promise<BatchPlan> {
+  return deps.jobs.run(
+    view.organisationId,
+    (giveWay) => {
+      const pause = async () => {
+        await nextTurn()
+        await giveWay()
+        signal?.throwIfAborted()
+      }
+      return planList(deps, view, wanted, pause)
+    },
+    signal,
+  )
+}
+
+/** Lets others have their turn. */
+type Pause = () => Promise<void>
+
+async function planList(
+  deps: PlanDeps,
+  view: OrganisationView,
+  wanted: WantedBatch,
+  pause: Pause,
 ): Promise<BatchPlan> {
   const problems = new Problems()
-  const listed = readList(wanted, problems)
+  const { listed, empty, other } = await readList(wanted, problems, pause)
   const trackerIds = await chosenTrackers(deps, view, wanted, problems)
   problems.throwIfAny()
   const plan: BatchPlan = {
-    ...{ lines: listed.length, found: 0, nothing: 0, invalid: 0, repeated: 0, subjects: 0, hidden: 0 },
-    ...{ counts: { sessions: 0, events: 0 }, trackers: new Map(), items: [] },
+    ...{ lines: listed.length, nothing: 0, invalid: 0, repeated: 0, empty, other },
+    ...{
+      found: 0,
+      subjects: 0,
+      hidden: 0,
+      counts: { sessions: 0, events: 0 },
+      trackers: new Map(),
+      items: [],
+    },
   }
+  const isChosen = (trackerId: string) => trackerIds?.has(trackerId) ?? true
+  const asked = distinctLines(plan, wanted.by, listed)
   const taken = new Set<string>()
-  for (let at = 0; at < listed.length; at += linesPerTurn) {
-    const lines = listed.slice(at, at + linesPerTurn)
-    const found = await Promise.all(lines.map((line) => findAll(deps, view, wanted.by, line)))
-    for (const [i, line] of lines.entries()) {
-      addLine(plan, taken, line, found[i] ?? null, (trackerId) => trackerIds?.has(trackerId) ?? true)
+  for (let at = 0; at < asked.length; at += linesPerTurn) {
+    const lines = asked.slice(at, at + linesPerTurn)
+    const found = await Promise.all(
+      lines.map(async (each) => ({ ...each, first: await lookUp(deps, view, each.sought, null) })),
+    )
+    for (const { line, sought, first } of found) {
+      const person = await findAll(first, async (after) => {
+        await pause()
+        return lookUp(deps, view, sought, after)
+      })
+      addPerson(plan, taken, line, person, isChosen)
     }
     if (plan.subjects > maxBatchSubjects) {
       problems.add(
@@ -66,8 +115,9 @@ export async function planBatch(
       )
       problems.throwIfAny()
     }
-    await nextTurn()
+    await pause()
   }
+  plan.items.sort((a, b) => a.line - b.line)
   plan.trackers = new Map([...plan.trackers].sort(([a], [b]) => (a < b ? -1 : 1)))
   return plan
 }
@@ -85,27 +135,46 @@ async function chosenTrackers(
   return new Set(trackerIds)
 }
 
+/** The lines to look up. Those that name nobody who could be, or whom a line before names, are added to the plan. */
+function distinctLines(plan: BatchPlan, by: WantedBatch['by'], listed: readonly ListedLine[]) {
+  const named = new Set<string>()
+  return listed.flatMap(({ line, value }) => {
+    const sought = soughtBy(by, value)
+    if (sought === null) return leadsToNobody(plan, line, 'invalid')
+    const name = 'subjectId' in sought ? sought.subjectId : comparableValue(sought.identifier)
+    if (named.has(name)) return leadsToNobody(plan, line, 'repeated')
+    named.add(name)
+    return [{ line, sought }]
+  })
+}
+
+function leadsToNobody(plan: BatchPlan, line: number, outcome: 'nothing' | 'invalid' | 'repeated'): [] {
+  plan[outcome] += 1
+  plan.items.push({ line, outcome })
+  return []
+}
+
+function lookUp(deps: PlanDeps, view: OrganisationView, sought: Sought, after: string | null) {
+  return searchStored(deps, view, ever, { sought, limit: maxPageSize, after })
+}
+
 /** Whom a line leads to. */
 type Person = Pick<StoredPage, 'subjects' | 'hidden'>
 
-/** Everybody a line leads to, hidden data included; `null` for one that names nobody who could be. */
+/** Everybody a line leads to, hidden data included, page after page. */
 async function findAll(
-  deps: { search: SearchStore },
-  view: OrganisationView,
-  by: WantedBatch['by'],
-  { value }: ListedLine,
-): Promise<Person | null> {
-  const sought = soughtBy(by, value)
-  if (sought === null) return null
-  const found: Person = { subjects: [], hidden: [] }
-  let after: string | null = null
-  do {
-    const page = await searchStored(deps, view, ever, { sought, limit: maxPageSize, after })
-    found.subjects.push(...page.subjects)
-    found.hidden.push(...page.hidden)
+  first: StoredPage,
+  lookFurther: (after: string) => Promise<StoredPage>,
+): Promise<Person> {
+  const { subjects, hidden } = first
+  let after = first.next
+  while (after !== null && subjects.length + hidden.length <= maxBatchSubjects) {
+    const page = await lookFurther(after)
+    subjects.push(...page.subjects)
+    hidden.push(...page.hidden)
     after = page.next
-  } while (after !== null && found.subjects.length + found.hidden.length <= maxBatchSubjects)
-  return found
+  }
+  return { subjects, hidden }
 }
 
 function soughtBy(by: WantedBatch['by'], value: string): Sought | null {
@@ -115,25 +184,18 @@ function soughtBy(by: WantedBatch['by'], value: string): Sought | null {
   return { identifier: { name: 'email', value: address } }
 }
 
-function addLine(
+function addPerson(
   plan: BatchPlan,
   taken: Set<string>,
-  { line }: ListedLine,
-  person: Person | null,
+  line: number,
+  person: Person,
   isChosen: (trackerId: string) => boolean,
 ): void {
-  const hidden = (person?.hidden ?? []).map((each) => ({ ...each, counts: null }))
-  const subjects = [...(person?.subjects ?? []), ...hidden].filter(({ trackerId }) => isChosen(trackerId))
-  if (subjects.length === 0) {
-    const outcome = person === null ? 'invalid' : 'nothing'
-    plan[outcome] += 1
-    plan.items.push({ line, outcome })
-    return
-  }
+  const hidden = person.hidden.map((each) => ({ ...each, counts: null }))
+  const subjects = [...person.subjects, ...hidden].filter(({ trackerId }) => isChosen(trackerId))
   const fresh = subjects.filter(({ trackerId, subjectId }) => !taken.has(`${trackerId}\0${subjectId}`))
   if (fresh.length === 0) {
-    plan.repeated += 1
-    plan.items.push({ line, outcome: 'repeated' })
+    leadsToNobody(plan, line, subjects.length === 0 ? 'nothing' : 'repeated')
     return
   }
   plan.found += 1

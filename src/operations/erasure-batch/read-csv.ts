@@ -1,72 +1,142 @@
-/** A record of a CSV file, with the number of the line that it begins on. */
+import { LetheError } from '../../domain/errors.ts'
+
+/** A record of a CSV file, with the number of the line that it begins on and of the line behind it. */
 export interface CsvRecord {
   line: number
+  nextLine: number
   fields: string[]
 }
 
 const separators = [',', ';', '\t'] as const
 
-/** Whatever stands most often in the first line, as spreadsheets of different countries write it. */
-export function separatorOf(text: string): string {
-  const [first = ''] = text.split('\n', 1)
-  const counts = separators.map((separator) => first.split(separator).length)
-  return separators[counts.indexOf(Math.max(...counts))] ?? ','
+/** As many as a body may have fields. */
+const maxColumns = 1_000
+
+/** As much as a cell of a spreadsheet holds. */
+const maxFieldLength = 32_767
+
+/** A field of more lines is one whose closing quote is missing, and what follows is other people. */
+const maxFieldLines = 100
+
+/** A list that cannot be read, and why, by the number of a line. */
+export function brokenAt(line: number, why: string): LetheError {
+  const message = `text cannot be read: line ${line} ${why}`
+  return new LetheError('validation_error', 'Check text: see details.', [{ field: 'text', message }])
 }
 
 /**
- * Reads CSV (RFC 4180, with either line end), one record after the other. A quoted field may hold separators, line ends and, doubled,
- * quotes; one that is never closed goes to the end. Empty lines are no records.
+ * Reads CSV (RFC 4180, with any line end), one record after the other, the first with the names of the columns. The separator is the one
+ * that gives the first record most fields. Throws a `validation_error` where a record is not as it should be: it is better to erase
+ * nobody than whoever a broken file seems to name.
  */
-export function* readCsv(text: string, separator: string): Generator<CsvRecord> {
-  let at = 0
-  let line = 1
-  while (at < text.length) {
-    const record: CsvRecord = { line, fields: [] }
-    for (;;) {
-      const field = readField(text, at, separator)
-      record.fields.push(field.value)
-      line += field.lineEnds
-      at = field.end + 1
-      if (text[field.end] !== separator) break
+export function* readCsv(text: string): Generator<CsvRecord> {
+  if (text === '') return
+  const { header, separator } = readHeader(text)
+  yield header
+  const reader = new CsvReader(text, separator)
+  reader.next()
+  const columns = header.fields.length
+  for (let record = reader.next(); record !== null; record = reader.next()) {
+    const { line, fields } = record
+    const isEmpty = fields.length === 1 && fields[0]?.trim() === ''
+    if (!isEmpty && fields.length !== columns) {
+      const has = fields.length === 1 ? '1 field' : `${fields.length} fields`
+      throw brokenAt(line, `has ${has}, and the first line ${columns}`)
     }
-    line += 1
-    if (record.fields.length > 1 || record.fields[0] !== '') yield record
+    yield record
   }
 }
 
-/** A field from a place on; `end` is where its separator or line end stands. */
-function readField(
-  text: string,
-  start: number,
-  separator: string,
-): { value: string; end: number; lineEnds: number } {
-  if (text[start] !== '"') {
-    const end = endFrom(text, start, separator)
-    const value = text.slice(start, end)
-    return { value: text[end] === separator ? value : value.replace(/\r$/, ''), end, lineEnds: 0 }
+/** The first record by the separator that spreadsheets of some country use, and which one that is. */
+function readHeader(text: string): { header: CsvRecord; separator: string } {
+  let best: { header: CsvRecord; separator: string } | null = null
+  let failure: unknown
+  for (const separator of separators) {
+    try {
+      const header = new CsvReader(text, separator).next()
+      if (header && header.fields.length > (best?.header.fields.length ?? 0)) best = { header, separator }
+    } catch (error) {
+      // With another separator it may be read: one may stand behind a quote.
+      failure ??= error
+    }
   }
-  let value = ''
-  let from = start + 1
-  for (;;) {
-    const quote = text.indexOf('"', from)
-    if (quote === -1) {
-      value += text.slice(from)
-      return { value, end: text.length, lineEnds: countLineEnds(value) }
+  if (best !== null && (best.header.fields.length > 1 || failure === undefined)) return best
+  throw failure
+}
+
+class CsvReader {
+  readonly #text: string
+  readonly #separator: string
+  /** What a field without quotes may hold. */
+  readonly #plain: RegExp
+  #at = 0
+  #line = 1
+
+  constructor(text: string, separator: string) {
+    this.#text = text
+    this.#separator = separator
+    this.#plain = new RegExp(`[^${separator}"\\r\\n]*`, 'y')
+  }
+
+  /** The next record; `null` behind the last one. */
+  next(): CsvRecord | null {
+    if (this.#at >= this.#text.length) return null
+    const line = this.#line
+    const fields: string[] = []
+    do {
+      if (fields.length === maxColumns) throw brokenAt(line, `has more than ${maxColumns} columns`)
+      fields.push(this.#text[this.#at] === '"' ? this.#quotedField() : this.#plainField())
+    } while (this.#skip(this.#separator))
+    if (!this.#skip('\r\n') && !this.#skip('\n')) this.#skip('\r')
+    this.#line += 1
+    return { line, nextLine: this.#line, fields }
+  }
+
+  #skip(what: string): boolean {
+    if (!this.#text.startsWith(what, this.#at)) return false
+    this.#at += what.length
+    return true
+  }
+
+  #plainField(): string {
+    this.#plain.lastIndex = this.#at
+    const [value = ''] = this.#plain.exec(this.#text) ?? []
+    if (value.length > maxFieldLength) throw tooLong(this.#line)
+    this.#at += value.length
+    if (this.#text[this.#at] === '"') {
+      const why = 'has a quote in the middle of a field; put the field in quotes and double the quote'
+      throw brokenAt(this.#line, why)
     }
-    value += text.slice(from, quote)
-    if (text[quote + 1] !== '"') {
-      return { value, end: endFrom(text, quote + 1, separator), lineEnds: countLineEnds(value) }
+    return value
+  }
+
+  #quotedField(): string {
+    const line = this.#line
+    const parts: string[] = []
+    let length = 0
+    // Two quotes are one that belongs to the field.
+    do {
+      const start = this.#at + 1
+      const end = this.#text.indexOf('"', start)
+      if (end === -1) throw brokenAt(line, 'opens a quoted field that is never closed')
+      parts.push(this.#text.slice(start, end))
+      this.#at = end + 1
+      length += this.#at - start
+      if (length > maxFieldLength) throw tooLong(line)
+    } while (this.#text[this.#at] === '"')
+    const value = parts.join('"')
+    const lineEnds = value.match(/\r\n|\n|\r/g)?.length ?? 0
+    if (lineEnds >= maxFieldLines) {
+      const why = `opens a quoted field of more than ${maxFieldLines} lines; its closing quote may be missing`
+      throw brokenAt(line, why)
     }
-    value += '"'
-    from = quote + 2
+    this.#line += lineEnds
+    if (!['', '\r', '\n', this.#separator].includes(this.#text.charAt(this.#at)))
+      throw brokenAt(this.#line, 'has text behind a closing quote')
+    return value
   }
 }
 
-function endFrom(text: string, from: number, separator: string): number {
-  for (let at = from; at < text.length; at++) if (text[at] === separator || text[at] === '\n') return at
-  return text.length
-}
-
-function countLineEnds(text: string): number {
-  return text.split('\n').length - 1
+function tooLong(line: number): LetheError {
+  return brokenAt(line, `has a field of more than ${maxFieldLength} characters`)
 }

@@ -4,16 +4,13 @@ import { notFound } from '../../domain/errors.ts'
 import type { Clock } from '../../domain/instant.ts'
 import { Problems } from '../../domain/problems.ts'
 import type { Randomness } from '../../domain/randomness.ts'
-import type { OrganisationView, SearchStore } from '../../domain/subject-search.ts'
-import type { TrackerStore } from '../../domain/tracker.ts'
+import type { OrganisationView } from '../../domain/subject-search.ts'
 import { withoutSubject } from '../../domain/without-subject.ts'
 import { activityNote } from '../activity/activity-note.ts'
-import { planBatch, type WantedBatch } from './plan-batch.ts'
+import { type PlanDeps, planBatch, type WantedBatch } from './plan-batch.ts'
 
-export interface StartDeps {
+export interface StartDeps extends PlanDeps {
   erasureBatches: ErasureBatchStore
-  search: SearchStore
-  trackers: TrackerStore
   clock: Clock
   randomness: Randomness
 }
@@ -44,7 +41,7 @@ export async function startBatch(
   if (latest.filter(({ finishedAt }) => finishedAt === null).length >= mostOpen)
     problems.add('text', `${mostOpen} batches are not over yet: wait for one of them, or stop it`)
   problems.throwIfAny()
-  const { lines, nothing, invalid, repeated, subjects, items } = plan
+  const { lines, nothing, invalid, repeated, empty, other, subjects, items } = plan
   const id = `batch_${deps.randomness.base62(16)}`
   const requestId = items.reduce(withoutItem, origin.requestId)
   const note = activityNote(
@@ -54,7 +51,7 @@ export async function startBatch(
   )
   const batch = {
     ...{ id, organisationId, startedBy: origin.actor, requestId: note.requestId, createdAt: deps.clock() },
-    ...{ lines, nothing, invalid, repeated, subjects },
+    ...{ lines, nothing, invalid, repeated, empty, other, subjects },
   }
   if (!(await deps.erasureBatches.create(batch, items, note))) throw notFound('This organisation')
   return { ...batch, state: 'running', finishedAt: null, settled: 0, erased: null }

@@ -16,16 +16,17 @@ import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
 /** What a new batch is stored in; `batchValues` come in the same order. */
 export const batchColumns = [
   ...['id', 'organisation_id', 'state', 'actor_kind', 'actor_id', 'actor_name', 'request_id', 'created_at'],
-  ...['lines', 'nothing_lines', 'invalid_lines', 'repeated_lines', 'subjects', 'held_until', 'stepped_at'],
+  ...['lines', 'nothing_lines', 'invalid_lines', 'repeated_lines', 'empty_lines', 'other_lines', 'subjects'],
+  ...['held_until', 'stepped_at'],
 ]
 
 export function batchValues(batch: NewBatch): (string | number | null)[] {
   const { id, organisationId, startedBy: actor, requestId, createdAt } = batch
-  const { lines, nothing, invalid, repeated, subjects } = batch
+  const { lines, nothing, invalid, repeated, empty, other, subjects } = batch
   const [actorId, actorName] = actor.kind === 'command-line' ? [null, null] : [actor.id, actor.name]
   return [
     ...[id, organisationId, 'running', actor.kind, actorId, actorName, requestId, createdAt],
-    ...[lines, nothing, invalid, repeated, subjects, 0, 0],
+    ...[lines, nothing, invalid, repeated, empty, other, subjects, 0, 0],
   ]
 }
 
@@ -66,6 +67,8 @@ export function toBatch(row: Row): ErasureBatch {
     nothing: integer(row, 'nothing_lines'),
     invalid: integer(row, 'invalid_lines'),
     repeated: integer(row, 'repeated_lines'),
+    empty: integer(row, 'empty_lines'),
+    other: integer(row, 'other_lines'),
     subjects: integer(row, 'subjects'),
     settled: integer(row, 'settled'),
     erased:

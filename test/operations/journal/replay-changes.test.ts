@@ -78,7 +78,7 @@ for (const [engine, address] of Object.entries(engines)) {
       const batch = {
         ...{ id: 'batch_1', organisationId: 'acme', requestId: null, createdAt: 5, subjects: 1 },
         startedBy: { kind: 'member', id: 'mem_1', name: 'ada@acme.example' } as const,
-        ...{ lines: 1, nothing: 0, invalid: 0, repeated: 0 },
+        ...{ lines: 1, nothing: 0, invalid: 0, repeated: 0, empty: 0, other: 0 },
       }
       const note = {
         ...{ id: randomUUID(), at: 5, actor: batch.startedBy, requestId: null, organisationId: 'acme' },

@@ -30,7 +30,15 @@ export function killBatches(makeStore: MakeKillable, { kills, rows }: Plan, tota
         const actor = { kind: 'member', id: 'mem_1', name: 'ada@acme.example' } as const
         const batch = {
           ...{ id: 'batch', organisationId: 'acme', startedBy: actor, requestId: null, createdAt: now },
-          ...{ lines: doomed.length, nothing: 0, invalid: 0, repeated: 0, subjects: doomed.length },
+          ...{
+            lines: doomed.length,
+            nothing: 0,
+            invalid: 0,
+            repeated: 0,
+            empty: 0,
+            other: 0,
+            subjects: doomed.length,
+          },
         }
         const items = doomed.map((subjectId, i) => ({
           ...{ line: i + 1, outcome: 'waiting' as const, trackerId: 'shop', subjectId },

@@ -29,7 +29,7 @@ export function erasureBatchContract(fixture: Fixture): void {
     return {
       ...{ id: fixture.fresh('batch'), organisationId, requestId: 'req-1', createdAt: start },
       startedBy: { kind: 'member', id: 'mem_1', name: 'ada@acme.example' },
-      ...{ lines: 5, nothing: 1, invalid: 1, repeated: 1, subjects: 2 },
+      ...{ lines: 5, nothing: 1, invalid: 1, repeated: 1, empty: 3, other: 2, subjects: 2 },
       ...fields,
     }
   }

@@ -32,7 +32,8 @@ export const batchRoutes = [
     maxBodyBytes: maxListBytes,
     response: BatchPlan,
     async handle(call) {
-      return presentPlan(await planBatch(call.services, organisationView(call), call.body))
+      const { services, body, context } = call
+      return presentPlan(await planBatch(services, organisationView(call), body, context.gone))
     },
   }),
   defineRoute({

@@ -108,7 +108,7 @@ async function pausedBatch(service: TestService, organisationId: string, tracker
   const id = `batch_${randomness.base62(16)}`
   const batch = {
     ...{ id, organisationId, startedBy: commandLine.actor, requestId: null, createdAt: clock() },
-    ...{ lines: 1, nothing: 0, invalid: 0, repeated: 0, subjects: 1 },
+    ...{ lines: 1, nothing: 0, invalid: 0, repeated: 0, empty: 0, other: 0, subjects: 1 },
   }
   const item = { line: 1, outcome: 'waiting', trackerId, subjectId: 'nobody' } as const
   await erasureBatches.create(batch, [item], note(service, organisationId, 'batch.started'))
