@@ -101,7 +101,15 @@ describe('a service on PostgreSQL', () => {
       const items = ids.map(
         (subjectId, i) => ({ line: i + 1, outcome: 'waiting', trackerId: 'shop', subjectId }) as const,
       )
-      const lines = { lines: ids.length, nothing: 0, invalid: 0, repeated: 0, subjects: ids.length }
+      const lines = {
+        lines: ids.length,
+        nothing: 0,
+        invalid: 0,
+        repeated: 0,
+        empty: 0,
+        other: 0,
+        subjects: ids.length,
+      }
       const startedBy = { kind: 'command-line' } as const
       const batch = { id, organisationId, startedBy, requestId: null, createdAt: clock(), ...lines }
       assert.ok(await erasureBatches.create(batch, items, activityNote(services, commandLine, what)))
