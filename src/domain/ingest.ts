@@ -59,6 +59,7 @@ export interface IngestStore {
    * text). Storing a row twice changes nothing the second time; of two events with one id and instant the first stays. What
    * rows say a subject is known by is added to what it is known by, also by rows that were there before. Rows of a tracker that is not there are left out, and told; so are rows of a subject with a tombstone, made with any of these keys, that
    * happened (a session: that began) no later than it says. Beside an erasure of the subject, whichever comes first, none is left.
+   * Rejects, with nothing stored, when the store belongs to a secret that none of the keys comes from.
    */
   ingest(batch: readonly IncomingRow[], keys: readonly TombstoneKey[]): Promise<IngestResult>
   /** Adds to what `refusedLines` tells, in a transaction of its own. */

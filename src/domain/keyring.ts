@@ -13,7 +13,11 @@ import { formatCheckpoint } from './receipt.ts'
 import { type NoteSigner, noteSigner } from './signed-note.ts'
 
 /** A key with which tombstones are made, one for each secret. */
-export type TombstoneKey = KeyObject
+export interface TombstoneKey {
+  key: KeyObject
+  /** Of its secret. */
+  fingerprint: string
+}
 
 export const digestBytes = 16
 
@@ -21,7 +25,7 @@ export const digestBytes = 16
  * What tombstones keep of a subject: nobody without the key can tell whose it is. The first 16 bytes of HMAC-SHA-256 over tracker id,
  * NUL and subject id.
  */
-export function tombstoneDigest(key: TombstoneKey, trackerId: string, subjectId: string): Buffer {
+export function tombstoneDigest({ key }: TombstoneKey, trackerId: string, subjectId: string): Buffer {
   // By way of a text, as bytes would get a piece of memory of their own each: an import makes one for every subject.
   const digest = createHmac('sha256', key).update(`${trackerId}\0${subjectId}`).digest('hex')
   return Buffer.from(digest.slice(0, 2 * digestBytes), 'hex')
@@ -59,7 +63,10 @@ class Secret {
       .toString('hex')
     this.olderFingerprint = this.#derive('fingerprint').subarray(0, 8).toString('hex')
     this.headKey = this.#derive('heads of ledgers')
-    this.tombstoneKey = createSecretKey(this.#derive('tombstones'))
+    this.tombstoneKey = {
+      key: createSecretKey(this.#derive('tombstones')),
+      fingerprint: this.fingerprint,
+    }
   }
 
   nonce(trackerId: string, subjectId: string, erasedAt: Instant): Buffer {

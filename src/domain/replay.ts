@@ -40,7 +40,7 @@ export interface ReplayStore {
   guardedTrackers(): Promise<string[]>
   /**
    * Deletes of subjects of a tracker all that their tombstones refuse, in one transaction, and tells how much that was. What happened
-   * later stays.
+   * later stays. Rejects, with nothing deleted, when the store belongs to a secret that none of the keys comes from.
    */
   removeRefused(
     trackerId: string,

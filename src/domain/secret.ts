@@ -1,4 +1,5 @@
 import type { Instant } from './instant.ts'
+import type { TombstoneKey } from './keyring.ts'
 import type { HeadKeys } from './ledger.ts'
 
 /** How many random bytes a secret of the installation has. */
@@ -8,6 +9,15 @@ export const secretBytes = 32
 export function parseSecret(text: string): Buffer | null {
   const secret = Buffer.from(text, 'base64')
   return secret.length === secretBytes && secret.toString('base64') === text ? secret : null
+}
+
+/** Throws when the store belongs to a secret that none of the keys comes from: with them nobody can tell who was erased under it. */
+export function requireKeys(keys: readonly TombstoneKey[], known: readonly string[]): void {
+  const missing = known.filter((each) => keys.every(({ fingerprint }) => fingerprint !== each))
+  if (missing.length === 0) return
+  throw new Error(
+    `The secret was rotated after this process started: it does not have ${missing.join(', ')}, and cannot tell who was erased since. The current step was not carried out. Start again with the current secret file; what is done already is not done twice.`,
+  )
 }
 
 export interface SecretStore {

@@ -14,7 +14,7 @@ import { assertRefused, type CommandLine, commandLine, jsonLines, onlyJson } fro
 import { freshStore } from '../support/fresh-database.ts'
 import { preparedStore } from '../support/prepared-store.ts'
 import { visit } from '../support/shop.ts'
-import { testSecretFile } from '../support/test-keyring.ts'
+import { blindKeys, testSecretFile } from '../support/test-keyring.ts'
 
 interface Place {
   cli: CommandLine
@@ -122,12 +122,13 @@ for (const [engine, open] of [
 
     it('finds data that is older than its tombstone, and lets whoever came back alone', async (t) => {
       const place = await open(t)
-      await place.inStore(async ({ ingest, keyring }) => {
+      await place.inStore(async ({ ingest, keyring, secrets }) => {
         const later = Date.now() + 3_600_000
         await ingest.ingest(visit('visitor-1', { sessionId: 's2', startedAt: later }), keyring.tombstoneKeys)
         // A door that forgot to look at the tombstones.
-        await ingest.ingest(visit('visitor-2', { events: 3 }), [])
-        await ingest.ingest(visit('visitor-2', { sessionId: 's2', startedAt: later }), [])
+        const blind = await blindKeys({ secrets })
+        await ingest.ingest(visit('visitor-2', { events: 3 }), blind)
+        await ingest.ingest(visit('visitor-2', { sessionId: 's2', startedAt: later }), blind)
       })
       const { code, stdout } = await place.cli.run(['ledger', 'verify', '--json'])
       const [summary] = jsonLines(stdout)

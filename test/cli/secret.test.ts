@@ -24,8 +24,9 @@ import { openServices } from '../../src/services.ts'
 import { assertRefused, commandLine, onlyJson } from '../support/command-line.ts'
 import { openStoreAt } from '../support/empty-store.ts'
 import { freshStore } from '../support/fresh-database.ts'
-import { visit } from '../support/shop.ts'
+import { anHourAgo, visit } from '../support/shop.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 
 const engines: Record<string, (t: TestContext) => Promise<string>> = {
   SQLite: async (t) => `sqlite:${join(temporaryFolder(t), 'lethe.db')}`,
@@ -52,6 +53,11 @@ async function withSecret(t: TestContext) {
   return { cli, file, run, inStore }
 }
 
+const jsonEvent = {
+  type: 'event',
+  ...{ trackerId: 'shop', sessionId: 's', name: 'pageview', occurredAt: new Date(anHourAgo).toISOString() },
+  properties: {},
+}
 const view = { organisationId: 'acme', trackerId: 'shop', since: earliestInstant }
 
 describe('lethe secret rotate', { concurrency: true }, () => {
@@ -63,7 +69,7 @@ describe('lethe secret rotate', { concurrency: true }, () => {
       stdout,
       /begins with a new secret now, with the fingerprint [0-9a-f]{16}; 1 older one stays good\.\n$/,
     )
-    assert.match(stderr, /must be given the file and restarted/)
+    assert.match(stderr, /Give the file to every other process that uses this store, and restart it/)
     assert.equal(code, 0)
     const [first = '', second, ...rest] = readFileSync(file, 'utf8').split('\n')
     assert.deepEqual([second, rest], [old, ['']])
@@ -99,6 +105,34 @@ describe('lethe secret rotate', { concurrency: true }, () => {
       for (const key of after.verifierKeys) await verifyCheckpoint(after.checkpoint, { verifierKeys: [key] })
     })
     assert.equal((await run(['ledger', 'verify'])).code, 0)
+  })
+
+  it('stops an import that began before it, which then brings nobody back who was erased since', async (t) => {
+    const { cli, file, run, inStore } = await withSecret(t)
+    const line = (subjectId: string) =>
+      `${JSON.stringify({ ...jsonEvent, subjectId, eventId: `of-${subjectId}` })}\n`
+    const input = join(cli.folder, 'input.ndjson')
+    writeFileSync(input, line('anna') + line('ben'))
+    assert.equal((await run(['import', input])).code, 0)
+    const importing = cli.startProgram(['import', '-', '--json'], { LETHE_SECRET_FILE: file })
+    importing.type(line('carl'))
+    await inStore((services) => until(async () => (await services.subjects.read(view, 'carl')) !== null))
+    await run(['secret', 'rotate'])
+    await inStore((services) => eraseSubject(services, view, 'anna'))
+    importing.type(line('anna') + line('dora'))
+    const { code, stdout, stderr } = await importing.ended
+    assert.equal(code, 1)
+    assert.partialDeepStrictEqual(JSON.parse(stdout), { subjects: 1, events: 1 })
+    assert.match(
+      stderr,
+      /The secret was rotated after this process started.*Start again with the current secret file/,
+    )
+    await inStore(async ({ subjects }) => {
+      for (const subject of ['anna', 'dora']) assert.equal(await subjects.read(view, subject), null, subject)
+      for (const subject of ['ben', 'carl']) assert.ok(await subjects.read(view, subject), subject)
+    })
+    const again = await run(['import', input, '--json'])
+    assert.partialDeepStrictEqual(JSON.parse(again.stdout), { ofErased: 1, events: 0 })
   })
 
   it('leaves a store that opens with the new file and no longer with the old one', async (t) => {

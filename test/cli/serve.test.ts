@@ -21,7 +21,7 @@ import {
 import { inStore, shop } from '../support/filled-store.ts'
 import { startTestService } from '../support/service.ts'
 import { visit } from '../support/shop.ts'
-import { testKeys } from '../support/test-keyring.ts'
+import { blindKeys } from '../support/test-keyring.ts'
 
 const roomyBudgets = { LETHE_LIMIT_IP: '1000000/day', LETHE_LIMIT_KEY: '500000/day' }
 
@@ -252,7 +252,9 @@ async function endedWithin(program: RunningProgram, ms: number) {
 
 /** Gives the shop the subject `busy` with so many events. */
 async function addBusy(cli: CommandLine, events: number): Promise<void> {
-  await inStore(cli.storePath, ({ ingest }) => ingest.ingest(visit('busy', { events }), testKeys))
+  await inStore(cli.storePath, async (store) =>
+    store.ingest.ingest(visit('busy', { events }), await blindKeys(store)),
+  )
 }
 
 function execute(path: string, sql: string): void {

@@ -12,7 +12,7 @@ import { freshDatabase } from '../support/fresh-database.ts'
 import { preparedStore, running } from '../support/prepared-store.ts'
 import { noRedis, someRedis } from '../support/redis.ts'
 import { at, eventRow } from '../support/rows.ts'
-import { testKeys } from '../support/test-keyring.ts'
+import { blindKeys } from '../support/test-keyring.ts'
 import { until } from '../support/until.ts'
 
 const create = ['orgs', 'create', '--name', 'Acme', '--id', 'acme', '--plan', 'pro']
@@ -84,7 +84,7 @@ describe('lethe status of the embedded store', () => {
           occurredAt: at('2020-01-01T00:00:00.000Z'),
         }),
       ],
-      testKeys,
+      await blindKeys(store),
     )
     const earliest = new Date().toISOString()
     await cli.run(['sweep'])

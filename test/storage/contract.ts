@@ -27,6 +27,7 @@ import { organisationContract } from './contract/organisation.ts'
 import { pageBytesContract } from './contract/page-bytes.ts'
 import { retentionContract } from './contract/retention.ts'
 import { retentionWindowContract } from './contract/retention-window.ts'
+import { secretContract } from './contract/secret.ts'
 import { sessionContract } from './contract/session.ts'
 import { signInContract } from './contract/sign-in.ts'
 import { subjectContract } from './contract/subject.ts'
@@ -64,6 +65,7 @@ export function storeContract(name: string, open: (folder: string) => Promise<St
     erasureContract(fixture)
     erasureBatchContract(fixture)
     ledgerContract(fixture)
+    secretContract(folder, open)
     ageingContract(fixture)
     retentionContract(fixture)
     retentionWindowContract(fixture)

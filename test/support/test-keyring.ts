@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, createSecretKey, randomUUID } from 'node:crypto'
 import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ActivityNote } from '../../src/domain/activity.ts'
 import type { Instant } from '../../src/domain/instant.ts'
-import { Keyring, subjectCommitment } from '../../src/domain/keyring.ts'
+import { Keyring, subjectCommitment, type TombstoneKey } from '../../src/domain/keyring.ts'
+import type { SecretStore } from '../../src/domain/secret.ts'
 import type { ErasureMark, SubjectStore } from '../../src/domain/subject.ts'
 import type { SubjectCounts } from '../../src/domain/subject-counts.ts'
 import type { TrackerRef, TrackerView } from '../../src/domain/tracker.ts'
@@ -27,6 +28,12 @@ export function testSecretFile(): string {
 export const testKeyring = new Keyring([testSecret()], 'lethe.local')
 
 export const { tombstoneKeys: testKeys } = testKeyring
+
+/** Keys that a store takes for those of its secrets, whatever these are, and that recognise nobody who was erased. */
+export async function blindKeys({ secrets }: { secrets: SecretStore }): Promise<TombstoneKey[]> {
+  const key = createSecretKey(testSecret('blind'))
+  return (await secrets.list()).map((fingerprint) => ({ fingerprint, key }))
+}
 
 /** What an erasure at an instant leaves behind of a subject. */
 export function testMark(

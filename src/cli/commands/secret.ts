@@ -20,7 +20,7 @@ export function addSecretCommand(program: Command, { terminal, config, withSecre
             : `${path} begins with a new secret now, with the fingerprint ${fingerprint}; ${counted(older.length, 'older one')} ${older.length === 1 ? 'stays' : 'stay'} good.`,
         )
         terminal.tell(
-          'Every other process that uses this store must be given the file and restarted: until then it does not know what is erased under the new secret. Keep a copy of the file apart from the backups.',
+          'Give the file to every other process that uses this store, and restart it: until then it does not know who is erased under the new secret. Imports that are running stop, and can be started again. Keep a copy of the file apart from the backups.',
         )
       }),
     )

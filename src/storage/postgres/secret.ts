@@ -1,15 +1,17 @@
+import type { TombstoneKey } from '../../domain/keyring.ts'
 import { headMac } from '../../domain/ledger.ts'
 import { headAt } from '../../domain/merkle-tree.ts'
-import type { SecretStore } from '../../domain/secret.ts'
+import { requireKeys, type SecretStore } from '../../domain/secret.ts'
 import { toStoredHead } from '../rows/ledger.ts'
 import { integer, text } from '../rows/row.ts'
 import type { Connections } from './connections.ts'
 import { statement } from './statement.ts'
+import type { Run } from './transact.ts'
 
 const list = statement('SELECT fingerprint FROM secrets ORDER BY fingerprint')
 const insert = statement('INSERT INTO secrets VALUES ($1, $2) ON CONFLICT DO NOTHING')
 /** Two processes that bring the first secret wait for each other. No row can be locked: there is none yet. */
-const lock = statement('SELECT pg_advisory_xact_lock(1279611753)')
+const lock = statement('SELECT pg_advisory_xact_lock(1279611755)')
 
 const replace = statement(
   `WITH older AS (DELETE FROM secrets WHERE fingerprint = $1 RETURNING first_used_at)
@@ -25,6 +27,15 @@ const entry = statement(
 const setMac = statement(
   'UPDATE ledger_entries SET head_mac = $3 WHERE organisation_id = $1 AND ledger_index = $2',
 )
+
+/** Throws when the store belongs by now to a secret that none of the keys comes from. */
+export async function checkKeys(run: Run, keys: readonly TombstoneKey[]): Promise<void> {
+  const { rows } = await run(list)
+  requireKeys(
+    keys,
+    rows.map((row) => text(row, 'fingerprint')),
+  )
+}
 
 export function secretStore(connections: Connections): SecretStore {
   return {

@@ -6,6 +6,7 @@ import { integer, type Row, text } from '../rows/row.ts'
 import { beyondLedger, newest } from '../rows/tombstone.ts'
 import type { Connections } from './connections.ts'
 import { keyText } from './key-text.ts'
+import { checkKeys } from './secret.ts'
 import { statement, type Value } from './statement.ts'
 import type { Run } from './transact.ts'
 
@@ -80,12 +81,16 @@ type Named = Pick<SubjectBatch, 'trackerId' | 'subjectId'>
 /** Tells until when what is said of a subject is refused; `null` where nothing is. */
 export type RefusedUntil<Subject extends Named = SubjectBatch> = (subject: Subject) => Instant | null
 
-/** Looks up the tombstones of subjects, as they are now. Costs nothing for those of trackers that have none. */
+/**
+ * Looks up the tombstones of subjects, as they are now. Costs nothing for those of trackers that have none. Throws when some of them may
+ * have been made with a secret that none of the keys comes from.
+ */
 export async function findTombstones<Subject extends Named>(
   run: Run,
   subjects: readonly Subject[],
   keys: readonly TombstoneKey[],
 ): Promise<RefusedUntil<Subject>> {
+  await checkKeys(run, keys)
   const trackers = [...new Set(subjects.map(({ trackerId }) => trackerId))]
   const isGuarded = new Set<string>()
   for (const id of trackers) if ((await run(anyOf, [id])).rowCount === 1) isGuarded.add(id)

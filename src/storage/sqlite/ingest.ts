@@ -22,6 +22,7 @@ import { dailyTotalWriting } from './daily-total.ts'
 import { identifierNameWriting, identifierWriting } from './identifier.ts'
 import { interleavingWriting } from './interleaving.ts'
 import { packRows, unpackRows } from './packed-rows.ts'
+import { keyCheck } from './secret.ts'
 import { type BatchDigests, digestMaking, digestsMade, tombstoneLookup } from './tombstone.ts'
 
 export function ingestStore({ reader, writer }: Connections<ReturnType<typeof ingestCommands>>): IngestStore {
@@ -52,6 +53,7 @@ export function ingestCommands(db: DatabaseSync) {
   const writeTotals = dailyTotalWriting(db)
   const keepInterleaved = interleavingWriting(db)
   const lookUpTombstones = tombstoneLookup(db)
+  const checkKeys = keyCheck(db)
   const addRefused = db.prepare(
     `INSERT INTO refused_lines AS known (reason, lines) VALUES (?, ?)
      ON CONFLICT (reason) DO UPDATE SET lines = known.lines + excluded.lines`,
@@ -92,6 +94,7 @@ export function ingestCommands(db: DatabaseSync) {
       made: BatchDigests | null,
     ): IngestResult =>
       transaction(db, () => {
+        checkKeys(keys)
         const added = { subjects: 0, sessions: 0, events: 0 }
         const totals = new DailyChanges()
         const names = new Map<string, Set<string>>()

@@ -17,6 +17,7 @@ import { transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { ledgerAppending } from './ledger.ts'
 import { deletionNote } from './scrub.ts'
+import { keyCheck } from './secret.ts'
 import { digestsOf, tombstoneLookup, tombstoneWriting } from './tombstone.ts'
 
 export function replayStore({ reader, writer }: Connections<ReturnType<typeof replayCommands>>): ReplayStore {
@@ -115,9 +116,11 @@ function refusal(db: DatabaseSync) {
   const deleteSubject = db.prepare(sql.deleteSubject)
   const updateSubject = db.prepare(sql.updateSubject)
   const lookUp = tombstoneLookup(db)
+  const checkKeys = keyCheck(db)
   const noteDeletion = deletionNote(db)
   return (trackerId: string, subjectIds: readonly string[], keys: readonly TombstoneKey[]): SweptCounts =>
     transaction(db, () => {
+      checkKeys(keys)
       const removed = { subjects: 0, sessions: 0, events: 0 }
       const refusedUntil = lookUp((subject) => digestsOf(keys, subject))
       for (const subjectId of subjectIds) {

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../domain/instant.ts'
+import type { TombstoneKey } from '../../domain/keyring.ts'
 import { type HeadKeys, headMac } from '../../domain/ledger.ts'
 import { headAt } from '../../domain/merkle-tree.ts'
-import type { SecretStore } from '../../domain/secret.ts'
+import { requireKeys, type SecretStore } from '../../domain/secret.ts'
 import { toStoredHead } from '../rows/ledger.ts'
 import { integer, text } from '../rows/row.ts'
 import { transaction } from './connection.ts'
@@ -15,6 +16,16 @@ export function secretStore({ reader, writer }: Connections<ReturnType<typeof se
     remember: (fingerprints, now) => writer.run('rememberSecrets', fingerprints, now),
     adopt: (fingerprints, headKeys) => writer.run('adoptLedgers', fingerprints, headKeys),
   }
+}
+
+/** Throws, within a transaction, when the store belongs to a secret that none of the keys comes from. */
+export function keyCheck(db: DatabaseSync): (keys: readonly TombstoneKey[]) => void {
+  const list = db.prepare('SELECT fingerprint FROM secrets')
+  return (keys) =>
+    requireKeys(
+      keys,
+      list.all().map((row) => text(row, 'fingerprint')),
+    )
 }
 
 export function secretCommands(db: DatabaseSync) {

@@ -13,7 +13,7 @@ import { everyTracker, fillEverything } from '../../support/everything.ts'
 import { freshStore } from '../../support/fresh-database.ts'
 import { rowsAt } from '../../support/raw-store.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { eraseIn, testKeys } from '../../support/test-keyring.ts'
+import { blindKeys, eraseIn } from '../../support/test-keyring.ts'
 
 const quietly = { onRows() {} }
 
@@ -260,7 +260,7 @@ describe('what happens to the source during a copy', () => {
             properties: {},
           },
         ],
-        testKeys,
+        await blindKeys(source.store),
       )
     })
     const { verification } = await copyStore({ source: changing, target: target.store }, quietly)

@@ -174,26 +174,4 @@ export function ledgerContract(fixture: Fixture): void {
       assert.equal(sum('erased'), sum('stored'))
     })
   })
-
-  describe('the secrets that a store belongs to', () => {
-    it('are remembered by their fingerprints, each once', async () => {
-      const { secrets } = fixture.store
-      const names = [...(await secrets.list()), fixture.fresh('fingerprint'), fixture.fresh('fingerprint')]
-      assert.deepEqual(await secrets.remember(names.slice(0, -1), start), [])
-      assert.deepEqual(await secrets.remember(names, start + 1), [])
-      assert.deepEqual((await secrets.list()).sort(), [...names].sort())
-    })
-
-    it('are all that count: others are refused, also those that come at the same time', async () => {
-      const { secrets } = fixture.store
-      const known = await secrets.list()
-      const names = Array.from({ length: 4 }, () => fixture.fresh('fingerprint'))
-      const missing = await Promise.all(names.map((name) => secrets.remember([...known, name], start)))
-      const [first, ...others] = (await secrets.list()).filter((name) => !known.includes(name))
-      assert.ok(first !== undefined)
-      assert.deepEqual(others, [])
-      for (const [index, name] of names.entries())
-        assert.deepEqual(missing[index], name === first ? [] : [first])
-    })
-  })
 }

@@ -3,17 +3,23 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
 import { commandLine } from '../../../src/domain/activity.ts'
+import { Keyring } from '../../../src/domain/keyring.ts'
 import { activityNote } from '../../../src/operations/activity/activity-note.ts'
 import { changeBatch } from '../../../src/operations/erasure-batch/change-batch.ts'
 import { revokeKey } from '../../../src/operations/key/revoke-key.ts'
 import { rotateKey } from '../../../src/operations/key/rotate-key.ts'
 import { eraseSubject } from '../../../src/operations/subject/erase-subject.ts'
+import { subjectKeyText } from '../../../src/storage/postgres/key-text.ts'
+import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
+import { systemRandomness } from '../../../src/system-randomness.ts'
 import { dataOf } from '../../support/answers.ts'
 import { freshStore } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
-import { always } from '../../support/rows.ts'
+import { always, eventRow } from '../../support/rows.ts'
 import { type Shop, startShop, subjectPath, visit } from '../../support/shop.ts'
+import { testSecret } from '../../support/test-keyring.ts'
 import { until } from '../../support/until.ts'
+import { Fixture } from '../contract/fixture.ts'
 
 /** Longer than a connection may take to come about. */
 const longerThanConnectingMs = 5_500
@@ -171,5 +177,50 @@ describe('a service on PostgreSQL', () => {
       assert.equal((await shop.ask(subjectPath('carl'), { key: keyString })).status, 401)
     })
     await Promise.all(held)
+  })
+})
+
+describe('an import that waits for a subject while the secret is rotated', () => {
+  it('stores nobody who was erased under the new secret meanwhile', async (t) => {
+    const lifetime = inReverse(t)
+    const address = await freshStore(lifetime)
+    const store = await openPostgresStore(address)
+    lifetime.after(() => store.close())
+    const fixture = new Fixture()
+    fixture.use(store)
+    const tracker = await fixture.createTracker()
+    const { trackerId } = tracker
+    const older = new Keyring([testSecret('older')], 'lethe.local')
+    const newer = new Keyring([testSecret('newer'), testSecret('older')], 'lethe.local')
+    await store.secrets.remember(older.fingerprints, 1)
+    // Rows are locked in the order of their keys.
+    const names = ['anna', 'ben'].sort((a, b) =>
+      subjectKeyText(trackerId, a) < subjectKeyText(trackerId, b) ? -1 : 1,
+    )
+    const [held = '', erased = ''] = names
+    const rows = (eventId: string) =>
+      names.map((subjectId) => eventRow({ trackerId, subjectId, eventId, occurredAt: 1_000 }))
+    await store.ingest.ingest(rows('e1'), older.tombstoneKeys)
+    const client = async () => {
+      const client = new Client(address)
+      await client.connect()
+      lifetime.after(() => client.end())
+      return client
+    }
+    const [blocker, observer] = [await client(), await client()]
+    await blocker.query('BEGIN')
+    await blocker.query('SELECT FROM subjects WHERE subject_id = $1 FOR UPDATE', [held])
+    const importing = store.ingest.ingest(rows('e2'), older.tombstoneKeys)
+    await until(async () => {
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+      return (await observer.query(waiting)).rowCount === 1
+    }, 60_000)
+    await store.secrets.remember(newer.fingerprints, 2)
+    const deps = { ...store, keyring: newer, clock: () => 2_000, randomness: systemRandomness }
+    assert.equal((await eraseSubject(deps, tracker, erased)).counts.events, 1)
+    await blocker.query('ROLLBACK')
+    await assert.rejects(importing, /rotated/)
+    assert.equal(await store.subjects.read(tracker, erased), null)
+    assert.equal((await store.subjects.read(tracker, held))?.counts.events, 1)
   })
 })
