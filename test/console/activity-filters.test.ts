@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { formatInstant } from '../../src/domain/instant.ts'
+import { toCsvLine } from '../../src/operations/activity/export-activity.ts'
 import { createKey } from '../../src/operations/key/create-key.ts'
 import { dataOf, isObject, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
 import { openConsole } from '../support/console.ts'
@@ -14,7 +15,9 @@ await createKey(shop.services, {
   ...{ organisationId, name: formula, scopes: ['analytics:view'], expiresAt: null },
 })
 await shop.ingest([...visit('anna'), ...visit('ben')])
-for (const id of ['anna', 'ben']) await shop.ask(subjectPath(id), { key, method: 'DELETE' })
+await shop.ask(subjectPath('anna'), { key, method: 'DELETE' })
+const headers = { 'x-request-id': 'a; =1+1;@b;-c' }
+await shop.ask(subjectPath('ben'), { key, method: 'DELETE', headers })
 
 async function kinds(query: string): Promise<unknown[]> {
   const entries = listIn(dataOf(await client.ask(`/activity?limit=200&${query}`)), 'entries')
@@ -80,9 +83,38 @@ describe('the activity of an organisation', () => {
     assert.match(row ?? '', /,"'=HYPERLINK\(""https:\/\/evil\.example""\)",/)
     assert.deepEqual(others.length, 2)
     assert.doesNotMatch(text, /(^|[,\n])=/)
+    // A spreadsheet whose fields end with a semicolon cuts there, whatever is quoted.
+    const { text: erasures } = await exported('format=csv&kind=subject.erased')
+    assert.ok(erasures.includes(`,"a; '=1+1;'@b;'-c"\r\n`), erasures)
     const empty = await exported(`format=csv&until=${formatInstant(0)}`)
     assert.equal(empty.text.split('\r\n').length, 2)
   })
+})
+
+describe('a field of the CSV', () => {
+  const cases: [name: string, field: string][] = [
+    ['plain', 'plain'],
+    ['1-2', '1-2'],
+    ['a;b', '"a;b"'],
+    ['=1', `"'=1"`],
+    ['  @a', `"  '@a"`],
+    ['\uff1d1', `"'\uff1d1"`],
+    ['a;=1', `"a;'=1"`],
+    ['a;;-1', `"a;;'-1"`],
+    ['a\t+1', `"a\t'+1"`],
+    ['a; \t\u00a0=1', `"a; \t\u00a0'=1"`],
+    ['a\n=1', `"a\n'=1"`],
+    ['a\r\n@1', `"a\r\n'@1"`],
+    ['=1;=2', `"'=1;'=2"`],
+  ]
+  for (const [name, field] of cases) {
+    test(`is no formula, wherever a spreadsheet cuts it: ${JSON.stringify(name)}`, () => {
+      const actor = { kind: 'member', id: 'mem_1', name } as const
+      const entry = { id: 'a', organisationId, at: 0, actor, kind: 'key.created', target: null } as const
+      const line = toCsvLine({ ...entry, counts: null, ledgerIndex: null, requestId: null })
+      assert.equal(line, `${formatInstant(0)},key.created,member,mem_1,${field},,,,,\r\n`)
+    })
+  }
 })
 
 describe('the state of the ledger', () => {

@@ -36,9 +36,12 @@ export function toCsvLine(entry: ActivityEntry): string {
   return `${fields.map(toCsvField).join(',')}\r\n`
 }
 
+/** Where a cell can begin: at the field's start, or where a spreadsheet cuts that ends cells elsewhere, which it does within quotes too. */
+const formulaStart = /(?:^|[;\t\r\n])\s*(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g
+
 /** What a spreadsheet would take for a formula is kept from being one: names and request ids are anybody's to choose. */
 function toCsvField(value: string | number): string {
   const text = String(value)
-  const harmless = /^\s*[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n']/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+  const harmless = text.replace(formulaStart, "$&'")
+  return /[",;\t\r\n']/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }
