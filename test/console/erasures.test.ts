@@ -4,6 +4,7 @@ import { verifyCheckpoint, verifyReceipt } from '@lethe/client'
 import { dataOf, errorOf, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
+import { until } from '../support/until.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
 const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
@@ -102,5 +103,21 @@ describe('the erasures of a member', () => {
     }
     const { limit, remaining } = objectIn(dataOf(await erase('anna')), 'budget')
     assert.equal(Number(limit) - Number(remaining), 2, 'the one before, and this one')
+  })
+
+  test('by a batch have a pace and no budget: one session can erase everybody', async (t) => {
+    const own = await startShop(t, {
+      scopes: ['analytics:view'],
+      env: { LETHE_LIMIT_ERASURE: '1/hour', LETHE_BATCH_PACE: '1000/second' },
+    })
+    const browser = await openConsole(own, own.organisationId)
+    const ids = Array.from({ length: 5 }, (_, n) => `visitor-${n}`)
+    await own.ingest(ids.flatMap((id) => visit(id)))
+    const list = { text: ids.join('\n'), format: 'lines', by: 'subjectId', trackerIds: [] }
+    const batch = dataOf(await browser.ask('/batches', { method: 'POST', body: { ...list, subjects: 5 } }))
+    await until(async () => dataOf(await browser.ask(`/batches/${batch.id}`)).state === 'done')
+    assert.equal(dataOf(await browser.ask('/ledger')).size, 5)
+    const entries = listIn(dataOf(await browser.ask('/activity?kind=subject.erased')), 'entries')
+    assert.equal(entries.length, 5)
   })
 })
