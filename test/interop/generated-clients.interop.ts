@@ -63,7 +63,7 @@ describe('@hey-api/openapi-ts', { skip }, () => {
       join(folder, 'program.ts'),
       `import * as sdk from './sdk'
 import { client } from './sdk/client.gen'
-${preamble}client.setConfig({ baseUrl, headers })
+${preamble}client.setConfig({ headers })
 async function main() {
 ${requests.map(sdkCall).join('')}}
 main()
