@@ -1,8 +1,9 @@
 // Prints what a release is made of, as a CycloneDX document: npm's own, for exactly the packages that run.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 interface Component {
   'bom-ref': string
@@ -34,17 +35,9 @@ const bundled = [
   'node_modules/@fontsource-variable/inter',
 ]
 
-const cwd = fileURLToPath(new URL('..', import.meta.url))
-const manifest: { name: string; version: string } = readJson('package.json')
+const manifest: { name: string; version: string; workspaces: string[] } = readJson('package.json')
 const lock: { packages: Record<string, LockedPackage> } = readJson('package-lock.json')
-const all: Sbom = JSON.parse(
-  execFileSync('npm', ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only'], {
-    cwd,
-    encoding: 'utf8',
-    maxBuffer: 64 * 2 ** 20,
-    shell: process.platform === 'win32',
-  }),
-)
+const all = listAll()
 
 // npm can leave out development by itself, but then forgets what both need: more than half of what runs.
 const running = new Set(
@@ -52,21 +45,10 @@ const running = new Set(
     .filter(([path, { dev, devOptional, link }]) => bundled.includes(path) || !(dev || devOptional || link))
     .map(([path, { name, version }]) => `${name ?? path.replace(/^.*node_modules\//, '')}@${version}`),
 )
-// The members of the workspace have no version of their own.
-const named = (text: string) => text.replace(/((?:@|%40)lethe\/\w+)@[\d.]+$/, `$1@${manifest.version}`)
-const components = all.components
-  .filter((component) => running.has(component['bom-ref']))
-  .map((component) => {
-    const ref = named(component['bom-ref'])
-    if (ref === component['bom-ref']) return component
-    return { ...component, 'bom-ref': ref, version: manifest.version, purl: named(component.purl) }
-  })
+const components = all.components.filter((component) => running.has(component['bom-ref']))
 const dependencies = all.dependencies
   .filter(({ ref }) => running.has(ref))
-  .map(({ ref, dependsOn }) => ({
-    ref: named(ref),
-    dependsOn: dependsOn.filter((other) => running.has(other)).map(named),
-  }))
+  .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => running.has(other)) }))
 // npm names the whole after the folder it lies in, and makes up an id and an instant each time.
 const component = { ...all.metadata.component, name: manifest.name }
 const serialNumber = `urn:uuid:${uuidOf(JSON.stringify(components))}`
@@ -74,6 +56,31 @@ const { SOURCE_DATE_EPOCH: seconds } = process.env
 const timestamp = seconds ? new Date(Number(seconds) * 1000).toISOString() : all.metadata.timestamp
 const metadata = { ...all.metadata, timestamp, component }
 console.log(JSON.stringify({ ...all, serialNumber, metadata, components, dependencies }, null, 2))
+
+/** npm's list, made in a copy: the members of the workspace have no version of their own, and without one npm makes none. */
+function listAll(): Sbom {
+  const cwd = mkdtempSync(join(tmpdir(), 'lethe-sbom-'))
+  const { version } = manifest
+  const write = (file: string, content: object) => writeFileSync(join(cwd, file), JSON.stringify(content))
+  try {
+    for (const member of manifest.workspaces) {
+      Object.assign(lock.packages[member] ?? {}, { version })
+      mkdirSync(join(cwd, member))
+      write(`${member}/package.json`, { ...readJson<object>(`${member}/package.json`), version })
+    }
+    write('package.json', manifest)
+    write('package-lock.json', lock)
+    const args = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only']
+    const options = {
+      encoding: 'utf8',
+      maxBuffer: 64 * 2 ** 20,
+      shell: process.platform === 'win32',
+    } as const
+    return JSON.parse(execFileSync('npm', args, { cwd, ...options }))
+  } finally {
+    rmSync(cwd, { recursive: true })
+  }
+}
 
 function uuidOf(content: string): string {
   const hash = createHash('sha256').update(content).digest('hex')

@@ -69,6 +69,13 @@ describe('the package of the client', () => {
     for (const name of [...needed, 'files']) assert.equal(manifest[name], undefined, name)
   })
 
+  it('is not packed from the sources, which nobody could use', async () => {
+    const args = ['pack', '--pack-destination', project]
+    const options = { cwd: join(root, 'client'), shell: process.platform === 'win32' }
+    await assert.rejects(run('npm', args, options), /must have name and version/)
+    assert.ok(!readdirSync(project).some((file) => file.endsWith('.tgz')))
+  })
+
   it('has types that hold in strict TypeScript with the types of a browser, as a bundler resolves them', async () => {
     const asBundlersDo = { module: 'esnext', moduleResolution: 'bundler' }
     await compile({ 'use.ts': use }, { lib: ['es2022', 'dom'], types: [], ...asBundlersDo, noEmit: true })
