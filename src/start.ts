@@ -59,6 +59,7 @@ export async function startService(config: Config, services: Services, log: Log)
     ...connectionsWithin(config.maxConnections),
     noteKeyUse: use.note,
     noteKeyRefusal: use.noteRefusal,
+    noteRefusedString: use.noteRefusedString,
     installation: installationOf(config),
     log,
     ...(metrics && { onAnswered: metrics.onAnswered }),

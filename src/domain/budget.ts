@@ -67,7 +67,7 @@ export function tightest(a: BudgetState | null, b: BudgetState): BudgetState {
   return b.remaining === a.remaining && b.resetsAt > a.resetsAt ? b : a
 }
 
-/** What whoever has spent a budget is told. */
+/** What whoever has spent a budget is told. Until when, `tryAgainIn` says. */
 export function budgetSpent({ name }: Budget): LetheError {
   return spent[name]
 }
@@ -78,11 +78,17 @@ const spent: Record<Budget['name'], LetheError> = {
   erasure: refusal('This API key has used up its erasures, which are best spread across the hour.'),
   'member-erasure': refusal('You have used up your erasures, which are best spread across the hour.'),
   console: refusal('This address has used up its requests to the console.'),
-  'sign-in': refusal('There were too many attempts to sign in.'),
-  account: refusal('There were too many attempts to sign in.'),
-  strangers: refusal('There were too many attempts to sign in.'),
+  'sign-in': refusal('Too many attempts.'),
+  account: refusal('Too many attempts.'),
+  strangers: refusal('Too many attempts.'),
 }
 
 function refusal(what: string): LetheError {
-  return new LetheError('rate_limited', `${what} Wait as many seconds as Retry-After says.`)
+  return new LetheError('rate_limited', what)
+}
+
+/** How long to wait, as people are told: to the second while they may watch the clock, and then to the minute, rounded up. */
+export function tryAgainIn(seconds: number): string {
+  const [count, unit] = seconds < 120 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute']
+  return `Try again in ${count} ${unit}${count === 1 ? '' : 's'}.`
 }

@@ -2,3 +2,8 @@
 export function hasBearerToken(authorization: string | undefined): authorization is string {
   return authorization !== undefined && /^Bearer +\S/i.test(authorization)
 }
+
+/** The token; `undefined` where there is none, or something else behind it. */
+export function readBearerToken(authorization: string | undefined): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
+}

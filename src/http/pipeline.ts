@@ -5,7 +5,7 @@ import { andThen, type MaybePromise, runSteps } from '../domain/maybe-promise.ts
 import type { Services } from '../domain/services.ts'
 import { authenticateKey } from '../operations/key/authenticate-key.ts'
 import { authenticateMember } from '../operations/member/authenticate-member.ts'
-import { hasBearerToken } from './bearer-token.ts'
+import { hasBearerToken, readBearerToken } from './bearer-token.ts'
 import type { clientAddress } from './client-address.ts'
 import { consoleBudgets } from './console/budgets.ts'
 import type { OriginPolicy } from './console/origin-policy.ts'
@@ -22,6 +22,7 @@ export interface PipelineDeps {
   originPolicy: OriginPolicy
   noteKeyUse(keyId: string): void
   noteKeyRefusal(keyId: string): void
+  noteRefusedString(keyString: string): void
 }
 
 /** Hands back why a request may go no further, or `null`. */
@@ -87,7 +88,7 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
   function findCaller(authorization: string, { callers }: RequestBatch): MaybePromise<Caller | null> {
     const known = callers.get(authorization)
     if (known !== undefined) return known
-    const keyString = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
+    const keyString = readBearerToken(authorization)
     const caller = keyString === undefined ? null : authenticateKey(services, keyString)
     callers.set(authorization, caller)
     return caller

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { gzip } from 'node:zlib'
 import type { Logger } from 'pino'
-import type { BudgetState, CountedBudget } from '../domain/budget.ts'
+import { type BudgetState, type CountedBudget, tryAgainIn } from '../domain/budget.ts'
 import { type ErrorCode, LetheError } from '../domain/errors.ts'
 import { type Clock, formatInstant, type Instant } from '../domain/instant.ts'
 import type { Randomness } from '../domain/randomness.ts'
@@ -197,7 +197,7 @@ export function failure(
 ): { status: number; headers: HeaderList; body: FailureBody } {
   const known = error instanceof LetheError ? error : null
   const code = known?.code ?? 'internal_error'
-  const message =
+  let message =
     known?.message ?? 'Something went wrong on our side. Try again; if it stays, tell us the request id.'
   const { requestId, budget, now, hasCredential, isConsole = false, scope, allow } = context
   const headers = commonHeaders({ ...context, id: requestId })
@@ -208,7 +208,10 @@ export function failure(
     headers.push('WWW-Authenticate', `Bearer error="insufficient_scope", scope="${scope}"`)
   }
   const wait = known?.retryAfterSeconds ?? (budget && secondsLeft(budget))
-  if (code === 'rate_limited' && wait !== null) headers.push('Retry-After', wait)
+  if (code === 'rate_limited' && wait !== null) {
+    headers.push('Retry-After', wait)
+    message += ` ${tryAgainIn(wait)}`
+  }
   if (allow) headers.push('Allow', allow)
   return {
     status: errorStatus[code],

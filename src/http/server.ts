@@ -3,6 +3,7 @@ import type { Limiter } from '../domain/budget.ts'
 import { andThen } from '../domain/maybe-promise.ts'
 import type { Passwords } from '../domain/password.ts'
 import { apiRoutes } from './api/routes/index.ts'
+import { readBearerToken } from './bearer-token.ts'
 import { Connections } from './connections.ts'
 import { memberErasures } from './console/member-erasures.ts'
 import { pageRoutes } from './console/pages.ts'
@@ -149,12 +150,18 @@ export function buildServer(deps: ServerDeps): LetheServer {
     }
   }
 
+  /** For the page of its key. An address's budget refuses before the key is known. */
+  function noteRefusal({ caller, match, request }: RequestContext): void {
+    if (caller) return deps.noteKeyRefusal(caller.key.id)
+    const keyString = match.pipeline === 'key' ? readBearerToken(request.headers.authorization) : undefined
+    if (keyString !== undefined) deps.noteRefusedString(keyString)
+  }
+
   function run(context: RequestContext): void {
     try {
       const done = andThen(runPipeline(context), (refusal) => {
         if (refusal === null) return
-        const isNotAllowed = refusal.code === 'rate_limited' || refusal.code === 'forbidden'
-        if (context.caller && isNotAllowed) deps.noteKeyRefusal(context.caller.key.id)
+        if (refusal.code === 'rate_limited' || refusal.code === 'forbidden') noteRefusal(context)
         respond.fail(context, refusal)
       })
       if (done instanceof Promise) done.catch((error) => respond.fail(context, error))

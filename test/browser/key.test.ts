@@ -8,15 +8,17 @@ import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts
 
 describe('the page of a key in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
-  const shop = await startShop({ after }, { scopes: ['analytics:view'] })
+  const shop = await startShop({ after }, { scopes: ['analytics:view'], env: { LETHE_LIMIT_IP: '4/minute' } })
   const { organisationId, key, keyId } = shop
   await shop.createKey(organisationId, ['analytics:view'], Date.now() + 3 * 86_400_000)
   await shop.createKey(organisationId, ['analytics:view'], Date.now() + 5_000)
   shop.passTime(5_000)
   for (let i = 0; i < 3; i++) await shop.ask(subjectsPath, { key })
   await shop.ask(subjectPath('anna'), { key, method: 'DELETE' })
+  // By the budget of its address, before the key is known.
+  await shop.ask(subjectsPath, { key })
   // What it is used for is stored every few seconds.
-  await until(async () => (await shop.services.apiKeys.listDays(keyId, 0))[0]?.refusals === 1)
+  await until(async () => (await shop.services.apiKeys.listDays(keyId, 0))[0]?.refusals === 2)
   const client = await openConsole(shop, organisationId)
   const browser = await openBrowser({ after })
   const { page, complaints } = await sitDown(browser, shop, client)
@@ -35,10 +37,10 @@ describe('the page of a key in a browser', { skip: noBrowser }, async () => {
 
   test('tells in words what it may do, and how often it was used and refused', async () => {
     await page.getByText('Read collected analytics data').waitFor()
-    const chart = page.getByRole('slider', { name: '4 requests, of which 1 refused' })
+    const chart = page.getByRole('slider', { name: '5 requests, of which 2 refused' })
     await chart.press('ArrowLeft')
     await chart.press('ArrowRight')
-    await page.getByText(/: 4 requests, 1 refused$/).waitFor()
+    await page.getByText(/: 5 requests, 2 refused$/).waitFor()
     await assertAccessible(page, 'a key')
   })
 

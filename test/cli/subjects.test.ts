@@ -350,7 +350,7 @@ describe('what goes wrong comes with what to do about it:', { concurrency: true 
     [
       'the budget is used up for long',
       failure(429, 'rate_limited', { 'Retry-After': '3000' }),
-      /That is 3000 s/,
+      /Try again in 50 minutes\.$/m,
     ],
   ]
   for (const [what, behaviour, reason] of oddities) {

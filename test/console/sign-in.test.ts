@@ -298,7 +298,8 @@ describe('attempts to sign in', () => {
       )
       for (const answer of await Promise.all(guesses)) errorOf(answer, 'unauthorized')
       const refused = await attempt(email, password)
-      errorOf(refused, 'rate_limited')
+      const { message } = errorOf(refused, 'rate_limited')
+      assert.match(String(message), /^Too many attempts\. Try again in 1[45] minutes\.$/)
       assert.ok(Number(refused.headers.get('retry-after')) > 800)
     }
     guarded.passTime(15 * 60_000)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type BudgetState, tightest } from '../../src/domain/budget.ts'
+import { type BudgetState, tightest, tryAgainIn } from '../../src/domain/budget.ts'
 
 function state(remaining: number, resetsAt: number, isStandIn = false): BudgetState {
   return { granted: true, limit: 100, remaining, resetsAt, countedAt: 0, isStandIn }
@@ -36,5 +36,14 @@ describe('the budget a client should mind', () => {
     const [shared, alone] = [state(0, 9_000), state(50, 1_000, true)]
     assert.equal(tightest(shared, alone), alone)
     assert.equal(tightest(alone, shared), alone)
+  })
+})
+
+describe('how long to wait', () => {
+  it('is told in seconds, and in minutes when it is long', () => {
+    assert.equal(tryAgainIn(1), 'Try again in 1 second.')
+    assert.equal(tryAgainIn(42), 'Try again in 42 seconds.')
+    assert.equal(tryAgainIn(121), 'Try again in 3 minutes.')
+    assert.equal(tryAgainIn(3_600), 'Try again in 60 minutes.')
   })
 })

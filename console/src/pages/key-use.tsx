@@ -31,7 +31,10 @@ export function KeyUse({ detail: { today, days } }: { detail: KeyDetail }) {
             label={`${counted(requests, 'request')}, of which ${formatNumber(refusals)} refused`}
             words={(value, part) => `${counted(value, 'request')}, ${formatNumber(part)} refused`}
           />
-          <p class="muted">Days of UTC. Refused is what a scope or a budget refused: 403 and 429.</p>
+          <p class="muted">
+            Dates are in UTC. Refused requests lacked a scope (403) or exceeded a budget of the key or of the
+            address they came from (429).
+          </p>
         </>
       )}
     </section>

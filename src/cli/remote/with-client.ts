@@ -8,6 +8,7 @@ import {
   UnexpectedAnswerError,
 } from '@lethe/client'
 import type { Config } from '../../config.ts'
+import { tryAgainIn } from '../../domain/budget.ts'
 import { LetheError } from '../../domain/errors.ts'
 import type { Terminal } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
@@ -74,8 +75,10 @@ function refusal({ code, message, details, requestId, retryAfterMs }: ApiError):
       return `${message} Check the ids of the tracker and the subject; lethe subjects list shows who is there.`
     case 'validation_error':
       return details.map((problem) => problem.message).join('; ')
-    case 'rate_limited':
-      return `${message}${retryAfterMs === null ? '' : ` That is ${Math.ceil(retryAfterMs / 1_000)} s.`}`
+    case 'rate_limited': {
+      const wait = retryAfterMs === null ? '' : tryAgainIn(Math.ceil(retryAfterMs / 1_000))
+      return message.endsWith(wait) ? message : `${message} ${wait}`
+    }
     case 'internal_error':
       return `The service failed. Try again; if it stays, its log has the cause under the request id ${requestId}.`
     case 'invalid_request':

@@ -1,14 +1,20 @@
 import type { ApiKeyStore, KeyDay } from '../../domain/api-key.ts'
 import { dayOf } from '../../domain/daily-total.ts'
 import type { Clock, Instant } from '../../domain/instant.ts'
+import { readKeyId } from '../../domain/key-string.ts'
+import { authenticateKey } from './authenticate-key.ts'
 
 const flushEveryMs = 5_000
+/** So many strings wait to be looked at: whoever makes some up must not fill the memory, or keep the store busy. */
+const mostStrings = 100
 
 export interface KeyUse {
   /** A request came with this key. */
   note(keyId: string): void
   /** A scope or a budget refused it. */
   noteRefusal(keyId: string): void
+  /** The budget of its address refused a request before anybody looked whether this is the string of a key. */
+  noteRefusedString(keyString: string): void
   stop(): Promise<void>
 }
 
@@ -22,13 +28,15 @@ export function keyUse(
 ): KeyUse {
   let noted = new Map<string, Instant>()
   let days = new Map<string, KeyDay>()
+  let strings = new Map<string, { day: number; count: number }>()
   let timer: NodeJS.Timeout | null = null
   let isStopped = false
 
   async function flush(): Promise<void> {
     if (timer) clearTimeout(timer)
     timer = null
-    if (noted.size === 0) return
+    await addRefused()
+    if (noted.size === 0 && days.size === 0) return
     const [lastUsed, counted] = [noted, days]
     noted = new Map()
     days = new Map()
@@ -39,6 +47,20 @@ export function keyUse(
       for (const day of counted.values()) add(day)
       later()
       onError(error)
+    }
+  }
+
+  /** Counts what an address's budget refused for those strings that are keys. */
+  async function addRefused(): Promise<void> {
+    const refused = strings
+    strings = new Map()
+    for (const [keyString, { day, count }] of refused) {
+      try {
+        const caller = await authenticateKey({ apiKeys, clock }, keyString)
+        if (caller) add({ keyId: caller.key.id, day, requests: count, refusals: count })
+      } catch (error) {
+        onError(error)
+      }
     }
   }
 
@@ -63,6 +85,13 @@ export function keyUse(
       later()
     },
     noteRefusal: (keyId) => add({ keyId, day: dayOf(clock()), requests: 0, refusals: 1 }),
+    noteRefusedString(keyString) {
+      const known = strings.get(keyString)
+      if (known) known.count += 1
+      else if (strings.size < mostStrings && readKeyId(keyString) !== null)
+        strings.set(keyString, { day: dayOf(clock()), count: 1 })
+      later()
+    },
     stop() {
       isStopped = true
       return flush()

@@ -16,12 +16,9 @@ export function passwordQueue(
     if (running >= atOnce) {
       if (queue.length >= waiting) {
         const retryAfterSeconds = Math.max(1, Math.ceil((queue.length / atOnce) * (lastMs / 1_000)))
-        throw new LetheError(
-          'rate_limited',
-          'Too many people are signing in at the moment. Wait as many seconds as Retry-After says.',
-          [],
-          { retryAfterSeconds },
-        )
+        throw new LetheError('rate_limited', 'Too many people are signing in at the moment.', [], {
+          retryAfterSeconds,
+        })
       }
       const { promise, resolve } = Promise.withResolvers<void>()
       queue.push(resolve)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { createKeyString } from '../../../src/domain/key-string.ts'
 import { createKey } from '../../../src/operations/key/create-key.ts'
 import { keyUse } from '../../../src/operations/key/note-key-use.ts'
 import { until } from '../../support/until.ts'
@@ -81,6 +82,40 @@ describe('when a key was last used', () => {
     use.note(await keyId())
     await use.stop()
     assert.deepEqual(errors, [disk])
+  })
+
+  it('counts what the budget of an address refused, for strings that are keys', async () => {
+    const organisationId = fresh('organisation')
+    await deps().organisations.create({ id: organisationId, name: 'Acme', plan: 'free', createdAt: 1 })
+    const wanted = { organisationId, name: 'nightly', scopes: ['analytics:view'], expiresAt: null }
+    const { key, keyString } = await createKey(deps(), wanted)
+    const use = keyUse(deps(), fail)
+    for (let i = 0; i < 3; i++) use.noteRefusedString(keyString)
+    // Of the right form and of this key's id, but made up; and none at all.
+    use.noteRefusedString(createKeyString(key.id, deps().randomness))
+    use.noteRefusedString('lethe_')
+    await use.stop()
+    const day = Math.floor(deps().clock() / 86_400_000)
+    assert.deepEqual(await deps().apiKeys.listDays(key.id, 0), [
+      { keyId: key.id, day, requests: 3, refusals: 3 },
+    ])
+    assert.equal(await lastUsedAt(key.id), null)
+  })
+
+  it('keeps no more strings than some, whoever makes them up', async () => {
+    let lookups = 0
+    const apiKeys = {
+      ...deps().apiKeys,
+      findCaller: (id: string) => {
+        lookups += 1
+        return deps().apiKeys.findCaller(id)
+      },
+    }
+    const use = keyUse({ ...deps(), apiKeys }, fail)
+    const { randomness } = deps()
+    for (let i = 0; i < 500; i++) use.noteRefusedString(createKeyString(randomness.base62(16), randomness))
+    await use.stop()
+    assert.equal(lookups, 100)
   })
 
   it('is counted by day with what was refused, and told again when the store did not take it', async (t) => {

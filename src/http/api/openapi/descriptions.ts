@@ -51,7 +51,7 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
   },
   rate_limited: {
     description: 'A budget is used up. The headers describe the one that refused.',
-    error: { message: 'This API key has used up its requests. Wait as many seconds as Retry-After says.' },
+    error: { message: 'This API key has used up its requests. Try again in 42 seconds.' },
     extraHeaders: ['Retry-After'],
   },
   internal_error: {
