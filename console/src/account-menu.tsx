@@ -5,9 +5,7 @@ import { Confirm } from './parts/confirm.tsx'
 import { Icon } from './parts/icon.tsx'
 import { tell, tellFailure } from './parts/toasts.tsx'
 import { otherPlaces, Places } from './places.tsx'
-import { cache } from './resource.ts'
-import { navigate } from './router.tsx'
-import { useSession } from './session.tsx'
+import { leave, useSession } from './session.tsx'
 import { ThemeSwitch } from './theme-switch.tsx'
 
 /** Who is signed in, the colours, and the ways out. */
@@ -37,11 +35,10 @@ export function AccountMenu({ path }: { path: string }) {
     }
   }, [isOpen])
 
-  async function leave(path: '/sign-out' | '/sign-out-everywhere'): Promise<void> {
+  async function signOut(path: '/sign-out' | '/sign-out-everywhere'): Promise<void> {
     await change(path)
     tell(path === '/sign-out' ? 'Signed out' : 'Signed out everywhere')
-    navigate('/console/sign-in')
-    cache.clear()
+    leave()
   }
 
   return (
@@ -75,7 +72,7 @@ export function AccountMenu({ path }: { path: string }) {
           <Places of={otherPlaces} path={path} />
         </nav>
         <ThemeSwitch />
-        <Button kind="quiet" icon="out" onClick={() => leave('/sign-out').catch(tellFailure)}>
+        <Button kind="quiet" icon="out" onClick={() => signOut('/sign-out').catch(tellFailure)}>
           Sign out
         </Button>
         <Button kind="quiet" icon="out" onClick={() => setLeavingAll(true)}>
@@ -86,7 +83,7 @@ export function AccountMenu({ path }: { path: string }) {
         <Confirm
           title="Sign out everywhere"
           action="Sign out everywhere"
-          onConfirm={() => leave('/sign-out-everywhere')}
+          onConfirm={() => signOut('/sign-out-everywhere')}
           onClose={() => setLeavingAll(false)}
         >
           <p>

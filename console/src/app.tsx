@@ -22,7 +22,7 @@ import { Broken, Skeleton } from './parts/states.tsx'
 import { Toasts } from './parts/toasts.tsx'
 import { cache, useResource } from './resource.ts'
 import { navigate, route, useAddress } from './router.tsx'
-import { SessionProvider } from './session.tsx'
+import { SessionProvider, useOtherTabs } from './session.tsx'
 import { Shell } from './shell.tsx'
 import { SignInAgain } from './sign-in-again.tsx'
 import type { SignedIn } from './types.ts'
@@ -65,6 +65,7 @@ export function App() {
 function Members({ path }: { path: string }) {
   const session = useResource<SignedIn>('/session')
   const isStranger = session.error?.status === 401
+  useOtherTabs(session.data?.member.id)
   useEffect(() => {
     if (isStranger)
       navigate(`/console/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`, {

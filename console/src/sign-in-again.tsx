@@ -4,9 +4,7 @@ import { useForm } from './form.ts'
 import { Button } from './parts/button.tsx'
 import { Dialog } from './parts/dialog.tsx'
 import { Failure, Field } from './parts/field.tsx'
-import { cache } from './resource.ts'
-import { navigate } from './router.tsx'
-import { useSession } from './session.tsx'
+import { announce, leave, useSession } from './session.tsx'
 import type { SignedIn } from './types.ts'
 
 /**
@@ -34,19 +32,19 @@ export function SignInAgain() {
   }
   async function signIn(): Promise<void> {
     await change('/sign-in', { email, password, organisationId: organisation.id })
+    announce('signed-in')
     const now = await read<SignedIn>('/session')
     if (now.member.id === member.id) return end(true)
     // Somebody else must see nothing of what was here.
     location.assign('/console/trackers')
   }
-  function leave(): void {
+  function giveUp(): void {
     end(false)
-    navigate('/console/sign-in')
-    cache.clear()
+    leave()
   }
   if (!isOpen) return null
   return (
-    <Dialog title="Sign in" onClose={leave} isCurtain>
+    <Dialog title="Sign in" onClose={giveUp} isCurtain>
       <div class="prose">
         <p>Your sign-in is over. Sign in again to go on where you were.</p>
       </div>
@@ -70,7 +68,7 @@ export function SignInAgain() {
         />
         <Failure failure={form.failure} />
         <footer class="dialog-foot">
-          <Button onClick={leave}>Leave</Button>
+          <Button onClick={giveUp}>Leave</Button>
           <Button type="submit" kind="primary" isBusy={form.isBusy}>
             Sign in
           </Button>

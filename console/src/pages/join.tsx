@@ -4,8 +4,9 @@ import { useForm } from '../form.ts'
 import { Button } from '../parts/button.tsx'
 import { Failure, Field } from '../parts/field.tsx'
 import { Broken, Skeleton } from '../parts/states.tsx'
-import { cache, unexpected } from '../resource.ts'
-import { Link, navigate } from '../router.tsx'
+import { unexpected } from '../resource.ts'
+import { Link } from '../router.tsx'
+import { enter } from '../session.tsx'
 import type { Invited } from '../types.ts'
 import { Door } from './door.tsx'
 
@@ -74,8 +75,7 @@ export function JoinPage() {
       <form
         onSubmit={form.submit(async () => {
           await change('/invitation/accept', { token, password })
-          cache.clear()
-          navigate('/console/trackers', { replace: true })
+          enter('/console/trackers')
         })}
       >
         <input type="email" autocomplete="username" value={invitation.email} readOnly hidden />

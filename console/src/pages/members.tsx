@@ -8,8 +8,7 @@ import { Loaded } from '../parts/states.tsx'
 import { tell, tellFailure } from '../parts/toasts.tsx'
 import { When } from '../parts/when.tsx'
 import { refresh, useResource } from '../resource.ts'
-import { navigate } from '../router.tsx'
-import { useSession } from '../session.tsx'
+import { leave, useSession } from '../session.tsx'
 import type { Invitation, Member, MemberList } from '../types.ts'
 import { Invite, ShowLink } from './invite.tsx'
 
@@ -23,7 +22,7 @@ export function MembersPage() {
     await change(`/members/${encode(id)}`, {}, 'DELETE')
     setRemoving(null)
     tell(`Removed ${email}`)
-    if (id === me.id) navigate('/console/sign-in')
+    if (id === me.id) leave()
     else void refresh('/members')
   }
   /** Who has not used theirs yet gets another; the one before is no good any more. */

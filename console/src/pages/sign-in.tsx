@@ -3,8 +3,8 @@ import { change } from '../api.ts'
 import { useForm } from '../form.ts'
 import { Button } from '../parts/button.tsx'
 import { Failure, Field } from '../parts/field.tsx'
-import { cache } from '../resource.ts'
-import { navigate, useAddress } from '../router.tsx'
+import { useAddress } from '../router.tsx'
+import { enter } from '../session.tsx'
 import { Door } from './door.tsx'
 
 export function SignInPage() {
@@ -18,8 +18,7 @@ export function SignInPage() {
       <form
         onSubmit={form.submit(async () => {
           await change('/sign-in', { email, password, ...(organisationId !== '' && { organisationId }) })
-          cache.clear()
-          navigate(destination(query.get('to')), { replace: true })
+          enter(destination(query.get('to')))
         })}
       >
         <Field
