@@ -14,6 +14,7 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
     ...visit('anna', { identifiers: { email: 'anna@example.com' } }),
     ...visit('bert'),
     ...visit('cora'),
+    ...visit('dora', { identifiers: { email: 'dora@example.com' } }),
   ])
   const client = await openConsole(shop, shop.organisationId)
   const browser = await openBrowser({ after })
@@ -61,6 +62,19 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
     const report = JSON.parse(readFileSync(await (await downloading).path(), 'utf8'))
     const receipts = report.items.filter(({ receipt }: { receipt?: string }) => receipt !== undefined)
     assert.equal(receipts.length, 2)
+  })
+
+  test('offers to look for e-mail addresses where such a list counts as ids', async () => {
+    await goTo(page, '/batches/new')
+    await hands.type('The list', 'cora@example.com\nbert')
+    assert.equal(await page.getByText('These look like e-mail addresses').count(), 0)
+    await hands.type('The list', 'cora@example.com\ndora@example.com')
+    await assertAccessible(page, 'an offer')
+    await hands.press('Look for e-mail addresses')
+    assert.equal(await page.getByLabel('an e-mail address').isChecked(), true)
+    await hands.press('Look who is there')
+    await page.getByText('1 data subject would go: 1 in shop.').waitFor()
+    assert.equal(await page.getByText('These look like e-mail addresses').count(), 0)
   })
 
   test('is made from a column of a file', async () => {

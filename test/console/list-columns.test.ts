@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { columnsOf, readTextFile, suggestedColumn } from '../../console/src/pages/list-columns.ts'
+import {
+  columnsOf,
+  looksLikeAddresses,
+  readTextFile,
+  suggestedColumn,
+} from '../../console/src/pages/list-columns.ts'
 
 describe('the columns of a file', () => {
   test('are those of its first line, whatever separates them and however it ends', () => {
@@ -36,5 +41,15 @@ describe('a file', () => {
     ])
       assert.match(JSON.stringify(await read(bytes)), /problem.*UTF-8/)
     assert.match(JSON.stringify(await read(Buffer.alloc(5_000_000, 'a'))), /problem.*4 MiB/)
+  })
+})
+
+describe('a list of e-mail addresses', () => {
+  test('is told from one of ids by most of its lines, or by the name of a column', () => {
+    assert.equal(looksLikeAddresses('ada@example.com\r\n\n ben@example.com \nvisitor-1', null), true)
+    assert.equal(looksLikeAddresses('visitor-1\nvisitor-2\nada@example.com', null), false)
+    assert.equal(looksLikeAddresses('', null), false)
+    assert.equal(looksLikeAddresses('id,mail\n1,ada@example.com', 'id'), false)
+    assert.equal(looksLikeAddresses('id,mail\n1,ada@example.com', 'mail'), true)
   })
 })

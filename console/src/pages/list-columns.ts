@@ -38,6 +38,20 @@ export function suggestedColumn(text: string): string | null {
   return columns.find((name) => /mail|subject|visitor|^id$/i.test(name)) ?? columns[0] ?? null
 }
 
+/** So many lines tell what the others are. */
+const linesLookedAt = 200
+
+/** Whether most lines of a list are e-mail addresses; of a CSV file its column's name tells. An ID may be one, so somebody must choose. */
+export function looksLikeAddresses(text: string, column: string | null): boolean {
+  if (column !== null) return /mail/i.test(column)
+  const lines = text
+    .slice(0, maxHeaderLength)
+    .split('\n', linesLookedAt)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+  return lines.length > 0 && lines.filter((line) => /^[^@\s]+@[^@\s]+$/.test(line)).length * 2 > lines.length
+}
+
 /** As much as a request may hold. */
 const maxFileBytes = 4 * 1024 * 1024
 

@@ -13,7 +13,7 @@ import { navigate } from '../router.tsx'
 import { takeListed } from '../sought.ts'
 import type { Batch, BatchPlan, Tracker, TrackerList } from '../types.ts'
 import { LineFigures } from './batch.tsx'
-import { columnsOf, readTextFile, suggestedColumn } from './list-columns.ts'
+import { columnsOf, looksLikeAddresses, readTextFile, suggestedColumn } from './list-columns.ts'
 
 /** A list as somebody has put it together. */
 interface Draft {
@@ -109,6 +109,14 @@ export function NewBatchPage() {
             />
             <span>Choose a file</span>
           </label>
+        </div>
+        <div role="status">
+          {draft.by === 'subjectId' && looksLikeAddresses(draft.text, draft.column) && (
+            <p class="note offer">
+              These look like e-mail addresses, and each line counts as an ID.
+              <Button onClick={() => edit({ by: 'email' })}>Look for e-mail addresses</Button>
+            </p>
+          )}
         </div>
         {draft.column !== null && (
           <Columns
@@ -223,7 +231,7 @@ function Trackers({
 const outcomes = { nothing: 'nothing stored', invalid: 'not valid', repeated: 'repeated' }
 
 function Preview({ plan, trackers, onErase }: { plan: BatchPlan; trackers: Tracker[]; onErase(): void }) {
-  const { found, nothing, invalid, repeated, subjects, others } = plan
+  const { found, nothing, invalid, repeated, subjects, hidden, others } = plan
   const nameOf = (trackerId: string) => trackers.find(({ id }) => id === trackerId)?.name ?? trackerId
   const unnamed = nothing + invalid + repeated - others.length
   return (
@@ -243,6 +251,9 @@ function Preview({ plan, trackers, onErase }: { plan: BatchPlan; trackers: Track
               .map(({ trackerId, subjects }) => `${formatNumber(subjects)} in ${nameOf(trackerId)}`)
               .join(', ')}.`}
       </p>
+      {hidden > 0 && (
+        <p>Your plan hides {formatNumber(hidden)} of them. Hidden data is still stored, and is erased too.</p>
+      )}
       {others.length > 0 && (
         <details class="more">
           <summary>Lines that lead to nobody</summary>
