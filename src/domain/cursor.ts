@@ -48,6 +48,11 @@ export function readCursor(
   return position
 }
 
+/** The id that a cursor holds; `null` for a text that is none. */
+export function idIn(cursor: string): string | null {
+  return readPayload(cursor)?.id ?? null
+}
+
 /** The digest is no signature: whoever forges one may put anything behind it, even what no store can compare with. */
 function readPayload(cursor: string): Position | null {
   const payload = parseJson(Buffer.from(cursor.slice(digestLength), 'base64url').toString())

@@ -12,6 +12,7 @@ import type { OriginPolicy } from './console/origin-policy.ts'
 import { readCookie } from './console/sign-in-cookie.ts'
 import { discardBody, readJson } from './request-body.ts'
 import type { HttpTools, PipelineName, RequestBatch, RequestContext } from './request-context.ts'
+import { isNamedIn } from './request-log.ts'
 
 export interface PipelineDeps {
   services: Services
@@ -108,6 +109,26 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
     return authenticateMember(services, token).then((found) => {
       context.signedIn = found
       return found === null ? signedOut : null
+    })
+  }
+
+  /** Reads the body where the route takes one, and forgets it elsewhere; then path and query, all problems together. */
+  function readParameters(context: RequestContext): MaybePromise<null> {
+    const { request, match } = context
+    if (match.kind !== 'route') throw new Error('A request went past its route without one.')
+    const { route, params } = match
+    if (route.bodyBounds !== null) {
+      return readJson(request, route.bodyBounds).then((fields) => {
+        const isChosen = context.keptId === context.id && context.chosenId !== null
+        if (isChosen && route.bodyNamesPerson && isNamedIn(context.id, fields))
+          context.keptId = services.randomness.uuid()
+        context.operation = route.read(context, params, fields)
+        return null
+      })
+    }
+    return andThen(discardBody(request), () => {
+      context.operation = route.read(context, params, {})
+      return null
     })
   }
 
@@ -223,21 +244,4 @@ function requireScope(context: RequestContext): LetheError | null {
 
 function isErasure({ match }: RequestContext): boolean {
   return match.kind === 'route' && match.route.isErasure
-}
-
-/** Reads the body where the route takes one, and forgets it elsewhere; then path and query, all problems together. */
-function readParameters(context: RequestContext): MaybePromise<null> {
-  const { request, match } = context
-  if (match.kind !== 'route') throw new Error('A request went past its route without one.')
-  const { route, params } = match
-  if (route.bodyBounds !== null) {
-    return readJson(request, route.bodyBounds).then((fields) => {
-      context.operation = route.read(context, params, fields)
-      return null
-    })
-  }
-  return andThen(discardBody(request), () => {
-    context.operation = route.read(context, params, {})
-    return null
-  })
 }

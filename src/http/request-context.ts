@@ -18,6 +18,8 @@ import { ClientGone } from './streamed-body.ts'
 export class RequestContext implements WaitBudget {
   readonly startedAt = performance.now()
   readonly id: string
+  /** The id as log and activity have it: where a client's own may tell whom the request is about, one of ours. */
+  keptId: string
   readonly chosenId: ChosenRequestId
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -63,6 +65,7 @@ export class RequestContext implements WaitBudget {
     match: RouteMatch,
   ) {
     this.id = id
+    this.keptId = id
     this.chosenId = chosenId
     this.request = request
     this.response = response
@@ -97,7 +100,7 @@ export function identityOf({ caller, signedIn }: RequestContext): Identity {
 /** Where the changes that a request makes come from. */
 export function originOf(context: RequestContext): Origin {
   const { organisationId, actor } = identityOf(context)
-  return { actor, requestId: context.id, organisationId }
+  return { actor, requestId: context.keptId, organisationId }
 }
 
 /**
@@ -138,6 +141,8 @@ export interface Route {
   body: Fields
   /** How much that may be; `null` for a route that takes no body, where one is read and forgotten. */
   bodyBounds: BodyBounds | null
+  /** Whether that body may say whom a request is about. */
+  bodyNamesPerson: boolean
   /** The data of its answer; `null` for a route that writes its answer itself, such as a page or a stream. */
   response: Schema | null
   /** What the API's description says of it. */

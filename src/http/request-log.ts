@@ -1,31 +1,15 @@
 import type { Logger } from 'pino'
+import { idIn } from '../domain/cursor.ts'
 import type { Clock } from '../domain/instant.ts'
-import { withoutKeys } from '../domain/key-string.ts'
-import { withoutSubject } from '../domain/without-subject.ts'
-import type { RequestContext } from './request-context.ts'
+import { isUuid, reveals } from '../domain/reveals.ts'
+import { parseQueryString, queryOf } from './query-string.ts'
+import { hasBody } from './request-body.ts'
+import type { RequestContext, RouteMatch } from './request-context.ts'
 
 /** Where the lines go: those that pino makes, and whole lines in its form. */
 export interface ServerLog {
   logger: Logger
   write(lines: string): void
-}
-
-/** The id of a request as the log may have it. */
-export function loggableId({ id, chosenId, match: { params }, request }: RequestContext): string {
-  // One of ours holds nothing that a client sent.
-  if (chosenId === null || chosenId === 'unusable') return id
-  const subjectId = params.subjectId ?? subjectIn(request.url ?? '')
-  return withoutKeys(subjectId ? withoutSubject(id, subjectId) : id)
-}
-
-/** Whom a URL speaks of that leads to no route, such as one with another method. */
-function subjectIn(url: string): string | null {
-  const [, segment = ''] = /\/subjects\/([^/?#]+)/.exec(url) ?? []
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
 }
 
 /**
@@ -35,7 +19,7 @@ function subjectIn(url: string): string | null {
 export function requestLog({ logger, write }: ServerLog, clock: Clock) {
   return (context: RequestContext): void => {
     if (!logger.isLevelEnabled('info')) return
-    const { request, response, match, caller, signedIn, startedAt } = context
+    const { keptId, request, response, match, caller, signedIn, startedAt } = context
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000
     // Of what is a text only the request id may hold something that JSON must escape.
     const keyId = caller ? `"${caller.key.id}"` : null
@@ -44,7 +28,46 @@ export function requestLog({ logger, write }: ServerLog, clock: Clock) {
     // A client that hung up did not get its answer.
     const hungUp = response.writableFinished ? '' : ',"hungUp":true'
     write(
-      `{"level":30,"time":${clock()},"requestId":${JSON.stringify(loggableId(context))},"method":"${request.method}","route":${route},"status":${response.statusCode},"durationMs":${durationMs},"keyId":${keyId}${member}${hungUp},"msg":"request"}\n`,
+      `{"level":30,"time":${clock()},"requestId":${JSON.stringify(keptId)},"method":"${request.method}","route":${route},"status":${response.statusCode},"durationMs":${durationMs},"keyId":${keyId}${member}${hungUp},"msg":"request"}\n`,
     )
+  }
+}
+
+/**
+ * Whether log and activity may keep an id that a client chose: not where it tells whom the URL names, and, where a body may name
+ * somebody, only if it is a UUID.
+ */
+export function isKeepable({ id, request, match }: RequestContext): boolean {
+  const bodyNamesPerson = match.kind === 'route' ? match.route.bodyNamesPerson : hasBody(request)
+  if (bodyNamesPerson && !isUuid(id)) return false
+  const named = namedIn(request.url ?? '', match)
+  return named === null ? isUuid(id) : !named.some((text) => reveals(id, text))
+}
+
+/** The same once its body has been read. */
+export function isNamedIn(id: string, body: unknown): boolean {
+  if (typeof body === 'string') return reveals(id, body)
+  return typeof body === 'object' && body !== null && Object.values(body).some((each) => isNamedIn(id, each))
+}
+
+/** Shorter values of a query, and words of a path that leads nowhere, tell nobody's id. */
+const minNameLength = 4
+
+/** What a URL may name somebody by; `null` where it is broken. */
+function namedIn(url: string, { kind, params }: RouteMatch): string[] | null {
+  const { values, isBroken } = parseQueryString(queryOf(url))
+  const segments = kind === 'route' ? [] : decodedSegments(url)
+  if (isBroken || segments === null) return null
+  const cursor = values.get('cursor')
+  const others = [...values.values(), (cursor && idIn(cursor)) ?? '', ...segments]
+  return [params.subjectId ?? '', ...others.filter((text) => text.length >= minNameLength)]
+}
+
+function decodedSegments(url: string): string[] | null {
+  const [path = ''] = url.split(/[?#]/, 1)
+  try {
+    return path.split('/').map(decodeURIComponent)
+  } catch {
+    return null
   }
 }

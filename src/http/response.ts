@@ -8,7 +8,6 @@ import type { Randomness } from '../domain/randomness.ts'
 import { preferredOf, readAccepted } from './accepted-encodings.ts'
 import { hasBearerToken } from './bearer-token.ts'
 import type { HeaderList, RequestContext, Responder } from './request-context.ts'
-import { loggableId } from './request-log.ts'
 import type { FailureBody } from './schemas/envelope.ts'
 import { SpoolRoom } from './spool.ts'
 import { ClientGone, StreamedBody, streamEncodings } from './streamed-body.ts'
@@ -45,7 +44,7 @@ export function responder({ clock, randomness, logger, isClosing, onUnread }: Re
   function write(context: RequestContext, status: number, body: string | Buffer, headers?: HeaderList): void {
     const { response } = context
     if (response.headersSent || context.isPacking) {
-      logger.error({ requestId: loggableId(context), status }, 'a second answer to a request was dropped')
+      logger.error({ requestId: context.keptId, status }, 'a second answer to a request was dropped')
       return
     }
     const list = headers ?? commonHeaders(context)
@@ -75,7 +74,7 @@ export function responder({ clock, randomness, logger, isClosing, onUnread }: Re
         send(context, status, packed, packed.length, headers)
         countUnread(context, packed.length)
       } catch (cause) {
-        logger.error({ requestId: loggableId(context), err: cause }, 'an answer could not be packed')
+        logger.error({ requestId: context.keptId, err: cause }, 'an answer could not be packed')
         context.response.destroy()
       }
     })
@@ -117,7 +116,7 @@ export function responder({ clock, randomness, logger, isClosing, onUnread }: Re
       scope: match.kind === 'route' ? match.route.access : null,
       allow: context.allow,
     })
-    if (status === 500) logger.error({ requestId: loggableId(context), err: error }, 'request failed')
+    if (status === 500) logger.error({ requestId: context.keptId, err: error }, 'request failed')
     write(context, status, JSON.stringify(body), headers)
   }
 
@@ -159,7 +158,7 @@ export function responder({ clock, randomness, logger, isClosing, onUnread }: Re
         await body.abandon()
         if (error instanceof ClientGone) return
         if (!response.headersSent) throw error
-        logger.error({ requestId: loggableId(context), err: error }, 'an answer broke off')
+        logger.error({ requestId: context.keptId, err: error }, 'an answer broke off')
         response.destroy()
       }
     },
@@ -168,7 +167,7 @@ export function responder({ clock, randomness, logger, isClosing, onUnread }: Re
       try {
         writeFailure(context, error)
       } catch (cause) {
-        logger.error({ requestId: loggableId(context), err: cause }, 'a failure could not be answered')
+        logger.error({ requestId: context.keptId, err: cause }, 'a failure could not be answered')
         context.response.destroy()
       }
     },

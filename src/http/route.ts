@@ -60,6 +60,8 @@ interface Declaration<
   body?: BodyFields
   /** How large its body may be, where it is not what is usual. */
   maxBodyBytes?: number
+  /** Where its body says nothing of a person: the ids that clients choose for such requests are kept. */
+  bodyNamesNobody?: boolean
   response: Data | null
   documentation?: Documentation<ValueOf<Data>>
   /** What the parameters ask for; adds a problem for whatever does not fit together. */
@@ -88,6 +90,7 @@ export function defineRoute<
     bodyBounds: declaration.body
       ? { maxBytes: route.maxBodyBytes ?? maxBodyBytes, lists: listBounds(body) }
       : null,
+    bodyNamesPerson: Object.keys(body).length > 0 && declaration.bodyNamesNobody !== true,
     isErasure,
     documentation: documentation ?? null,
     read(context, params, sent) {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Limiter } from '../domain/budget.ts'
+import { withoutKeys } from '../domain/key-string.ts'
 import { andThen } from '../domain/maybe-promise.ts'
 import type { Passwords } from '../domain/password.ts'
 import { apiRoutes } from './api/routes/index.ts'
@@ -17,7 +18,7 @@ import { publicRoutes } from './public-routes.ts'
 import { requestBatches } from './request-batches.ts'
 import { type Installation, RequestContext } from './request-context.ts'
 import { chosenRequestId } from './request-id.ts'
-import { requestLog, type ServerLog } from './request-log.ts'
+import { isKeepable, requestLog, type ServerLog } from './request-log.ts'
 import { responder } from './response.ts'
 import { buildRouter } from './router.ts'
 
@@ -117,9 +118,11 @@ export function buildServer(deps: ServerDeps): LetheServer {
   function enter(request: IncomingMessage, response: ServerResponse): void {
     if (!connections.begin({ request, response })) return
     const chosen = chosenRequestId(request)
-    const id = chosen === null || chosen === 'unusable' ? randomness.uuid() : chosen.id
+    const chosenId = chosen === null || chosen === 'unusable' ? null : chosen.id
+    const id = chosenId ?? randomness.uuid()
     const match = matchRoute(request.method ?? '', request.url ?? '')
     const context = new RequestContext(id, chosen, request, response, match)
+    if (id === chosenId) context.keptId = isKeepable(context) ? withoutKeys(id) : randomness.uuid()
     response.on('close', () => leave(context))
     addToBatch(context)
   }

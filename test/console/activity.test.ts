@@ -28,15 +28,18 @@ describe('the activity', () => {
         body: { email, password: guess },
         headers: { 'x-request-id': requestId },
       })
-    for (let i = 0; i < 10; i++) errorOf(await attempt(email, 'wrong', `failed-${i}`), 'unauthorized')
-    errorOf(await attempt(email, password, 'refused'), 'rate_limited')
-    errorOf(await attempt('nobody@acme.example', 'wrong', 'nobody'), 'unauthorized')
+    const refused = '00000000-0000-4000-8000-000000000010'
+    const nobody = '00000000-0000-4000-8000-000000000011'
+    const failedId = (i: number) => `00000000-0000-4000-8000-00000000000${i}`
+    for (let i = 0; i < 10; i++) errorOf(await attempt(email, 'wrong', failedId(i)), 'unauthorized')
+    errorOf(await attempt(email, password, refused), 'rate_limited')
+    errorOf(await attempt('nobody@acme.example', 'wrong', nobody), 'unauthorized')
     // They are written behind the answers.
-    await until(async () => (await entries('failed-9')).length === 1)
+    await until(async () => (await entries(failedId(9))).length === 1)
     const failed = (await entries()).filter(({ kind }) => kind === 'member.sign-in-failed')
     assert.equal(failed.length, 10)
     assert.partialDeepStrictEqual(failed[0], { actor: { kind: 'member', id, name: email }, target: null })
-    for (const requestId of ['refused', 'nobody']) assert.deepEqual(await entries(requestId), [])
+    for (const requestId of [refused, nobody]) assert.deepEqual(await entries(requestId), [])
   })
 
   test('has every export from the console, without the data subject', async () => {

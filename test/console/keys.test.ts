@@ -123,15 +123,17 @@ describe('the activity of keys', () => {
     const uuid = '11111111-2222-4333-8444-555555555555'
     await erase(uuid, uuid)
     await erase('99999999-2222-4333-8444-555555555555', '9')
-    const kept = listIn(dataOf(await client.ask('/activity?limit=4')), 'entries')
-      .map((entry) => textIn(entry, 'requestId'))
-      .sort()
-    assert.deepEqual(kept, [
-      '99999999-2222-4333-8444-555555555555',
-      '[key]',
-      '[subject]',
-      'forget [subject] now',
-    ])
+    await erase(Buffer.from('visitor-99').toString('base64'))
+    await erase(Buffer.from('visitor-99').toString('hex'))
+    const kept = listIn(dataOf(await client.ask('/activity?limit=6')), 'entries').map((entry) =>
+      textIn(entry, 'requestId'),
+    )
+    const chosen = kept.filter((id) => id === '[key]' || id.startsWith('99999999-'))
+    assert.deepEqual(chosen.sort(), ['99999999-2222-4333-8444-555555555555', '[key]'])
+    for (const id of kept.filter((id) => !chosen.includes(id))) {
+      assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f-]{17}$/)
+      assert.notEqual(id, uuid)
+    }
   })
 
   test('comes page by page, newest first, and refuses a foreign cursor', async () => {

@@ -72,6 +72,47 @@ test('no line of the log holds a cookie, a token, a password, an address, a subj
   )
 })
 
+test('neither the log nor the activity has an id that a client chose for a request about a person', async () => {
+  const member = await openConsole(shop, organisationId)
+  await shop.ingest([...visit('marker-two'), ...visit('marker-three')])
+  const encoded = Buffer.from('marker-two').toString('base64')
+  const digits = Buffer.from('marker-two').toString('hex')
+  const batch = { text: 'marker-two', format: 'lines', by: 'subjectId', trackerIds: [] }
+  const erasing = '/trackers/shop/subjects/marker-three/erase'
+  const before = logged.length
+  let asked = 0
+  for (const id of [
+    'marker-two',
+    'marker-three',
+    encoded,
+    digits,
+    'new@marker.example',
+    'eve@marker.example',
+  ]) {
+    for (const [path, body] of [
+      ['/find', { text: 'marker-two' }],
+      ['/batches/preview', batch],
+      ['/batches', { ...batch, subjects: 1 }],
+      [erasing, { subjectId: 'marker-three' }],
+      ['/erasures/receipt', { index: 0, subjectId: 'marker-two' }],
+      ['/members', { email: `new-${asked}@marker.example` }],
+      ['/sign-in', { email: 'eve@marker.example', password: 'x' }],
+    ] as const) {
+      asked += 1
+      const answer = await member.ask(path, { method: 'POST', body, headers: { 'x-request-id': id } })
+      assert.equal(answer.headers.get('x-request-id'), id, path)
+    }
+  }
+  await until(() => logged.slice(before).filter((line) => line.includes('"msg":"request"')).length >= asked)
+  const activity = JSON.stringify(dataOf(await member.ask('/activity?limit=200')))
+  const batches = JSON.stringify(dataOf(await member.ask('/batches')))
+  for (const secret of ['marker-two', 'marker-three', encoded.replaceAll('=', ''), digits])
+    for (const text of [logged.join('\n'), activity, batches])
+      assert.equal(text.includes(secret), false, secret)
+  assert.doesNotMatch(logged.join('\n'), /marker\.example/)
+  assert.doesNotMatch(activity, /"requestId":"[^"]*marker/)
+})
+
 test('a line tells which member asked', async () => {
   const client = await openConsole(shop, organisationId)
   const before = logged.length

@@ -152,6 +152,109 @@ describe('the log', () => {
     assert.equal(lines[1]?.status, 500)
   })
 
+  const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+  const ofPeople = [subject, 'marker@example.com']
+  const encodings = ['utf8', 'base64', 'base64url', 'hex'] as const
+
+  test('has an id of our own where a body may name whom the client’s names, and the answer has the client’s', async () => {
+    const bodies = [
+      JSON.stringify({ subjectId: subject }),
+      JSON.stringify({ identifier: { name: 'email', value: 'marker@example.com' } }),
+      '{"broken',
+      JSON.stringify({ [subject]: 0 }),
+      '',
+    ]
+    for (const person of ofPeople) {
+      for (const encoding of encodings) {
+        const id = `find ${Buffer.from(person).toString(encoding)}`
+        for (const body of bodies) {
+          const headers = { 'x-request-id': id, 'content-type': 'application/json' }
+          const lines = await linesOf(1, async () => {
+            const answer = await shop.ask('/v1/analytics/subjects/search', {
+              key,
+              method: 'POST',
+              headers,
+              body,
+            })
+            assert.equal(answer.headers.get('x-request-id'), id)
+          })
+          assert.match(String(lines[0]?.requestId), uuid)
+        }
+        const headers = { 'x-request-id': id }
+        const [line] = await linesOf(1, () =>
+          shop.ask('/v1/analytics/search', { method: 'PUT', headers, body: person }),
+        )
+        assert.match(String(line?.requestId), uuid)
+      }
+    }
+  })
+
+  test('has a UUID that came with a body, unless the body names it', async () => {
+    const chosen = '6f8b2c1e-5a0d-4a57-9b7e-0c2f6d1f7a34'
+    const digits = Buffer.from('marker-of-16-let').toString('hex')
+    const spelled = digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+    for (const [id, subjectId, isKept] of [
+      [chosen, 'someone', true],
+      [chosen, chosen, false],
+      [chosen, `visitor-${chosen.toUpperCase()}`, false],
+      [chosen.toUpperCase(), chosen.replaceAll('-', ''), false],
+      [spelled, 'marker-of-16-let', false],
+    ] as const) {
+      const headers = { 'x-request-id': id, 'content-type': 'application/json' }
+      const [line] = await linesOf(1, () =>
+        shop.ask('/v1/analytics/subjects/search', {
+          key,
+          method: 'POST',
+          headers,
+          body: JSON.stringify({ subjectId }),
+        }),
+      )
+      assert.equal(line?.requestId === id, isKept, `${id} with ${subjectId}`)
+      assert.match(String(line?.requestId), /^[0-9a-f-]{36}$/i)
+    }
+  })
+
+  test('has an id of our own where the client’s holds what its URL names, encoded or not', async () => {
+    for (const encoding of encodings) {
+      const id = `read-${Buffer.from(subject).toString(encoding)}`
+      for (const target of [
+        path,
+        `${path}/events`,
+        `${list}?subjectIdPrefix=${subject}`,
+        `${list}?subject=${subject}`,
+        `/v1/${subject}`,
+        `/v1/analytics/trackers/${tracker}/subject/${subject}`,
+      ]) {
+        const [line] = await linesOf(1, () => shop.ask(target, { key, headers: { 'x-request-id': id } }))
+        assert.match(String(line?.requestId), uuid, target)
+      }
+    }
+    for (const id of [cursor, `page ${Buffer.from(subject).toString('base64')}`]) {
+      const headers = { 'x-request-id': id }
+      const [line] = await linesOf(1, () => shop.ask(`${list}?limit=1&cursor=${cursor}`, { key, headers }))
+      assert.match(String(line?.requestId), uuid, id)
+    }
+    const [line] = await linesOf(1, () => shop.ask(path, { key, headers: { 'x-request-id': 'ticket 4711' } }))
+    assert.equal(line?.requestId, 'ticket 4711')
+  })
+
+  test('has the same id in all lines of a request', async () => {
+    const { subjects } = shop.services.search
+    shop.services.search.subjects = () => Promise.reject(new Error('the disk is gone'))
+    const headers = { 'x-request-id': subject, 'content-type': 'application/json' }
+    const body = JSON.stringify({ subjectId: subject })
+    const lines = await linesOf(2, () =>
+      shop.ask('/v1/analytics/subjects/search', { key, method: 'POST', headers, body }),
+    )
+    shop.services.search.subjects = subjects
+    assert.deepEqual(
+      lines.map(({ msg }) => msg),
+      ['request failed', 'request'],
+    )
+    assert.match(String(lines[0]?.requestId), uuid)
+    assert.equal(lines[0]?.requestId, lines[1]?.requestId)
+  })
+
   test('has one line for a request whose client hung up', async () => {
     const { read } = shop.services.subjects
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
@@ -189,6 +292,9 @@ describe('the log', () => {
     for (const [what, secret] of [
       ['the tracker', tracker],
       ['the subject', 'subject-marker'],
+      ['the subject in Base64', Buffer.from(subject).toString('base64').replaceAll('=', '')],
+      ['the subject in digits', Buffer.from(subject).toString('hex')],
+      ['an address of a person', 'marker@example.com'],
       ['the cursor', cursor],
       ['the key', key],
       ['the secret of the key', key.slice(-38)],

@@ -1,11 +1,10 @@
 import type { Origin } from '../../domain/activity.ts'
-import type { ErasureBatch, ErasureBatchStore, NewBatchItem } from '../../domain/erasure-batch.ts'
+import type { ErasureBatch, ErasureBatchStore } from '../../domain/erasure-batch.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Clock } from '../../domain/instant.ts'
 import { Problems } from '../../domain/problems.ts'
 import type { Randomness } from '../../domain/randomness.ts'
 import type { OrganisationView } from '../../domain/subject-search.ts'
-import { withoutSubject } from '../../domain/without-subject.ts'
 import { activityNote } from '../activity/activity-note.ts'
 import { type PlanDeps, planBatch, type WantedBatch } from './plan-batch.ts'
 
@@ -43,21 +42,11 @@ export async function startBatch(
   problems.throwIfAny()
   const { lines, nothing, invalid, repeated, empty, other, subjects, items } = plan
   const id = `batch_${deps.randomness.base62(16)}`
-  const requestId = items.reduce(withoutItem, origin.requestId)
-  const note = activityNote(
-    deps,
-    { ...origin, requestId },
-    { organisationId, kind: 'batch.started', target: id },
-  )
+  const note = activityNote(deps, origin, { organisationId, kind: 'batch.started', target: id })
   const batch = {
     ...{ id, organisationId, startedBy: origin.actor, requestId: note.requestId, createdAt: deps.clock() },
     ...{ lines, nothing, invalid, repeated, empty, other, subjects },
   }
   if (!(await deps.erasureBatches.create(batch, items, note))) throw notFound('This organisation')
   return { ...batch, state: 'running', finishedAt: null, settled: 0, erased: null }
-}
-
-/** A request id that tells who is on the list is kept without it. */
-function withoutItem(requestId: string | null, item: NewBatchItem): string | null {
-  return requestId && item.outcome === 'waiting' ? withoutSubject(requestId, item.subjectId) : requestId
 }

@@ -10,7 +10,6 @@ import { formatReceipt } from '../../domain/receipt.ts'
 import type { SubjectStore } from '../../domain/subject.ts'
 import type { SubjectCounts } from '../../domain/subject-counts.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
-import { withoutSubject } from '../../domain/without-subject.ts'
 import { activityNote } from '../activity/activity-note.ts'
 
 /** What one erasure request did. */
@@ -45,9 +44,8 @@ export async function eraseSubject(
 ): Promise<Erasure> {
   const { keyring } = deps
   const { organisationId, trackerId } = tracker
-  const requestId = origin.requestId && withoutSubject(origin.requestId, subjectId)
   const what = { organisationId, kind: 'subject.erased', target: trackerId } as const
-  const note = activityNote(deps, { ...origin, requestId }, what)
+  const note = activityNote(deps, origin, what)
   const erasedAt = deps.clock()
   const nonce = keyring.nonce(trackerId, subjectId, erasedAt)
   const commitment = subjectCommitment(nonce, trackerId, subjectId)

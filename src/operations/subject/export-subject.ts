@@ -7,7 +7,6 @@ import type { SubjectStore } from '../../domain/subject.ts'
 import type { SubjectCounts } from '../../domain/subject-counts.ts'
 import type { ExportStore, TakePart } from '../../domain/subject-export.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
-import { withoutSubject } from '../../domain/without-subject.ts'
 import { activityNote } from '../activity/activity-note.ts'
 import { readSubject } from './read-subject.ts'
 
@@ -37,7 +36,6 @@ export async function exportSubject(
   origin: Origin,
   { take, signal }: Taker,
 ): Promise<void> {
-  const requestId = origin.requestId && withoutSubject(origin.requestId, subjectId)
   const { organisationId, trackerId } = tracker
   const what = { organisationId, kind: 'subject.exported', target: trackerId } as const
   // Whoever is told that nobody is there need not wait for that.
@@ -46,7 +44,7 @@ export async function exportSubject(
     organisationId,
     async (giveWay) => {
       // Before the snapshot: a write may have to wait, and no snapshot lasts that long.
-      await deps.activity.add(activityNote(deps, { ...origin, requestId }, what))
+      await deps.activity.add(activityNote(deps, origin, what))
       let promised: SubjectCounts | null = null
       const handedOver: SubjectCounts = { sessions: 0, events: 0 }
       const count: TakePart = (part) => {

@@ -50,6 +50,7 @@ export const keyRoutes = [
     path: '/console/api/keys/{keyId}/rename',
     access: 'member',
     body: { name: typed },
+    bodyNamesNobody: true,
     response: RevokedKey,
     async handle({ services, context, path, body }) {
       const key = await renameKey(services, path.keyId, body.name, originOf(context))
@@ -75,6 +76,7 @@ export const keyRoutes = [
     path: '/console/api/keys',
     access: 'member',
     body: { name: typed, scopes: scopeList, expiresAt: expiry },
+    bodyNamesNobody: true,
     response: IssuedKey,
     plan: ({ body }, problems) => readInstant('expiresAt', body.expiresAt ?? undefined, problems),
     async handle({ services, context, body: { name, scopes }, plan: expiresAt }) {
@@ -97,6 +99,7 @@ export const keyRoutes = [
     path: '/console/api/keys/{keyId}/revoke',
     access: 'member',
     body: { name: typed },
+    bodyNamesNobody: true,
     response: RevokedKey,
     async handle({ services, context, path, body }) {
       const key = await revokeKey(services, path.keyId, body.name, originOf(context))

@@ -47,6 +47,7 @@ export const settingsRoutes = [
     path: '/console/api/organisation/rename',
     access: 'member',
     body: { name: typed },
+    bodyNamesNobody: true,
     response: OrganisationName,
     async handle({ services, context, body }) {
       const { organisationId } = identityOf(context)

@@ -26,7 +26,7 @@ export const signInRoutes = [
       const { organisationId = null } = body
       const credentials = { ...body, organisationId, browserMark: http.browserMark(context) }
       const deps = { ...services, passwords: http.passwords, countGuess }
-      http.welcome(context, await signIn(deps, credentials, context.id))
+      http.welcome(context, await signIn(deps, credentials, context.keptId))
       return {}
     },
   }),
@@ -52,7 +52,7 @@ export const signInRoutes = [
     async handle({ context, services, http, body }) {
       await http.countAttempt(context)
       const deps = { ...services, passwords: http.passwords }
-      http.welcome(context, await acceptInvitation(deps, body, context.id))
+      http.welcome(context, await acceptInvitation(deps, body, context.keptId))
       return {}
     },
   }),

@@ -37,6 +37,7 @@ export const trackerRoutes = [
     path: '/console/api/trackers',
     access: 'member',
     body: { name: typed },
+    bodyNamesNobody: true,
     response: TrackerName,
     async handle({ services, context, body }) {
       const { organisationId } = identityOf(context)
@@ -51,6 +52,7 @@ export const trackerRoutes = [
     path: '/console/api/trackers/{trackerId}/rename',
     access: 'member',
     body: { name: typed },
+    bodyNamesNobody: true,
     response: TrackerName,
     async handle(call) {
       const { services, context, path, body } = call
@@ -96,6 +98,7 @@ export const trackerRoutes = [
     path: '/console/api/trackers/{trackerId}/delete',
     access: 'member',
     body: { name: typed },
+    bodyNamesNobody: true,
     response: TrackerName,
     async handle({ services, context, path, body }) {
       const origin = originOf(context)
