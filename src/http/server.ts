@@ -155,9 +155,9 @@ export function buildServer(deps: ServerDeps): LetheServer {
 
   /** For the page of its key. An address's budget refuses before the key is known. */
   function noteRefusal({ caller, match, request }: RequestContext): void {
-    if (caller) return deps.noteKeyRefusal(caller.key.id)
     const keyString = match.pipeline === 'key' ? readBearerToken(request.headers.authorization) : undefined
-    if (keyString !== undefined) deps.noteRefusedString(keyString)
+    if (caller) deps.noteKeyRefusal(caller.key.id)
+    else if (keyString !== undefined) deps.noteRefusedString(keyString)
   }
 
   function run(context: RequestContext): void {
