@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import type { Config } from './config.ts'
 import { LetheError } from './domain/errors.ts'
-import type { JournalLine } from './domain/journal.ts'
+import { KnownChanges } from './domain/journal.ts'
+import type { JournalLine } from './domain/journal-line.ts'
+import type { ReplayedInSetBack } from './domain/replay.ts'
 import { mergeJournals } from './journal/merge-journals.ts'
-import { KnownChanges } from './operations/journal/known-changes.ts'
 import { readChanges } from './operations/journal/read-changes.ts'
-import { type ReplayedInRestored, replayInRestored } from './operations/journal/replay-changes.ts'
+import { replayInRestored } from './operations/journal/replay-changes.ts'
 import { openKeyring, readKeyring } from './secret-file.ts'
 import { storeExists } from './storage/open-store.ts'
 import type { BackupContents } from './storage/sqlite/backup-file.ts'
@@ -15,7 +16,7 @@ import { systemRandomness } from './system-randomness.ts'
 export type { BackupContents } from './storage/sqlite/backup-file.ts'
 
 /** What a restore did. */
-export interface Restored extends ReplayedInRestored {
+export interface Restored extends ReplayedInSetBack {
   /** What stood in the place of the store before. */
   replaced: 'store' | 'unreadable' | 'none'
   backup: BackupContents

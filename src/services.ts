@@ -2,18 +2,20 @@ import { rename, writeFile } from 'node:fs/promises'
 import type { Config } from './config.ts'
 import { FairQueue } from './domain/fair-queue.ts'
 import type { Clock } from './domain/instant.ts'
+import { KnownChanges } from './domain/journal.ts'
+import type { Replayed, ReplayedInSetBack } from './domain/replay.ts'
 import type { RetentionPolicy } from './domain/retention-window.ts'
 import type { Services, ServicesWithoutSecrets } from './domain/services.ts'
 import type { Store } from './domain/store.ts'
 import type { StoreStatus } from './domain/store-status.ts'
 import { FileJournal } from './journal/file-journal.ts'
 import { mergeJournals } from './journal/merge-journals.ts'
+import { LedgerJournal } from './operations/journal/ledger-journal.ts'
 import {
-  type Replayed,
-  type ReplayedInRestored,
+  type ReplayOptions,
   type RestoredDeps,
   replayChanges,
-  replayInRestored,
+  replayIfSetBack,
 } from './operations/journal/replay-changes.ts'
 import { type BackupContents, contentsPath, formatContents } from './restore.ts'
 import { adoptStore, openKeyring, readKeyring, secretPath } from './secret-file.ts'
@@ -56,16 +58,17 @@ export async function openServicesWithoutSecrets(
   config: ServicesConfig,
   options?: OpenOptions,
 ): Promise<ServicesWithoutSecrets> {
-  const { retentionDays, activityDays, tombstoneDays } = config
+  const { retentionDays, activityDays, tombstoneDays, journal } = config
+  const store = await openStore(config.store, options)
   return {
-    ...(await openStore(config.store, options)),
+    ...store,
     retentionDays,
     activityDays,
     tombstoneDays,
     clock: systemClock,
     randomness: systemRandomness,
     jobs: new FairQueue(jobBounds),
-    ...(config.journal !== null && { journal: new FileJournal(config.journal) }),
+    ...(journal !== null && { journal: new LedgerJournal(new FileJournal(journal), store) }),
   }
 }
 
@@ -117,8 +120,25 @@ export function replayJournals(
   services: RestoredDeps & Pick<Services, 'keyring'>,
   paths: readonly string[],
   onUnreadable: (path: string, line: number) => void,
-): Promise<ReplayedInRestored> {
-  return replayInRestored(services, services.keyring, mergeJournals(paths, onUnreadable))
+  options?: ReplayOptions,
+): Promise<ReplayedInSetBack> {
+  return replayIfSetBack(services, services.keyring, mergeJournals(paths, onUnreadable), options)
+}
+
+/** What journals hold. `onLines` is told how many lines were read, now and then. */
+export async function readJournals(
+  paths: readonly string[],
+  onUnreadable: (path: string, line: number) => void,
+  onLines: (count: number) => void,
+): Promise<KnownChanges> {
+  const known = new KnownChanges()
+  let lines = 0
+  for await (const line of mergeJournals(paths, onUnreadable)) {
+    known.add(line)
+    lines += 1
+    if (lines % 1_000 === 0) onLines(1_000)
+  }
+  return known
 }
 
 /** Reads a backup that was just written, and puts what it holds beside it. */

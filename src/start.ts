@@ -18,7 +18,7 @@ import type { Log } from './logger.ts'
 import type { WaitingWindow } from './maintenance/observe-windows.ts'
 import { runErasureBatches } from './maintenance/run-erasure-batches.ts'
 import { runMaintenance } from './maintenance/run-maintenance.ts'
-import { catchUpJournal } from './operations/journal/catch-up-journal.ts'
+import { openJournal } from './operations/journal/open-journal.ts'
 import { keyUse } from './operations/key/note-key-use.ts'
 import { passwordQueue } from './operations/member/password-queue.ts'
 
@@ -141,8 +141,8 @@ export async function isLimiterReachable({ limiter: address }: Pick<Config, 'lim
 }
 
 /**
- * Lets the journal, where one is kept, know what it missed, and tells of what it knows and the store does not. A service whose journal
- * cannot be read or written does not start.
+ * Brings the journal, where one is kept, and the store to the same state. A service whose journal cannot be read or written, or
+ * contradicts the store, does not start.
  */
 async function startJournal(
   services: Services,
@@ -158,16 +158,19 @@ async function startJournal(
       logger.error({ err: error, journal: file }, 'the journal cannot be written; it is tried again')
     },
     onRecovered: () => logger.info({ journal: file }, 'the journal is complete again'),
+    onSetBack: (error) =>
+      logger.error(
+        { err: error, journal: file },
+        'the store was set back: nothing is erased until a restart',
+      ),
   })
-  const { appended, unreadable, setBack } = await catchUpJournal(journal, services)
+  const { appended, unreadable, replayed } = await openJournal(journal, services)
+  if (replayed) {
+    const { problems, ...counts } = replayed
+    logger.warn({ journal: file, ...counts }, 'the store was older than its journal, which was replayed')
+  }
   if (appended > 0) logger.info({ journal: file, lines: appended }, 'the journal lacked lines of the store')
   if (unreadable > 0) logger.warn({ journal: file, lines: unreadable }, 'the journal has lines that are torn')
-  for (const organisationId of setBack.slice(0, mostNamed)) {
-    logger.error(
-      { organisationId, journal: file },
-      'the ledger is older than the journal: the store was set back, and who was erased since may be back. Stop, and run "lethe journal replay"',
-    )
-  }
 }
 
 /** Measures the service and lets others read what is measured; `null` when nobody wants to. */

@@ -41,6 +41,31 @@ export function openHead(keys: HeadKeys, organisationId: string, stored: StoredH
   )
 }
 
+/** What an append demands of the ledger that it builds on. */
+export interface LedgerGuard {
+  headKeys: HeadKeys
+  /** As many entries as the journal holds; 0 without a journal. A shorter ledger was set back, and must not fork. */
+  minEntries: number
+}
+
+/** The head of a ledger that an append may build on. Throws `ForgedLedger` or `ShortLedger`. */
+export function guardHead(guard: LedgerGuard, organisationId: string, stored: StoredHead | null): TreeHead {
+  const head = openHead(guard.headKeys, organisationId, stored)
+  if (head.size < guard.minEntries) throw new ShortLedger(organisationId, head.size, guard.minEntries)
+  return head
+}
+
+/** A ledger that has fewer entries than the journal: the store was set back while the service was running. */
+export class ShortLedger extends Error {
+  override name = 'ShortLedger'
+
+  constructor(organisationId: string, size: number, journalled: number) {
+    super(
+      `The ledger of the organisation "${organisationId}" has ${size} entries and the journal ${journalled}: the store was set back to an earlier state. Restart the service; it then replays its journal.`,
+    )
+  }
+}
+
 /** A ledger that was changed by someone who does not have the secrets. */
 export class ForgedLedger extends Error {
   override name = 'ForgedLedger'

@@ -1,7 +1,7 @@
 import type { ActivityNote } from './activity.ts'
 import type { BatchItemRef } from './erasure-batch.ts'
 import type { Instant } from './instant.ts'
-import type { HeadKeys } from './ledger.ts'
+import type { LedgerGuard } from './ledger.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { InclusionProof, TreeHead } from './merkle-tree.ts'
 import type { Page } from './page.ts'
@@ -56,8 +56,8 @@ export interface ErasureMark {
   commitment: string
   /** For the items of batches that wait for it: what their reports make the receipt of. */
   sealedNonce: string
-  /** For the head of the ledger: the one it builds on must be made with one of these too. */
-  headKeys: HeadKeys
+  /** What the ledger must be for the entry to be appended. */
+  guard: LedgerGuard
 }
 
 export interface ErasureOptions {
@@ -87,9 +87,9 @@ export interface SubjectStore {
    * Deletes a subject with all its sessions, events and identifiers in one transaction, and tells what of it was still to be seen:
    * zeros when nothing was. `null`, with nothing deleted, when the tracker is not visible to the organisation. Leaves behind in the
    * same transaction, zeros or not: a tombstone, an entry of the organisation's ledger, and `note` with the counts. Items of batches
-   * that wait for it are settled with it. Rejects with `ForgedLedger`, with nothing deleted, when somebody without the secrets has
-   * changed the ledger, and with `NotWaiting` when it is for an item that does not wait in a running batch. Does not block other
-   * requests.
+   * that wait for it are settled with it. Rejects, with nothing deleted, with `ForgedLedger` or `ShortLedger` when the ledger was changed
+   * without the secrets or set back, and with `NotWaiting` when it is for an item that does not wait in a running batch. Does not block
+   * other requests.
    */
   erase(
     tracker: TrackerView,

@@ -1,6 +1,14 @@
 import type { Instant } from './instant.ts'
 import type { TrackerRef } from './tracker.ts'
 
+/** Tombstones are kept for so much longer than the data that they refuse. */
+const marginDays = 30
+
+/** For how many days tombstones are kept, where data is kept for these days; at least for as many as are configured. */
+export function keptTombstoneDays(windows: readonly number[], configured: number | null | undefined): number {
+  return Math.max(configured ?? 0, marginDays + Math.max(...windows))
+}
+
 /** What an erasure leaves behind of its subject: a digest that only the installation's secrets can make again, and until when. */
 export interface Tombstone {
   organisationId: string
@@ -37,6 +45,8 @@ export interface TombstoneStore {
     organisationId: string,
     entries: readonly { index: number; erasedAt: Instant }[],
   ): Promise<Tombstone[]>
+  /** How many of an organisation have no entry in its ledger. Looks at every tombstone. */
+  countWithoutEntry(organisationId: string): Promise<number>
   /** Deletes the earliest that are older than an instant, at most `maxRows`, in one transaction. How many; fewer when none is left. */
   sweep(before: Instant, maxRows: number): Promise<number>
 }

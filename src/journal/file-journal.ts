@@ -1,7 +1,8 @@
 import { constants } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { formatJournalLine, type Journal, type JournalLine, type JournalReports } from '../domain/journal.ts'
+import type { JournalFile, JournalReading, JournalReports } from '../domain/journal.ts'
+import { formatJournalLine, type JournalLine } from '../domain/journal-line.ts'
 import { readJournal } from './read-journal.ts'
 
 /**
@@ -9,13 +10,13 @@ import { readJournal } from './read-journal.ts'
  * the next write. A write is one system call on a file that is open for appending, so that no other stands within it; it begins with a
  * newline, so that one that was torn before it, by a crash or a full disk, spoils nothing else.
  */
-export class FileJournal implements Journal {
+export class FileJournal implements JournalFile {
   readonly place: string
   #waiting: string[] = []
   #underWay: Promise<unknown> = Promise.resolve()
   #next: Promise<void> | null = null
   #hasFailed = false
-  #reports: JournalReports = { onFailed() {}, onRecovered() {} }
+  #reports: Pick<JournalReports, 'onFailed' | 'onRecovered'> = { onFailed() {}, onRecovered() {} }
 
   constructor(path: string) {
     this.place = path
@@ -34,11 +35,11 @@ export class FileJournal implements Journal {
     return this.#hasFailed ? this.#waiting.length : 0
   }
 
-  read(onUnreadable?: (line: number) => void): AsyncIterable<JournalLine> {
-    return readJournal(this.place, { onUnreadable, mayBeMissing: true })
+  read(reading: JournalReading = {}): AsyncIterable<JournalLine> {
+    return readJournal(this.place, { ...reading, mayBeMissing: true })
   }
 
-  watch(reports: JournalReports): void {
+  watch(reports: Pick<JournalReports, 'onFailed' | 'onRecovered'>): void {
     this.#reports = reports
   }
 

@@ -1,4 +1,4 @@
-import { instantOf, type JournalLine } from '../domain/journal.ts'
+import { instantOf, type JournalLine } from '../domain/journal-line.ts'
 import { readJournal } from './read-journal.ts'
 
 /**

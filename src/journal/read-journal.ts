@@ -1,43 +1,63 @@
 import { createReadStream } from 'node:fs'
-import { type JournalLine, parseJournalLine } from '../domain/journal.ts'
+import { stat } from 'node:fs/promises'
+import type { JournalReading } from '../domain/journal.ts'
+import { type JournalLine, parseJournalLine } from '../domain/journal-line.ts'
 
-interface ReadOptions {
-  /** Told the number of each line that is none, such as one that a crash has torn. */
-  onUnreadable?: ((line: number) => void) | undefined
+interface ReadOptions extends JournalReading {
   /** A file that is not there is then an empty one. */
   mayBeMissing?: boolean
 }
 
-/** Reads a journal from end to end; memory does not grow with it. */
+/** Reads a journal to its end; memory does not grow with it. */
 export async function* readJournal(
   path: string,
-  { onUnreadable, mayBeMissing = false }: ReadOptions = {},
+  { onUnreadable, from = 0, onEnd, mayBeMissing = false }: ReadOptions = {},
 ): AsyncGenerator<JournalLine> {
   let number = 0
-  for await (const text of linesOf(path, mayBeMissing)) {
+  // A file that was moved away and begun again is shorter.
+  const start = from > 0 && (await sizeOf(path)) < from ? 0 : from
+  let offset = start
+  for await (const { bytes, isWhole } of linesOf(path, start, mayBeMissing)) {
     number += 1
-    if (text === '') continue
-    const line = parseJournalLine(text)
+    // A line without its end may still be on its way.
+    if (isWhole) offset += bytes.length + 1
+    if (bytes.length === 0) continue
+    const line = parseJournalLine(bytes.toString('utf8'))
     if (line) yield line
     else onUnreadable?.(number)
   }
+  onEnd?.(offset)
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return (await stat(path).catch(() => null))?.size ?? 0
 }
 
 /** No line is longer, by far. */
-const maxLineLength = 1_000_000
+const maxLineBytes = 1_000_000
+const newline = 0x0a
 
-async function* linesOf(path: string, mayBeMissing: boolean): AsyncGenerator<string> {
-  let rest = ''
+async function* linesOf(
+  path: string,
+  start: number,
+  mayBeMissing: boolean,
+): AsyncGenerator<{ bytes: Buffer; isWhole: boolean }> {
+  let rest = Buffer.alloc(0)
   try {
-    for await (const chunk of createReadStream(path, { encoding: 'utf8' })) {
-      const lines = (rest + chunk).split('\n')
-      rest = lines.pop() ?? ''
-      if (rest.length > maxLineLength) throw new Error(`${path} is no journal: it has no lines.`)
-      yield* lines
+    const chunks: AsyncIterable<Buffer> = createReadStream(path, { start })
+    for await (const chunk of chunks) {
+      const bytes = Buffer.concat([rest, chunk])
+      let begin = 0
+      for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, begin)) {
+        yield { bytes: bytes.subarray(begin, end), isWhole: true }
+        begin = end + 1
+      }
+      rest = bytes.subarray(begin)
+      if (rest.length > maxLineBytes) throw new Error(`${path} is no journal: it has no lines.`)
     }
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
     if (!(isMissing && mayBeMissing)) throw error
   }
-  yield rest
+  if (rest.length > 0) yield { bytes: rest, isWhole: false }
 }

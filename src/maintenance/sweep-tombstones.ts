@@ -1,11 +1,9 @@
 import type { Clock } from '../domain/instant.ts'
 import type { RetentionStore } from '../domain/retention.ts'
 import type { RetentionPolicy } from '../domain/retention-window.ts'
-import type { TombstoneStore } from '../domain/tombstone.ts'
+import { keptTombstoneDays, type TombstoneStore } from '../domain/tombstone.ts'
 
 const dayMs = 86_400_000
-/** For so much longer than anything can be kept. */
-const marginDays = 30
 const rowsPerStep = 5_000
 
 interface TombstoneDeps extends RetentionPolicy {
@@ -25,7 +23,7 @@ export async function sweepTombstones(deps: TombstoneDeps, isOver: () => boolean
     ...{ policy, now: clock(), rule: 'longer-only', kind: 'visitors' },
   })
   const windows = [...Object.values(retentionDays), ...remembered.map(({ window }) => window.days)]
-  const days = Math.max(tombstoneDays ?? 0, marginDays + Math.max(...windows))
+  const days = keptTombstoneDays(windows, tombstoneDays)
   while (!isOver()) {
     const swept = await tombstones.sweep(clock() - days * dayMs, rowsPerStep)
     if (swept < rowsPerStep) return

@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { Client } from 'pg'
 import { readConfig } from '../../src/config.ts'
 import { earliestInstant } from '../../src/domain/instant.ts'
+import { KnownChanges } from '../../src/domain/journal.ts'
 import type { Services } from '../../src/domain/services.ts'
+import { FileJournal } from '../../src/journal/file-journal.ts'
+import { readChanges } from '../../src/operations/journal/read-changes.ts'
 import { readLedger } from '../../src/operations/ledger/read-ledger.ts'
 import { eraseSubject } from '../../src/operations/subject/erase-subject.ts'
 import { openServices } from '../../src/services.ts'
 import { assertRefused, type CommandLine, commandLine, jsonLines, onlyJson } from '../support/command-line.ts'
 import { freshStore } from '../support/fresh-database.ts'
 import { preparedStore } from '../support/prepared-store.ts'
+import { at } from '../support/rows.ts'
 import { visit } from '../support/shop.ts'
 import { blindKeys, testSecretFile } from '../support/test-keyring.ts'
 
@@ -172,34 +176,77 @@ describe('lethe ledger verify', { concurrency: true }, () => {
     })
   }
 
-  it('finds that entries were taken off the end, by a checkpoint or a receipt of before', async (t) => {
+  it('finds that entries were taken off the end, by their tombstones, a checkpoint or a receipt', async (t) => {
     const place = await onSqlite(t)
     const { file } = await noteCheckpoint(place)
-    assert.equal((await place.cli.run(['ledger', 'verify', '--since', file])).code, 0)
+    const kept = join(place.cli.folder, 'kept.receipt')
     const { receipt } = await place.inStore((services) => eraseSubject(services, view, 'visitor-7'))
-    assert.equal((await place.cli.run(['ledger', 'verify', '--since', file])).code, 0)
+    writeFileSync(kept, `${receipt}\n`)
+    const both = ['ledger', 'verify', '--checkpoint', file, '--receipt', kept]
+    assert.equal((await place.cli.run(both)).code, 0)
     await place.tamper('DELETE FROM ledger_entries WHERE ledger_index >= 3')
+    const alone = await place.cli.run(['ledger', 'verify'])
+    assert.match(alone.stdout, /3 tombstones have no entry/)
+    await place.tamper('DELETE FROM tombstones WHERE ledger_index >= 3')
     assert.equal((await place.cli.run(['ledger', 'verify'])).code, 0)
-    for (const text of [null, receipt]) {
-      if (text !== null) writeFileSync(file, text)
-      const { code, stdout } = await place.cli.run(['ledger', 'verify', '--since', file])
-      assert.match(stdout, /has 3 entries, and had [56] when.*rolled back/)
+    for (const [option, path, size] of [
+      ['--checkpoint', file, 5],
+      ['--receipt', kept, 6],
+      ['--checkpoint', kept, 6],
+    ] as const) {
+      const { code, stdout } = await place.cli.run(['ledger', 'verify', option, path])
+      assert.match(stdout, new RegExp(`has 3 entries, and had ${size} when.*set back`))
       assert.equal(code, 1)
     }
   })
 
-  it('finds that a ledger was written anew, by a checkpoint of before', async (t) => {
+  it('finds an entry without a tombstone, and lets those go that are older than tombstones are kept', async (t) => {
+    const place = await onSqlite(t)
+    const old = at('2015-01-01T00:00:00.000Z')
+    await place.inStore((services) => eraseSubject({ ...services, clock: () => old }, view, 'visitor-8'))
+    await place.tamper('DELETE FROM tombstones WHERE ledger_index = 5')
+    assert.equal((await place.cli.run(['ledger', 'verify'])).code, 0)
+    await place.tamper('DELETE FROM tombstones WHERE ledger_index = 2')
+    const { code, stdout } = await place.cli.run(['ledger', 'verify'])
+    assert.match(stdout, /Entry 2 has no tombstone/)
+    assert.equal(code, 1)
+  })
+
+  it('compares a ledger with the journal that is configured, or with those that are named', async (t) => {
+    const place = await onSqlite(t)
+    const journal = join(place.cli.folder, 'lethe.journal')
+    const file = new FileJournal(journal)
+    await place.inStore(async (services) => {
+      for await (const lines of readChanges(services, new KnownChanges())) await file.append(lines)
+    })
+    const configured = { env: { LETHE_JOURNAL: journal } }
+    assert.equal((await place.cli.run(['ledger', 'verify'], configured)).code, 0)
+    const lines = readFileSync(journal, 'utf8').split('\n')
+    const without = (text: string) => lines.filter((line) => !line.includes(text)).join('\n')
+    writeFileSync(journal, without('"index":3'))
+    const gap = await place.cli.run(['ledger', 'verify', '--journal', journal])
+    assert.match(gap.stdout, /The journal lacks entry 3/)
+    // What it does not hold yet at its end, the next start appends.
+    writeFileSync(journal, without('"index":4'))
+    assert.equal((await place.cli.run(['ledger', 'verify'], configured)).code, 0)
+    writeFileSync(journal, lines.join('\n').replaceAll('\\"events\\":1', '\\"events\\":2'))
+    const other = await place.cli.run(['ledger', 'verify'], configured)
+    assert.match(other.stdout, /Entry 0 is another than in the journal/)
+    assert.deepEqual([gap.code, other.code], [1, 1])
+  })
+
+  it('finds that a ledger was written again, by a checkpoint of before', async (t) => {
     const place = await onSqlite(t)
     const { file } = await noteCheckpoint(place)
     await place.tamper('DELETE FROM ledger_entries; DELETE FROM tombstones')
     await place.inStore((services) => erase(services, 6))
     assert.equal((await place.cli.run(['ledger', 'verify'])).code, 0)
-    const { code, stdout } = await place.cli.run(['ledger', 'verify', '--since', file])
+    const { code, stdout } = await place.cli.run(['ledger', 'verify', '--checkpoint', file])
     assert.match(stdout, /The first 5 entries are not those/)
     assert.equal(code, 1)
   })
 
-  it('takes no checkpoint of somebody else', async (t) => {
+  it('takes no checkpoint of somebody else, and no receipt that proves nothing', async (t) => {
     const place = await onSqlite(t)
     const { file, checkpoint } = await noteCheckpoint(place)
     for (const [text, reason] of [
@@ -208,9 +255,17 @@ describe('lethe ledger verify', { concurrency: true }, () => {
       [checkpoint.replace('\n5\n', '\n6\n'), /signed by none/],
     ] as const) {
       writeFileSync(file, text)
-      assertRefused(await place.cli.run(['ledger', 'verify', '--since', file]), 1, reason)
+      assertRefused(await place.cli.run(['ledger', 'verify', '--checkpoint', file]), 1, reason)
     }
-    assertRefused(await place.cli.run(['ledger', 'verify', '--since', `${file}-none`]), 1, /ENOENT/)
+    const { receipt } = await place.inStore((services) => eraseSubject(services, view, 'visitor-7'))
+    writeFileSync(file, receipt.replace(/\nindex \d+\n/, '\nindex 4\n'))
+    assertRefused(await place.cli.run(['ledger', 'verify', '--receipt', file]), 1, /cannot be compared/)
+    assertRefused(await place.cli.run(['ledger', 'verify', '--checkpoint', `${file}-none`]), 1, /ENOENT/)
+    assertRefused(
+      await place.cli.run(['ledger', 'verify', '--journal', `${file}-none`]),
+      1,
+      /ENOENT|no journal/,
+    )
     assertRefused(await place.cli.run(['ledger', 'verify', '--org', 'nobody']), 1, /no organisation/)
   })
 })

@@ -97,6 +97,8 @@ const removedTwo = {
   rotatedKeys: 1,
   removed: { subjects: 2, sessions: 2, events: 2 },
   entriesOfOthers: 0,
+  movedEntries: 0,
+  problems: [],
   stoppedBatches: 0,
   endedSignIns: 0,
   withdrawnLinks: 0,
@@ -257,8 +259,8 @@ describe('lethe restore', { concurrency: 4 }, () => {
     assert.deepEqual(readFileSync(cli.storePath), before)
   })
 
-  it('refuses a damaged backup, another secret and a gap in the journal, and leaves the store as it is', async (t) => {
-    const { cli, backup, env } = await afterTheBackup(t)
+  it('refuses a damaged backup and another secret, and leaves the store as it is', async (t) => {
+    const { cli, backup } = await afterTheBackup(t)
     const secret = join(cli.folder, 'other.secret')
     writeFileSync(secret, `${Buffer.alloc(32, 7).toString('base64')}\n`)
     const before = readFileSync(cli.storePath)
@@ -269,12 +271,32 @@ describe('lethe restore', { concurrency: 4 }, () => {
     writeFileSync(damaged, Buffer.alloc(4096, 1), { flag: 'r+' })
     assertRefused(await cli.run(['restore', damaged, '--yes']), 1, /damaged/)
     assert.deepEqual(readFileSync(cli.storePath), before)
+  })
+
+  it('restores all that a journal with a gap knows, and names what is missing', async (t) => {
+    const fixture = await afterTheBackup(t)
+    const { cli, backup, env, rotated, revoked } = fixture
     const gap = join(cli.folder, 'gap.journal')
     const lines = readFileSync(env.LETHE_JOURNAL, 'utf8').split('\n')
     writeFileSync(gap, lines.filter((line) => !line.includes('"index":0')).join('\n'))
     removeStore(cli)
-    assertRefused(await cli.run(['restore', backup, '--journal', gap]), 1, /entry 0 is missing/)
-    assert.ok(!readdirSync(cli.folder).includes('lethe.db'))
+    const { code, stdout, stderr } = await cli.run(['restore', backup, '--journal', gap, '--json'])
+    assert.equal(code, 1)
+    assert.match(stderr, /No journal holds entry 0 of the ledger of the organisation "acme"/)
+    assert.partialDeepStrictEqual(JSON.parse(stdout), { tombstones: 1, removed: { subjects: 1 } })
+    const service = await serving(cli, t)
+    for (const { key } of [rotated, revoked]) errorOf(await service.ask(subjects, { key }), 'unauthorized')
+    const { key } = await createKey(cli, 'k')
+    const statuses = await Promise.all(
+      people.map(async (id) => (await service.ask(`${subjects}/${id}`, { key })).status),
+    )
+    assert.deepEqual(statuses, [200, 404, 200])
+    await service.stop()
+    // The same journal would go on behind the gap.
+    await assert.rejects(serving(cli, t, { LETHE_JOURNAL: gap }), /No journal holds entry 0/)
+    const mended = await cli.run(['journal', 'replay', gap, '--mend'])
+    assert.equal(mended.code, 1)
+    assert.match(mended.stdout, /^Appended 1 entry/)
   })
 
   it('takes a backup of the first version, upgrades it, and brings nobody back from it either', async (t) => {
@@ -377,9 +399,6 @@ describe('lethe journal', { concurrency: 4 }, () => {
     const { cli, env, backup } = await afterTheBackup(t)
     removeStore(cli)
     copyFileSync(backup, cli.storePath)
-    const service = await serving(cli, t, env)
-    await service.stop()
-    assert.match(service.logged.join(), /older than the journal.*lethe journal replay/)
     const postgres = await freshStore(t)
     const copied = await cli.run(['copy', '--from', `sqlite:${cli.storePath}`, '--to', postgres, '--json'])
     assert.equal(copied.code, 0, copied.stderr)
@@ -395,7 +414,7 @@ describe('lethe journal', { concurrency: 4 }, () => {
       assert.deepEqual(onlyJson(first), removedTwo, store)
       const counts = { entries: 0, tombstones: 0, revokedKeys: 0, rotatedKeys: 0 }
       const ended = { stoppedBatches: 0, endedSignIns: 0, withdrawnLinks: 0 }
-      const nothing = { ...counts, entriesOfOthers: 0, ...ended }
+      const nothing = { ...counts, entriesOfOthers: 0, movedEntries: 0, problems: [], ...ended }
       assert.deepEqual(onlyJson(await replay()), {
         ...nothing,
         removed: { subjects: 0, sessions: 0, events: 0 },

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import type { JournalLine } from '../../src/domain/journal.ts'
+import type { JournalLine } from '../../src/domain/journal-line.ts'
 import { formatRecord } from '../../src/domain/receipt.ts'
 import { FileJournal } from '../../src/journal/file-journal.ts'
 import { mergeJournals } from '../../src/journal/merge-journals.ts'
@@ -59,13 +59,31 @@ describe('a journal in a file', () => {
     assert.deepEqual(await linesOf(merged), [revoked('b'), revoked('a')])
   })
 
+  it('is read on from where it ended, also when it was begun again meanwhile', async (t) => {
+    const path = join(temporaryFolder(t), 'journal')
+    const journal = new FileJournal(path)
+    let from = 0
+    const next = () => linesOf(journal.read({ from, onEnd: (offset) => (from = offset) }))
+    await journal.append([revoked('ä'), revoked('b')])
+    assert.deepEqual(await next(), [revoked('ä'), revoked('b')])
+    assert.deepEqual(await next(), [])
+    // A line without its end may be on its way: it is read again.
+    appendFileSync(path, '{"kind":"key.revoked","keyId":"c","at":"1970-01-01T00:00:00.001Z"}')
+    assert.deepEqual(await next(), [revoked('c')])
+    await journal.append([revoked('d')])
+    assert.deepEqual(await next(), [revoked('c'), revoked('d')])
+    renameSync(path, `${path}.1`)
+    await journal.append([revoked('e')])
+    assert.deepEqual(await next(), [revoked('e')])
+  })
+
   it('loses nothing behind a line that was torn', async (t) => {
     const path = join(temporaryFolder(t), 'journal')
     writeFileSync(path, '{"kind":"key.revo')
     const journal = new FileJournal(path)
     await journal.append([revoked('a')])
     const torn: number[] = []
-    assert.deepEqual(await linesOf(journal.read((line) => torn.push(line))), [revoked('a')])
+    assert.deepEqual(await linesOf(journal.read({ onUnreadable: (line) => torn.push(line) })), [revoked('a')])
     assert.deepEqual(torn, [1])
   })
 
@@ -86,7 +104,9 @@ describe('a journal in a file', () => {
     const children = ['a', 'b', 'c'].map((name) => fork(appendLines, [path, name, '300']))
     for (const [code] of await Promise.all(children.map((child) => once(child, 'exit'))))
       assert.equal(code, 0)
-    const lines = await linesOf(new FileJournal(path).read(() => assert.fail('a line is torn')))
+    const lines = await linesOf(
+      new FileJournal(path).read({ onUnreadable: () => assert.fail('a line is torn') }),
+    )
     assert.equal(new Set(lines.map((line) => JSON.stringify(line))).size, 900)
   })
 

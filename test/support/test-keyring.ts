@@ -45,7 +45,13 @@ export function testMark(
   const nonce = testKeyring.nonce(trackerId, subjectId, erasedAt)
   const commitment = subjectCommitment(nonce, trackerId, subjectId)
   const sealedNonce = testKeyring.sealNonce(nonce, commitment)
-  return { erasedAt, digest, commitment, sealedNonce, headKeys: testKeyring.headKeys }
+  return {
+    erasedAt,
+    digest,
+    commitment,
+    sealedNonce,
+    guard: { headKeys: testKeyring.headKeys, minEntries: 0 },
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { type Config, readStoreAddress } from '../../config.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import type { ScrubState } from '../../domain/maintenance.ts'
-import type { Replayed } from '../../operations/journal/replay-changes.ts'
+import type { Replayed } from '../../domain/replay.ts'
 import { type CopyResult, copyStore } from '../../operations/store/copy-store.ts'
 import { type Verification, verifyCopy } from '../../operations/store/verify-copy.ts'
 import { replayInto, secretFileOf } from '../../services.ts'
@@ -12,7 +12,7 @@ import { table } from '../table.ts'
 import { UsageError } from '../usage-error.ts'
 import { whenAlone } from '../when-alone.ts'
 import { withCopyProgress } from './copy-progress.ts'
-import { unreadableReports } from './journal.ts'
+import { failOnProblems, unreadableReports } from './journal.ts'
 import { replayedInWords } from './replayed-words.ts'
 
 interface CopyFlags {
@@ -64,6 +64,7 @@ export function addCopyCommand(program: Command, kit: CommandKit): void {
           `The target belongs to the same secret: bring it along as ${secretFileOf(settings, to)}.`,
         )
       }
+      if (result.replayed) failOnProblems(result.replayed)
       if (different.length > 0) throw new Error(`The two stores differ: ${different.join(', ')}. ${whatToDo}`)
     })
 }

@@ -1,23 +1,36 @@
 import type { Command } from 'commander'
+import type { Replayed } from '../../domain/replay.ts'
 import { replayJournals } from '../../services.ts'
 import type { CommandKit } from '../command-kit.ts'
 import type { Terminal } from '../terminal.ts'
 import { replayedInWords } from './replayed-words.ts'
 
-export function addJournalCommand(program: Command, { terminal, withSecrets }: CommandKit): void {
+export function addJournalCommand(program: Command, { terminal, withSecrets, summarise }: CommandKit): void {
   const journal = program.command('journal').description('what survives the loss of a store: replay')
   journal
     .command('replay')
     .description('do once more, in a store that was set back, what journals tell of')
     .argument('<file...>', 'the journals, in any order')
+    .option(
+      '--mend',
+      'where the ledger and a journal hold different entries, or some are lost: put the journals\u2019 entries in their places, and the ledger\u2019s own behind them',
+    )
     .option('--json', 'print one JSON object')
-    .action((files: string[], options: { json?: true }) =>
+    .action((files: string[], { mend, json }: { mend?: true; json?: true }) =>
       withSecrets(async (services) => {
-        const replayed = await replayJournals(services, files, unreadableReports(terminal))
-        if (options.json) terminal.print(JSON.stringify(replayed))
+        const replayed = await replayJournals(services, files, unreadableReports(terminal), {
+          mend: mend === true,
+        })
+        if (json) summarise(replayed)
         else for (const line of replayedInWords(replayed)) terminal.print(line)
+        failOnProblems(replayed)
       }),
     )
+}
+
+/** Everything that could be done is done by then. */
+export function failOnProblems({ problems }: Pick<Replayed, 'problems'>): void {
+  if (problems.length > 0) throw new Error(`Not everything could be replayed. ${problems.join(' ')}`)
 }
 
 /** Tells of lines that are torn; that one of them is missed, a ledger with a gap would tell. */

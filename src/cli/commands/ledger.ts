@@ -1,27 +1,34 @@
 import { readFileSync } from 'node:fs'
+import { verifyReceipt } from '@lethe/client'
 import type { Command } from 'commander'
 import { formatInstant } from '../../domain/instant.ts'
+import type { KnownChanges } from '../../domain/journal.ts'
 import type { Services } from '../../domain/services.ts'
 import { findOlderData, type OlderData } from '../../operations/ledger/find-older-data.ts'
 import { type OpenedCheckpoint, openCheckpoint } from '../../operations/ledger/open-checkpoint.ts'
 import { type LedgerVerification, verifyLedger } from '../../operations/ledger/verify-ledger.ts'
 import { requireOrganisation } from '../../operations/organisation/require-organisation.ts'
+import { readJournals } from '../../services.ts'
 import type { CommandKit } from '../command-kit.ts'
 import { counted } from '../counted.ts'
 import { legible } from '../legible.ts'
 import { grouped, Progress, type ProgressState, workProgress } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
+import { unreadableReports } from './journal.ts'
 
 interface VerifyFlags {
   org?: string
-  since?: string
+  journal?: string[]
+  checkpoint?: string[]
+  receipt?: string[]
   json?: true
 }
 
 /** What came of one organisation. */
 interface Findings extends LedgerVerification {
   organisationId: string
-  checkpoint: string
+  /** `null` when something is wrong with it. */
+  checkpoint: string | null
   /** How many subjects have something that is older than their tombstone, and the first of them. */
   olderCount: number
   older: OlderData[]
@@ -36,21 +43,25 @@ export function addLedgerCommand(program: Command, kit: CommandKit): void {
     .description('the ledger of erasures')
     .command('verify')
     .description(
-      'compute the ledger anew from its entries, and look for data that was erased and is there again',
+      'recompute the ledger from its entries, compare it with what is stored and kept elsewhere, and look for data that was erased and is there again',
     )
     .option('--org <id>', 'the organisation (default: all of them)')
-    .option(
-      '--since <file>',
-      'a file with an older checkpoint, or a receipt, that the ledger must have grown from',
-    )
+    .option('--journal <file...>', 'journals to compare it with (default: LETHE_JOURNAL)')
+    .option('--checkpoint <file...>', 'checkpoints that you kept, which the ledger must have grown from')
+    .option('--receipt <file...>', 'receipts that you kept, whose entries the ledger must hold')
     .option('--json', 'print one JSON object')
     .action((flags: VerifyFlags) =>
       kit.withSecrets(async (services) => {
         const ids = await organisationsOf(services, flags.org)
-        const since = flags.since === undefined ? null : readSince(services, ids, flags.since)
-        const findings = await withProgress(kit.terminal, services, (progress) =>
-          verifyAll(services, ids, since, progress),
-        )
+        const kept = await readKept(services, ids, flags)
+        const { journal } = kit.config()
+        const paths = flags.journal ?? (journal === null ? [] : [journal])
+        const findings = await withProgress(kit.terminal, services, async (progress) => {
+          const known = await readJournals(paths, unreadableReports(kit.terminal), (count) =>
+            progress('journal: lines', count),
+          )
+          return verifyAll(services, ids, { kept, known }, progress)
+        })
         const problems = findings.filter(({ problem, olderCount }) => problem !== null || olderCount > 0)
         if (flags.json) kit.summarise({ isSound: problems.length === 0, ledgers: findings.map(toJson) })
         else for (const line of findings.flatMap(inWords)) kit.terminal.print(line)
@@ -64,27 +75,47 @@ async function organisationsOf(services: Services, id: string | undefined): Prom
   return (await services.organisations.list()).map((organisation) => organisation.id)
 }
 
-function readSince({ keyring }: Services, ids: readonly string[], file: string): OpenedCheckpoint {
-  try {
-    return openCheckpoint(keyring, ids, readFileSync(file, 'utf8'))
-  } catch (error) {
-    throw new Error(`${file} is no checkpoint to go by: ${error instanceof Error ? error.message : error}`)
+/** The heads in files that somebody kept. A receipt must prove its entry as well. */
+async function readKept(
+  { keyring }: Services,
+  ids: readonly string[],
+  { checkpoint = [], receipt = [] }: VerifyFlags,
+): Promise<OpenedCheckpoint[]> {
+  const kept: OpenedCheckpoint[] = []
+  for (const file of [...checkpoint, ...receipt]) {
+    try {
+      const text = readFileSync(file, 'utf8')
+      const opened = openCheckpoint(keyring, ids, text)
+      if (receipt.includes(file)) {
+        const signers = keyring.signersOf(opened.organisationId)
+        await verifyReceipt(text, { verifierKeys: signers.map(({ verifierKey }) => verifierKey) })
+      }
+      kept.push(opened)
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : error
+      throw new Error(`${file} cannot be compared with a ledger: ${reason}`)
+    }
   }
+  return kept
 }
 
 async function verifyAll(
   services: Services,
   ids: readonly string[],
-  since: OpenedCheckpoint | null,
+  { kept, known }: { kept: readonly OpenedCheckpoint[]; known: KnownChanges },
   progress: (step: string, count: number) => void,
 ): Promise<Findings[]> {
   const all: Findings[] = []
   for (const organisationId of ids) {
+    const own = kept.filter((each) => each.organisationId === organisationId)
     const verification = await verifyLedger(services, organisationId, {
-      since: since?.organisationId === organisationId ? since.head : null,
+      heads: own.map(({ head }) => head),
+      journal: known.ledgers.get(organisationId),
       onEntries: (count) => progress(`${organisationId}: entries`, count),
     })
-    const checkpoint = services.keyring.signCheckpoint(organisationId, verification.head)
+    const { head, problem } = verification
+    // What does not hold is not signed.
+    const checkpoint = problem === null ? services.keyring.signCheckpoint(organisationId, head) : null
     const findings: Findings = { organisationId, ...verification, checkpoint, olderCount: 0, older: [] }
     const onSubjects = (count: number) => progress(`${organisationId}: subjects`, count)
     for await (const each of findOlderData(services, organisationId, onSubjects)) {

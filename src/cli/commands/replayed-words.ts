@@ -1,10 +1,11 @@
-import type { Replayed, ReplayedInRestored } from '../../operations/journal/replay-changes.ts'
+import type { Replayed, ReplayedInSetBack } from '../../domain/replay.ts'
 import { counted } from '../counted.ts'
 
 /** What a replay did, in lines for people. */
 export function replayedInWords({
   entries,
   tombstones,
+  movedEntries,
   revokedKeys,
   rotatedKeys,
   removed,
@@ -12,11 +13,16 @@ export function replayedInWords({
   stoppedBatches = 0,
   endedSignIns = 0,
   withdrawnLinks = 0,
-}: Replayed & Partial<ReplayedInRestored>): string[] {
+}: Replayed & Partial<ReplayedInSetBack>): string[] {
   const lines = [
     `Appended ${counted(entries, 'entry', 'entries')} of ledgers and ${counted(tombstones, 'tombstone')}; revoked ${counted(revokedKeys, 'key')}, rotated ${rotatedKeys}.`,
     `Removed ${counted(removed.subjects, 'erased subject')} with ${counted(removed.sessions, 'session')} and ${counted(removed.events, 'event')}.`,
   ]
+  if (movedEntries > 0) {
+    lines.push(
+      `Moved ${counted(movedEntries, 'entry', 'entries')} of ledgers behind those of the journal. Receipts issued for them since the store was set back no longer match: get new ones.`,
+    )
+  }
   if (stoppedBatches > 0) {
     lines.push(
       `Stopped ${counted(stoppedBatches, 'batch', 'batches')} of erasures that ran when the store was copied.`,

@@ -5,7 +5,7 @@ import { type Restored, restoreStore, storeStatus } from '../../services.ts'
 import type { CommandKit } from '../command-kit.ts'
 import { flagOrAnswer } from '../questions.ts'
 import { secretMadeInWords } from '../secret-words.ts'
-import { unreadableReports } from './journal.ts'
+import { failOnProblems, unreadableReports } from './journal.ts'
 import { replayedInWords } from './replayed-words.ts'
 
 interface RestoreFlags {
@@ -14,7 +14,7 @@ interface RestoreFlags {
   json?: true
 }
 
-export function addRestoreCommand(program: Command, { terminal, config }: CommandKit): void {
+export function addRestoreCommand(program: Command, { terminal, config, summarise }: CommandKit): void {
   program
     .command('restore')
     .description('put a backup in the place of the embedded store; who was erased since stays erased')
@@ -37,8 +37,9 @@ export function addRestoreCommand(program: Command, { terminal, config }: Comman
           throw new LetheError('invalid_request', 'Not confirmed; nothing was changed.')
         },
       })
-      if (options.json) terminal.print(JSON.stringify({ store: place, ...restored }))
+      if (options.json) summarise({ store: place, ...restored })
       else for (const line of inWords(restored, place, backup)) terminal.print(line)
+      failOnProblems(restored)
     })
 }
 

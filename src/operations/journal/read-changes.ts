@@ -1,10 +1,10 @@
-import type { JournalLine } from '../../domain/journal.ts'
+import type { KnownChanges } from '../../domain/journal.ts'
+import type { JournalLine } from '../../domain/journal-line.ts'
 import type { LedgerEntry } from '../../domain/ledger.ts'
 import { parseRecord } from '../../domain/receipt.ts'
 import type { Store } from '../../domain/store.ts'
 import type { TransferRow, TransferTable } from '../../domain/transfer.ts'
 import { readPages } from '../store/read-pages.ts'
-import type { KnownChanges } from './known-changes.ts'
 
 type Source = Pick<Store, 'ledger' | 'tombstones' | 'transfer'>
 
@@ -16,20 +16,29 @@ export async function* readChanges(store: Source, known: KnownChanges): AsyncGen
   for await (const organisations of readPages(store.transfer, tableNamed(store, 'organisations'))) {
     for (const [id] of organisations) yield* readEntries(store, String(id), known)
   }
-  const keys = tableNamed(store, 'api_keys')
-  for await (const rows of readPages(store.transfer, keys)) {
-    const lines = rows.flatMap((row) => keyChanges(keys, row)).filter((line) => !known.has(line))
+  for await (const changes of readKeyChanges(store)) {
+    const lines = changes.filter((line) => !known.has(line))
     if (lines.length > 0) yield lines
   }
 }
 
-async function* readEntries(
-  { ledger, tombstones }: Source,
+/** The rotations and revocations that a store knows of. */
+export async function* readKeyChanges(store: Pick<Store, 'transfer'>): AsyncGenerator<JournalLine[]> {
+  const keys = tableNamed(store, 'api_keys')
+  for await (const rows of readPages(store.transfer, keys)) {
+    yield rows.flatMap((row) => keyChanges(keys, row))
+  }
+}
+
+/** The entries of a ledger that a journal does not hold, in their order, with their tombstones; those before `end` alone. */
+export async function* readEntries(
+  { ledger, tombstones }: Pick<Store, 'ledger' | 'tombstones'>,
   organisationId: string,
   known: KnownChanges,
+  end = Number.MAX_SAFE_INTEGER,
 ): AsyncGenerator<JournalLine[]> {
-  for (let next = known.firstUnknown(organisationId); ; ) {
-    const entries = await ledger.list(organisationId, next, pageEntries)
+  for (let next = known.ledger(organisationId).next; next < end; ) {
+    const entries = await ledger.list(organisationId, next, Math.min(pageEntries, end - next))
     const last = entries.at(-1)
     if (!last) return
     next = last.index + 1
@@ -51,7 +60,7 @@ function recordOf(organisationId: string, { index, record }: LedgerEntry) {
   return parsed
 }
 
-function tableNamed({ transfer }: Source, name: string): TransferTable {
+function tableNamed({ transfer }: Pick<Store, 'transfer'>, name: string): TransferTable {
   const table = transfer.tables.find((each) => each.name === name)
   if (!table) throw new Error(`There is no table ${name}.`)
   return table

@@ -44,6 +44,7 @@ export async function eraseSubject(
 ): Promise<Erasure> {
   const { keyring } = deps
   const { organisationId, trackerId } = tracker
+  const minEntries = (await deps.journal?.entryCount(organisationId)) ?? 0
   const what = { organisationId, kind: 'subject.erased', target: trackerId } as const
   const note = activityNote(deps, origin, what)
   const erasedAt = deps.clock()
@@ -51,7 +52,7 @@ export async function eraseSubject(
   const commitment = subjectCommitment(nonce, trackerId, subjectId)
   const [digest] = keyring.tombstoneDigests(trackerId, subjectId)
   const mark = {
-    ...{ erasedAt, digest, commitment, headKeys: keyring.headKeys },
+    ...{ erasedAt, digest, commitment, guard: { headKeys: keyring.headKeys, minEntries } },
     // Only a batch that waits for this subject wants it.
     get sealedNonce() {
       return keyring.sealNonce(nonce, commitment)
@@ -59,7 +60,11 @@ export async function eraseSubject(
   }
   // What is signed is kept for a moment.
   const sign = (head: TreeHead) => keyring.signCheckpoint(organisationId, head)
-  const erased = await deps.subjects.erase(tracker, subjectId, mark, note, { onHead: sign, item })
+  const erasing = deps.subjects.erase(tracker, subjectId, mark, note, { onHead: sign, item })
+  const erased = await erasing.catch(async (error) => {
+    await deps.journal?.checkLedger(organisationId)
+    throw error
+  })
   if (erased === null) throw notFound('This tracker')
   const { counts, record, proof, refusedUntil } = erased
   const entry = { kind: 'erasure', organisationId, index: proof.index, record, trackerId, erasedAt } as const

@@ -115,6 +115,8 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
     const asked = [...byKey.values()]
     const [first] = asked
     if (!first) return new Map()
+    const minEntries = Math.max(...asked.map(({ mark }) => mark.guard.minEntries))
+    const guard = { ...first.mark.guard, minEntries }
     const columns = [
       asked.map(({ key }) => key),
       asked.map(({ view }) => view.trackerId),
@@ -126,7 +128,7 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
       ;({ proven } = await connections.transaction(async (run) => {
         const [{ rows }, ledger] = await Promise.all([
           run(lockUsual, [...columns, mostEvents, organisationId]),
-          holdLedger(run, organisationId, first.mark.headKeys),
+          holdLedger(run, organisationId, guard),
         ])
         const counted = { sessions: 0, events: 0 }
         const left = rows.flatMap((row) => {
@@ -184,7 +186,7 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
         run(deleteIdentifiers, [key]),
         run(deleteSubject, [key]),
         holdWaiting(run, erasure),
-        holdLedger(run, organisationId, mark.headKeys),
+        holdLedger(run, organisationId, mark.guard),
       ])
       // Not before the rows are deleted, which may take long: whoever stops the batch meanwhile need not wait, and they are kept.
       if (settleItems === null) throw new NotWaiting()

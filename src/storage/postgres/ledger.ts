@@ -1,4 +1,10 @@
-import { type HeadKeys, headMac, type LedgerStore, openHead } from '../../domain/ledger.ts'
+import {
+  guardHead,
+  headMac,
+  type LedgerGuard,
+  type LedgerStore,
+  type StoredHead,
+} from '../../domain/ledger.ts'
 import { formatEdge, GrowingTree, hashLeaf, lastLeafOf } from '../../domain/merkle-tree.ts'
 import { toHashes, toLedgerEntry, toStoredHead } from '../rows/ledger.ts'
 import type { Connections } from './connections.ts'
@@ -41,20 +47,21 @@ export function ledgerStore(connections: Connections): LedgerStore {
 }
 
 /** Keeps an organisation's ledger to this transaction from here on. It joins the deletions: who appends, deletes. */
-export async function holdLedger(run: Run, organisationId: string, headKeys: HeadKeys): Promise<HeldLedger> {
+export async function holdLedger(run: Run, organisationId: string, guard: LedgerGuard): Promise<HeldLedger> {
   const [, { rows }] = await Promise.all([
     run(lockLedger, [ledgerLocks, organisationId]),
     run(last, [organisationId]),
   ])
   const stored = rows[0] ? toStoredHead(rows[0]) : null
-  openHead(headKeys, organisationId, stored)
+  guardHead(guard, organisationId, stored)
   const tree = new GrowingTree(stored?.edge ?? null)
   return {
+    stored,
     tree,
     append(record) {
       const edge = tree.append(hashLeaf(record))
       const index = edge.size - 1
-      const mac = headMac(headKeys[0], organisationId, tree.head)
+      const mac = headMac(guard.headKeys[0], organisationId, tree.head)
       return { index, values: [organisationId, index, record, formatEdge(edge), mac] }
     },
   }
@@ -62,6 +69,8 @@ export async function holdLedger(run: Run, organisationId: string, headKeys: Hea
 
 /** A ledger that nobody else appends to before the transaction has ended. */
 export interface HeldLedger {
+  /** As it was found. */
+  stored: StoredHead | null
   tree: GrowingTree
   /** Appends to the tree, and tells the index of the entry and with which values it is to be inserted. */
   append(record: string): { index: number; values: readonly Value[] }

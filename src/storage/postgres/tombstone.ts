@@ -13,7 +13,7 @@ import type { Run } from './transact.ts'
 const columns = 'tracker_id, digest, organisation_id, ledger_index, erased_at, refused_until'
 const find = statement(
   `SELECT ${columns} FROM tombstones
-   WHERE tracker_id = $1 AND digest = $2 AND organisation_id = $3 AND ledger_index < $4
+   WHERE tracker_id = $1 AND digest = $2 AND organisation_id = $3 AND ledger_index >= 0 AND ledger_index < $4
    ORDER BY ledger_index DESC LIMIT $5`,
 )
 const ofEntries = statement(
@@ -22,6 +22,11 @@ const ofEntries = statement(
 )
 const firstKept = statement(
   'SELECT erased_at FROM tombstones WHERE erased_at < $1 ORDER BY erased_at OFFSET $2 LIMIT 1',
+  'any',
+)
+const withoutEntry = statement(
+  `SELECT count(*) AS count FROM tombstones WHERE organisation_id = $1 AND (ledger_index < 0 OR ledger_index > (
+     SELECT coalesce(max(ledger_index), -1) FROM ledger_entries WHERE organisation_id = $1))`,
   'any',
 )
 const sweep = statement('DELETE FROM tombstones WHERE erased_at < $1', 'any')
@@ -53,6 +58,11 @@ export function tombstoneStore(connections: Connections): TombstoneStore {
         ),
       )
       return newest(found.flat().map(toTombstone), limit)
+    },
+    async countWithoutEntry(organisationId) {
+      // Not as a read, which may take only seconds.
+      const { rows } = await connections.transaction((run) => run(withoutEntry, [organisationId]))
+      return integer(rows[0] ?? {}, 'count')
     },
     async ofEntries(organisationId, entries) {
       const instants = entries.map(({ erasedAt }) => erasedAt)
@@ -115,7 +125,7 @@ export async function findTombstones<Subject extends Named>(
   return (subject) => until.get(subject) ?? null
 }
 
-function toTombstone(row: Row): Tombstone {
+export function toTombstone(row: Row): Tombstone {
   return {
     organisationId: text(row, 'organisation_id'),
     trackerId: text(row, 'tracker_id'),

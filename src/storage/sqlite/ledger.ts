@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type HeadKeys, headMac, type LedgerStore, openHead } from '../../domain/ledger.ts'
+import { guardHead, headMac, type LedgerGuard, type LedgerStore } from '../../domain/ledger.ts'
 import {
   formatEdge,
   GrowingTree,
@@ -10,8 +10,11 @@ import {
 import { toHashes, toLedgerEntry, toStoredHead } from '../rows/ledger.ts'
 import type { Connections } from './connections.ts'
 
-const lastEntry = `SELECT ledger_index, edge, head_mac FROM ledger_entries WHERE organisation_id = ?
+export const lastEntry = `SELECT ledger_index, edge, head_mac FROM ledger_entries WHERE organisation_id = ?
   ORDER BY ledger_index DESC LIMIT 1`
+
+export const insertEntry =
+  'INSERT INTO ledger_entries (organisation_id, ledger_index, record, edge, head_mac) VALUES (?, ?, ?, ?, ?)'
 
 export function ledgerStore({ reader }: Connections): LedgerStore {
   const last = reader.prepare(lastEntry)
@@ -38,37 +41,36 @@ export function ledgerStore({ reader }: Connections): LedgerStore {
 /** Ledgers that one transaction appends to. Every proof is against the tree as the transaction leaves it, so they share its head. */
 export interface AppendedLedgers {
   /** Tells the index of the entry. */
-  append(organisationId: string, record: string): number
+  append(organisationId: string, record: string, guard: LedgerGuard): number
   prove(organisationId: string, index: number): InclusionProof
 }
 
-export function ledgerAppending(db: DatabaseSync): (headKeys: HeadKeys) => AppendedLedgers {
+export function ledgerAppending(db: DatabaseSync): () => AppendedLedgers {
   const last = db.prepare(lastEntry)
-  const insert = db.prepare(
-    'INSERT INTO ledger_entries (organisation_id, ledger_index, record, edge, head_mac) VALUES (?, ?, ?, ?, ?)',
-  )
-  return (headKeys) => {
+  const insert = db.prepare(insertEntry)
+  return () => {
     const trees = new Map<string, GrowingTree>()
-    function treeOf(organisationId: string): GrowingTree {
-      const known = trees.get(organisationId)
-      if (known) return known
-      const row = last.get(organisationId)
-      const stored = row ? toStoredHead(row) : null
-      openHead(headKeys, organisationId, stored)
-      const tree = new GrowingTree(stored?.edge ?? null)
-      trees.set(organisationId, tree)
-      return tree
-    }
     return {
-      append(organisationId, record) {
-        const tree = treeOf(organisationId)
+      append(organisationId, record, guard) {
+        let tree = trees.get(organisationId)
+        if (!tree) {
+          const row = last.get(organisationId)
+          const stored = row ? toStoredHead(row) : null
+          guardHead(guard, organisationId, stored)
+          tree = new GrowingTree(stored?.edge ?? null)
+          trees.set(organisationId, tree)
+        }
         const edge = tree.append(hashLeaf(record))
         const index = edge.size - 1
-        const mac = headMac(headKeys[0], organisationId, tree.head)
+        const mac = headMac(guard.headKeys[0], organisationId, tree.head)
         insert.run(organisationId, index, record, formatEdge(edge), mac)
         return index
       },
-      prove: (organisationId, index) => treeOf(organisationId).prove(index),
+      prove(organisationId, index) {
+        const tree = trees.get(organisationId)
+        if (!tree) throw new Error('Only what was appended here can be proven.')
+        return tree.prove(index)
+      },
     }
   }
 }

@@ -1,21 +1,26 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { KeyProof } from '../../domain/api-key.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { JournalledErasure } from '../../domain/journal.ts'
+import type { JournalledErasure } from '../../domain/journal-line.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
 import type { HeadKeys } from '../../domain/ledger.ts'
 import {
   type AppendedEntries,
+  detachedIndex,
   type EndedAccess,
-  LedgerConflict,
+  type MendedLedger,
+  type MendedTail,
   type ReplayStore,
 } from '../../domain/replay.ts'
 import type { SweptCounts } from '../../domain/retention.ts'
+import type { Tombstone } from '../../domain/tombstone.ts'
+import { erasedAtOf, mendTail } from '../mend-ledger.ts'
 import { refusalSql } from '../remove-refused.ts'
-import { blob, integer, text } from '../rows/row.ts'
+import { toStoredHead } from '../rows/ledger.ts'
+import { blob, integer, integerOrNull, text } from '../rows/row.ts'
 import { transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
-import { ledgerAppending } from './ledger.ts'
+import { insertEntry, lastEntry, ledgerAppending } from './ledger.ts'
 import { deletionNote } from './scrub.ts'
 import { keyCheck } from './secret.ts'
 import { digestsOf, tombstoneLookup, tombstoneWriting } from './tombstone.ts'
@@ -27,6 +32,8 @@ export function replayStore({ reader, writer }: Connections<ReturnType<typeof re
   return {
     appendEntries: (organisationId, entries, headKeys) =>
       writer.run('appendEntries', organisationId, entries, headKeys),
+    addTombstones: (organisationId, entries) => writer.run('addTombstones', organisationId, entries),
+    mendLedger: (organisationId, tail, headKeys) => writer.run('mendLedger', organisationId, tail, headKeys),
     async guardedTrackers() {
       const trackers: string[] = []
       for (let row = nextGuarded.get(''); row; row = nextGuarded.get(trackers.at(-1) ?? '')) {
@@ -53,6 +60,8 @@ export function replayCommands(db: DatabaseSync) {
   )
   return {
     appendEntries: entryAppending(db),
+    addTombstones: detachedTombstones(db),
+    mendLedger: ledgerMending(db),
     removeRefused: refusal(db),
     replayRevocation: (id: string, at: Instant): boolean =>
       transaction(db, () => revoke.run(at, id).changes === 1),
@@ -83,17 +92,17 @@ function entryAppending(db: DatabaseSync) {
   ): AppendedEntries | null =>
     transaction(db, () => {
       if (!isThere.get(organisationId)) return null
-      const appended = { entries: 0, tombstones: 0 }
-      const ledgers = appending(headKeys)
+      const appended = { entries: 0, tombstones: 0, others: 0 }
+      const ledgers = appending()
       let next = integer(size.get(organisationId) ?? {}, 'size')
-      for (const entry of entries) {
+      for (const [i, entry] of entries.entries()) {
         const { index, trackerId, erasedAt, tombstone } = entry
-        if (index > next) throw LedgerConflict.gap(organisationId, next, index)
+        if (index < next && record.get(organisationId, index)?.record === entry.record) continue
         if (index < next) {
-          if (record.get(organisationId, index)?.record === entry.record) continue
-          throw LedgerConflict.other(organisationId, index)
+          appended.others = entries.length - i
+          break
         }
-        ledgers.append(organisationId, entry.record)
+        ledgers.append(organisationId, entry.record, { headKeys, minEntries: index })
         next += 1
         appended.entries += 1
         if (!tombstone) continue
@@ -101,6 +110,105 @@ function entryAppending(db: DatabaseSync) {
         appended.tombstones += 1
       }
       return appended
+    })
+}
+
+function detachedTombstones(db: DatabaseSync) {
+  const known = db.prepare(
+    'SELECT max(ledger_index) AS ledger_index FROM tombstones WHERE tracker_id = ? AND digest = ? AND organisation_id = ? AND erased_at = ?',
+  )
+  const bury = tombstoneWriting(db)
+  return (organisationId: string, entries: readonly JournalledErasure[]) =>
+    transaction(db, () => {
+      const result = { added: 0, withoutEntry: 0 }
+      for (const { index, trackerId, erasedAt, tombstone } of entries) {
+        if (!tombstone) continue
+        const at = integerOrNull(
+          known.get(trackerId, tombstone.digest, organisationId, erasedAt) ?? {},
+          'ledger_index',
+        )
+        if (at !== null && at >= 0) continue
+        result.withoutEntry += 1
+        if (at !== null) continue
+        bury({ organisationId, trackerId, erasedAt, ledgerIndex: detachedIndex(index), ...tombstone })
+        result.added += 1
+      }
+      return result
+    })
+}
+
+function ledgerMending(db: DatabaseSync) {
+  const last = db.prepare(lastEntry)
+  const all = db.prepare('SELECT record FROM ledger_entries WHERE organisation_id = ? ORDER BY ledger_index')
+  const cut = db.prepare('DELETE FROM ledger_entries WHERE organisation_id = ? AND ledger_index >= ?')
+  const insert = db.prepare(insertEntry)
+  const ofEntry = db.prepare(
+    'SELECT tracker_id, digest, refused_until FROM tombstones WHERE erased_at = ? AND organisation_id = ? AND ledger_index = ?',
+  )
+  const remove = db.prepare(
+    'DELETE FROM tombstones WHERE tracker_id = ? AND digest = ? AND organisation_id = ? AND ledger_index = ?',
+  )
+  const bury = tombstoneWriting(db)
+  const activity = db.prepare(
+    'SELECT at, id, ledger_index FROM activity WHERE organisation_id = ? AND ledger_index >= ?',
+  )
+  const moveActivity = db.prepare(
+    'UPDATE activity SET ledger_index = ? WHERE organisation_id = ? AND at = ? AND id = ?',
+  )
+  const items = db.prepare(
+    `SELECT batch_id, place, ledger_index FROM erasure_batch_items WHERE ledger_index >= ?2
+     AND batch_id IN (SELECT id FROM erasure_batches WHERE organisation_id = ?1)`,
+  )
+  const moveItem = db.prepare(
+    'UPDATE erasure_batch_items SET ledger_index = ? WHERE batch_id = ? AND place = ?',
+  )
+  return (organisationId: string, tail: MendedTail, headKeys: HeadKeys): MendedLedger =>
+    transaction(db, () => {
+      const { from } = tail
+      const row = last.get(organisationId)
+      const records = all.all(organisationId).map((each) => text(each, 'record'))
+      const entries = mendTail(organisationId, row ? toStoredHead(row) : null, records, tail, headKeys)
+      const moved = entries.filter(({ was, index }) => was !== null && was !== index)
+      const lines = entries.flatMap(({ index, line }) => (line ? [{ index, line }] : []))
+      if (moved.length + lines.length === 0) return { entries: 0, tombstones: 0, moved: 0 }
+      const tombstones: Tombstone[] = []
+      for (const entry of moved) {
+        const erasedAt = erasedAtOf(entry)
+        for (const found of ofEntry.all(erasedAt, organisationId, entry.was)) {
+          const [trackerId, digest] = [text(found, 'tracker_id'), blob(found, 'digest')]
+          const refusedUntil = integer(found, 'refused_until')
+          tombstones.push({
+            organisationId,
+            trackerId,
+            digest,
+            erasedAt,
+            refusedUntil,
+            ledgerIndex: entry.index,
+          })
+          remove.run(trackerId, digest, organisationId, entry.was)
+        }
+      }
+      for (const { index, line } of lines) {
+        const { trackerId, erasedAt, tombstone } = line
+        if (!tombstone) continue
+        remove.run(trackerId, tombstone.digest, organisationId, detachedIndex(line.index))
+        tombstones.push({ organisationId, trackerId, erasedAt, ledgerIndex: index, ...tombstone })
+      }
+      for (const tombstone of tombstones) bury(tombstone)
+      cut.run(organisationId, from)
+      for (const { index, record, edge, mac } of entries) insert.run(organisationId, index, record, edge, mac)
+      const movedTo = new Map(moved.map(({ was, index }) => [was, index]))
+      for (const each of activity.all(organisationId, from)) {
+        const index = movedTo.get(integer(each, 'ledger_index'))
+        if (index !== undefined)
+          moveActivity.run(index, organisationId, integer(each, 'at'), text(each, 'id'))
+      }
+      for (const each of items.all(organisationId, from)) {
+        const index = movedTo.get(integer(each, 'ledger_index'))
+        if (index !== undefined) moveItem.run(index, text(each, 'batch_id'), integer(each, 'place'))
+      }
+      const buried = lines.filter(({ line }) => line.tombstone !== null).length
+      return { entries: lines.length, tombstones: buried, moved: moved.length }
     })
 }
 

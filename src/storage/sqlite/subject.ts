@@ -133,7 +133,7 @@ export function subjectCommands(db: DatabaseSync) {
     const counts = { sessions, events }
     const alreadyErased = sessions === 0 && events === 0
     const record = formatRecord({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
-    const ledgerIndex = ledgers.append(organisationId, record)
+    const ledgerIndex = ledgers.append(organisationId, record, mark.guard)
     bury({ organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex })
     leaveNote(note, { counts, ledgerIndex })
     if (settleItems(trackerId, subjectId, { counts, ledgerIndex, sealedNonce })) noteDeletion()
@@ -146,9 +146,7 @@ export function subjectCommands(db: DatabaseSync) {
     try {
       return transaction(db, () => {
         hasBegun = true
-        const [first] = erasures
-        if (!first) return []
-        const ledgers = appending(first.mark.headKeys)
+        const ledgers = appending()
         const erased = erasures.map((erasure) => erase(erasure, ledgers))
         return erased.map((one) => {
           if (one === null || one === 'not-waiting') return one

@@ -17,17 +17,22 @@ export function tombstoneStore({
   writer,
 }: Connections<ReturnType<typeof tombstoneCommands>>): TombstoneStore {
   const find = reader.prepare(
-    `SELECT * FROM tombstones WHERE tracker_id = ? AND digest = ? AND organisation_id = ? AND ledger_index < ?
+    `SELECT * FROM tombstones WHERE tracker_id = ? AND digest = ? AND organisation_id = ? AND ledger_index >= 0 AND ledger_index < ?
      ORDER BY ledger_index DESC LIMIT ?`,
   )
   const any = reader.prepare(anyOf)
   const all = reader.prepare(ofSubject)
+  const withoutEntry = reader.prepare(
+    `SELECT count(*) AS count FROM tombstones WHERE organisation_id = ?1 AND (ledger_index < 0 OR ledger_index > (
+       SELECT coalesce(max(ledger_index), -1) FROM ledger_entries WHERE organisation_id = ?1))`,
+  )
   const ofEntry = reader.prepare(
     'SELECT * FROM tombstones WHERE erased_at = ? AND organisation_id = ? AND ledger_index = ?',
   )
   return {
     ofEntries: async (organisationId, entries) =>
       entries.flatMap(({ index, erasedAt }) => ofEntry.all(erasedAt, organisationId, index)).map(toTombstone),
+    countWithoutEntry: async (organisationId) => integer(withoutEntry.get(organisationId) ?? {}, 'count'),
     has: async (trackerId) => any.get(trackerId) !== undefined,
     refusedUntil: async (trackerId, digests) => digests.map((digest) => latest(all.all(trackerId, digest))),
     find: async ({ trackerId, organisationId }, digests, { limit, before }) =>

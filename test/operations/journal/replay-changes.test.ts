@@ -3,17 +3,26 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { commandLine } from '../../../src/domain/activity.ts'
-import type { JournalLine, JournalledErasure } from '../../../src/domain/journal.ts'
+import { KnownChanges } from '../../../src/domain/journal.ts'
+import type { JournalLine, JournalledErasure } from '../../../src/domain/journal-line.ts'
 import { proveKeyString } from '../../../src/domain/key-string.ts'
+import { Keyring } from '../../../src/domain/keyring.ts'
+import { defaultRetentionDays } from '../../../src/domain/plan.ts'
 import { formatRecord } from '../../../src/domain/receipt.ts'
+import type { Store } from '../../../src/domain/store.ts'
 import { hashToken } from '../../../src/domain/token.ts'
 import { FileJournal } from '../../../src/journal/file-journal.ts'
-import { KnownChanges } from '../../../src/operations/journal/known-changes.ts'
+import { LedgerJournal } from '../../../src/operations/journal/ledger-journal.ts'
 import { readChanges } from '../../../src/operations/journal/read-changes.ts'
-import { replayChanges, replayInRestored } from '../../../src/operations/journal/replay-changes.ts'
+import {
+  replayChanges,
+  replayIfSetBack,
+  replayInRestored,
+} from '../../../src/operations/journal/replay-changes.ts'
 import { authenticateKey } from '../../../src/operations/key/authenticate-key.ts'
 import { createKey } from '../../../src/operations/key/create-key.ts'
 import { rotateKey } from '../../../src/operations/key/rotate-key.ts'
+import { verifyLedger } from '../../../src/operations/ledger/verify-ledger.ts'
 import { acceptInvitation } from '../../../src/operations/member/accept-invitation.ts'
 import { authenticateMember } from '../../../src/operations/member/authenticate-member.ts'
 import { inviteMember } from '../../../src/operations/member/invite-member.ts'
@@ -23,7 +32,7 @@ import { openStoreAt } from '../../support/empty-store.ts'
 import { freshStore } from '../../support/fresh-database.ts'
 import { always } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { testKeyring, testKeys, testMark } from '../../support/test-keyring.ts'
+import { testKeyring, testKeys, testMark, testSecret } from '../../support/test-keyring.ts'
 
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 const atOnce = { subjectId: 'anna', trackerId: 'shop' }
@@ -40,6 +49,31 @@ function erasure(index: number, subjectId: string, erasedAt: number): Journalled
   const tombstone = { digest, refusedUntil: erasedAt }
   return { kind: 'erasure', organisationId: 'acme', index, record, trackerId: 'shop', erasedAt, tombstone }
 }
+
+/** A batch with one person who waits, as a store creates it. */
+const openBatch = makeBatch()
+
+function makeBatch() {
+  const batch = {
+    ...{ id: 'batch_1', organisationId: 'acme', requestId: null, createdAt: 5, subjects: 1 },
+    startedBy: { kind: 'member', id: 'mem_1', name: 'ada@acme.example' } as const,
+    ...{ lines: 1, nothing: 0, invalid: 0, repeated: 0, empty: 0, other: 0 },
+  }
+  const note = {
+    ...{ id: randomUUID(), at: 5, actor: batch.startedBy, requestId: null, organisationId: 'acme' },
+    ...({ kind: 'batch.started', target: batch.id } as const),
+  }
+  return [batch, [{ line: 1, outcome: 'waiting', ...atOnce }], note] as const satisfies Parameters<
+    Store['erasureBatches']['create']
+  >
+}
+
+const verifying = (store: Store) => ({
+  ...store,
+  keyring: testKeyring,
+  clock: () => 0,
+  retentionDays: defaultRetentionDays,
+})
 
 async function* told(...lines: JournalLine[]): AsyncGenerator<JournalLine> {
   yield* lines
@@ -75,16 +109,8 @@ for (const [engine, address] of Object.entries(engines)) {
 
     it('stops the batches that ran when the store was copied, and forgets who waits in them', async (t) => {
       const store = await open(t)
-      const batch = {
-        ...{ id: 'batch_1', organisationId: 'acme', requestId: null, createdAt: 5, subjects: 1 },
-        startedBy: { kind: 'member', id: 'mem_1', name: 'ada@acme.example' } as const,
-        ...{ lines: 1, nothing: 0, invalid: 0, repeated: 0, empty: 0, other: 0 },
-      }
-      const note = {
-        ...{ id: randomUUID(), at: 5, actor: batch.startedBy, requestId: null, organisationId: 'acme' },
-        ...({ kind: 'batch.started', target: batch.id } as const),
-      }
-      await store.erasureBatches.create(batch, [{ line: 1, outcome: 'waiting', ...atOnce }], note)
+      const [batch] = openBatch
+      await store.erasureBatches.create(...openBatch)
       const randomness = { uuid: () => randomUUID(), base62: (length: number) => 'x'.repeat(length) }
       const restored = { ...store, clock: () => 100, randomness }
       const replay = async () => (await replayInRestored(restored, testKeyring, told())).stoppedBatches
@@ -137,7 +163,7 @@ for (const [engine, address] of Object.entries(engines)) {
 
     it('ends with the last string of a key, also where the clock was set back between two rotations', async (t) => {
       const [store, older] = [await open(t), await open(t)]
-      const journal = new FileJournal(join(temporaryFolder(t), 'lethe.journal'))
+      const journal = new LedgerJournal(new FileJournal(join(temporaryFolder(t), 'lethe.journal')), store)
       let now = 1_000
       const deps = { ...store, journal, clock: () => now, randomness: systemRandomness }
       const wanted = { organisationId: 'acme', name: 'k', scopes: ['analytics:view'], expiresAt: null }
@@ -196,17 +222,121 @@ for (const [engine, address] of Object.entries(engines)) {
       assert.deepEqual(records, [a.record, b.record, c.record])
     })
 
-    it('names an entry that is missing, and one in whose place another stands', async (t) => {
+    const recordsIn = async (store: Store) =>
+      (await store.ledger.list('acme', 0, 100)).map(({ record }) => record)
+    const [a, b, c, d] = [erasure(0, 'a', 1), erasure(1, 'b', 2), erasure(2, 'c', 3), erasure(3, 'anna', 100)]
+    const at = (entry: JournalledErasure, index: number) => ({ ...entry, index })
+
+    it('erases whoever an entry behind a gap tells of, and names the gap', async (t) => {
       const store = await open(t)
-      await replayChanges(store, testKeyring, told(erasure(0, 'a', 1)))
-      await assert.rejects(
-        replayChanges(store, testKeyring, told(erasure(3, 'd', 4))),
-        /"acme" ends before entry 3: entries 1 to 2 are missing/,
+      const replayed = await replayChanges(store, testKeyring, told(a, d))
+      assert.partialDeepStrictEqual(replayed, { entries: 1, tombstones: 2, removed: { subjects: 1 } })
+      assert.deepEqual(replayed.problems, [
+        'No journal holds entries 1 to 2 of the ledger of the organisation "acme".',
+      ])
+      assert.equal(await store.subjects.read(tracker, 'anna'), null)
+      assert.deepEqual(await recordsIn(store), [a.record])
+      const again = await replayChanges(store, testKeyring, told(a, d))
+      assert.deepEqual([again.tombstones, again.problems.length], [0, 1])
+      // A tombstone without an entry leads to no receipt, and is replaced once the entry comes.
+      const digests = testKeyring.tombstoneDigests('shop', 'anna')
+      const find = () => store.tombstones.find(tracker, digests, { limit: 10, before: null })
+      assert.deepEqual(await find(), [])
+      const whole = await replayChanges(store, testKeyring, told(c, d, b, a))
+      assert.deepEqual([whole.entries, whole.problems], [3, []])
+      assert.deepEqual(
+        (await find()).map(({ ledgerIndex }) => ledgerIndex),
+        [3],
       )
-      await assert.rejects(
-        replayChanges(store, testKeyring, told(erasure(0, 'other', 1))),
-        /"acme" holds another entry 0/,
-      )
+    })
+
+    it('closes a gap when it mends, and still names it', async (t) => {
+      const store = await open(t)
+      await replayChanges(store, testKeyring, told(a, d))
+      const mended = await replayChanges(store, testKeyring, told(a, d), { mend: true })
+      assert.deepEqual([mended.entries, mended.movedEntries, mended.problems.length], [1, 0, 1])
+      assert.deepEqual(await recordsIn(store), [a.record, d.record])
+      assert.equal((await verifyLedger(verifying(store), 'acme')).problem, null)
+    })
+
+    it('erases whoever a contradicting entry tells of, and leaves the ledger as it is', async (t) => {
+      const store = await open(t)
+      await replayChanges(store, testKeyring, told(a, at(b, 1)))
+      const replayed = await replayChanges(store, testKeyring, told(a, at(c, 1), at(d, 2)))
+      assert.partialDeepStrictEqual(replayed, { entries: 0, tombstones: 2, removed: { subjects: 1 } })
+      assert.match(replayed.problems.join(), /"acme" and the journal hold different entries 1: .*--mend/)
+      assert.deepEqual(await recordsIn(store), [a.record, b.record])
+    })
+
+    it('mends a ledger that forked: the journal’s entries first, then its own, with all that refers to them', async (t) => {
+      const store = await open(t)
+      const note = (subjectId: string) => ({
+        ...{ id: randomUUID(), at: 5, actor: { kind: 'command-line' } as const, requestId: null },
+        ...({ organisationId: 'acme', kind: 'subject.erased', target: subjectId } as const),
+      })
+      const own: string[] = []
+      for (const [subjectId, erasedAt] of [
+        ['x', 1],
+        ['y', 2],
+        ['z', 3],
+      ] as const) {
+        const mark = testMark(tracker, subjectId, erasedAt)
+        const erased = await store.subjects.erase(tracker, subjectId, mark, note(subjectId))
+        own.push(erased?.record ?? '')
+      }
+      const journalled = [
+        { ...erasure(0, 'x', 1), record: own[0] ?? '' },
+        ...[at(b, 1), at(c, 2), at(d, 3)],
+        // Version 0.2 went on in the journal as well.
+        { ...erasure(1, 'y', 2), record: own[1] ?? '' },
+      ]
+      const mended = await replayChanges(store, testKeyring, told(...journalled), { mend: true })
+      assert.deepEqual([mended.entries, mended.movedEntries, mended.problems], [3, 2, []])
+      const records = [own[0], b.record, c.record, d.record, own[1], own[2]]
+      assert.deepEqual(await recordsIn(store), records)
+      assert.equal((await verifyLedger(verifying(store), 'acme')).problem, null)
+      assert.equal(await store.subjects.read(tracker, 'anna'), null)
+      for (const [subjectId, index] of [
+        ['x', 0],
+        ['b', 1],
+        ['anna', 3],
+        ['y', 4],
+        ['z', 5],
+      ] as const) {
+        const digests = testKeyring.tombstoneDigests('shop', subjectId)
+        const found = await store.tombstones.find(tracker, digests, { limit: 10, before: null })
+        assert.deepEqual(
+          found.map(({ ledgerIndex }) => ledgerIndex),
+          [index],
+          subjectId,
+        )
+      }
+      const { rows } = await store.activity.list('acme', { limit: 10, after: null, requestId: null })
+      const indexes = rows.map(({ target, ledgerIndex }) => [target, ledgerIndex])
+      assert.deepEqual(Object.fromEntries(indexes), { x: 0, y: 4, z: 5 })
+      const again = await replayChanges(store, testKeyring, told(...journalled), { mend: true })
+      assert.deepEqual([again.entries, again.movedEntries, again.tombstones], [0, 0, 0])
+      assert.deepEqual((await replayChanges(store, testKeyring, told(...journalled))).problems, [])
+      // It goes on from there.
+      await store.subjects.erase(tracker, 'next', testMark(tracker, 'next', 9))
+      assert.equal((await recordsIn(store)).length, 7)
+    })
+
+    it('mends no ledger that was changed without the secret', async (t) => {
+      const store = await open(t)
+      await replayChanges(store, testKeyring, told(a, b))
+      const thief = new Keyring([testSecret('another')], 'lethe.local')
+      await assert.rejects(replayChanges(store, thief, told(a, c), { mend: true }), { name: 'ForgedLedger' })
+    })
+
+    it('stops no batch of a store that had forgotten nothing', async (t) => {
+      const store = await open(t)
+      await replayChanges(store, testKeyring, told(a))
+      const restored = { ...store, clock: () => 100, randomness: systemRandomness }
+      const stopped = async (...lines: JournalLine[]) =>
+        (await replayIfSetBack(restored, testKeyring, told(...lines))).stoppedBatches
+      await store.erasureBatches.create(...openBatch)
+      assert.deepEqual([await stopped(a), await stopped(a, b)], [0, 1])
     })
   })
 }

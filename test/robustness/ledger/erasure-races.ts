@@ -73,7 +73,7 @@ export function raceErasures(makeStore: (t: TestContext) => Promise<string>, rac
         assert.deepEqual([again.sessions, again.events], [0, 0], story)
       }
     }
-    const { head, problem } = await verifyLedger(erasing, 'acme', { since: null })
+    const { head, problem } = await verifyLedger(erasing, 'acme')
     assert.deepEqual([head.size, problem], [races, null])
     for await (const older of findOlderData(erasing, 'acme')) assert.fail(JSON.stringify(older))
     t.diagnostic(

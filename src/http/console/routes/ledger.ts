@@ -39,7 +39,7 @@ export const ledgerRoutes = [
           `The ledger has more than ${mostVerified} entries: run "lethe ledger verify" where the store is.`,
         )
       }
-      const { head, problem } = await verifyLedger(services, organisationId, { since: null })
+      const { head, problem } = await verifyLedger(services, organisationId)
       return { size: head.size, rootHash: Buffer.from(head.rootHash).toString('base64'), problem }
     },
   }),

@@ -1,0 +1,65 @@
+import type { JournalledErasure } from '../domain/journal-line.ts'
+import { ForgedLedger, type HeadKeys, headMac, openHead, type StoredHead } from '../domain/ledger.ts'
+import { appendLeaf, type Edge, formatEdge, GrowingTree, hashLeaf, headAt } from '../domain/merkle-tree.ts'
+import { parseRecord } from '../domain/receipt.ts'
+import type { MendedTail } from '../domain/replay.ts'
+
+/** An entry of a ledger's new tail. */
+export interface TailEntry {
+  index: number
+  record: string
+  edge: string
+  mac: string
+  /** Where the ledger had it; `null` for one of the journal. */
+  was: number | null
+  /** The journal's line, where the ledger did not have the entry. */
+  line: JournalledErasure | null
+}
+
+/**
+ * Computes how a ledger goes on from an index. The records are all it has now. Throws `ForgedLedger` when they do not lead to its head,
+ * or none of the secrets made that.
+ */
+export function mendTail(
+  organisationId: string,
+  stored: StoredHead | null,
+  records: readonly string[],
+  { from, entries, contested }: MendedTail,
+  headKeys: HeadKeys,
+): TailEntry[] {
+  let edge: Edge | null = null
+  let kept: Edge | null = null
+  for (const [index, record] of records.entries()) {
+    if (index === from) kept = edge
+    edge = appendLeaf(edge, hashLeaf(record))
+  }
+  if (from >= records.length) kept = edge
+  const head = openHead(headKeys, organisationId, stored)
+  if (head.size !== records.length || Buffer.compare(head.rootHash, headAt(edge).rootHash) !== 0) {
+    throw new ForgedLedger(
+      `The entries of the ledger of the organisation "${organisationId}" do not lead to its head: they were changed in the database. Restore a backup instead.`,
+    )
+  }
+  const own = new Map(records.slice(from).map((record, i) => [record, from + i]))
+  const lines = new Map([...entries, ...contested].map((line) => [line.record, line]))
+  const inOrder = new Set([
+    ...entries.map(({ record }) => record),
+    ...own.keys(),
+    ...contested.map(({ record }) => record),
+  ])
+  const tree = new GrowingTree(kept)
+  return Array.from(inOrder, (record) => {
+    const edge = tree.append(hashLeaf(record))
+    const mac = headMac(headKeys[0], organisationId, tree.head)
+    const was = own.get(record) ?? null
+    const line = was === null ? (lines.get(record) ?? null) : null
+    return { index: edge.size - 1, record, edge: formatEdge(edge), mac, was, line }
+  })
+}
+
+/** The instant of an entry, by which its tombstone is found. */
+export function erasedAtOf({ record }: Pick<TailEntry, 'record'>): number {
+  const parsed = parseRecord(record)
+  if (!parsed) throw new ForgedLedger('The ledger holds an entry that cannot be read.')
+  return parsed.erasedAt
+}
