@@ -7,7 +7,7 @@ import type { ReplayedInSetBack } from './domain/replay.ts'
 import { mergeJournals } from './journal/merge-journals.ts'
 import { readChanges } from './operations/journal/read-changes.ts'
 import { replayInRestored } from './operations/journal/replay-changes.ts'
-import { openKeyring, readKeyring } from './secret-file.ts'
+import { openKeyring, readKeyring, type SecretReports } from './secret-file.ts'
 import { storeExists } from './storage/open-store.ts'
 import type { BackupContents } from './storage/sqlite/backup-file.ts'
 import type { StoreInPlace } from './storage/sqlite/replace-store.ts'
@@ -22,14 +22,12 @@ export interface Restored extends ReplayedInSetBack {
   backup: BackupContents
 }
 
-interface RestoreOptions {
+interface RestoreOptions extends SecretReports {
   backup: string
   journals: readonly string[]
   onUnreadable(path: string, line: number): void
   /** Told what is in place before it is touched; whoever does not want it replaced throws. */
   confirm(isThere: boolean): Promise<void>
-  /** Told where a secret was made. */
-  onSecretMade(path: string): void
 }
 
 /**
@@ -50,7 +48,7 @@ export async function restoreStore(config: Config, options: RestoreOptions): Pro
   await options.confirm(await storeExists(store).catch(() => true))
   const { replaceStore } = await import('./storage/sqlite/replace-store.ts')
   const restored = await replaceStore(store.path, options.backup, async (restored, inPlace) => {
-    const keyring = await openKeyring(config, restored.secrets, Date.now(), options.onSecretMade)
+    const keyring = await openKeyring(config, restored.secrets, Date.now(), options)
     if (typeof inPlace === 'object') await readKeyring(config, await inPlace.secrets.list())
     const deps = { ...restored, clock: Date.now, randomness: systemRandomness }
     const replayed = await replayInRestored(deps, keyring, changes(inPlace, options))

@@ -20,6 +20,14 @@ import { parseSecret, type SecretStore, secretBytes } from './domain/secret.ts'
 
 type SecretConfig = Pick<Config, 'store' | 'secretFile' | 'ledgerOrigin'>
 
+/** What is told while the secrets of a store are opened. */
+export interface SecretReports {
+  /** A secret was made, at this path. */
+  onSecretMade?(path: string): void
+  /** So many ledgers of a store of version 0.2 were authenticated. Unless the store was just upgraded, somebody has tampered with it. */
+  onLedgersAdopted?(count: number): void
+}
+
 /** Where the installation's secrets are: where the configuration says, else beside the embedded store, or in `data/` for PostgreSQL. */
 export function secretPath({ secretFile, store }: Pick<SecretConfig, 'secretFile' | 'store'>): string {
   if (secretFile !== null) return secretFile
@@ -28,14 +36,14 @@ export function secretPath({ secretFile, store }: Pick<SecretConfig, 'secretFile
 }
 
 /**
- * Reads the secrets that a store belongs to, and makes one where none was ever used and no file is named, of which `onMade` is told.
+ * Reads the secrets that a store belongs to, and makes one where none was ever used and no file is named.
  * Throws, with nothing changed, when the store belongs to another secret: what was erased under that one could come back.
  */
 export async function openKeyring(
   config: SecretConfig,
   secrets: SecretStore,
   now: Instant,
-  onMade?: (path: string) => void,
+  { onSecretMade, onLedgersAdopted }: SecretReports = {},
 ): Promise<Keyring> {
   const path = secretPath(config)
   const known = await secrets.list()
@@ -46,22 +54,27 @@ export async function openKeyring(
   const make = () => makeSecret(path, () => (isMade = true))
   const keyring = new Keyring(found ?? (await make()), config.ledgerOrigin)
   const { fingerprints } = keyring
-  const adopted = await adoptStore(secrets, keyring)
+  const adopted = await adoptStore(secrets, keyring, onLedgersAdopted)
   // Asked again while it remembers: where two make the first secret, the store belongs to one of them.
   const missing = fingerprints.every((fingerprint) => adopted.includes(fingerprint))
     ? keyring.missing(adopted)
     : await secrets.remember(fingerprints, now)
   if (missing.length > 0) throw otherSecret(path, missing, fingerprints)
-  if (isMade) onMade?.(path)
+  if (isMade) onSecretMade?.(path)
   return keyring
 }
 
 /** Authenticates the ledgers of a store that version 0.2 wrote, if all of its secrets are here. Returns the store's fingerprints. */
-export async function adoptStore(secrets: SecretStore, keyring: Keyring): Promise<string[]> {
+export async function adoptStore(
+  secrets: SecretStore,
+  keyring: Keyring,
+  onAdopted?: SecretReports['onLedgersAdopted'],
+): Promise<string[]> {
   const known = await secrets.list()
   const older = keyring.olderAmong(known)
   if (older.size === 0 || keyring.missing(known).length > 0) return known
-  await secrets.adopt(older, keyring.headKeys)
+  const ledgers = await secrets.adopt(older, keyring.headKeys)
+  if (ledgers > 0) onAdopted?.(ledgers)
   return secrets.list()
 }
 

@@ -18,7 +18,7 @@ import {
   replayIfSetBack,
 } from './operations/journal/replay-changes.ts'
 import { type BackupContents, contentsPath, formatContents } from './restore.ts'
-import { adoptStore, openKeyring, readKeyring, secretPath } from './secret-file.ts'
+import { adoptStore, openKeyring, readKeyring, type SecretReports, secretPath } from './secret-file.ts'
 import { type OpenOptions, openStore, placeOf, storeExists } from './storage/open-store.ts'
 import { readStoreStatus } from './storage/store-status.ts'
 import { systemRandomness } from './system-randomness.ts'
@@ -37,18 +37,13 @@ type ServicesConfig = Pick<
   'store' | 'secretFile' | 'ledgerOrigin' | 'journal' | keyof RetentionPolicy
 >
 
-interface SecretOptions {
-  /** Called with the path of a secret that was made. */
-  onSecretMade?(path: string): void
-}
-
 /**
  * Opens the store, which must be there unless it may be made, and puts beside it what is needed to work with it, the secrets it
  * belongs to among it.
  */
 export async function openServices(
   config: ServicesConfig,
-  options?: OpenOptions & SecretOptions,
+  options?: OpenOptions & SecretReports,
 ): Promise<Services> {
   return withSecrets(config, await openServicesWithoutSecrets(config, options), options)
 }
@@ -76,12 +71,12 @@ export async function openServicesWithoutSecrets(
 export async function withSecrets(
   config: ServicesConfig,
   services: ServicesWithoutSecrets,
-  { onSecretMade }: SecretOptions = {},
+  reports: SecretReports = {},
 ): Promise<Services> {
   try {
     return {
       ...services,
-      keyring: await openKeyring(config, services.secrets, systemClock(), onSecretMade),
+      keyring: await openKeyring(config, services.secrets, systemClock(), reports),
     }
   } catch (error) {
     await services.close()

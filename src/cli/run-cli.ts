@@ -7,7 +7,7 @@ import type { CommandKit } from './command-kit.ts'
 import { addCommands } from './command-list.ts'
 import { addEnvironmentHelp } from './environment-help.ts'
 import { exitCodeOf, failureOf } from './failure.ts'
-import { secretMadeInWords } from './secret-words.ts'
+import { secretReports } from './secret-words.ts'
 import type { Terminal } from './terminal.ts'
 
 /** How the store is opened for most commands, which are over in a moment. */
@@ -20,7 +20,7 @@ export async function buildProgram(
   firstWord?: string,
 ): Promise<Command> {
   const config = () => readConfig(terminal.env)
-  const secretReports = { onSecretMade: (path: string) => terminal.tell(secretMadeInWords(path)) }
+  const reports = secretReports(terminal)
   const kit: CommandKit = {
     terminal,
     ...outcome,
@@ -28,9 +28,9 @@ export async function buildProgram(
     withStore: async (work) =>
       withStore(await orSayHow(() => openServicesWithoutSecrets(config(), brief)), work),
     withSecrets: async (work) =>
-      withStore(await orSayHow(() => openServices(config(), { ...brief, ...secretReports })), work),
+      withStore(await orSayHow(() => openServices(config(), { ...brief, ...reports })), work),
     withSecretsAndThread: async (work) =>
-      withStore(await orSayHow(() => openServices(config(), secretReports)), work),
+      withStore(await orSayHow(() => openServices(config(), reports)), work),
     async ensureStore(work) {
       let isNew = false
       const onCreated = (place: string) => {
@@ -38,7 +38,7 @@ export async function buildProgram(
         terminal.tell(`Made a new, empty store at ${place}.`)
       }
       const opened = await openServicesWithoutSecrets(config(), { ...brief, create: true, onCreated })
-      return withStore(isNew ? await withSecrets(config(), opened, secretReports) : opened, work)
+      return withStore(isNew ? await withSecrets(config(), opened, reports) : opened, work)
     },
     async withStoreAt(store, options, work) {
       return withStore(await openBareStore(store, options), work)

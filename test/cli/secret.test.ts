@@ -231,7 +231,7 @@ for (const [engine, address] of Object.entries(engines)) {
           },
           store.secrets,
           Date.now(),
-          (path) => made.push(path),
+          { onSecretMade: (path) => made.push(path) },
         )
       const starts = await Promise.allSettled(folders.map(start))
       const errors = starts.flatMap((result) => (result.status === 'rejected' ? [result.reason.message] : []))

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { verifyReceipt } from '@lethe/client'
 import type { Command } from 'commander'
 import { formatInstant } from '../../domain/instant.ts'
@@ -55,7 +55,9 @@ export function addLedgerCommand(program: Command, kit: CommandKit): void {
         const ids = await organisationsOf(services, flags.org)
         const kept = await readKept(services, ids, flags)
         const { journal } = kit.config()
-        const paths = flags.journal ?? (journal === null ? [] : [journal])
+        // The one that is configured comes with the first erasure.
+        const configured = journal !== null && existsSync(journal) ? [journal] : []
+        const paths = flags.journal ?? configured
         const findings = await withProgress(kit.terminal, services, async (progress) => {
           const known = await readJournals(paths, unreadableReports(kit.terminal), (count) =>
             progress('journal: lines', count),

@@ -5,7 +5,7 @@ import { createSample } from '../../operations/import/create-sample.ts'
 import { openServices } from '../../services.ts'
 import type { CommandKit } from '../command-kit.ts'
 import { reachable } from '../console-url.ts'
-import { secretMadeInWords } from '../secret-words.ts'
+import { secretReports } from '../secret-words.ts'
 import { untilStopped } from '../until-stopped.ts'
 import { joinLink } from './members.ts'
 
@@ -19,7 +19,7 @@ export function addQuickstartCommand(program: Command, { terminal, config }: Com
       const log = await createLog(settings, options)
       const services = await openServices(settings, {
         create: true,
-        onSecretMade: (path) => terminal.tell(secretMadeInWords(path)),
+        ...secretReports(terminal),
       })
       await untilStopped(async () => {
         const { startService } = await import('../../start.ts')

@@ -4,7 +4,7 @@ import { LetheError } from '../../domain/errors.ts'
 import { type Restored, restoreStore, storeStatus } from '../../services.ts'
 import type { CommandKit } from '../command-kit.ts'
 import { flagOrAnswer } from '../questions.ts'
-import { secretMadeInWords } from '../secret-words.ts'
+import { secretReports } from '../secret-words.ts'
 import { failOnProblems, unreadableReports } from './journal.ts'
 import { replayedInWords } from './replayed-words.ts'
 
@@ -29,7 +29,7 @@ export function addRestoreCommand(program: Command, { terminal, config, summaris
         backup: resolve(backup),
         journals: options.journal ?? (settings.journal === null ? [] : [settings.journal]),
         onUnreadable: unreadableReports(terminal),
-        onSecretMade: (path) => terminal.tell(secretMadeInWords(path)),
+        ...secretReports(terminal),
         async confirm(isThere) {
           if (!isThere || options.yes) return
           const question = `The store at ${place} will be replaced by ${backup}. Type yes to go on: `

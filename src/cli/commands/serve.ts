@@ -20,6 +20,11 @@ export function addServeCommand(program: Command, { config }: CommandKit): void 
             { file },
             'made a new secret: keep a copy of this file, apart from backups of the store',
           ),
+        onLedgersAdopted: (ledgers) =>
+          log.logger.warn(
+            { ledgers },
+            'authenticated the ledgers that version 0.2 wrote; this happens once, after the upgrade',
+          ),
       })
       if ((await services.organisations.list()).length === 0) {
         log.logger.warn('the store is empty: create an organisation with "lethe orgs create"')
