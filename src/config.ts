@@ -34,6 +34,8 @@ export interface Config {
   secretFile: string | null
   /** The file of the journal; `null` when none is kept. */
   journal: string | null
+  /** Where answers wait on the disk for slow clients; `null` for the system's folder for temporary files. */
+  spoolFolder: string | null
   /** What the names of all ledgers begin with. */
   ledgerOrigin: string
   /** How many days tombstones are kept at least; `null` for as long as any plan keeps anything, and 30. */
@@ -93,6 +95,10 @@ export const variables = {
   LETHE_JOURNAL: {
     fallback: '',
     takes: 'the path of the file that keeps what must survive the loss of the store',
+  },
+  LETHE_SPOOL_DIR: {
+    fallback: '',
+    takes: 'the path of a folder on a disk, where exports wait for slow clients',
   },
   LETHE_LEDGER_ORIGIN: {
     fallback: 'lethe.local',
@@ -234,6 +240,7 @@ function assemble(read: Read): Config {
     // The path of a file is repeated in errors; the secret itself, given in its place, must not be.
     secretFile: read('LETHE_SECRET_FILE', (text) => (parseSecret(text) ? null : parsePath(text))) || null,
     journal: read('LETHE_JOURNAL', parsePath) || null,
+    spoolFolder: read('LETHE_SPOOL_DIR', parsePath) || null,
     ledgerOrigin: read('LETHE_LEDGER_ORIGIN', (text) => (/^[!-*,-~]{1,200}$/.test(text) ? text : null)),
     tombstoneDays:
       read('LETHE_TOMBSTONE_DAYS', (text) => (text === '' ? 0 : parseInteger(text, 1, longestDays))) || null,

@@ -11,6 +11,7 @@ import { connectionsWithin } from './http/connections.ts'
 import { originPolicy } from './http/console/origin-policy.ts'
 import type { Installation } from './http/request-context.ts'
 import { buildServer, serverTimeouts } from './http/server.ts'
+import { requireSpoolFolder } from './http/spool.ts'
 import { hostAndPort, type LimiterAddress } from './limiter/limiter-address.ts'
 import { openLimiter } from './limiter/open-limiter.ts'
 import type { LimiterReports } from './limiter/redis-limiter.ts'
@@ -42,6 +43,7 @@ export async function startService(config: Config, services: Services, log: Log)
     logger.warn({ err: error }, 'noting when keys were last used failed'),
   )
   const limiter = await openLimiter(config.limiter, clock, limiterReports(config.limiter, logger))
+  if (config.spoolFolder !== null) await requireSpoolFolder(config.spoolFolder, randomness).catch(giveUp)
   const metrics = await startMetrics(config, services, limiter, log).catch(giveUp)
   await startJournal(services, logger, metrics?.journal).catch(async (error) => {
     await metrics?.close()
@@ -57,6 +59,7 @@ export async function startService(config: Config, services: Services, log: Log)
     originPolicy: originPolicy(config.publicUrl, config.trustedProxies),
     passwords: passwordQueue(randomness),
     ...connectionsWithin(config.maxConnections),
+    spoolFolder: config.spoolFolder,
     noteKeyUse: use.note,
     noteKeyRefusal: use.noteRefusal,
     noteRefusedString: use.noteRefusedString,

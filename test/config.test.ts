@@ -142,6 +142,7 @@ const good: Record<string, [text: string, part: Record<string, unknown>][]> = {
     ['36500', { tombstoneDays: 36_500 }],
   ],
   LETHE_JOURNAL: [['/var/lib/lethe.journal', { journal: '/var/lib/lethe.journal' }]],
+  LETHE_SPOOL_DIR: [['/var/lib/lethe', { spoolFolder: '/var/lib/lethe' }]],
   LETHE_ACTIVITY_DAYS: [
     ['1', { activityDays: 1 }],
     ['36500', { activityDays: 36_500 }],
@@ -242,6 +243,7 @@ const bad: Record<string, string[]> = {
   LETHE_LEDGER_ORIGIN: ['two words', 'a+b', 'x'.repeat(201)],
   LETHE_TOMBSTONE_DAYS: ['0', '-1', '1.5', '36501', 'never'],
   LETHE_JOURNAL: ['a\0b'],
+  LETHE_SPOOL_DIR: ['a\0b'],
   LETHE_ACTIVITY_DAYS: ['0', '36501', '5y', '-5', '1.5'],
   LETHE_SWEEP_SECONDS: ['0', '86401', '1m', '-5', '1.5'],
   LETHE_SCRUB_HOUR: ['24', '-1', '3:00', 'never', 'OFF'],

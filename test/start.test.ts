@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -7,12 +8,18 @@ import type { Services } from '../src/domain/services.ts'
 import { openServices } from '../src/services.ts'
 import { startService } from '../src/start.ts'
 import { emptyStore } from './support/empty-store.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 import { testSecretFile } from './support/test-keyring.ts'
 import { until } from './support/until.ts'
 
 /** A service that is about to start, on a store that gets ready to write as it is told to. */
-async function startWith(t: TestContext, prepareToWrite: () => Promise<void>) {
+async function startWith(
+  t: TestContext,
+  prepareToWrite: () => Promise<void>,
+  env: Record<string, string> = {},
+) {
   const config = readConfig({
+    ...env,
     LETHE_PORT: '0',
     LETHE_STORE: await emptyStore(t),
     LETHE_SECRET_FILE: testSecretFile(),
@@ -61,6 +68,15 @@ describe('the start of a service', () => {
     const broken = new Error('The writer thread ended.')
     const { start, closings } = await startWith(t, () => Promise.reject(broken))
     await assert.rejects(start, broken)
+    assert.equal(closings(), 1)
+  })
+
+  it('fails, with everything closed, when exports could not wait where they should', async (t) => {
+    const missing = join(temporaryFolder(t), 'missing')
+    const { start, closings } = await startWith(t, async () => {}, { LETHE_SPOOL_DIR: missing })
+    await assert.rejects(start, {
+      message: `LETHE_SPOOL_DIR is ${missing}, where no file can be made (ENOENT).`,
+    })
     assert.equal(closings(), 1)
   })
 })

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { readSendQueues } from './send-queues.ts'
 
 /** A request and its answer on a connection. */
 export interface Exchange {
@@ -8,17 +10,22 @@ export interface Exchange {
   response: ServerResponse
 }
 
-/** An exchange and how many bytes of its answer its client is yet to take. */
+/** An exchange, the organisation it is for, and how many bytes of its answer its client is yet to take. */
 export interface AnsweredExchange extends Exchange {
+  readonly owner: string | null
   unreadBytes: number
 }
 
 interface Connection {
+  socket: Socket
   latest: Exchange | null
   /** How many of its requests are not answered yet. */
   waiting: number
-  /** How many bytes of its answers wait for the client. */
+  /** How many bytes of its answers wait for the client, and whose the latest of them is. */
   unreadBytes: number
+  unreadOwner: string | null
+  /** What was seen of its sending when something was taken last, and when that was. */
+  progress: { seen: string; at: number } | null
 }
 
 /**
@@ -28,8 +35,10 @@ interface Connection {
 const mostWaiting = 32
 /** How many bytes of answers may wait for their clients, all connections together. */
 export const maxUnreadBytes = 64 * 1024 * 1024
-/** How often a client that takes its answer slowly is looked at: one that has taken nothing since the last time is cut off. */
-const unreadTimeoutMs = 30_000
+/** How long a client may take nothing of an answer, or of a connection send nothing on which no answer is due. */
+const silenceMs = 30_000
+/** How often it is looked at whether clients take something. */
+const lookMs = 5_000
 /** File handles that are not for clients: the store, its thread, the limiter, the log. */
 const reservedHandles = 64
 /** How many sockets listen, where there are handles enough. */
@@ -71,13 +80,34 @@ export class Connections {
 
   constructor(server: Server, most: number) {
     server.on('connection', (socket) => {
-      this.#open.set(socket, { latest: null, waiting: 0, unreadBytes: 0 })
+      const unread = { unreadBytes: 0, unreadOwner: null, progress: null }
+      this.#open.set(socket, { socket, latest: null, waiting: 0, ...unread })
       socket.once('close', () => this.#forget(socket))
       if (this.#open.size > most) this.#makeRoom()
     })
-    server.setTimeout(unreadTimeoutMs, (socket) => {
-      if (!isAwaited(this.latest(socket))) socket.destroy()
+    server.setTimeout(silenceMs, (socket) => {
+      // Whether anything is taken of an answer is for `cutOffSilent` to see.
+      if (!isAwaited(this.latest(socket)) && socket.writableLength === 0) socket.destroy()
     })
+    const looking = setInterval(() => this.cutOffSilent(performance.now()), lookMs).unref()
+    server.once('close', () => clearInterval(looking))
+  }
+
+  get unreadBytes(): number {
+    return this.#unreadBytes
+  }
+
+  /** Ends the connections whose clients have taken nothing for 30 seconds of what waits for them. */
+  async cutOffSilent(now: number): Promise<void> {
+    const waiting = [...this.#open.values()].filter(({ socket }) => socket.writableLength > 0)
+    if (waiting.length === 0) return
+    const queueOf = await readSendQueues()
+    for (const connection of waiting) {
+      const { socket, progress } = connection
+      const seen = `${socket.bytesWritten - socket.writableLength} ${queueOf(socket)}`
+      if (progress?.seen !== seen) connection.progress = { seen, at: now }
+      else if (now - progress.at >= silenceMs) socket.destroy()
+    }
   }
 
   /** Notes a request. Whether it is to be answered: not where its connection has ended. From one on which many wait no more is read. */
@@ -99,8 +129,8 @@ export class Connections {
   }
 
   /**
-   * Notes that an answer of so many bytes waits to be read. While too many do, whoever has taken no answer for longest is cut off:
-   * clients that read come to no harm from those that do not.
+   * Notes how many bytes more or fewer wait to be read. While too many do, somebody is cut off: of the organisation for which most
+   * waits, whoever has taken nothing for longest. Clients that read come to no harm from those that do not.
    */
   addUnread(exchange: AnsweredExchange, bytes: number): void {
     const { socket } = exchange.request
@@ -108,13 +138,27 @@ export class Connections {
     if (!connection) return
     exchange.unreadBytes += bytes
     connection.unreadBytes += bytes
+    connection.unreadOwner = exchange.owner
     this.#unreadBytes += bytes
-    this.#unread.add(socket)
-    for (const slowest of this.#unread) {
-      if (this.#unreadBytes <= maxUnreadBytes) return
-      this.#forget(slowest)
-      slowest.destroy()
-    }
+    if (bytes < 0) this.#unread.delete(socket)
+    if (connection.unreadBytes > 0) this.#unread.add(socket)
+    while (this.#unreadBytes > maxUnreadBytes) this.#cutOffSlowest()
+  }
+
+  #cutOffSlowest(): void {
+    const owners = new Map<string | null, number>()
+    const unread = Array.from(this.#unread, (socket) => ({ socket, ...this.#unreadOf(socket) }))
+    for (const { owner, bytes } of unread) owners.set(owner, (owners.get(owner) ?? 0) + bytes)
+    const [heaviest] = [...owners].reduce((a, b) => (b[1] > a[1] ? b : a))
+    const slowest = unread.find(({ owner }) => owner === heaviest)
+    if (!slowest) return
+    this.#forget(slowest.socket)
+    slowest.socket.destroy()
+  }
+
+  #unreadOf(socket: Duplex): { owner: string | null; bytes: number } {
+    const { unreadOwner = null, unreadBytes = 0 } = this.#open.get(socket) ?? {}
+    return { owner: unreadOwner, bytes: unreadBytes }
   }
 
   /** Notes that a request is over. */

@@ -71,6 +71,11 @@ export class RequestContext implements WaitBudget {
     this.response = response
     this.match = match
   }
+
+  /** The organisation that its answer is for; `null` before it is known, and for strangers. */
+  get owner(): string | null {
+    return this.caller?.key.organisationId ?? this.signedIn?.organisation.id ?? null
+  }
 }
 
 /** What requests of one batch share: a key string means the same to all of them, and is forgotten with them. */

@@ -7,6 +7,7 @@ import { type Clock, formatInstant, type Instant } from '../domain/instant.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import { preferredOf, readAccepted } from './accepted-encodings.ts'
 import { hasBearerToken } from './bearer-token.ts'
+import { maxUnreadBytes } from './connections.ts'
 import type { HeaderList, RequestContext, Responder } from './request-context.ts'
 import type { FailureBody } from './schemas/envelope.ts'
 import { SpoolRoom } from './spool.ts'
@@ -29,16 +30,21 @@ export interface ResponderDeps {
   logger: Logger
   /** Whether the server is about to stop: a client that kept its connection would keep it from that. */
   isClosing(): boolean
-  /** Told of an answer, made for its client alone, that has to wait until the client takes it, and of its bytes. */
+  /** Told how many bytes more or fewer, made for one client alone, wait in memory until the client takes them. */
   onUnread(context: RequestContext, bytes: number): void
+  /** How many bytes wait in memory for all clients. */
+  unreadBytes(): number
+  /** Where streamed answers wait that do not fit into memory. */
+  spoolFolder: string | null
 }
 
 /**
  * Writes every answer, straight to Node: all its headers are known by then, which is when that costs least. A request has one answer,
  * the first: another is dropped and logged, whoever makes it.
  */
-export function responder({ clock, randomness, logger, isClosing, onUnread }: ResponderDeps): Responder {
-  const room = new SpoolRoom()
+export function responder(deps: ResponderDeps): Responder {
+  const { clock, randomness, logger, isClosing, onUnread } = deps
+  const room = new SpoolRoom({ folder: deps.spoolFolder, randomness })
   const closesBehind = (request: IncomingMessage) => isClosing() || isLastRequest(request)
 
   function write(context: RequestContext, status: number, body: string | Buffer, headers?: HeaderList): void {
@@ -144,7 +150,11 @@ export function responder({ clock, randomness, logger, isClosing, onUnread }: Re
         response.end()
         return
       }
-      const body = new StreamedBody(response, { randomness, room, begin, encoding })
+      const body = new StreamedBody(response, {
+        ...{ room, begin, encoding, owner: context.owner },
+        hasMemory: (bytes) => deps.unreadBytes() + bytes <= maxSpoolMemoryBytes,
+        onUnread: (bytes) => onUnread(context, bytes),
+      })
       try {
         await produce({
           add: (text) => body.add(text),
@@ -268,6 +278,9 @@ function withoutRepeated(common: HeaderList, own: HeaderList): HeaderList {
 function secondsLeft({ resetsAt, countedAt }: BudgetState): number {
   return Math.max(1, Math.ceil((resetsAt - countedAt) / 1000))
 }
+
+/** While more wait in memory than this, streamed answers wait on the disk: half of what may wait there at all. */
+const maxSpoolMemoryBytes = maxUnreadBytes / 2
 
 /** Answers of more bytes than this are packed. */
 const worthPacking = 1_024

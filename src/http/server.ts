@@ -33,6 +33,8 @@ export interface ServerDeps extends Omit<PipelineDeps, 'http' | 'limiter'> {
   maxConnections: number
   /** How many sockets listen on the port. */
   listeners: number
+  /** Where streamed answers wait for slow clients. */
+  spoolFolder: string | null
   /**
    * Told of every request that is over: the pattern of its path, unless that is for others than who asked; its method, unless the
    * path does not take it; its status (0 when its client left without an answer).
@@ -72,6 +74,8 @@ export function buildServer(deps: ServerDeps): LetheServer {
     logger,
     isClosing: () => isClosing,
     onUnread: (context, bytes) => connections.addUnread(context, bytes),
+    unreadBytes: () => connections.unreadBytes,
+    spoolFolder: deps.spoolFolder,
   })
   const http = {
     respond,

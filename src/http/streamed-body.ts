@@ -1,12 +1,8 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { pipeline } from 'node:stream'
+import type { Transform } from 'node:stream'
 import { createGzip, createZstdCompress } from 'node:zlib'
-import type { Randomness } from '../domain/randomness.ts'
 import { Spool, type SpoolRoom } from './spool.ts'
-
-/** How long a client may take nothing at all. */
-const longestStallMs = 30_000
 
 /** How much is gathered, in characters, before it is sent: each time is a call of the system, and wakes the client. */
 const gatheredLength = 64 * 1024
@@ -15,13 +11,17 @@ const gatheredLength = 64 * 1024
 export const streamEncodings = ['zstd', 'gzip'] as const
 
 export interface StreamOptions {
-  randomness: Randomness
   room: SpoolRoom
+  /** Whose answer it is. */
+  owner: string | null
   /** Sends the headers, before the first byte. */
   begin(): void
   /** How it is packed; `null` for not at all. */
   encoding: (typeof streamEncodings)[number] | null
-  stallMs?: number
+  /** Whether so many bytes more may wait in memory for their clients. */
+  hasMemory(bytes: number): boolean
+  /** Told how many bytes more or fewer wait in memory. */
+  onUnread(bytes: number): void
 }
 
 /** The client has left, or takes nothing any more. */
@@ -31,20 +31,27 @@ export class ClientGone extends Error {
 
 /**
  * The body of an answer in the making. Whoever makes it is never kept waiting by a slow client: what that has not taken yet lies in a
- * spool.
+ * spool, packed already, because what packs takes more memory than what waits.
  */
 export class StreamedBody {
   readonly #response: ServerResponse
-  readonly #options: StreamOptions
+  readonly #begin: () => void
   readonly #spool: Spool
+  readonly #packer: Transform | null
+  readonly #gone = new AbortController()
+  #packing: Promise<void> | null = null
   #sending: Promise<void> | null = null
   #gathered = ''
-  readonly #gone = new AbortController()
 
-  constructor(response: ServerResponse, options: StreamOptions) {
+  constructor(response: ServerResponse, { begin, encoding, onUnread, ...options }: StreamOptions) {
     this.#response = response
-    this.#options = options
-    this.#spool = new Spool(options, () => response.destroy())
+    this.#begin = begin
+    this.#packer = encoding === null ? null : encoding === 'zstd' ? createZstdCompress() : createGzip()
+    this.#spool = new Spool({
+      ...options,
+      onMemory: (bytes) => this.#isGone || onUnread(bytes),
+      onCutOff: () => response.destroy(),
+    })
     if (response.destroyed) this.#leave()
     else response.once('close', () => this.#leave())
   }
@@ -65,70 +72,83 @@ export class StreamedBody {
 
   /** Throws `ClientGone` when nobody is there to take it. */
   async add(text: string): Promise<void> {
-    if (this.#isGone) throw new ClientGone()
+    this.#gone.signal.throwIfAborted()
     this.#gathered += text
     const isFirst = this.#sending === null
-    if (this.#sending === null) {
-      this.#options.begin()
-      this.#sending = this.#send()
-      // Whoever waits for the end hears of it.
-      this.#sending.catch(() => {})
-    }
+    if (isFirst) this.#start()
     if (isFirst || this.#gathered.length >= gatheredLength) await this.#passOn()
   }
 
-  #passOn(): Promise<void> {
-    const text = this.#gathered
+  #start(): void {
+    this.#begin()
+    this.#sending = this.#send()
+    // Whoever waits for the end hears of it.
+    this.#sending.catch(() => {})
+    if (this.#packer === null) return
+    this.#packer.on('error', () => {})
+    this.#packing = this.#pack(this.#packer)
+    this.#packing.catch(() => {})
+  }
+
+  async #passOn(): Promise<void> {
+    const bytes = Buffer.from(this.#gathered)
     this.#gathered = ''
-    return this.#spool.add(text)
+    if (this.#packer === null) return this.#spool.add(bytes)
+    if (this.#packer.write(bytes)) return
+    try {
+      await once(this.#packer, 'drain', { signal: this.signal })
+    } catch (error) {
+      this.signal.throwIfAborted()
+      throw error
+    }
+  }
+
+  async #pack(packer: Transform): Promise<void> {
+    try {
+      for await (const piece of packer.iterator({ destroyOnReturn: false })) await this.#spool.add(piece)
+    } catch (error) {
+      // Whoever adds more hears of it.
+      packer.destroy(error instanceof Error ? error : new Error(String(error)))
+      throw error
+    }
   }
 
   /** Resolves when the client has been sent all of it. */
   async end(): Promise<void> {
     await this.#passOn()
+    this.#packer?.end()
+    await this.#packing
     this.#spool.end()
     await this.#sending
-    if (this.#isGone) throw new ClientGone()
+    this.#gone.signal.throwIfAborted()
     this.#response.end()
     await this.#spool.close()
   }
 
-  /** Lets go of what was not sent. */
+  /** Lets go of what was not sent. What is packed goes without the end that its encoding has. */
   async abandon(): Promise<void> {
     this.#leave()
-    await this.#sending?.catch(() => {})
+    this.#packer?.destroy()
+    await Promise.allSettled([this.#packing, this.#sending])
     await this.#spool.close()
   }
 
   async #send(): Promise<void> {
-    for await (const piece of this.#packed()) {
-      // What breaks off goes without the end that its encoding has.
+    for await (const piece of this.#spool.pieces()) {
       if (this.#isGone) return
-      if (!this.#response.write(piece)) await this.#drained()
+      await this.#sent(piece)
     }
   }
 
-  /** What lies in the spool, packed as it is taken: whoever fills it does not wait for that. */
-  #packed(): AsyncIterable<Buffer> {
-    const { encoding } = this.#options
-    if (encoding === null) return this.#spool.pieces()
-    const packing = encoding === 'zstd' ? createZstdCompress() : createGzip()
-    // Whoever reads the packed pieces hears of it.
-    return pipeline(this.#spool.pieces(), packing, () => {})
-  }
-
-  async #drained(): Promise<void> {
-    const response = this.#response
-    const stop = new AbortController()
-    const timer = setTimeout(() => response.destroy(), this.#options.stallMs ?? longestStallMs)
-    const { signal } = stop
-    const gone = once(response, 'close', { signal })
-    try {
-      await Promise.race([once(response, 'drain', { signal }), gone])
-    } finally {
-      clearTimeout(timer)
-      gone.catch(() => {})
-      stop.abort()
-    }
+  /** Resolves when the system has taken a piece, or nobody is there any more. */
+  #sent(piece: Buffer): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        this.signal.removeEventListener('abort', done)
+        resolve()
+      }
+      this.signal.addEventListener('abort', done)
+      this.#response.write(piece, done)
+    })
   }
 }

@@ -18,7 +18,10 @@ async function answered(
 ) {
   const logged: string[] = []
   const logger = pino({ base: null }, { write: (line) => logged.push(line) })
-  const answer = responder({ clock: Date.now, randomness, logger, isClosing: () => false, onUnread() {} })
+  const answer = responder({
+    ...{ clock: Date.now, randomness, logger, isClosing: () => false },
+    ...{ onUnread() {}, unreadBytes: () => 0, spoolFolder: null },
+  })
   const server = createServer((request, response) => {
     const match = { kind: 'nothing', pipeline: 'key', path: null, params: {} } as const
     respond(answer, new RequestContext('some id', null, request, response, match))
@@ -31,10 +34,9 @@ async function answered(
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
   const headers = { 'accept-encoding': encoding }
-  const got = await fetch(`http://127.0.0.1:${address.port}`, { headers }).then(
-    async (response) => ({ status: response.status, body: await response.text() }),
-    (error: Error) => error,
-  )
+  const got = await fetch(`http://127.0.0.1:${address.port}`, { headers })
+    .then(async (response) => ({ status: response.status, body: await response.text() }))
+    .catch((error: Error) => error)
   return { got, logged: logged.join('') }
 }
 

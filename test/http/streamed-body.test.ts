@@ -6,13 +6,18 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Connections } from '../../src/http/connections.ts'
 import { SpoolRoom } from '../../src/http/spool.ts'
 import { ClientGone, StreamedBody, type StreamOptions } from '../../src/http/streamed-body.ts'
 import { noProc } from '../support/no-proc.ts'
+import { until } from '../support/until.ts'
 
 const randomness = { uuid: () => randomUUID(), base62: (length: number) => 'x'.repeat(length) }
 /** More than what the system and the spool's memory hold for somebody who reads nothing. */
 const pieces = Array.from({ length: 24 }, () => randomBytes(400_000).toString('base64'))
+const bodyBytes = pieces.join('').length
+/** Less than twelve of them would take. */
+const maxSpoolMemoryBytes = 4 * 1024 * 1024
 
 /** The files without a name that this process has open as spools. */
 function openSpools(): string[] {
@@ -26,11 +31,22 @@ function openSpools(): string[] {
   return links.filter((link) => link.includes('lethe-spool-'))
 }
 
-/** Serves the pieces, and tells how each answer ends. */
-async function serve(t: TestContext, options: Pick<StreamOptions, 'room' | 'encoding' | 'stallMs'>) {
+/** Serves the pieces, and tells how each answer ends; what a path begins with is its owner. */
+async function serve(
+  t: TestContext,
+  { room, encoding = null }: { room: SpoolRoom; encoding?: StreamOptions['encoding'] },
+) {
   const ends: { path: string | undefined; error: unknown; spools: number }[] = []
-  const server = createServer(async ({ url: path }, response) => {
-    const body = new StreamedBody(response, { randomness, begin: () => response.writeHead(200), ...options })
+  const server = createServer(async (request, response) => {
+    const path = request.url
+    const exchange = { request, response, owner: path?.split('/')[1] ?? null, unreadBytes: 0 }
+    connections.begin(exchange)
+    const body = new StreamedBody(response, {
+      ...{ room, encoding, owner: exchange.owner, begin: () => response.writeHead(200) },
+      hasMemory: (bytes) => connections.unreadBytes + bytes < maxSpoolMemoryBytes,
+      onUnread: (bytes) => connections.addUnread(exchange, bytes),
+    })
+    response.once('close', () => connections.end(exchange))
     let spools = 0
     try {
       for (const piece of pieces) {
@@ -45,6 +61,7 @@ async function serve(t: TestContext, options: Pick<StreamOptions, 'room' | 'enco
     }
     server.emit('over')
   })
+  const connections = new Connections(server, 100)
   t.after(() => {
     server.close()
     server.closeAllConnections()
@@ -54,6 +71,7 @@ async function serve(t: TestContext, options: Pick<StreamOptions, 'room' | 'enco
   assert.ok(typeof address === 'object' && address !== null)
   return {
     port: address.port,
+    connections,
     async end(path: string) {
       for (;;) {
         const end = ends.find((end) => end.path === path)
@@ -75,27 +93,49 @@ function askInSilence(t: TestContext, port: number, path: string): void {
 
 describe('a streamed answer that nobody reads', { skip: noProc }, () => {
   for (const encoding of [null, 'zstd'] as const) {
-    it(`lies in one file without a name, and is let go of with its client after a while (${encoding})`, async (t) => {
-      const server = await serve(t, { room: new SpoolRoom(), encoding, stallMs: 500 })
-      askInSilence(t, server.port, '/')
-      const { error, spools } = await server.end('/')
+    it(`lies in a file without a name, and is let go of with its client after a while (${encoding})`, async (t) => {
+      const server = await serve(t, { room: new SpoolRoom({ folder: null, randomness }), encoding })
+      askInSilence(t, server.port, '/anna')
+      let isOver = false
+      const over = server.end('/anna').finally(() => {
+        isOver = true
+      })
+      await until(() => openSpools().length === 1)
+      for (let now = 0; !isOver; now += 30_000) {
+        await server.connections.cutOffSilent(now)
+        await nextTurn()
+      }
+      const { error, spools } = await over
       assert.ok(error instanceof ClientGone, String(error))
       assert.equal(spools, 1)
       assert.deepEqual(openSpools(), [])
+      assert.equal(server.connections.unreadBytes, 0)
     })
   }
 
-  it('gives way when all that lie unread take too much of the disk, the one with most to take first', async (t) => {
-    const bodyBytes = pieces.join('').length
-    const server = await serve(t, { room: new SpoolRoom(bodyBytes), encoding: null, stallMs: 100_000 })
-    askInSilence(t, server.port, '/first')
+  it('takes memory only while there is some for all, and one file for all', async (t) => {
+    const server = await serve(t, { room: new SpoolRoom({ folder: null, randomness }) })
+    const paths = Array.from({ length: 12 }, (_, number) => `/anna/${number}`)
+    for (const path of paths) askInSilence(t, server.port, path)
+    await until(() => server.connections.unreadBytes > maxSpoolMemoryBytes - 65_536)
+    const read = await fetch(`http://127.0.0.1:${server.port}/ben`)
+    assert.equal((await read.text()).length, bodyBytes)
+    assert.equal((await server.end('/ben')).spools, 1)
+    // One piece of each is being sent, whatever is left.
+    assert.ok(server.connections.unreadBytes <= maxSpoolMemoryBytes + paths.length * 65_536)
+  })
+
+  it('gives way when too much of the disk is taken: the largest of the organisation with most', async (t) => {
+    const room = new SpoolRoom({ folder: null, randomness, maxBytes: 1.5 * bodyBytes })
+    const server = await serve(t, { room })
+    askInSilence(t, server.port, '/ben/1')
     while (openSpools().length === 0) await nextTurn()
-    askInSilence(t, server.port, '/second')
-    const cutOff = await Promise.race([server.end('/first'), server.end('/second')])
+    for (const number of [1, 2, 3]) askInSilence(t, server.port, `/anna/${number}`)
+    const cutOff = await Promise.race([1, 2, 3].map((number) => server.end(`/anna/${number}`)))
     assert.ok(cutOff.error instanceof ClientGone, String(cutOff.error))
-    assert.equal(openSpools().length, 1)
     const read = await fetch(`http://127.0.0.1:${server.port}/read`)
     assert.equal((await read.text()).length, bodyBytes)
-    assert.equal((await server.end('/read')).error, null)
+    const other = server.end('/ben/1').then(() => 'cut off')
+    assert.equal(await Promise.race([other, nextTurn('waits')]), 'waits')
   })
 })

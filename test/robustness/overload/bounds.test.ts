@@ -2,10 +2,14 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import { describe, it } from 'node:test'
+import { connect } from 'node:net'
+import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { Connections, connectionsWithin, maxUnreadBytes } from '../../../src/http/connections.ts'
+import { readSendQueues } from '../../../src/http/send-queues.ts'
 import { dataOf } from '../../support/answers.ts'
 import { commandLine, programPath } from '../../support/command-line.ts'
+import { noProc } from '../../support/no-proc.ts'
 import { askRaw, openRawConnection, requestText } from '../../support/raw-http.ts'
 import { startShop, subjectPath, visit } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'
@@ -50,11 +54,10 @@ describe('answers that nobody reads', () => {
     reader.hangUp()
   })
 
-  it('end their connection when nothing of them is taken for long, but not while they are being made', async (t) => {
+  /** A server that knows its connections and answers when the test does. */
+  async function listen(t: TestContext) {
     const server = createServer()
     const connections = new Connections(server, 10)
-    // Half a minute would be a long time to wait.
-    server.timeout = 50
     t.after(() => server.close())
     const arrived: ServerResponse[] = []
     server.on('request', (request, response) => {
@@ -65,7 +68,13 @@ describe('answers that nobody reads', () => {
     await once(server, 'listening')
     const address = server.address()
     assert.ok(typeof address === 'object' && address)
-    const url = `http://127.0.0.1:${address.port}`
+    return { server, connections, arrived, port: address.port, url: `http://127.0.0.1:${address.port}` }
+  }
+
+  it('end their connection when nothing of them is taken for long, but not while they are being made', async (t) => {
+    const { server, connections, arrived, url } = await listen(t)
+    // Half a minute would be a long time to wait.
+    server.timeout = 50
     const patient = fetch(url)
     await until(() => arrived.length === 1)
     const [timedOut] = await once(server, 'timeout')
@@ -74,9 +83,71 @@ describe('answers that nobody reads', () => {
     await until(() => arrived.length === 2)
     // More than the system keeps for a reader who does not come.
     arrived[1]?.end(Buffer.alloc(64 * 1024 * 1024))
-    await until(() => arrived[1]?.destroyed === true)
+    for (let now = 0; arrived[1]?.destroyed !== true; now += 30_000) {
+      await connections.cutOffSilent(now)
+      await nextTurn()
+    }
     arrived[0]?.end('made at last')
     assert.equal(await (await patient).text(), 'made at last')
+  })
+
+  it('stay while something of them is taken, however little', { skip: noProc }, async (t) => {
+    const { connections, arrived, port } = await listen(t)
+    const slow = connect(port, '127.0.0.1').pause()
+    t.after(() => slow.destroy())
+    slow.write(requestText('/'))
+    await until(() => arrived.length === 1)
+    const [response] = arrived
+    const socket = response?.socket
+    assert.ok(response && socket)
+    response.end(Buffer.alloc(64 * 1024 * 1024))
+    const seen = async () =>
+      `${socket.bytesWritten - socket.writableLength} ${(await readSendQueues())(socket)}`
+    const settled = async () => {
+      for (let before = ''; before !== (await seen()); await delay(50)) before = await seen()
+    }
+    await settled()
+    let now = 0
+    await connections.cutOffSilent(now)
+    const waiting = socket.writableLength
+    for (let i = 0; i < 5; i += 1) {
+      const before = await seen()
+      for (let taken = 0; before === (await seen()); ) {
+        slow.resume()
+        taken += (await once(slow, 'data'))[0].length
+        slow.pause()
+        assert.ok(taken < 1_000_000, 'the system tells of what is taken')
+        await delay(10)
+      }
+      await connections.cutOffSilent((now += 30_000))
+      assert.equal(socket.destroyed, false)
+    }
+    assert.ok(waiting > 60_000_000 && socket.writableLength > 0, 'Node sees nothing of it')
+    await settled()
+    await connections.cutOffSilent((now += 30_000))
+    await connections.cutOffSilent((now += 30_000))
+    assert.equal(socket.destroyed, true)
+  })
+
+  it('of one organisation cost no client of another its connection', async (t) => {
+    const { connections, arrived, url } = await listen(t)
+    const clients = new AbusiveClients(t, url)
+    const unread = async (owner: string, bytes: number) => {
+      const number = arrived.length
+      await clients.come(1, requestText('/'), { reads: false })
+      await until(() => arrived.length > number)
+      const response = arrived[number]
+      assert.ok(response)
+      connections.addUnread({ request: response.req, response, owner, unreadBytes: 0 }, bytes)
+      return response
+    }
+    const first = await unread('ben', 1024 * 1024)
+    const [second, third] = [await unread('anna', 40 * 1024 * 1024), await unread('anna', 40 * 1024 * 1024)]
+    assert.deepEqual(
+      [first, second, third].map(({ socket }) => socket?.destroyed),
+      [false, true, false],
+    )
+    assert.equal(connections.unreadBytes, 41 * 1024 * 1024)
   })
 })
 
