@@ -4,10 +4,13 @@
  */
 export function hideSecrets(address: string): string {
   const [scheme = ''] = /^[\w+.-]*:(?:\/\/)?/.exec(address) ?? []
-  const url = URL.parse(address)
+  // Of several hosts, an address may have only one to be read as such.
+  const [, first = address, others = ''] =
+    /^([\w+.-]+:\/\/(?:[^/?#]*@)?[^@,/?#]*)(,[^@/?#]*)/.exec(address) ?? []
+  const url = URL.parse(others === '' ? address : first + address.slice(first.length + others.length))
   // A password with a slash or a question mark in it ends the host too early, and the rest of it comes behind.
   if (!url || !scheme.endsWith('://') || /@/.test(url.pathname + url.search + url.hash)) return `${scheme}…`
   const signIn = url.username || url.password ? '…@' : ''
   const parameters = url.search || url.hash ? '?…' : ''
-  return `${scheme}${signIn}${url.host}${url.pathname}${parameters}`
+  return `${scheme}${signIn}${url.host}${others}${url.pathname}${parameters}`
 }

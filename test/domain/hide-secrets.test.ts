@@ -11,6 +11,8 @@ describe('an address that is shown', () => {
     ['rediss://[::1]:6379', 'rediss://[::1]:6379'],
     ['postgres://db.example/lethe?user=me&password=hush', 'postgres://db.example/lethe?…'],
     ['postgres:///lethe?host=/run/hush', 'postgres:///lethe?…'],
+    ['postgres://one,two:5433/lethe', 'postgres://one,two:5433/lethe'],
+    ['postgres://lethe:hu,sh@one:1,[::1]:2/lethe?x', 'postgres://…@one:1,[::1]:2/lethe?…'],
   ] as const) {
     it(`is ${shown} of ${address}`, () => assert.equal(hideSecrets(address), shown))
   }
@@ -24,6 +26,8 @@ describe('an address that is shown', () => {
       'postgres://lethe:12?hush@db.example/lethe',
       'postgres://db.example:5432/lethe?user=me@corp&password=hush',
       'postgres://lethe:hush@one,two:5432/lethe@x',
+      'postgres://lethe:hu,sh/x@one/lethe',
+      'postgres://lethe:12,hush/x@one/lethe',
     ]) {
       assert.equal(hideSecrets(address), 'postgres://…', address)
     }

@@ -13,7 +13,7 @@ import { postgresProgram, postgresUser, preparePostgres } from './postgres-progr
 const execute = promisify(execFile)
 
 /** Settings for a server that may lose everything when the machine stops. */
-const careless = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+export const careless = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
 /** How a server ends: it closes its connections, it drops everything, or it is gone without a word. */
 const endings = { fast: 'SIGINT', immediate: 'SIGQUIT', killed: 'SIGKILL' } as const

@@ -1,7 +1,7 @@
-import { Client, type ClientBase, type ClientConfig, type PoolClient, types } from 'pg'
+import type { ClientBase, PoolClient } from 'pg'
 import type { Row, Values } from '../rows/row.ts'
 import { ask, askForValues } from './ask.ts'
-import { BatchingSocket } from './batching-socket.ts'
+import { settings, withClient } from './connect.ts'
 import { toFailure } from './failures.ts'
 import { Readers } from './readers.ts'
 import type { Statement, Value } from './statement.ts'
@@ -17,9 +17,6 @@ const credentialWriterCount = 2
 const loaderCount = 2
 const exporterCount = 2
 
-const connectTimeoutMs = 5_000
-/** How soon a connection on which nothing comes is asked whether its other end is still there. */
-const keepAliveMs = 10_000
 const readTimeoutMs = 5_000
 /** An erasure of many millions of events takes minutes. */
 const writeTimeoutMs = 600_000
@@ -38,36 +35,9 @@ const everyConnection = 'SET enable_seqscan = off; SET jit = off'
 const readConnection = 'SET enable_bitmapscan = off; SET enable_sort = off'
 /** On a cluster a plan depends on which shards the values lead to. */
 const oneMachine = 'SET plan_cache_mode = force_generic_plan'
-
-function settings(url: string): ClientConfig {
-  return {
-    connectionString: url,
-    application_name: 'lethe',
-    connectionTimeoutMillis: connectTimeoutMs,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: keepAliveMs,
-    types: { getTypeParser },
-    stream: () => new BatchingSocket(),
-  }
-}
-
-/** Does `work` with a connection of its own that waits as long as it takes. */
-export async function withClient<Result>(
-  url: string,
-  work: (client: Client) => Promise<Result>,
-): Promise<Result> {
-  const client = new Client(settings(url))
-  // Whoever uses it hears of a broken connection by the statement that fails.
-  client.on('error', () => {})
-  try {
-    await client.connect()
-    return await work(client)
-  } catch (error) {
-    throw toFailure(error)
-  } finally {
-    await client.end()
-  }
-}
+// Not when connecting, where a pooler refuses them.
+const readTimeout = `SET statement_timeout = ${readTimeoutMs}`
+const writeTimeouts = `SET statement_timeout = ${writeTimeoutMs}; SET lock_timeout = ${lockTimeoutMs}`
 
 /** Runs one statement that only reads, and hands over its rows as their values. */
 export type ReadValues = (statement: Statement, values: readonly Value[]) => Promise<Values[]>
@@ -92,18 +62,13 @@ export class Connections {
     this.url = url
     this.isDistributed = isDistributed
     const planning = isDistributed ? everyConnection : `${everyConnection}; ${oneMachine}`
-    const reading = { ...settings(url), statement_timeout: readTimeoutMs }
-    const forReading = `${planning}; ${readConnection}`
-    this.#readers = new Readers(reading, forReading, readers)
-    this.#credentialReaders = new Readers(reading, forReading, credentialReaders)
-    this.#readinessReaders = new Readers(reading, forReading, readinessReaders)
-    const onConnect = (client: ClientBase) => client.query(planning)
-    const writing = {
-      ...settings(url),
-      statement_timeout: writeTimeoutMs,
-      lock_timeout: lockTimeoutMs,
-      onConnect,
-    }
+    const config = settings(url)
+    const forReading = `${readTimeout}; ${planning}; ${readConnection}`
+    this.#readers = new Readers(config, forReading, readers)
+    this.#credentialReaders = new Readers(config, forReading, credentialReaders)
+    this.#readinessReaders = new Readers(config, forReading, readinessReaders)
+    const onConnect = (client: ClientBase) => client.query(`${writeTimeouts}; ${planning}`)
+    const writing = { ...config, onConnect }
     this.#writers = new TransactionPool({ ...writing, pipeline: true, max: writerCount })
     this.#credentialWriters = new TransactionPool({ ...writing, pipeline: true, max: credentialWriterCount })
     this.#loaders = new TransactionPool({ ...writing, max: loaderCount })
@@ -206,9 +171,4 @@ function rowsOf(readers: Readers, statement: Statement, values: readonly Value[]
     const { rows } = await ask(client, statement, values)
     return rows
   })
-}
-
-/** Instants and counts fit a JavaScript number; the driver hands big integers over as text unless told otherwise. */
-function getTypeParser(oid: number, format?: 'text' | 'binary') {
-  return oid === types.builtins.INT8 && format !== 'binary' ? Number : types.getTypeParser(oid, format)
 }

@@ -21,12 +21,28 @@ export function toFailure(error: unknown): Error {
     return new PostgresFailure(code, quotesData.test(code) ? 'a value will not do' : error.message)
   }
   if (error instanceof AggregateError) return toFailure(error.errors[0])
+  const code = codeOf(error)
+  if (code !== null && untrusted.includes(code)) {
+    const reason = error instanceof Error ? error.message : code
+    return new PostgresFailure(code, `${reason}. ${howToTrust}`)
+  }
   return error instanceof Error ? error : new Error(String(error))
 }
 
+/** Whoever signed the certificate of the server is not known here. */
+const untrusted = [
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+]
+const howToTrust =
+  'Name the file with the certificate of your CA in LETHE_STORE: ?sslmode=verify-full&sslrootcert=FILE. What each sslmode does: docs/reference/postgres.md#tls'
+
 const systemCodes = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNABORTED']
-/** Shut down, crashed, or the connection ended by an administrator. */
-const endedCodes = ['57P01', '57P02', '57P05', '25P03']
+/** Shut down, crashed, the connection ended by an administrator, or the server has become one that only reads, as in a failover. */
+const endedCodes = ['57P01', '57P02', '57P05', '25P03', '25006']
 
 /** Whether a connection that had stood broke, so that another may do better. */
 export function isConnectionLost(error: unknown): boolean {

@@ -1,4 +1,5 @@
-import { Client, type ClientConfig } from 'pg'
+import type { Client } from 'pg'
+import type { Settings } from './connect.ts'
 
 /** A statement that only reads, and whoever waits for what it finds. */
 export interface Read {
@@ -36,7 +37,7 @@ export class Reader {
   /** Ticks since the last answer. Not time: while this process was busy itself, an answer may have come that it has not seen yet. */
   #ticks = 0
 
-  constructor(config: ClientConfig, onLost: () => void) {
+  constructor({ Client, ...config }: Settings, onLost: () => void) {
     this.#client = new Client({ ...config, pipeline: true })
     this.#client.on('error', onLost)
     this.#client.on('end', onLost)

@@ -1,5 +1,6 @@
-import type { Client, ClientConfig } from 'pg'
+import type { Client } from 'pg'
 import { tooBusy } from '../../domain/errors.ts'
+import type { Settings } from './connect.ts'
 import { isConnectionLost } from './failures.ts'
 import { type Read, Reader, tickMs } from './reader.ts'
 
@@ -23,7 +24,7 @@ interface Bounds {
  * another is opened in its place, and what had been sent behind the slow read is sent again elsewhere.
  */
 export class Readers {
-  readonly #config: ClientConfig
+  readonly #config: Settings
   readonly #setUp: string
   readonly #bounds: Bounds
   readonly #readers = new Set<Reader>()
@@ -31,7 +32,7 @@ export class Readers {
   #sparedUntil = 0
   #ticking: NodeJS.Timeout | null = null
 
-  constructor(config: ClientConfig, setUp: string, bounds: Bounds) {
+  constructor(config: Settings, setUp: string, bounds: Bounds) {
     this.#config = config
     this.#setUp = setUp
     this.#bounds = bounds

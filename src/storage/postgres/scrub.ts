@@ -1,6 +1,7 @@
 import type { MaintenanceStore, ScrubState } from '../../domain/maintenance.ts'
 import { integer, type Row } from '../rows/row.ts'
-import { type Connections, withClient } from './connections.ts'
+import { withClient } from './connect.ts'
+import type { Connections } from './connections.ts'
 import { type Statement, statement } from './statement.ts'
 import type { Run } from './transact.ts'
 

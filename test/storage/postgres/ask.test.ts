@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { getHeapSpaceStatistics } from 'node:v8'
 import { ask, askForValues } from '../../../src/storage/postgres/ask.ts'
-import { withClient } from '../../../src/storage/postgres/connections.ts'
+import { withClient } from '../../../src/storage/postgres/connect.ts'
 import { statement } from '../../../src/storage/postgres/statement.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 

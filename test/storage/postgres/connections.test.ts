@@ -35,6 +35,22 @@ describe('connections to PostgreSQL', () => {
     })
   }
 
+  it('have their time-outs, whether they read, write or load', async (t) => {
+    const lifetime = inReverse(t)
+    const connections = new Connections(database, false)
+    lifetime.after(() => connections.close())
+    const timeouts = statement(
+      `SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock`,
+    )
+    assert.deepEqual(await connections.read(timeouts, []), [{ statement: '5s', lock: '0' }])
+    for (const rows of [
+      await connections.transaction(async (run) => (await run(timeouts)).rows),
+      await connections.load(async (_, run) => (await run(timeouts)).rows),
+    ]) {
+      assert.deepEqual(rows, [{ statement: '10min', lock: '30s' }])
+    }
+  })
+
   it('send one statement behind the other where they load, and none behind a transaction that failed', async (t) => {
     const lifetime = inReverse(t)
     const connections = new Connections(database, false)

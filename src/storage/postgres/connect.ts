@@ -1,0 +1,174 @@
+import { Client, type ClientConfig, types } from 'pg'
+import { type PostgresHost, parsePostgresUrl } from '../store-address.ts'
+import { BatchingSocket } from './batching-socket.ts'
+import { toFailure } from './failures.ts'
+
+const connectTimeoutMs = 5_000
+/** How soon a connection on which nothing comes is asked whether its other end is still there. */
+const keepAliveMs = 10_000
+/** How long a pooler may take to hand out one more connection. */
+const poolerTimeoutMs = 5_000
+
+/** How every connection is made; `Client` connects to the right one of several hosts. */
+export interface Settings extends ClientConfig {
+  Client: new (config?: ClientConfig) => Client
+}
+
+export function settings(url: string): Settings {
+  const address = parsePostgresUrl(url)
+  if (!address) throw new Error('The address cannot be read.')
+  const { hosts, sessions } = address
+  if (sessions !== 'any' && sessions !== 'read-write' && sessions !== 'primary') {
+    throw new Error('target_session_attrs takes any, read-write or primary: the service has to write.')
+  }
+  const config: ClientConfig = {
+    connectionString: address.url,
+    application_name: 'lethe',
+    connectionTimeoutMillis: connectTimeoutMs * hosts.length,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
+    types: { getTypeParser },
+    stream: () => new BatchingSocket(),
+  }
+  if (hosts.length === 1 && sessions === 'any') return { ...config, Client }
+  return { ...config, Client: clientOfHosts(config, hosts, sessions) }
+}
+
+/** Does `work` with a connection of its own that waits as long as it takes. */
+export async function withClient<Result>(
+  url: string,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await connected(settings(url), async (client) => {
+      await requireSession(url, client)
+      return work(client)
+    })
+  } catch (error) {
+    throw toFailure(error)
+  }
+}
+
+async function connected<Result>(
+  { Client, ...config }: Settings,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new Client(config)
+  // Whoever uses it hears of a broken connection by the statement that fails.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/**
+ * Refuses a pooler that gives the connections of the server out by transaction: prepared statements, settings and advisory locks belong
+ * to a session. A pooler is known by the number of the process that answers, which is not the one that it has announced itself.
+ */
+async function requireSession(url: string, client: Client): Promise<void> {
+  const own = [await backendOf(client)]
+  if ('processID' in client && client.processID === own[0]) return
+  const others = await connected(settings(url), async (other) => {
+    const first = await backendOf(other)
+    own.push(await backendOf(client))
+    return [first, await backendOf(other)]
+  })
+  const isShared = own.some((pid) => others.includes(pid))
+  if (isShared || own[0] !== own[1] || others[0] !== others[1]) {
+    throw new Error(
+      'The pooler in front of PostgreSQL hands out connections by transaction or statement. Set pool_mode = session for this database, or connect to PostgreSQL directly.',
+    )
+  }
+}
+
+async function backendOf(client: Client): Promise<number> {
+  const first = { text: 'SELECT pg_backend_pid() AS pid', query_timeout: poolerTimeoutMs }
+  const { rows } = await client.query<{ pid: number }>(first)
+  return rows[0]?.pid ?? 0
+}
+
+type Connected = ((error: Error) => void) & ((error: null, client: Client) => void)
+
+/** Makes clients that connect to the first of several hosts that will do, as psql does; each looks for it anew. */
+function clientOfHosts(
+  config: ClientConfig,
+  hosts: readonly PostgresHost[],
+  sessions: 'any' | 'read-write' | 'primary',
+): Settings['Client'] {
+  let choosing: Promise<PostgresHost> | null = null
+  /** Those that connect at the same moment share one look. */
+  function choose(): Promise<PostgresHost> {
+    choosing ??= chooseHost(config, hosts, sessions).finally(() => {
+      choosing = null
+    })
+    return choosing
+  }
+  return class extends Client {
+    override connect(): Promise<Client>
+    override connect(callback: Connected): void
+    override connect(callback?: Connected): Promise<Client> | void {
+      const connecting = choose().then((host) => {
+        // Whoever waited has given up meanwhile.
+        if (this.connection.stream.destroyed) throw new Error('Connection terminated')
+        leadTo(this, host)
+        return super.connect()
+      })
+      if (!callback) return connecting
+      connecting.then(
+        (client) => callback(null, client),
+        (error) => callback(error),
+      )
+    }
+  }
+}
+
+function leadTo(client: Client, { host, port }: PostgresHost): void {
+  client.host = host
+  client.port = port
+}
+
+async function chooseHost(
+  config: ClientConfig,
+  hosts: readonly PostgresHost[],
+  sessions: 'any' | 'read-write' | 'primary',
+): Promise<PostgresHost> {
+  const reasons: string[] = []
+  for (const host of hosts) {
+    const reason = await reasonAgainst(config, host, sessions)
+    if (reason === null) return host
+    reasons.push(`${host.host}:${host.port} ${reason}`)
+  }
+  throw new Error(`No host will do: ${reasons.join('; ')}.`)
+}
+
+/** What keeps a host from being used; `null` when nothing does. */
+async function reasonAgainst(
+  config: ClientConfig,
+  host: PostgresHost,
+  sessions: 'any' | 'read-write' | 'primary',
+): Promise<string | null> {
+  const client = new Client({ ...config, connectionTimeoutMillis: connectTimeoutMs })
+  client.on('error', () => {})
+  leadTo(client, host)
+  try {
+    await client.connect()
+    if (sessions === 'any') return null
+    const { rows } = await client.query<{ in_recovery: boolean; read_only: string }>(
+      `SELECT pg_is_in_recovery() AS in_recovery, current_setting('transaction_read_only') AS read_only`,
+    )
+    if (rows[0]?.in_recovery !== false) return 'is a standby'
+    return sessions === 'read-write' && rows[0].read_only !== 'off' ? 'is read-only' : null
+  } catch (error) {
+    return `does not answer: ${toFailure(error).message}`
+  } finally {
+    client.end().catch(() => {})
+  }
+}
+
+/** Instants and counts fit a JavaScript number; the driver hands big integers over as text unless told otherwise. */
+function getTypeParser(oid: number, format?: 'text' | 'binary') {
+  return oid === types.builtins.INT8 && format !== 'binary' ? Number : types.getTypeParser(oid, format)
+}
