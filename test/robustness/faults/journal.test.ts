@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, copyFileSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, copyFileSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { dataOf, errorOf } from '../../support/answers.ts'
@@ -18,11 +19,11 @@ deriveOnce()
 const people = ids('person', 24)
 
 /** A store with a backup of it, and a key that may erase. */
-async function withBackup(t: TestContext) {
+async function withBackup(t: TestContext, others: readonly string[] = []) {
   const cli = commandLine(t)
   await buildShop(
     cli.storePath,
-    people.flatMap((id) => visit(id, { events: 2 })),
+    [...people, ...others].flatMap((id) => visit(id, { events: 2 })),
   )
   const key = await createKey(cli)
   onlyJson({ ...(await cli.run(['ledger', 'verify', '--json'])), stderr: '' })
@@ -147,6 +148,30 @@ describe('one journal', () => {
     assert.partialDeepStrictEqual(restored, {
       entries: 2 * people.length,
       removed: { subjects: people.length },
+    })
+  })
+
+  it('has the entry of an erasure that was committed and answered 500, before later ones', {
+    skip: existsSync('/usr/bin/prlimit') ? false : 'there is no prlimit here',
+  }, async (t) => {
+    const { cli, key, backup } = await withBackup(t, ids('other', 2_000))
+    const journal = join(cli.folder, 'lethe.journal')
+    const server = await startRoomyServer(cli, { LETHE_JOURNAL: journal })
+    const erase = eraseAt(server.url, key)
+    // No file of the process may grow beyond this: the log takes the commit, the store does not take the log.
+    const limit = (size: string) => execFileSync('prlimit', ['--pid', `${server.pid}`, `--fsize=${size}`])
+    limit(`${Math.floor(statSync(cli.storePath).size / 2)}:unlimited`)
+    const [first = '', second = ''] = people
+    errorOf(await erase(first), 'internal_error')
+    limit('unlimited:unlimited')
+    dataOf(await erase(second))
+    await stopServer(server)
+    assert.deepEqual(
+      entriesIn(journal).map(({ index }) => index),
+      [0, 1],
+    )
+    assert.partialDeepStrictEqual(await restoreFrom(cli, backup, journal), {
+      ...{ entries: 2, problems: [], removed: { subjects: 2 } },
     })
   })
 })
