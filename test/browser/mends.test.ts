@@ -33,6 +33,84 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     await settled(page)
   }
 
+  describe('its looks', () => {
+    /** A colour as a canvas paints it, over others: red, green and blue. */
+    const paint = (...colours: string[]) =>
+      page.evaluate((colours) => {
+        const canvas = document.createElement('canvas').getContext('2d')
+        if (!canvas) return []
+        for (const colour of colours) {
+          canvas.fillStyle = colour
+          canvas.fillRect(0, 0, 1, 1)
+        }
+        return [...canvas.getImageData(0, 0, 1, 1).data.slice(0, 3)]
+      }, colours)
+
+    const styleOf = (of: Page, selector: string, property: string, pseudo?: string) =>
+      of.evaluate(
+        ([selector = '', property = '', pseudo]) => {
+          const found = document.querySelector(selector)
+          return found ? getComputedStyle(found, pseudo).getPropertyValue(property) : ''
+        },
+        [selector, property, pseudo],
+      )
+
+    function luminance(rgb: number[]): number {
+      const [r = 0, g = 0, b = 0] = rgb.map((value) => {
+        const share = value / 255
+        return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+      })
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b
+    }
+
+    function contrast(a: number[], b: number[]): number {
+      const [dark = 0, bright = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y)
+      return (bright + 0.05) / (dark + 0.05)
+    }
+
+    test('keep a time with two digits and AM or PM on one line, and hyphens as narrow as they are', async () => {
+      const { page } = await sitDown(browser, shop, client, { locale: 'en-US', timezoneId: 'UTC' })
+      const startedAt = new Date(anHourAgo).setUTCHours(12, 59, 59, 0) - 86_400_000
+      await shop.ingest(visit('at-noon', { startedAt }))
+      await page.goto('/console/trackers/shop/subjects/at-noon')
+      await settled(page)
+      const time = page.locator('.event-line time')
+      assert.match(await time.innerText(), /^12:59:59\sPM$/)
+      const lines = await time.evaluate((element) => {
+        const range = document.createRange()
+        range.selectNodeContents(element)
+        return range.getClientRects().length
+      })
+      assert.equal(lines, 1)
+      const box = await time.boundingBox()
+      const name = await page.locator('.event-line time + *').boundingBox()
+      assert.ok((box?.x ?? 0) + (box?.width ?? 0) <= (name?.x ?? 0), 'it does not reach the next column')
+      assert.equal(await styleOf(page, 'h1', 'font-variant-numeric'), 'normal')
+      assert.equal(await styleOf(page, 'time', 'font-variant-numeric'), 'tabular-nums')
+      await page.context().close()
+    })
+
+    for (const colorScheme of ['light', 'dark'] as const) {
+      test(`show which segment is chosen, and no strip beside a dialog: ${colorScheme}`, async () => {
+        await page.emulateMedia({ colorScheme })
+        await load('/batches/new')
+        const shadow = await styleOf(page, '.segments input:checked + span', 'box-shadow')
+        const [ring = ''] = /(?:rgba?|color)\([^)]*\)/.exec(shadow) ?? []
+        const ground = await paint(await styleOf(page, '.segments', 'background-color'))
+        assert.ok(contrast(await paint(ring), ground) >= 3, 'the chosen one stands out')
+        await load(subjectAt('visitor-01'))
+        const plain = await styleOf(page, 'html', 'background-color')
+        await page.getByRole('button', { name: 'Erase' }).click()
+        const backdrop = await styleOf(page, 'dialog', 'background-color', '::backdrop')
+        const gutter = await paint(await styleOf(page, 'html', 'background-color'))
+        const beside = await paint(plain, backdrop)
+        for (const [i, value] of gutter.entries())
+          assert.ok(Math.abs(value - (beside[i] ?? 0)) <= 1, `${gutter} beside ${beside}`)
+        await page.emulateMedia({ colorScheme: null })
+      })
+    }
+  })
+
   test('Next pressed twice leads one page on, and Back from a subject to that page', async () => {
     await load('/trackers/shop?sort=subjectId')
     const slow = Promise.withResolvers<void>()
