@@ -129,3 +129,19 @@ describe('the state of the ledger', () => {
     assert.deepEqual([empty.size, empty.lastErasedAt], [0, null])
   })
 })
+
+test('exports of one organisation are made one at a time, and keep nobody else waiting', async () => {
+  const { promise: others, resolve: end } = Promise.withResolvers<void>()
+  const job = shop.services.jobs.run(organisationId, () => others)
+  let isMade = false
+  const waiting = exported('format=json').finally(() => {
+    isMade = true
+  })
+  const rival = await shop.createOrganisation()
+  const theirs = await openConsole(shop, rival, 'eve@rival.example')
+  assert.equal((await theirs.ask('/activity/export?format=json')).status, 200)
+  assert.equal(isMade, false)
+  end()
+  await job
+  assert.match((await waiting).text, /"entries"/)
+})

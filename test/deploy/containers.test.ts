@@ -52,6 +52,21 @@ describe('what runs Lethe in containers', () => {
       assert.match(compose, new RegExp(`^ {2}${name?.split(':')[0]}: \\*fleet$`, 'm'))
   })
 
+  test('lets exports wait on a disk, not in memory', () => {
+    const [, folder = ''] = /LETHE_SPOOL_DIR=(\S+)/.exec(read('Containerfile')) ?? []
+    assert.ok(read('Containerfile').includes(`\nVOLUME ${folder}\n`))
+    assert.deepEqual(
+      [...compose.matchAll(/volumes: \['(store|fleet):([^']+)'\]/g)].map(([, name, path]) => [name, path]),
+      [
+        ['fleet', folder],
+        ['store', folder],
+      ],
+    )
+    const pod = read('deploy/kubernetes/base/deployment.yaml')
+    assert.match(pod, /name: LETHE_SPOOL_DIR, value: \/tmp \}/)
+    assert.match(pod, /- name: tmp\n +emptyDir: \{ sizeLimit: \dGi \}/)
+  })
+
   test('names each image with a version', () => {
     const images = [...compose.matchAll(/^ +image: (\S+)$/gm)].map(([, image = '']) => image)
     assert.ok(images.length >= 6)

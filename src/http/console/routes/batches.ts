@@ -72,17 +72,23 @@ export const batchRoutes = [
       const headers = ['Content-Disposition', `attachment; filename="${name}"`]
       await http.respond.stream(
         context,
-        async ({ add }) => {
-          await add(`{"batch":${JSON.stringify(presentBatch(batch))},"items":[`)
-          let separator = '\n'
-          for await (const items of reportBatch(services, batch)) {
-            await add(separator + items.map((item) => JSON.stringify(presentReported(item))).join(',\n'))
-            separator = ',\n'
-            await nextTurn()
-          }
-          // Should it break off before, what is there does not parse.
-          await add('\n]}\n')
-        },
+        ({ add, signal }) =>
+          services.jobs.run(
+            batch.organisationId,
+            async (giveWay) => {
+              await add(`{"batch":${JSON.stringify(presentBatch(batch))},"items":[`)
+              let separator = '\n'
+              for await (const items of reportBatch(services, batch)) {
+                await add(separator + items.map((item) => JSON.stringify(presentReported(item))).join(',\n'))
+                separator = ',\n'
+                await nextTurn()
+                await giveWay()
+              }
+              // Should it break off before, what is there does not parse.
+              await add('\n]}\n')
+            },
+            signal,
+          ),
         headers,
       )
     },
