@@ -195,6 +195,28 @@ describe('a person', () => {
   })
 })
 
+describe('a person whom a shorter plan hides in part', () => {
+  it('is erased as a whole', async () => {
+    const { organisations, retention, retentionDays, activityDays, clock } = shop.services
+    const setPlan = async (plan: 'pro' | 'free') => {
+      await organisations.setPlan(shop.organisationId, plan)
+      await retention.settleWindows({ policy: { retentionDays, activityDays }, now: clock(), rule: 'grace' })
+    }
+    await setPlan('pro')
+    const identifiers = { userId: 'u-9' }
+    const startedAt = Date.now() - 300 * 86_400_000
+    await shop.ingest([...visit('old', { startedAt, identifiers }), ...visit('new', { identifiers })])
+    await setPlan('free')
+    const sought = { identifier: { name: 'userId', value: 'u-9' } }
+    const page = await client.searchSubjects(sought).page()
+    assert.deepEqual(page.hidden, [{ trackerId: 'shop', subjectId: 'old' }])
+    const outcomes = await collect(erasing.erasePerson(sought, { erasuresPerHour: 1_000_000 }))
+    assert.deepEqual(outcomes.map(({ subjectId }) => subjectId).sort(), ['new', 'old'])
+    await setPlan('pro')
+    assert.deepEqual(await collect(client.searchSubjects(sought)), [])
+  })
+})
+
 describe('ids', () => {
   const odd = ['a/b//c', 'a.b..c.', '...', '../../etc', ' a  b ', 'a+b', 'visitor-\u{1f600}', 'a%2Fb', '100%']
   const odder = [

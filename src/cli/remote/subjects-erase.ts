@@ -67,7 +67,16 @@ async function preview(
   subject: string,
   { json }: EraseFlags,
 ): Promise<void> {
-  const record = await client.readSubject(tracker, subject)
+  const record = await client.readSubject(tracker, subject).catch(async (error: unknown) => {
+    if (isRefusal(error, 'not_found') && (await isHidden(client, tracker, subject))) return null
+    throw error
+  })
+  if (record === null) {
+    if (json)
+      terminal.print(JSON.stringify({ trackerId: tracker, subjectId: subject, hidden: true, dryRun: true }))
+    else for (const line of [hiddenData, 'Nothing was erased.']) terminal.print(line)
+    return
+  }
   const { trackerId, subjectId, counts } = record
   if (json) terminal.print(JSON.stringify({ trackerId, subjectId, counts, dryRun: true }))
   else for (const line of [...describeSubject(record), 'Nothing was erased.']) terminal.print(line)
@@ -100,9 +109,23 @@ async function showWhatGoes(
     for (const line of describeSubject(await client.readSubject(tracker, subject))) tell(line)
   } catch (error) {
     if (isRefusal(error, 'forbidden')) tell('What will go cannot be shown: this key may erase, but not read.')
-    else if (isRefusal(error, 'not_found')) tell('Nothing is stored about this data subject.')
+    else if (isRefusal(error, 'not_found'))
+      tell(
+        (await isHidden(client, tracker, subject))
+          ? hiddenData
+          : 'Nothing is stored about this data subject.',
+      )
     else throw error
   }
+}
+
+const hiddenData = 'A shorter plan hides what is stored about this data subject. An erasure includes it.'
+
+/** Whether a data subject that cannot be read is still stored, until a shorter plan deletes it. */
+async function isHidden(client: LetheClient, tracker: string, subject: string): Promise<boolean> {
+  for await (const { hidden = [] } of client.searchSubjects({ subjectId: subject }).pages())
+    if (hidden.some(({ trackerId }) => trackerId === tracker)) return true
+  return false
 }
 
 function inWords({ subjectId, alreadyErased, countsKnown, counts }: ErasureReport): string {
