@@ -21,6 +21,11 @@ export interface Budget {
   windowMs: number
 }
 
+/** The budget of a member's erasures: as a key has, but counted by itself. */
+export function memberErasureBudget({ limit, windowMs }: Pick<Budget, 'limit' | 'windowMs'>): Budget {
+  return { name: 'member-erasure', limit, windowMs }
+}
+
 /** The state of a bucket after a request has asked for its share. */
 export interface BudgetState {
   granted: boolean
@@ -50,6 +55,8 @@ export const requestWaitMs = 40
 export interface Limiter {
   /** Takes one request out of a bucket, or refuses and takes nothing. Never fails, and never outlasts the wait budget. */
   take(budget: Budget, bucketKey: string, waitBudget?: WaitBudget): MaybePromise<BudgetState>
+  /** The state of a bucket, with nothing taken: `granted` says whether a request would be. Fails and waits no more than `take`. */
+  peek(budget: Budget, bucketKey: string, waitBudget?: WaitBudget): MaybePromise<BudgetState>
   /** Whether it can be reached. While it cannot, each process counts for itself. */
   isReachable(): boolean
   /** Lets go of what it holds. Nobody may ask it any more. */

@@ -45,6 +45,17 @@ export class MemoryLimiter implements Limiter {
     return stateOf(budget, true, running, now)
   }
 
+  peek(budget: Budget, bucketKey: string): BudgetState {
+    const now = this.#clock()
+    const running = this.#running(budget, bucketKey, now)
+    return stateOf(
+      budget,
+      running.every(({ count }) => count < budget.limit),
+      running,
+      now,
+    )
+  }
+
   /** Why Redis need not be asked: a window that it knows too little of is spent. `null` when there is none. */
   refusal(budget: Budget, bucketKey: string): BudgetState | null {
     const now = this.#clock()

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Limiter } from '../domain/budget.ts'
 import { andThen } from '../domain/maybe-promise.ts'
 
-type Watched = Pick<Limiter, 'take' | 'isReachable'>
+type Watched = Omit<Limiter, 'close'>
 
 /** Measures a limiter. What it hands back does the same, and is counted. */
 export function limiterMetrics(registry: Registry, limiter: Watched): Watched {
@@ -27,6 +27,7 @@ export function limiterMetrics(registry: Registry, limiter: Watched): Watched {
         if (!state.granted) refusals.inc({ budget: budget.name })
         return state
       }),
+    peek: (budget, bucketKey, waitBudget) => limiter.peek(budget, bucketKey, waitBudget),
     isReachable: () => limiter.isReachable(),
   }
 }

@@ -16,7 +16,7 @@ import { storeMetrics } from './store-metrics.ts'
 
 export interface MeteredDeps {
   store: Pick<Store, 'ping' | 'subjects' | 'ingest' | 'connections' | 'logHeldMs'>
-  limiter: Pick<Limiter, 'take' | 'isReachable'>
+  limiter: Omit<Limiter, 'close'>
   journal?: Pick<Journal, 'waitingLines'> | undefined
   /** How many lines of the log were dropped. */
   droppedLines(): number
@@ -28,7 +28,7 @@ export interface MeteredDeps {
 /** What measures a service. Its labels come from closed lists: none ever holds an id, an address, a key or a path. */
 export interface Metrics {
   /** To be used in place of the ones that were handed in. */
-  limiter: Pick<Limiter, 'take' | 'isReachable'>
+  limiter: Omit<Limiter, 'close'>
   subjects: SubjectStore
   /** To be told of every request, and of the maintenance. */
   onAnswered: RequestDurations['note']

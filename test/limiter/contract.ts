@@ -30,7 +30,7 @@ export async function takeMany(
 
 /** A limiter, and its time. Some may pass by itself, though much less than a window; `pass` makes it pass immediately. */
 export interface TimedLimiter {
-  limiter: Pick<Limiter, 'take'>
+  limiter: Pick<Limiter, 'take' | 'peek'>
   pass(ms: number): void | Promise<void>
 }
 
@@ -57,6 +57,23 @@ export function limiterContract(
         ],
       )
       for (const { limit } of states) assert.equal(limit, 3)
+    })
+
+    it('is looked at without being taken from', async (t) => {
+      const { limiter, pass } = await open(t)
+      const small = { ...perMinute, limit: 2 }
+      const seen = async () => {
+        const { granted, remaining, limit } = await limiter.peek(small, 'a')
+        return [granted, remaining, limit]
+      }
+      assert.deepEqual([await seen(), await seen()], Array(2).fill([true, 2, 2]))
+      const { resetsAt } = await limiter.take(small, 'a')
+      assert.deepEqual([await seen(), await seen()], Array(2).fill([true, 1, 2]))
+      await limiter.take(small, 'a')
+      assert.deepEqual(await seen(), [false, 0, 2])
+      assert.equal((await limiter.peek(small, 'a')).resetsAt, resetsAt)
+      await pass(60_000)
+      assert.deepEqual(await seen(), [true, 2, 2])
     })
 
     it('grants exactly its limit to 200 concurrent requests', async (t) => {
