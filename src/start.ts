@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import manifest from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
-import type { Limiter } from './domain/budget.ts'
+import { type Limiter, memberErasureBudget } from './domain/budget.ts'
 import { formatInstant } from './domain/instant.ts'
 import type { JournalReports } from './domain/journal.ts'
 import { deletesFrom } from './domain/retention-window.ts'
@@ -17,7 +17,7 @@ import { openLimiter } from './limiter/open-limiter.ts'
 import type { LimiterReports } from './limiter/redis-limiter.ts'
 import type { Log } from './logger.ts'
 import type { WaitingWindow } from './maintenance/observe-windows.ts'
-import { runErasureBatches } from './maintenance/run-erasure-batches.ts'
+import { type BatchRunner, runErasureBatches } from './maintenance/run-erasure-batches.ts'
 import { runMaintenance } from './maintenance/run-maintenance.ts'
 import { openJournal } from './operations/journal/open-journal.ts'
 import { keyUse } from './operations/key/note-key-use.ts'
@@ -50,6 +50,8 @@ export async function startService(config: Config, services: Services, log: Log)
     return giveUp(error)
   })
   const measured = metrics ? { ...services, subjects: metrics.subjects } : services
+  // Requests may come before batches are worked on.
+  let running: BatchRunner | undefined
   const server = buildServer({
     services: measured,
     limiter: metrics?.limiter ?? limiter,
@@ -65,6 +67,7 @@ export async function startService(config: Config, services: Services, log: Log)
     noteRefusedString: use.noteRefusedString,
     installation: installationOf(config),
     log,
+    wakeBatches: () => running?.wake(),
     ...(metrics && { onAnswered: metrics.onAnswered }),
   })
   const port = await server.listen(config.host, config.port).catch(async (error) => {
@@ -104,7 +107,14 @@ export async function startService(config: Config, services: Services, log: Log)
   })
   const batches = runErasureBatches(
     measured,
-    { paceMs: config.batchPaceMs },
+    {
+      paceMs: config.batchPaceMs,
+      countErasure: (actor) =>
+        limiter.take(
+          memberErasureBudget(config.budgets.erasure),
+          actor.kind === 'command-line' ? '' : actor.id,
+        ),
+    },
     {
       onFinished: ({ id, organisationId, erased }) =>
         logger.info({ batch: id, organisationId, ...erased }, 'a batch of erasures is done'),
@@ -112,14 +122,15 @@ export async function startService(config: Config, services: Services, log: Log)
         logger.error({ err: error }, 'a batch of erasures came to a halt; it is tried again'),
     },
   )
+  running = batches
   return {
     url: urlOf(config.host, port),
     metricsUrl: metrics?.url ?? null,
     async stop() {
       await server.close()
+      await batches.stop()
       await limiter.close()
       await metrics?.close()
-      await batches.stop()
       await maintenance.stop()
       await use.stop()
       await services.close()

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { ActivityPage } from './pages/activity.tsx'
 import { BatchPage } from './pages/batch.tsx'
 import { BatchesPage } from './pages/batches.tsx'
-import { CertificatePage } from './pages/certificate.tsx'
+import { CertificatePage, FormerCertificatePage } from './pages/certificate.tsx'
 import { ErasuresPage } from './pages/erasures.tsx'
 import { JoinPage } from './pages/join.tsx'
 import { KeyPage } from './pages/key.tsx'
@@ -37,7 +37,8 @@ const routes = [
   route('/console/batches/new', () => <NewBatchPage />),
   route('/console/batches/:batchId', (ids) => <BatchPage {...ids} />),
   route('/console/erasures', () => <ErasuresPage />),
-  route('/console/erasures/:indexes', ({ indexes }) => <CertificatePage indexes={indexes} />),
+  route('/console/erasures/certificates/:of', (ids) => <CertificatePage {...ids} />),
+  route('/console/erasures/:indexes', (ids) => <FormerCertificatePage {...ids} />),
   route('/console/keys', () => <KeysPage />),
   route('/console/keys/:keyId', (ids) => <KeyPage {...ids} />),
   route('/console/activity', () => <ActivityPage />),

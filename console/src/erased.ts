@@ -1,40 +1,42 @@
 import { change, encode } from './api.ts'
 import { forget, refresh } from './resource.ts'
-import type { Erasure, FoundSubject } from './types.ts'
+import { navigate } from './router.tsx'
+import { seek } from './sought.ts'
+import type { Batch, FoundSubject, Identifier, SubjectRef } from './types.ts'
 
-export type SubjectRef = Pick<FoundSubject, 'trackerId' | 'subjectId'>
-
-/** What somebody has just erased: the receipt, and whom it is about, until its certificate has been looked at. */
-export interface FreshErasure {
-  receipt: string
-  subjectId: string
+/** Whom an erasure is about: whoever has one of these identifiers, and these data subjects. */
+export interface Person {
+  identifiers: readonly Identifier[]
+  subjects: readonly SubjectRef[]
 }
 
-// Here alone, and not for long: nothing of who was erased may stay.
-const fresh = new Map<number, FreshErasure>()
-
-let left: Erasure['budget'] | null = null
-
-/** What was left of the member's erasures when they last erased somebody; `null` before. */
-export function erasuresLeft(): Erasure['budget'] | null {
-  return left && new Date(left.resetsAt).getTime() > Date.now() ? left : null
+/** A data subject by itself. */
+export function onlyThis({ trackerId, subjectId }: SubjectRef): Person {
+  return { identifiers: [], subjects: [{ trackerId, subjectId }] }
 }
 
-/** Hands over what was erased just now under an index of the ledger, once. */
-export function takeFresh(index: number): FreshErasure | null {
-  const found = fresh.get(index) ?? null
-  fresh.delete(index)
-  return found
+/** The address of a certificate: of one entry of the ledger, which people count from 1, of several, or of a batch. */
+export function certificateAddress(of: number | string): string {
+  return `/console/erasures/certificates/${typeof of === 'number' ? of + 1 : of}`
 }
 
-/** Erases a data subject and drops all that the pages know of it. */
-export async function erase({ trackerId, subjectId }: SubjectRef): Promise<Erasure> {
-  const path = `/trackers/${encode(trackerId)}/subjects/${encode(subjectId)}`
-  const erasure = await change<Erasure>(`${path}/erase`, { subjectId })
-  left = erasure.budget
-  fresh.set(erasure.ledgerIndex, { receipt: erasure.receipt, subjectId })
-  forget(path)
-  for (const list of [`/trackers/${encode(trackerId)}`, '/trackers', '/erasures', '/activity'])
-    void refresh(list)
-  return erasure
+/**
+ * Has the service erase a person, drops all that the pages know of them, and leads to the certificate in the place of where one is: the
+ * page of whoever is erased is not to be gone back to.
+ */
+export async function erasePerson(
+  person: Person,
+  subjects: readonly Pick<FoundSubject, 'trackerId' | 'subjectId'>[],
+): Promise<void> {
+  const { id } = await change<Batch>('/people/erase', { person, subjects: subjects.length })
+  for (const { trackerId, subjectId } of subjects)
+    forget(`/trackers/${encode(trackerId)}/subjects/${encode(subjectId)}`)
+  seek('')
+  navigate(certificateAddress(id), { replace: true })
+  refreshErasures()
+}
+
+/** Has the pages look again at whatever an erasure changes. */
+export function refreshErasures(): void {
+  for (const list of ['/trackers', '/erasures', '/people', '/activity']) void refresh(list)
 }

@@ -126,7 +126,7 @@ function isBelow(path: string, [asked]: QueryKey): boolean {
   )
 }
 
-function toFailure(error: unknown): ApiError | null {
+export function toFailure(error: unknown): ApiError | null {
   if (error === null || error === undefined) return null
   return error instanceof ApiError ? error : unexpected(error)
 }

@@ -233,21 +233,9 @@ export interface SubjectDays {
   hasMore: boolean
 }
 
-export interface Erasure {
-  alreadyErased: boolean
-  counts: Counts
-  erasedAt: string
-  ledgerIndex: number
-  receipt: string
-  budget: {
-    limit: number
-    remaining: number
-    resetsAt: string
-  }
-}
-
 export interface Batch {
   id: string
+  kind: 'list' | 'person'
   state: 'running' | 'paused' | 'stopped' | 'done'
   startedBy: {
     kind: 'member' | 'key'
@@ -274,10 +262,32 @@ export interface Batch {
     sessions: number
     events: number
   } | null
+  checkedAt: string | null
+  left: number | null
+  resumesAt: string | null
 }
 
 export interface BatchList {
   batches: Batch[]
+}
+
+export interface SubjectRef {
+  trackerId: string
+  subjectId: string
+}
+
+export interface PersonPlan {
+  subjects: FoundSubject[]
+  hidden: SubjectRef[]
+  others: {
+    subjects: FoundSubject[]
+    identifiers: Identifier[]
+  }
+  budget: {
+    limit: number
+    remaining: number
+    resetsAt: string
+  }
 }
 
 export interface BatchPlan {
@@ -301,6 +311,53 @@ export interface BatchPlan {
     line: number
     outcome: 'nothing' | 'invalid' | 'repeated'
   }[]
+}
+
+export interface LedgerErasure {
+  index: number
+  trackerId: string
+  erasedAt: string
+  alreadyErased: boolean
+  counts: Counts
+  by: {
+    actor: {
+      kind: 'member' | 'key'
+      id: string
+      name: string
+    } | {
+      kind: 'command-line'
+    }
+    requestId: string | null
+  } | null
+  batch: {
+    id: string
+    kind: 'list' | 'person'
+    subjects: number
+  } | null
+}
+
+export interface Certificate {
+  erasure: LedgerErasure
+  record: string
+  proof: string[]
+  checkpoint: string
+  verifierKeys: string[]
+  trackerName: string | null
+  organisation: string
+  scrub: {
+    lastAt: string
+    reachesEveryByte: boolean
+  }
+  receipt: string | null
+}
+
+export interface BatchCertificate {
+  batch: Batch
+  certificates: Certificate[]
+  waiting: number
+  gone: number
+  stopped: number
+  nextPlace: number | null
 }
 
 export interface Activity {
@@ -348,42 +405,10 @@ export interface ProvenEntry {
   checkpoint: string
 }
 
-export interface LedgerErasure {
-  index: number
-  trackerId: string
-  erasedAt: string
-  alreadyErased: boolean
-  counts: Counts
-  by: {
-    actor: {
-      kind: 'member' | 'key'
-      id: string
-      name: string
-    } | {
-      kind: 'command-line'
-    }
-    requestId: string | null
-  } | null
-}
-
 export interface ErasureList {
   erasures: LedgerErasure[]
   size: number
   nextCursor: string | null
-}
-
-export interface Certificate {
-  erasure: LedgerErasure
-  record: string
-  proof: string[]
-  checkpoint: string
-  verifierKeys: string[]
-  trackerName: string | null
-  organisation: string
-  scrub: {
-    lastAt: string
-    reachesEveryByte: boolean
-  }
 }
 
 export interface ReceiptAgain {

@@ -7,7 +7,7 @@ import type { Certificate, Ledger } from './types.ts'
 
 /** What this browser found out about an entry of the ledger, by itself. */
 export type Verdict =
-  | { state: 'verified'; checkpoint: VerifiedCheckpoint; isSubjectProven: boolean }
+  | { state: 'verified'; checkpoint: VerifiedCheckpoint; hasReceipt: boolean }
   | { state: 'refused' | 'unknown'; why: string }
 
 /** An entry with what this browser makes of it. */
@@ -16,13 +16,10 @@ export interface Checked {
   verdict: Verdict
 }
 
-/** Whether an entry stands in the signed ledger and says what the page says; with its receipt, also whom it is about. */
-export function verifyCertificate(
-  certificate: Certificate,
-  fresh: { receipt: string; subjectId: string } | null,
-): Promise<Verdict> {
+/** Whether an entry stands in the signed ledger and says what the page says, and whether its receipt is good; with an id, also of whom. */
+export function verifyCertificate(certificate: Certificate, subjectId?: string): Promise<Verdict> {
   return judged(async () => {
-    const { erasure, record, proof, checkpoint, verifierKeys } = certificate
+    const { erasure, record, proof, checkpoint, verifierKeys, receipt } = certificate
     const { index, trackerId } = erasure
     const hashes = proof.map((text) => decodeHash(text) ?? new Uint8Array())
     const entry = await verifyEntry({ record, index, proof: hashes, checkpoint }, { verifierKeys })
@@ -34,8 +31,9 @@ export function verifyCertificate(
       counts.sessions !== erasure.counts.sessions
     )
       throw new VerificationError('malformed_record', 'The entry says something else than this page.')
-    if (fresh) await verifyReceipt(fresh.receipt, { verifierKeys, trackerId, subjectId: fresh.subjectId })
-    return { state: 'verified', checkpoint: entry.checkpoint, isSubjectProven: fresh !== null }
+    if (receipt !== null)
+      await verifyReceipt(receipt, { verifierKeys, trackerId, ...(subjectId !== undefined && { subjectId }) })
+    return { state: 'verified', checkpoint: entry.checkpoint, hasReceipt: receipt !== null }
   })
 }
 

@@ -56,7 +56,7 @@ async function takePictures(): Promise<void> {
       await page.getByRole('button', { name: 'Erase everywhere' }).click()
       await page.getByRole('dialog').waitFor()
     },
-    certificate: (page) => page.goto('/console/erasures/0,1,2'),
+    certificate: (page) => page.goto('/console/erasures/certificates/1,2,3'),
     erasures: (page) => page.goto('/console/erasures'),
     batches: (page) => page.goto('/console/batches'),
     'new-batch': (page) => planBatch(page, ['carlos@example.com', 'hanna@example.com', 'nobody@example.com']),

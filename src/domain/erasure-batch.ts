@@ -1,6 +1,11 @@
 import type { ActivityNote, Actor } from './activity.ts'
 import type { Instant } from './instant.ts'
+import type { Person, SubjectRef } from './person.ts'
 import type { SubjectCounts } from './subject-counts.ts'
+
+/** What a batch erases: everybody on a list, or one person. */
+export const batchKinds = ['list', 'person'] as const
+export type BatchKind = (typeof batchKinds)[number]
 
 /** While it runs a batch erases one subject after the other; paused, it waits. The other two are final. */
 export type BatchState = 'running' | 'paused' | 'stopped' | 'done'
@@ -36,6 +41,7 @@ export interface BatchLines {
 export interface ErasureBatch extends BatchLines {
   id: string
   organisationId: string
+  kind: BatchKind
   state: BatchState
   startedBy: Actor
   requestId: string | null
@@ -47,10 +53,22 @@ export interface ErasureBatch extends BatchLines {
   settled: number
   /** What it erased, once it is over. */
   erased: (SubjectCounts & { subjects: number }) | null
+  /** Whom it erases; `null` for a list, and once it is over. */
+  person: Person | null
+  /** When it was looked for data of the person that came in while it ran; `null` when that was not yet, or found nothing. */
+  checkedAt: Instant | null
+  /** How many subjects the person had when it was done, all of which came in after that; `null` for a list, or before. */
+  left: number | null
+  /** When it continues: whoever started it has used up their erasures until then. `null` while it does not wait for that. */
+  resumesAt: Instant | null
 }
 
-/** A batch as it begins. */
-export type NewBatch = Omit<ErasureBatch, 'state' | 'finishedAt' | 'settled' | 'erased'>
+/** A batch as it begins: of one person, or else of a list. */
+export interface NewBatch
+  extends BatchLines,
+    Pick<ErasureBatch, 'id' | 'organisationId' | 'startedBy' | 'requestId' | 'createdAt' | 'subjects'> {
+  person?: Person
+}
 
 /** A subject that waits for its turn, or a line that leads to none. Of the latter only its number is kept. */
 export type NewBatchItem =
@@ -65,6 +83,13 @@ export interface BatchItem {
   trackerId: string | null
   /** Of what was erased. */
   erasure: { ledgerIndex: number; sealedNonce: string } | null
+}
+
+/** The batch that an erasure was part of. */
+export interface BatchOfEntry {
+  ledgerIndex: number
+  sealedNonce: string
+  batch: Pick<ErasureBatch, 'id' | 'kind' | 'subjects'>
 }
 
 /** The next subject of a batch. */
@@ -110,8 +135,12 @@ export interface ErasureBatchStore {
   create(batch: NewBatch, items: readonly NewBatchItem[], note: ActivityNote): Promise<boolean>
   /** `null` when the organisation has none with this id. */
   find(organisationId: string, id: string): Promise<ErasureBatch | null>
-  /** An organisation's batches, newest first, at most `limit`. */
-  list(organisationId: string, limit: number): Promise<ErasureBatch[]>
+  /** An organisation's batches of a kind, newest first, at most `limit`. */
+  list(organisationId: string, kind: BatchKind, limit: number): Promise<ErasureBatch[]>
+  /** How many batches of a kind an organisation has that are not over. */
+  countOpen(organisationId: string, kind: BatchKind): Promise<number>
+  /** The batches that erasures of an organisation were part of, by their entries in its ledger: that of a person before that of a list. */
+  ofEntries(organisationId: string, indexes: readonly number[]): Promise<BatchOfEntry[]>
   /** Items behind a place (-1 for all), in their order, at most `limit`. */
   items(batchId: string, after: number, limit: number): Promise<BatchItem[]>
   /**
@@ -130,14 +159,19 @@ export interface ErasureBatchStore {
    * given back after `steppedBefore`, unless that is in the future: then it comes first.
    */
   lend(holder: string, loan: BatchLoan): Promise<ErasureBatch | null>
-  /** Lets go of a batch that this holder has: others come before it then. */
-  giveBack(holder: string, id: string, now: Instant): Promise<void>
+  /** Lets go of a batch that this holder has: others come before it then. It is not lent before `resumesAt`. */
+  giveBack(holder: string, id: string, now: Instant, resumesAt?: Instant | null): Promise<void>
   /** The next subject of a batch that runs and is lent to this holder. `null` when nobody waits, `false` when it is not theirs to go on with. */
   next(holder: string, id: string): Promise<WaitingItem | null | false>
   /** Notes that the tracker of a waiting item is not there any more. */
   settleGone(id: string, place: number): Promise<void>
-  /** Ends a running batch in which nobody waits, and leaves `note` behind. Does nothing to any other. */
-  finish(id: string, now: Instant, note: ActivityNote): Promise<void>
+  /**
+   * Has subjects of its person that came in meanwhile wait in a batch that runs, is lent to this holder and in which nobody waits, and
+   * notes when. `false`, with nothing changed, for any other, and for one to which it was done before.
+   */
+  extend(holder: string, id: string, subjects: readonly SubjectRef[], now: Instant): Promise<boolean>
+  /** Ends a running batch in which nobody waits, forgets its person, and leaves `note` behind. Does nothing to any other. */
+  finish(id: string, now: Instant, note: ActivityNote, left?: number | null): Promise<void>
   /** Batches in any organisation that were made before an instant and are not over. */
   listOverdue(before: Instant): Promise<ErasureBatch[]>
   /** Removes about `maxRows` items of batches that ended before an instant, with those batches; tells how many items and batches. */

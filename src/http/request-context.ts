@@ -182,8 +182,10 @@ export interface Installation {
 export interface HttpTools extends SignInTools {
   installation: Installation
   respond: Responder
-  /** Counts an erasure of a member's and tells what is left. Ends the request when there is nothing. */
-  countErasure(context: RequestContext): Promise<BudgetState>
+  /** Has the service begin with a batch that was started. */
+  wakeBatches(): void
+  /** What is left of the erasures of the member who asks. */
+  erasuresLeft(context: RequestContext): Promise<BudgetState>
   passwords: Passwords
 }
 

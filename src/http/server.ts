@@ -24,11 +24,13 @@ import { buildRouter } from './router.ts'
 
 export interface ServerDeps extends Omit<PipelineDeps, 'http' | 'limiter'> {
   installation: Installation
-  limiter: Pick<Limiter, 'take' | 'isReachable'>
+  limiter: Omit<Limiter, 'close'>
   passwords: Passwords
   /** Where clients reach the service; `null` when nobody said. */
   publicUrl: string | null
   log: ServerLog
+  /** Told when a member has started a batch. */
+  wakeBatches(): void
   /** Beyond so many connections, one on which nothing is done gives way to the next. */
   maxConnections: number
   /** How many sockets listen on the port. */
@@ -82,7 +84,8 @@ export function buildServer(deps: ServerDeps): LetheServer {
     passwords: deps.passwords,
     ...signInTools(deps),
     installation: deps.installation,
-    countErasure: memberErasures(limiter, deps.budgets.erasure),
+    wakeBatches: deps.wakeBatches,
+    erasuresLeft: memberErasures(limiter, deps.budgets.erasure),
   }
   const runPipeline = pipelines({ ...deps, http })
   const matchRoute = buildRouter(

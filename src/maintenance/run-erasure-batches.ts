@@ -1,9 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type ErasureBatch, NotWaiting } from '../domain/erasure-batch.ts'
+import type { Actor } from '../domain/activity.ts'
+import type { BudgetState } from '../domain/budget.ts'
+import { type ErasureBatch, NotWaiting, type WaitingItem } from '../domain/erasure-batch.ts'
 import { LetheError } from '../domain/errors.ts'
+import type { Instant } from '../domain/instant.ts'
+import type { MaybePromise } from '../domain/maybe-promise.ts'
 import { startOfWindow, windowStart } from '../domain/plan.ts'
 import type { Services } from '../domain/services.ts'
+import type { OrganisationView } from '../domain/subject-search.ts'
 import { activityNote } from '../operations/activity/activity-note.ts'
+import { findPerson } from '../operations/erasure-batch/erase-person.ts'
 import { stopOpenBatches } from '../operations/erasure-batch/stop-open-batches.ts'
 import { eraseSubject } from '../operations/subject/erase-subject.ts'
 
@@ -20,6 +26,18 @@ const lookMs = 3_600_000
 /** How long it waits after a failure, at first and at most. */
 const retryMs = { first: 1_000, most: 30_000 }
 
+export interface BatchOptions {
+  paceMs: number
+  /** Counts an erasure of whoever started a batch of one person. Nobody counts those of a list, which has the pace alone. */
+  countErasure(actor: Actor): MaybePromise<Pick<BudgetState, 'granted' | 'resetsAt' | 'countedAt'>>
+}
+
+export interface BatchRunner {
+  /** Has it look for a batch now: somebody has started one. */
+  wake(): void
+  stop(): Promise<void>
+}
+
 export interface BatchReports {
   onFinished(batch: ErasureBatch): void
   onError(error: unknown): void
@@ -32,13 +50,16 @@ export interface BatchReports {
  */
 export function runErasureBatches(
   deps: Services,
-  { paceMs }: { paceMs: number },
+  { paceMs, countErasure }: BatchOptions,
   { onFinished, onError }: BatchReports,
-): { stop(): Promise<void> } {
+): BatchRunner {
   const { erasureBatches, clock } = deps
   const holder = deps.randomness.uuid()
   const stopping = new AbortController()
   const { signal } = stopping
+  /** The item that was counted last: one whose erasure failed is not counted again. */
+  let counted = ''
+  let idle = new AbortController()
   const running = run()
 
   async function run(): Promise<void> {
@@ -50,12 +71,13 @@ export function runErasureBatches(
           lookedAt = performance.now()
           await stopOpenBatches(deps, startOfWindow(mostDays, clock()), originOf)
         }
+        idle = new AbortController()
         const now = clock()
         // Where a step is due less often than once a turn, it is the store that knows when the last one was.
         const steppedBefore = paceMs > turnMs ? now - paceMs : now
         const batch = await erasureBatches.lend(holder, { now, until: now + lendMs, steppedBefore })
         if (batch) await takeTurn(batch)
-        else await pause(idleMs)
+        else await pause(idleMs, idle.signal)
         failures = 0
       } catch (error) {
         onError(error)
@@ -67,33 +89,68 @@ export function runErasureBatches(
   /** Goes on with a batch until its turn is over, it is, or somebody pauses or stops it. */
   async function takeTurn(batch: ErasureBatch): Promise<void> {
     const endsAt = performance.now() + turnMs
+    let resumesAt: Instant | null = null
     try {
       while (!signal.aborted && performance.now() < endsAt) {
         const begunAt = performance.now()
         const item = await erasureBatches.next(holder, batch.id)
         if (item === false) return
-        if (item === null) return await finish(batch)
+        if (item === null) {
+          if (await isOver(batch)) return
+          continue
+        }
+        resumesAt = await countItem(batch, item)
+        if (resumesAt !== null) return
         await erase(batch, item)
         const nextAt = begunAt + paceMs
         if (nextAt > endsAt) return
         await pause(Math.max(0, nextAt - performance.now()))
       }
     } finally {
-      await erasureBatches.giveBack(holder, batch.id, clock())
+      await erasureBatches.giveBack(holder, batch.id, clock(), resumesAt)
     }
   }
 
-  async function erase(
-    batch: ErasureBatch,
-    { place, trackerId, subjectId }: { place: number; trackerId: string; subjectId: string },
-  ): Promise<void> {
-    const { organisationId } = batch
+  /** When to go on, where whoever started it has used up their erasures; `null` for now. */
+  async function countItem({ id, kind, startedBy }: ErasureBatch, { place }: WaitingItem) {
+    const item = `${id} ${place}`
+    if (kind !== 'person' || counted === item) return null
+    const { granted, resetsAt, countedAt } = await countErasure(startedBy)
+    if (!granted) return clock() + (resetsAt - countedAt)
+    counted = item
+    return null
+  }
+
+  /**
+   * Ends a batch in which nobody waits. That of a person looks for them once more before: what came in meanwhile is erased too, and what
+   * came in after that is told of. `false` when there is more to do.
+   */
+  async function isOver(batch: ErasureBatch): Promise<boolean> {
+    const { id, person, checkedAt } = batch
+    const view = person && (await viewOf(batch))
+    if (!person || !view) {
+      await finish(batch, null)
+      return true
+    }
+    const { subjects, hidden } = await findPerson(deps, view, person)
+    const found = [...subjects, ...hidden]
+    if (checkedAt !== null || found.length === 0) await finish(batch, found.length)
+    else if (await erasureBatches.extend(holder, id, found, clock())) return false
+    return true
+  }
+
+  async function viewOf({ organisationId }: ErasureBatch): Promise<OrganisationView | null> {
     const organisation = await deps.organisations.find(organisationId)
-    if (!organisation) return
-    const since = windowStart(deps.retentionDays, organisation.plan, clock())
+    if (!organisation) return null
+    return { organisationId, since: windowStart(deps.retentionDays, organisation.plan, clock()) }
+  }
+
+  async function erase(batch: ErasureBatch, { place, trackerId, subjectId }: WaitingItem): Promise<void> {
+    const view = await viewOf(batch)
+    if (!view) return
     const item = { batchId: batch.id, place }
     try {
-      await eraseSubject(deps, { organisationId, trackerId, since }, subjectId, originOf(batch), item)
+      await eraseSubject(deps, { ...view, trackerId }, subjectId, originOf(batch), item)
     } catch (error) {
       // Paused, stopped, or erased by another process since it was read: what is to be done, the next item tells.
       if (error instanceof NotWaiting) return
@@ -102,20 +159,21 @@ export function runErasureBatches(
     }
   }
 
-  async function finish(batch: ErasureBatch): Promise<void> {
+  async function finish(batch: ErasureBatch, left: number | null): Promise<void> {
     const { id, organisationId } = batch
     const what = { organisationId, kind: 'batch.finished', target: id } as const
-    await erasureBatches.finish(id, clock(), activityNote(deps, originOf(batch), what))
+    await erasureBatches.finish(id, clock(), activityNote(deps, originOf(batch), what), left)
     const finished = await erasureBatches.find(organisationId, id)
     if (finished?.state === 'done') onFinished(finished)
   }
 
-  /** Ends early when the service stops. */
-  async function pause(ms: number): Promise<void> {
-    await delay(ms, undefined, { signal, ref: false }).catch(() => {})
+  /** Ends early when the service stops, or somebody else wants it to. */
+  async function pause(ms: number, other = signal): Promise<void> {
+    await delay(ms, undefined, { signal: AbortSignal.any([signal, other]), ref: false }).catch(() => {})
   }
 
   return {
+    wake: () => idle.abort(),
     async stop() {
       stopping.abort()
       await running

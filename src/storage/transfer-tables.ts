@@ -130,6 +130,11 @@ export const transferTables: readonly TransferTable[] = [
       holder: text,
       held_until: integer,
       stepped_at: integer,
+      kind: text,
+      person: text,
+      checked_at: integer,
+      left_subjects: integer,
+      resumes_at: integer,
     },
   ),
   table(

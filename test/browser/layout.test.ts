@@ -19,7 +19,7 @@ const paths = [
   '/trackers/shop/subjects/anna',
   '/search',
   '/erasures',
-  '/erasures/0',
+  '/erasures/certificates/1',
   '/keys',
   '/activity',
   '/members',

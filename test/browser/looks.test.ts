@@ -130,7 +130,7 @@ describe('every page of the console', { skip: noBrowser }, async () => {
   })
 
   test('has a menu on a small screen, and is accessible there', async () => {
-    const page = await open('/erasures/0')
+    const page = await open('/erasures/certificates/1')
     await page.setViewportSize({ width: 360, height: 740 })
     await assertAccessible(page, 'small', { coloursAreKnown: true })
     await page.getByRole('button', { name: /^Account: / }).tap()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { verifyCheckpoint, verifyReceipt } from '@lethe/client'
 import { dataOf, errorOf, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
-import { openConsole } from '../support/console.ts'
+import { eraseAtConsole, openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 
@@ -10,16 +10,13 @@ const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:
 const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
 await shop.ingest([...visit('anna', { events: 3 }), ...visit('ben')])
 
-const erase = (subjectId: string, browser = client) =>
-  browser.ask(`/trackers/shop/subjects/${subjectId}/erase`, { method: 'POST', body: { subjectId } })
 const certificate = async (index: number) => dataOf(await client.ask(`/erasures/certificate?index=${index}`))
 const receiptOf = async (index: number, subjectId: string) =>
   dataOf(await client.ask('/erasures/receipt', { method: 'POST', body: { index, subjectId } })).receipt
 
 describe('erasures', () => {
   test('are listed newest first, with who asked for them and how', async () => {
-    const done = dataOf(await erase('anna'))
-    assert.equal(done.ledgerIndex, 0)
+    await eraseAtConsole(shop, client, 'anna')
     await shop.ask(subjectPath('ben'), { key: shop.key, method: 'DELETE' })
     await shop.ask(subjectPath('nobody'), { key: shop.key, method: 'DELETE' })
     const page = dataOf(await client.ask('/erasures'))
@@ -73,38 +70,6 @@ describe('erasures', () => {
 })
 
 describe('the erasures of a member', () => {
-  test('have the budget of a key, are told what is left, and do not spend another’s', async (t) => {
-    const own = await startShop(t, {
-      scopes: ['analytics:view', 'analytics:delete-data'],
-      env: { LETHE_LIMIT_ERASURE: '3/hour' },
-    })
-    const [mine, theirs] = [
-      await openConsole(own, own.organisationId),
-      await openConsole(own, own.organisationId),
-    ]
-    for (const remaining of [2, 1, 0]) {
-      const { budget } = dataOf(await erase('anna', mine))
-      assert.partialDeepStrictEqual(budget, { limit: 3, remaining })
-    }
-    const refused = await erase('anna', mine)
-    errorOf(refused, 'rate_limited')
-    assert.ok(Number(refused.headers.get('retry-after')) > 60)
-    dataOf(await erase('anna', theirs))
-    dataOf(await own.ask(subjectPath('anna'), { key: own.key, method: 'DELETE' }))
-    own.passTime(3_600_000)
-    dataOf(await erase('anna', mine))
-  })
-
-  test('are not spent by an id that was typed wrongly', async () => {
-    const body = { subjectId: 'another' }
-    for (let i = 0; i < 3; i++) {
-      const answer = await client.ask('/trackers/shop/subjects/anna/erase', { method: 'POST', body })
-      assert.deepEqual(problemFields(answer), ['subjectId'])
-    }
-    const { limit, remaining } = objectIn(dataOf(await erase('anna')), 'budget')
-    assert.equal(Number(limit) - Number(remaining), 2, 'the one before, and this one')
-  })
-
   test('by a batch have a pace and no budget: one session can erase everybody', async (t) => {
     const own = await startShop(t, {
       scopes: ['analytics:view'],

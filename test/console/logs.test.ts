@@ -20,6 +20,10 @@ test('no line of the log holds a cookie, a token, a password, an address, a subj
     commandLine,
   )
   const browser = visitor(shop)
+  const person = {
+    identifiers: [{ name: 'email', value: 'marked@acme.example' }],
+    subjects: [{ trackerId: 'shop', subjectId: 'subject-marker' }],
+  }
   const asked: [path: string, body?: object][] = [
     ['/invitation', { token }],
     ['/sign-in', { email, password: 'wrong password' }],
@@ -32,13 +36,14 @@ test('no line of the log holds a cookie, a token, a password, an address, a subj
     ['/find', { text: 'marked@acme.example' }],
     ['/find', { text: 'subject-marker', limit: 'marked' }],
     ['/trackers/shop/subjects/subject-marker/days'],
-    ['/trackers/shop/subjects/subject-marker/erase', { subjectId: 'subject-marker' }],
+    ['/people/preview', { person }],
+    ['/people/erase', { person, subjects: 1 }],
     ['/erasures/certificate?index=0'],
     ['/erasures/receipt', { index: 0, subjectId: 'subject-marker' }],
     ['/members', { email: 'marked-too@acme.example' }],
     ['/activity?requestId=request-marker'],
     ['/sign-in', { email: 'marked@acme.example', password: 7 }],
-    ['/trackers/shop/subjects/subject-marker/erase'],
+    ['/people/erase', { person: { ...person, identifiers: 'marked' } }],
   ]
   const before = logged.length
   for (const [path, body] of asked) await browser.ask(path, body && { method: 'POST', body })
@@ -66,10 +71,7 @@ test('no line of the log holds a cookie, a token, a password, an address, a subj
     assert.ok(secret.length > 5)
     assert.equal(text.includes(secret), false, secret.slice(0, 6))
   }
-  assert.match(
-    text,
-    /"route":"\/console\/api\/trackers\/\{trackerId\}\/subjects\/\{subjectId\}\/erase","status":200/,
-  )
+  assert.match(text, /"route":"\/console\/api\/people\/erase","status":200/)
 })
 
 test('neither the log nor the activity has an id that a client chose for a request about a person', async () => {

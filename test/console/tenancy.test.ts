@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { consoleRoutes } from '../../src/http/console/routes/index.ts'
-import { dataOf, errorOf, indistinct, listIn, textIn } from '../support/answers.ts'
-import { addMember, openConsole } from '../support/console.ts'
+import { dataOf, errorOf, indistinct, listIn, problemFields, textIn } from '../support/answers.ts'
+import { addMember, askToErase, openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
@@ -24,7 +24,6 @@ const bodies: Record<string, object> = {
   '/console/api/keys/{keyId}/rename': { name: 'Mine now' },
   '/console/api/trackers/{trackerId}/rename': { name: 'Mine now' },
   '/console/api/trackers/{trackerId}/delete': { name: 'shop' },
-  '/console/api/trackers/{trackerId}/subjects/{subjectId}/erase': { subjectId: 'anna' },
 }
 
 describe('what belongs to another organisation', () => {
@@ -54,6 +53,7 @@ describe('what belongs to another organisation', () => {
       ['/keys', 'keys'],
       ['/trackers', 'trackers'],
       ['/batches', 'batches'],
+      ['/people', 'batches'],
     ] as const) {
       assert.deepEqual(listIn(dataOf(await stranger.ask(path)), field), [])
     }
@@ -61,6 +61,11 @@ describe('what belongs to another organisation', () => {
       const found = await stranger.ask('/find', { method: 'POST', body: { text } })
       assert.deepEqual(listIn(dataOf(found), 'groups'), [])
     }
+    const subjects = [{ trackerId: 'shop', subjectId: 'anna' }]
+    const person = { identifiers: [{ name: 'email', value: 'anna@example.com' }], subjects }
+    const planned = await stranger.ask('/people/preview', { method: 'POST', body: { person } })
+    assert.deepEqual(listIn(dataOf(planned), 'subjects'), [])
+    assert.deepEqual(problemFields(await askToErase(stranger, person, 1)), ['person'])
     assert.deepEqual(listIn(dataOf(await stranger.ask('/erasures')), 'erasures'), [])
     assert.equal(listIn(dataOf(await stranger.ask('/members')), 'members').length, 2)
     const text = JSON.stringify((await stranger.ask('/activity?limit=200')).body)

@@ -115,7 +115,7 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
     await post(`/keys/${textIn(objectIn(created, 'key'), 'id')}/revoke`, { name: second })
     await browser.ask(`/trackers/shop/subjects/${encodeURIComponent(subject)}`)
     await browser.ask(`/trackers/shop/subjects/${encodeURIComponent(subject)}/export`)
-    await post(`/trackers/shop/subjects/${encodeURIComponent(subject)}/erase`, `{"subjectId": ${attribute}`)
+    await post('/people/erase', `{"person": ${attribute}`)
     Object.assign(credentials, { token, cookie, secondKey: second.slice(-38) })
     Object.assign(personal, { email })
   }

@@ -4,8 +4,10 @@ import type { ActivityKind, ActivityNote } from '../../src/domain/activity.ts'
 import type { Instant } from '../../src/domain/instant.ts'
 import type { Member } from '../../src/domain/member.ts'
 import { hashToken } from '../../src/domain/token.ts'
+import { dataOf, textIn } from './answers.ts'
 import type { Answer } from './documented.ts'
 import type { TestService } from './service.ts'
+import { until } from './until.ts'
 
 export const password = 'correct horse battery'
 
@@ -129,4 +131,34 @@ export async function openConsole(
   email?: string,
 ): Promise<ConsoleClient> {
   return signedIn(service, await addMember(service, organisationId, email))
+}
+
+/** Whom somebody at the console erases: these data subjects, or whoever has these identifiers. */
+export interface ErasedPerson {
+  identifiers?: { name: string; value: string }[]
+  subjects?: { trackerId: string; subjectId: string }[]
+}
+
+/** Asks for the erasure of a person as the console's pages do. */
+export function askToErase(
+  client: Pick<ConsoleClient, 'ask'>,
+  { identifiers = [], subjects = [] }: ErasedPerson,
+  expected = 1,
+): Promise<Answer> {
+  const body = { person: { identifiers, subjects }, subjects: expected }
+  return client.ask('/people/erase', { method: 'POST', body })
+}
+
+/** Erases data subjects of the shop, one after the other, and waits until the service has. */
+export async function eraseAtConsole(
+  { services }: TestService,
+  client: ConsoleClient,
+  ...subjectIds: string[]
+): Promise<void> {
+  const { organisationId } = client.member
+  for (const subjectId of subjectIds) {
+    const answer = await askToErase(client, { subjects: [{ trackerId: 'shop', subjectId }] })
+    const id = textIn(dataOf(answer), 'id')
+    await until(async () => (await services.erasureBatches.find(organisationId, id))?.state === 'done')
+  }
 }

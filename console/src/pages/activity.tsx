@@ -1,3 +1,4 @@
+import { certificateAddress } from '../erased.ts'
 import { ActorName } from '../parts/actor.tsx'
 import { Page } from '../parts/page.tsx'
 import { Pager, usePaging } from '../parts/pager.tsx'
@@ -122,7 +123,7 @@ function Detail({ entry: { target, counts, ledgerIndex } }: { entry: Activity })
       {ledgerIndex !== null && (
         <>
           {' · '}
-          <Link to={`/console/erasures/${ledgerIndex}`}>Certificate {ledgerIndex}</Link>
+          <Link to={certificateAddress(ledgerIndex)}>Certificate {ledgerIndex + 1}</Link>
         </>
       )}
     </span>

@@ -1,12 +1,29 @@
 import type { ComponentChildren } from 'preact'
+import { certificateAddress } from '../erased.ts'
 import { ActorName } from '../parts/actor.tsx'
 import { Icon, Logo } from '../parts/icon.tsx'
 import { counted, formatNumber, When } from '../parts/when.tsx'
+import type { Batch } from '../types.ts'
 import type { Checked, Verdict } from '../verify.ts'
 import { Seal } from './seal.tsx'
 
+/** What a person's erasure did not erase, by the reason. */
+export interface Missing {
+  waiting: number
+  stopped: number
+  gone: number
+  left: number
+}
+
+interface CertificateSheetProps {
+  checked: Checked[]
+  /** `null` for single entries, each of which is whole. */
+  missing: Missing | null
+  batch: Batch | null
+}
+
 /** The certificate itself: what is printed. */
-export function CertificateSheet({ checked }: { checked: Checked[] }) {
+export function CertificateSheet({ checked, missing, batch }: CertificateSheetProps) {
   const [first] = checked
   if (!first) return null
   const { organisation, scrub } = first.certificate
@@ -14,6 +31,11 @@ export function CertificateSheet({ checked }: { checked: Checked[] }) {
   const sessions = erasures.reduce((sum, { counts }) => sum + counts.sessions, 0)
   const events = erasures.reduce((sum, { counts }) => sum + counts.events, 0)
   const trackers = new Set(erasures.map(({ trackerId }) => trackerId)).size
+  const isComplete = !missing || Object.values(missing).every((count) => count === 0)
+  const ofWhom = batch && isComplete && erasures.length > 1 ? ' of one person' : ''
+  const whom = `${counted(erasures.length, 'data subject')}${ofWhom} on ${counted(trackers, 'tracker')}`
+  const numbers = erasures.map(({ index }) => index + 1)
+  const address = certificateAddress(batch?.id ?? numbers.join(','))
   return (
     <article class="sheet" aria-label="Certificate of erasure">
       <header>
@@ -24,16 +46,17 @@ export function CertificateSheet({ checked }: { checked: Checked[] }) {
             <small>{organisation}</small>
           </span>
         </p>
-        <Seal states={checked.map(({ verdict }) => verdict.state)} />
+        <Seal states={checked.map(({ verdict }) => verdict.state)} isComplete={isComplete} />
       </header>
       <p class="sheet-kind">Certificate of erasure</p>
       <p class="sheet-figure">{headline(sessions, events)}</p>
       <p class="sheet-lead">
-        {erasures.length === 1
-          ? 'Everything that was stored about one data subject'
-          : `Everything that was stored about ${counted(erasures.length, 'data subject')} on ${counted(trackers, 'tracker')}`}
+        {!isComplete
+          ? `Part of what was stored about one person: ${whom}`
+          : `Everything that was stored about ${erasures.length === 1 ? 'one data subject' : whom}`}
         , erased for good on <When at={erasures.at(-1)?.erasedAt ?? null} as="exact" />.
       </p>
+      {missing && !isComplete && <NotErased {...missing} />}
       {checked.map((each) => (
         <Entry key={each.certificate.erasure.index} {...each} />
       ))}
@@ -50,9 +73,9 @@ export function CertificateSheet({ checked }: { checked: Checked[] }) {
             <a
               key={erasure.index}
               href={`/console/api/ledger/entry?index=${erasure.index}`}
-              download={`ledger-entry-${erasure.index}.json`}
+              download={`ledger-entry-${erasure.index + 1}.json`}
             >
-              Entry {erasure.index} with its proof
+              Entry {erasure.index + 1} with its proof
             </a>
           ))}
         </p>
@@ -60,7 +83,7 @@ export function CertificateSheet({ checked }: { checked: Checked[] }) {
           <div>
             <dt>This certificate stays at</dt>
             <dd>
-              <code>{`${location.origin}/console/erasures/${erasures.map(({ index }) => index).join(',')}`}</code>
+              <code>{location.origin + address}</code>
             </dd>
           </div>
           {first.certificate.verifierKeys.map((key) => (
@@ -77,6 +100,33 @@ export function CertificateSheet({ checked }: { checked: Checked[] }) {
   )
 }
 
+/** What was not erased, and why. */
+function NotErased({ waiting, stopped, gone, left }: Missing) {
+  const reasons = [
+    [waiting, 'not erased yet'],
+    [stopped, 'not erased: the erasure was stopped'],
+    [gone, 'removed with the tracker, without a receipt'],
+    [left, 'with new data, which came in after the last search for this person'],
+  ] as const
+  return (
+    <div class="missing">
+      <p>
+        <Icon name="alert" /> <strong>Not everything was erased.</strong>
+      </p>
+      <ul>
+        {reasons.map(
+          ([count, reason]) =>
+            count > 0 && (
+              <li key={reason}>
+                {counted(count, 'data subject')} {reason}
+              </li>
+            ),
+        )}
+      </ul>
+    </div>
+  )
+}
+
 function headline(sessions: number, events: number): string {
   if (sessions === 0 && events === 0) return 'Nothing was held'
   return `${counted(events, 'event')} in ${counted(sessions, 'session')}`
@@ -85,10 +135,10 @@ function headline(sessions: number, events: number): string {
 function Entry({ certificate: { erasure, trackerName }, verdict }: Checked) {
   const { index, erasedAt, trackerId, counts, by } = erasure
   return (
-    <section class="entry" aria-label={`Entry ${index} of the ledger`}>
+    <section class="entry" aria-label={`Entry ${index + 1} of the ledger`}>
       <dl>
         <Fact title="Ledger entry">
-          No. {index}
+          No. {index + 1}
           {verdict.state === 'verified' && ` of ${formatNumber(verdict.checkpoint.size)}`}
         </Fact>
         <Fact title="Tracker">{trackerName ?? trackerId}</Fact>
@@ -98,7 +148,7 @@ function Entry({ certificate: { erasure, trackerName }, verdict }: Checked) {
         <Fact title="Erased at">
           <time datetime={erasedAt}>{`${erasedAt.slice(0, 10)} ${erasedAt.slice(11, 19)} UTC`}</time>
         </Fact>
-        <Fact title="Asked for by">{by ? <ActorName actor={by.actor} /> : 'no longer known'}</Fact>
+        <Fact title="Carried out by">{by ? <ActorName actor={by.actor} /> : 'no longer known'}</Fact>
         <Fact title="Request id">{by?.requestId ? <code class="wrap">{by.requestId}</code> : 'none'}</Fact>
       </dl>
       <Checks verdict={verdict} />
@@ -126,7 +176,7 @@ function Checks({ verdict }: { verdict: Verdict }) {
       </p>
     )
   }
-  const { checkpoint, isSubjectProven } = verdict
+  const { checkpoint, hasReceipt } = verdict
   return (
     <ul class="checks" aria-label="Checked in this browser">
       <Check what="The entry stands in the ledger’s tree">
@@ -135,9 +185,7 @@ function Checks({ verdict }: { verdict: Verdict }) {
       <Check what="The ledger is signed">
         by <code>{checkpoint.origin}</code>
       </Check>
-      {isSubjectProven && (
-        <Check what="The receipt is of the data subject that was erased">checked with its id, just now</Check>
-      )}
+      {hasReceipt && <Check what="The receipt is good">and proves it to whoever knows the id</Check>}
     </ul>
   )
 }

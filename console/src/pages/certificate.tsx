@@ -1,67 +1,155 @@
-import { useState } from 'preact/hooks'
-import { read } from '../api.ts'
-import { type FreshErasure, takeFresh } from '../erased.ts'
+import { useEffect, useState } from 'preact/hooks'
+import { change, read } from '../api.ts'
+import { certificateAddress, refreshErasures } from '../erased.ts'
+import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
+import { Confirm } from '../parts/confirm.tsx'
 import { Page } from '../parts/page.tsx'
 import { Broken, Loaded } from '../parts/states.tsx'
-import { useFetched } from '../resource.ts'
+import { tell } from '../parts/toasts.tsx'
+import { counted, formatNumber, When } from '../parts/when.tsx'
+import { type Resource, useFetched } from '../resource.ts'
+import { navigate } from '../router.tsx'
 import { saveText } from '../save-text.ts'
-import type { Certificate } from '../types.ts'
+import type { Batch, BatchCertificate, Certificate } from '../types.ts'
 import { type Checked, verifyCertificate } from '../verify.ts'
-import { CertificateSheet } from './certificate-sheet.tsx'
+import { CertificateSheet, type Missing } from './certificate-sheet.tsx'
 import { NotFoundPage } from './not-found.tsx'
 import { ReceiptBox } from './receipt-box.tsx'
 
 /** More than this were not erased together. */
-const mostIndexes = 50
+const mostNumbers = 50
+/** How often a page looks at an erasure that is under way, and at one that waits. */
+const lookAgainMs = { running: 1_000, waiting: 10_000 }
 
-/** A certificate of one erasure, or of several that were done together: `12`, `12,13,14`. */
-export function CertificatePage({ indexes: text }: { indexes: string }) {
-  const indexes = [...new Set(text.split(',').map(Number))]
-  if (!/^\d{1,15}(,\d{1,15})*$/.test(text) || indexes.length > mostIndexes) return <NotFoundPage />
-  return <Certificates key={text} indexes={indexes} />
+/** A certificate: of one erasure or of several by their numbers, `13` or `13,14,15`, or of all erasures of a person, by their batch. */
+export function CertificatePage({ of }: { of: string }) {
+  if (/^batch_\w+$/.test(of)) return <PersonCertificate key={of} batchId={of} />
+  const numbers = [...new Set(of.split(',').map(Number))]
+  if (!isNumbers(of) || numbers.includes(0) || numbers.length > mostNumbers) return <NotFoundPage />
+  return <EntryCertificate key={of} indexes={numbers.map((number) => number - 1)} />
 }
 
-function Certificates({ indexes }: { indexes: number[] }) {
-  // Whoever was just erased is known here as long as the page is open, and nowhere afterwards.
-  const [fresh] = useState(() => new Map(indexes.map((index) => [index, takeFresh(index)])))
-  const checked = useFetched(`/erasures/certificate?index=${indexes.join(',')}`, (_, signal) =>
-    Promise.all(indexes.map((index) => check(index, fresh.get(index) ?? null, signal))),
+/** Leads on from where certificates were once, with numbers that began with 0. */
+export function FormerCertificatePage({ indexes }: { indexes: string }) {
+  const isGood = isNumbers(indexes)
+  useEffect(() => {
+    const numbers = indexes.split(',').map((index) => Number(index) + 1)
+    if (isGood) navigate(certificateAddress(numbers.join(',')), { replace: true })
+  }, [indexes])
+  return isGood ? null : <NotFoundPage />
+}
+
+function isNumbers(text: string): boolean {
+  return /^\d{1,15}(,\d{1,15})*$/.test(text)
+}
+
+function EntryCertificate({ indexes }: { indexes: number[] }) {
+  const checked = useFetched(`/erasures/certificate?index=${indexes.join(',')}`, async (_, signal) => ({
+    checked: await Promise.all(
+      indexes.map(async (index) =>
+        check(await read<Certificate>(`/erasures/certificate?index=${index}`, signal)),
+      ),
+    ),
+    missing: null,
+    batch: null,
+  }))
+  const title = `Certificate No. ${indexes.map((index) => index + 1).join(', ')}`
+  return <CertificateFrame title={title} resource={checked} />
+}
+
+/** What a certificate is made of. */
+interface Certified {
+  checked: Checked[]
+  missing: Missing | null
+  /** The erasure of a person; `null` for single entries. */
+  batch: Batch | null
+}
+
+function PersonCertificate({ batchId }: { batchId: string }) {
+  const path = `/batches/${batchId}/certificate`
+  const certified = useFetched<Certified>(path, (_, signal) => certify(path, signal), {
+    againAfterMs: (data) =>
+      data?.batch?.finishedAt !== null ? false : lookAgainMs[data.batch.resumesAt ? 'waiting' : 'running'],
+  })
+  const isOver = certified.data?.batch?.finishedAt != null
+  // What was fetched while it ran may still show who is erased now.
+  useEffect(() => {
+    if (isOver) refreshErasures()
+  }, [isOver])
+  const isRunning = certified.data?.batch?.finishedAt === null
+  const title = isRunning ? 'Erasure in progress' : 'Certificate of erasure'
+  return <CertificateFrame title={title} resource={certified} intro={batchId} />
+}
+
+/** All pages of a person's certificate, each of its erasures checked. */
+async function certify(path: string, signal: AbortSignal): Promise<Certified & { batch: Batch }> {
+  const missing = { waiting: 0, gone: 0, stopped: 0, left: 0 }
+  const checked: Checked[] = []
+  let after: number | null = null
+  for (;;) {
+    const query: string = after === null ? '' : `?after=${after}`
+    const page: BatchCertificate = await read<BatchCertificate>(path + query, signal)
+    for (const outcome of ['waiting', 'gone', 'stopped'] as const) missing[outcome] += page[outcome]
+    checked.push(...(await Promise.all(page.certificates.map(check))))
+    after = page.nextPlace
+    if (after === null)
+      return { checked, batch: page.batch, missing: { ...missing, left: page.batch.left ?? 0 } }
+  }
+}
+
+async function check(certificate: Certificate): Promise<Checked> {
+  return { certificate, verdict: await verifyCertificate(certificate) }
+}
+
+function CertificateFrame({
+  title,
+  intro,
+  resource,
+}: {
+  title: string
+  intro?: string
+  resource: Resource<Certified>
+}) {
+  const { checked = [], batch = null } = resource.data ?? {}
+  const isShown = checked.length > 0 && (batch === null || batch.finishedAt !== null)
+  const receipts = checked.flatMap(({ certificate: { receipt, erasure } }) =>
+    receipt === null ? [] : [{ number: erasure.index + 1, receipt }],
   )
-  const title = `Certificate No. ${indexes.join(', ')}`
-  const receipts = [...fresh].flatMap(([index, each]) => (each ? [{ index, receipt: each.receipt }] : []))
   return (
     <Page
       title={title}
       within="Erasures"
       above={{ to: '/console/erasures', title: 'Erasures' }}
+      {...(intro !== undefined && { intro })}
       actions={
-        <>
-          {receipts.length > 0 && (
-            <Button icon="download" onClick={() => receipts.forEach(saveReceipt)}>
-              {receipts.length === 1 ? 'Download the receipt' : 'Download the receipts'}
+        isShown && (
+          <>
+            {receipts.length > 0 && (
+              <Button icon="download" onClick={() => receipts.forEach(saveReceipt)}>
+                {receipts.length === 1 ? 'Download the receipt' : `Download ${receipts.length} receipts`}
+              </Button>
+            )}
+            <Button kind="primary" icon="print" onClick={() => print()}>
+              Print or save as PDF
             </Button>
-          )}
-          <Button kind="primary" icon="print" onClick={() => print()}>
-            Print or save as PDF
-          </Button>
-        </>
+          </>
+        )
       }
     >
-      {checked.error ? (
-        <Broken error={checked.error} onRetry={checked.reload} />
+      {resource.error ? (
+        <Broken error={resource.error} onRetry={resource.reload} />
       ) : (
-        <Loaded resource={checked} lines={12}>
-          {(all) => (
+        <Loaded resource={resource} lines={12}>
+          {({ checked, missing, batch }) => (
             <>
-              <CertificateSheet checked={all} />
-              {all.map(({ certificate }) => (
-                <ReceiptBox
-                  key={certificate.erasure.index}
-                  certificate={certificate}
-                  isAlone={all.length === 1}
-                />
-              ))}
+              {batch && !isShown && <Progress batch={batch} onStopped={resource.reload} />}
+              {isShown && (
+                <>
+                  <CertificateSheet {...{ checked, missing, batch }} />
+                  <ReceiptBox certificates={checked.map(({ certificate }) => certificate)} />
+                </>
+              )}
             </>
           )}
         </Loaded>
@@ -70,11 +158,67 @@ function Certificates({ indexes }: { indexes: number[] }) {
   )
 }
 
-async function check(index: number, fresh: FreshErasure | null, signal: AbortSignal): Promise<Checked> {
-  const certificate = await read<Certificate>(`/erasures/certificate?index=${index}`, signal)
-  return { certificate, verdict: await verifyCertificate(certificate, fresh) }
+/** How far the erasure of a person has come, as long as there is no certificate. */
+function Progress({ batch, onStopped }: { batch: Batch; onStopped(): void }) {
+  const [isStopping, setStopping] = useState(false)
+  const { id, subjects, settled, state, finishedAt, resumesAt } = batch
+  const isOver = finishedAt !== null
+  return (
+    <section class="card" aria-labelledby="progress">
+      <header>
+        <h2 id="progress">
+          <span role="status">
+            {formatNumber(isOver ? 0 : settled)} of {counted(subjects, 'data subject')} erased
+          </span>
+        </h2>
+        <Badge state={state} />
+      </header>
+      <progress max={subjects} value={isOver ? 0 : settled} aria-labelledby="progress" />
+      {isOver ? (
+        <p>This erasure was stopped before anything was erased. All data of this person is kept.</p>
+      ) : resumesAt ? (
+        <p>
+          The erasure budget is used up. The service continues automatically on{' '}
+          <When at={resumesAt} as="exact" />.
+        </p>
+      ) : state === 'paused' ? (
+        <p>This erasure is paused.</p>
+      ) : (
+        <p>The service erases one data subject after the other.</p>
+      )}
+      {!isOver && (
+        <>
+          <p class="muted">You can close this page. The certificate will be at the same address.</p>
+          <footer>
+            <Button kind="danger" onClick={() => setStopping(true)}>
+              Stop this erasure
+            </Button>
+          </footer>
+        </>
+      )}
+      {isStopping && (
+        <Confirm
+          title="Stop this erasure"
+          action="Stop for good"
+          kind="danger"
+          onConfirm={async () => {
+            await change(`/batches/${id}/stop`)
+            tell('Stopped')
+            setStopping(false)
+            onStopped()
+          }}
+          onClose={() => setStopping(false)}
+        >
+          <p>
+            Data subjects not yet erased keep their data. What was erased stays erased, and the certificate
+            says how much is missing.
+          </p>
+        </Confirm>
+      )}
+    </section>
+  )
 }
 
-function saveReceipt({ index, receipt }: { index: number; receipt: string }): void {
-  saveText(`erasure-receipt-${index}.txt`, receipt)
+function saveReceipt({ number, receipt }: { number: number; receipt: string }): void {
+  saveText(`erasure-receipt-${number}.txt`, receipt)
 }

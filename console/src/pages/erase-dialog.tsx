@@ -1,74 +1,184 @@
-import { useState } from 'preact/hooks'
-import { erase, erasuresLeft } from '../erased.ts'
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError, change } from '../api.ts'
+import { erasePerson, type Person } from '../erased.ts'
+import { subjectAddress } from '../find.ts'
+import { invalid } from '../form.ts'
 import { Confirm } from '../parts/confirm.tsx'
-import { tellFailure } from '../parts/toasts.tsx'
+import { Failure } from '../parts/field.tsx'
+import { Id } from '../parts/id.tsx'
+import { Skeleton } from '../parts/states.tsx'
 import { counted, formatNumber, When } from '../parts/when.tsx'
-import { useResource } from '../resource.ts'
-import { navigate } from '../router.tsx'
-import { seek } from '../sought.ts'
-import type { FoundSubject, TrackerList } from '../types.ts'
-
-/** A data subject to erase, with what can be seen of it. */
-type Erasable = Pick<FoundSubject, 'trackerId' | 'subjectId' | 'counts'>
+import { toFailure, useResource } from '../resource.ts'
+import type { FoundSubject, PersonPlan, TrackerList } from '../types.ts'
 
 interface EraseDialogProps {
-  subjects: readonly Erasable[]
+  person: Person
   /** What must be typed, and what that is. */
   typing: { what: string; text: string }
   onClose(): void
 }
 
-/** Says what will go, on which trackers, and erases it once it is confirmed: one data subject after the other, each with its receipt. */
-export function EraseDialog({ subjects, typing, onClose }: EraseDialogProps) {
-  const [done, setDone] = useState(0)
-  const left = erasuresLeft()
-  async function eraseAll(): Promise<void> {
-    const indexes: number[] = []
-    try {
-      for (const subject of subjects) {
-        indexes.push((await erase(subject)).ledgerIndex)
-        setDone(indexes.length)
-      }
-    } catch (error) {
-      if (indexes.length === 0) throw error
-      tellFailure(
-        new Error(`${subjects.length - indexes.length} of ${subjects.length} are left. ${messageOf(error)}`),
-      )
-    }
-    // The page of whoever was erased is not to be gone back to.
-    seek('')
-    navigate(`/console/erasures/${indexes.join(',')}`, { replace: true })
-  }
+/** Says what will be erased, on which trackers, and what else may be of the same person. Once confirmed, the service does it. */
+export function EraseDialog({ person: given, typing, onClose }: EraseDialogProps) {
+  const [asked] = useState(given)
+  const [person, setPerson] = useState(asked)
+  const { plan, failure, isCurrent } = usePlan(person)
+  const [others, setOthers] = useState<PersonPlan['others'] | null>(null)
+  const subjects = plan ? [...plan.subjects, ...plan.hidden] : []
+  // Who is erased with the others has none besides.
+  if (plan && others === null) setOthers(plan.others)
   return (
     <Confirm
-      title={subjects.length === 1 ? 'Erase this data subject' : `Erase ${subjects.length} data subjects`}
-      action={done > 0 ? `Erasing, ${done} of ${subjects.length}` : 'Erase for good'}
+      title={subjects.length > 1 ? `Erase ${subjects.length} data subjects` : 'Erase this data subject'}
+      action="Erase for good"
       kind="danger"
-      typing={{ ...typing, field: 'subjectId' }}
-      onConfirm={eraseAll}
+      typing={{ ...typing, field: 'subjects' }}
+      isDisabled={subjects.length === 0 || !isCurrent}
+      onConfirm={() => erasePerson(person, subjects).catch(tellBelow)}
       onClose={onClose}
     >
-      <Going subjects={subjects} />
-      <p>
-        It cannot be undone. Daily totals stay: they lead to nobody. You get a certificate with{' '}
-        {subjects.length === 1 ? 'a receipt' : 'a receipt for each'}.
-      </p>
-      {left && (
-        <p class="muted">
-          You can erase {formatNumber(left.remaining)} more until <When at={left.resetsAt} />.
-        </p>
+      <Failure failure={failure} />
+      {plan ? <Going subjects={plan.subjects} /> : !failure && <Skeleton lines={3} />}
+      {plan && subjects.length === 0 && <p>Nothing is stored about this person any more.</p>}
+      {plan && plan.hidden.length > 0 && (
+        <p>{counted(plan.hidden.length, 'data subject')} that your plan hides will be erased too.</p>
       )}
+      {others && others.subjects.length > 0 && (
+        <Others
+          others={others}
+          isChosen={person !== asked}
+          onChoose={(isChosen) =>
+            setPerson(
+              isChosen ? { ...asked, identifiers: [...asked.identifiers, ...others.identifiers] } : asked,
+            )
+          }
+        />
+      )}
+      <p>
+        This cannot be undone. Daily totals are kept: they cannot be traced to anyone. The service does the
+        work; you can close this page. You get one certificate with{' '}
+        {subjects.length > 1 ? 'a receipt for each data subject' : 'a receipt'}.
+      </p>
+      {plan && <Budget budget={plan.budget} subjects={subjects.length} />}
     </Confirm>
   )
 }
 
+/** Whatever is wrong with the person is shown below what was typed. */
+function tellBelow(error: unknown): never {
+  const problem = error instanceof ApiError ? error.fields.person : undefined
+  throw problem === undefined ? error : invalid('subjects', problem)
+}
+
+interface Planned {
+  person: Person | null
+  plan: PersonPlan | null
+  failure: ApiError | null
+}
+
+/** What the erasure of a person would do. It is kept nowhere but here: it tells who is to be erased. */
+function usePlan(person: Person): Planned & { isCurrent: boolean } {
+  const [planned, setPlanned] = useState<Planned>({ person: null, plan: null, failure: null })
+  useEffect(() => {
+    let isWanted = true
+    change<PersonPlan>('/people/preview', { person }).then(
+      (plan) => isWanted && setPlanned({ person, plan, failure: null }),
+      (error: unknown) => isWanted && setPlanned({ person, plan: null, failure: toFailure(error) }),
+    )
+    return () => {
+      isWanted = false
+    }
+  }, [person])
+  return { ...planned, isCurrent: planned.person === person }
+}
+
+/** Data subjects that share an identifier with those above, and whether they are erased with them. */
+function Others({
+  others: { subjects, identifiers },
+  isChosen,
+  onChoose,
+}: {
+  others: PersonPlan['others']
+  isChosen: boolean
+  onChoose(isChosen: boolean): void
+}) {
+  const names = [...new Set(identifiers.map(({ name }) => name))].join(', ')
+  return (
+    <div class="others">
+      <p>
+        <strong>This person has {counted(subjects.length, 'other data subject')}</strong> with the same{' '}
+        {names}:
+      </p>
+      <ul>
+        {subjects.slice(0, mostNamed).map((subject) => (
+          <li key={subjectAddress(subject)}>
+            <a href={subjectAddress(subject)} target="_blank" rel="noreferrer">
+              <Id text={subject.subjectId} />
+            </a>{' '}
+            <span class="muted">
+              {subject.trackerId} · {counted(subject.counts.events, 'event')}
+            </span>
+          </li>
+        ))}
+        {subjects.length > mostNamed && (
+          <li class="muted">and {counted(subjects.length - mostNamed, 'other')}</li>
+        )}
+      </ul>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={isChosen}
+          onChange={(event) => onChoose(event.currentTarget.checked)}
+        />
+        <span>Erase {subjects.length === 1 ? 'it' : 'them'} too</span>
+      </label>
+    </div>
+  )
+}
+
+const mostNamed = 5
+
+/** What is left of the member's erasures, and what happens when that is not enough. */
+function Budget({
+  budget: { limit, remaining, resetsAt },
+  subjects,
+}: {
+  budget: PersonPlan['budget']
+  subjects: number
+}) {
+  if (remaining === limit && subjects <= limit) return null
+  if (subjects <= remaining)
+    return (
+      <p class="muted">
+        You can erase {formatNumber(remaining)} more until <When at={resetsAt} />.
+      </p>
+    )
+  return (
+    <p>
+      {remaining === 0
+        ? 'Your erasure budget is used up. '
+        : `Your erasure budget covers ${formatNumber(remaining)} of these now. `}
+      The service erases the rest automatically
+      {remaining < limit ? (
+        <>
+          {' '}
+          after <When at={resetsAt} />.
+        </>
+      ) : (
+        ', as the budget allows.'
+      )}
+    </p>
+  )
+}
+
 /** What will be deleted, tracker by tracker. */
-function Going({ subjects }: { subjects: readonly Erasable[] }) {
+function Going({ subjects }: { subjects: readonly FoundSubject[] }) {
   const trackers = useResource<TrackerList>('/trackers')
   const byTracker = Object.groupBy(subjects, ({ trackerId }) => trackerId)
   const nameOf = (id: string) => trackers.data?.trackers.find((tracker) => tracker.id === id)?.name ?? id
   const lines = Object.entries(byTracker).map(([id, own = []]) => ({ id, own, ...sum(own) }))
   const all = sum(subjects)
+  if (lines.length === 0) return null
   return (
     <table class="going">
       <caption class="visually-hidden">What will be deleted</caption>
@@ -104,7 +214,7 @@ function Going({ subjects }: { subjects: readonly Erasable[] }) {
   )
 }
 
-function sum(subjects: readonly Erasable[]): { sessions: number; events: number } {
+function sum(subjects: readonly FoundSubject[]): { sessions: number; events: number } {
   return subjects.reduce(
     ({ sessions, events }, { counts }) => ({
       sessions: sessions + counts.sessions,
@@ -112,8 +222,4 @@ function sum(subjects: readonly Erasable[]): { sessions: number; events: number 
     }),
     { sessions: 0, events: 0 },
   )
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

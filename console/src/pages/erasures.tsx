@@ -1,3 +1,4 @@
+import { certificateAddress } from '../erased.ts'
 import { ActorName } from '../parts/actor.tsx'
 import { Page } from '../parts/page.tsx'
 import { Pager, usePaging } from '../parts/pager.tsx'
@@ -5,7 +6,8 @@ import { Empty, Loaded } from '../parts/states.tsx'
 import { counted, formatNumber, When } from '../parts/when.tsx'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
-import type { ErasureList, LedgerErasure, TrackerList } from '../types.ts'
+import type { Batch, BatchList, ErasureList, LedgerErasure, TrackerList } from '../types.ts'
+import { lookAgainMs } from './batches.tsx'
 
 const pageSize = 25
 
@@ -20,6 +22,7 @@ export function ErasuresPage() {
       title="Erasures"
       intro="Every erasure has an entry in the ledger, and a certificate. None of them tells who was erased."
     >
+      <UnderWay />
       <Loaded resource={erasures} lines={10}>
         {({ erasures, size, nextCursor }) =>
           size === 0 ? (
@@ -41,6 +44,48 @@ export function ErasuresPage() {
   )
 }
 
+/** Erasures of a person that are not over. Who closed the page finds them here. */
+function UnderWay() {
+  const people = useResource<BatchList>('/people', {
+    againAfterMs: (data) => (data?.batches.some(isOpen) ? lookAgainMs : false),
+  })
+  const open = people.data?.batches.filter(isOpen) ?? []
+  if (open.length === 0) return null
+  return (
+    <section class="card under-way" aria-labelledby="under-way">
+      <h2 id="under-way">In progress</h2>
+      <ul>
+        {open.map(({ id, settled, subjects, createdAt, resumesAt }) => (
+          <li key={id}>
+            <Link to={certificateAddress(id)}>
+              {formatNumber(settled)} of {counted(subjects, 'data subject')} erased
+            </Link>{' '}
+            <span class="muted">
+              started <When at={createdAt} />
+              {resumesAt && (
+                <>
+                  , continues <When at={resumesAt} />
+                </>
+              )}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function isOpen({ finishedAt }: Batch): boolean {
+  return finishedAt === null
+}
+
+/** What an erasure was part of: one certificate for a person with several data subjects, or a batch. */
+function PartOf({ id, kind, subjects }: NonNullable<LedgerErasure['batch']>) {
+  if (kind === 'list') return <Link to={`/console/batches/${id}`}>Batch</Link>
+  if (subjects === 1) return null
+  return <Link to={certificateAddress(id)}>Certificate of {formatNumber(subjects)}</Link>
+}
+
 function ErasureTable({ erasures, size }: { erasures: LedgerErasure[]; size: number }) {
   const trackers = useResource<TrackerList>('/trackers')
   const nameOf = (id: string) => trackers.data?.trackers.find((tracker) => tracker.id === id)?.name ?? id
@@ -53,7 +98,7 @@ function ErasureTable({ erasures, size }: { erasures: LedgerErasure[]; size: num
             <th scope="col">Certificate</th>
             <th scope="col">When</th>
             <th scope="col">Tracker</th>
-            <th scope="col">Asked for by</th>
+            <th scope="col">Carried out by</th>
             <th scope="col" class="number">
               Sessions
             </th>
@@ -63,19 +108,20 @@ function ErasureTable({ erasures, size }: { erasures: LedgerErasure[]; size: num
           </tr>
         </thead>
         <tbody>
-          {erasures.map(({ index, erasedAt, trackerId, counts, alreadyErased, by }) => (
+          {erasures.map(({ index, erasedAt, trackerId, counts, alreadyErased, by, batch }) => (
             <tr key={index} class="leads">
               <th scope="row">
-                <Link to={`/console/erasures/${index}`}>
-                  <span class="strong">No. {index}</span>
+                <Link to={certificateAddress(index)}>
+                  <span class="strong">No. {index + 1}</span>
                 </Link>
                 {alreadyErased && <span class="muted">nothing was held</span>}
+                {batch && <PartOf {...batch} />}
               </th>
               <td data-label="When">
                 <When at={erasedAt} />
               </td>
               <td data-label="Tracker">{nameOf(trackerId)}</td>
-              <td data-label="Asked for by">
+              <td data-label="Carried out by">
                 {by ? <ActorName actor={by.actor} /> : <span class="muted">no longer known</span>}
               </td>
               <td class="number" data-label="Sessions">

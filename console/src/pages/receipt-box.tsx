@@ -8,30 +8,36 @@ import { saveText } from '../save-text.ts'
 import type { Certificate, ReceiptAgain } from '../types.ts'
 import { type Verdict, verifyCertificate } from '../verify.ts'
 
-type Answer = { is: 'another' } | { is: 'same'; receipt: string; verdict: Verdict }
+type Answer = { is: 'another' } | { is: 'same'; number: number; receipt: string; verdict: Verdict }
 
-/** Checks an id against an erasure: whoever knows whom it was about gets the receipt again. What is typed goes into no address. */
-export function ReceiptBox({ certificate, isAlone }: { certificate: Certificate; isAlone: boolean }) {
-  const { index } = certificate.erasure
+/** Checks an id against erasures: whoever knows whom one was about gets the receipt again. What is typed goes into no address. */
+export function ReceiptBox({ certificates }: { certificates: Certificate[] }) {
   const [subjectId, setSubjectId] = useState('')
   const [answer, setAnswer] = useState<Answer | null>(null)
   const form = useForm()
   async function check(): Promise<void> {
     setAnswer(null)
-    const { receipt } = await change<ReceiptAgain>('/erasures/receipt', { index, subjectId })
-    if (receipt === null) return setAnswer({ is: 'another' })
-    const verdict = await verifyCertificate(certificate, { receipt, subjectId })
-    setAnswer({ is: 'same', receipt, verdict })
+    for (const certificate of certificates) {
+      const { index } = certificate.erasure
+      const { receipt } = await change<ReceiptAgain>('/erasures/receipt', { index, subjectId })
+      if (receipt === null) continue
+      const verdict = await verifyCertificate({ ...certificate, receipt }, subjectId)
+      return setAnswer({ is: 'same', number: index + 1, receipt, verdict })
+    }
+    setAnswer({ is: 'another' })
   }
+  const isOne = certificates.length === 1
   return (
-    <section class="card receipt-box" aria-labelledby={`check-${index}`}>
-      <h2 id={`check-${index}`}>{isAlone ? 'Was it this one?' : `Was it this one, in entry ${index}?`}</h2>
+    <section class="card receipt-box" aria-labelledby="check">
+      <h2 id="check">Check a data subject</h2>
       <p class="muted">
-        Type the id of a data subject to check it against this erasure. If it is the one, you get the receipt.
+        Type the ID of a data subject to find out whether{' '}
+        {isOne ? 'this erasure was' : 'one of these erasures was'} of that data subject. If so, you get the
+        receipt.
       </p>
       <form onSubmit={form.submit(check)}>
         <Field
-          label="Id of the data subject"
+          label="ID of the data subject"
           value={subjectId}
           onInput={(text) => {
             setSubjectId(text)
@@ -48,16 +54,22 @@ export function ReceiptBox({ certificate, isAlone }: { certificate: Certificate;
       <div role="status">
         {answer?.is === 'another' && (
           <p class="verdict refused">
-            <Icon name="close" /> No. This erasure was of another data subject.
+            <Icon name="close" /> No.{' '}
+            {isOne
+              ? 'This erasure was of another data subject.'
+              : 'These erasures were of other data subjects.'}
           </p>
         )}
         {answer?.is === 'same' && (
           <p class={`verdict ${answer.verdict.state}`}>
             <Icon name={answer.verdict.state === 'verified' ? 'check' : 'alert'} />
             {answer.verdict.state === 'verified'
-              ? 'Yes. The receipt verifies, and it is of this data subject.'
-              : `It is the one, but: ${answer.verdict.why}`}
-            <Button icon="download" onClick={() => saveText(`erasure-receipt-${index}.txt`, answer.receipt)}>
+              ? `Yes, in entry ${answer.number}. The receipt verifies, and it is of this data subject.`
+              : `It is in entry ${answer.number}, but: ${answer.verdict.why}`}
+            <Button
+              icon="download"
+              onClick={() => saveText(`erasure-receipt-${answer.number}.txt`, answer.receipt)}
+            >
               Download the receipt
             </Button>
           </p>

@@ -1,11 +1,18 @@
 import type { Verdict } from '../verify.ts'
 
-const words = { verified: 'Verified', refused: 'Not verified', unknown: 'Not checked' }
+const words = {
+  verified: 'Verified',
+  refused: 'Not verified',
+  unknown: 'Not checked',
+  incomplete: 'Incomplete',
+}
 
 /** What all checks come to, at a glance. */
-export function Seal({ states }: { states: Verdict['state'][] }) {
+export function Seal({ states, isComplete }: { states: Verdict['state'][]; isComplete: boolean }) {
   const state =
-    states.find((each) => each === 'refused') ?? states.find((each) => each === 'unknown') ?? 'verified'
+    states.find((each) => each === 'refused') ??
+    states.find((each) => each === 'unknown') ??
+    (isComplete ? 'verified' : 'incomplete')
   return (
     <p class={`seal ${state}`} role="status">
       <svg viewBox="0 0 64 64" aria-hidden="true" focusable="false">
@@ -15,7 +22,7 @@ export function Seal({ states }: { states: Verdict['state'][] }) {
       </svg>
       <span>
         <strong>{words[state]}</strong>
-        <small>in this browser</small>
+        <small>{state === 'incomplete' ? 'see what is missing' : 'in this browser'}</small>
       </span>
     </p>
   )

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { Person } from '../erased.ts'
 import { find, foundSubjects, hiddenCount, nobody, subjectAddress } from '../find.ts'
 import { Button } from '../parts/button.tsx'
 import { Id } from '../parts/id.tsx'
@@ -43,7 +44,7 @@ export function SearchPage() {
       )}
       {erasing && (
         <EraseDialog
-          subjects={[...erasing.subjects, ...erasing.hidden.map((each) => ({ ...each, counts: unseen }))]}
+          person={toErase(erasing)}
           typing={{ what: 'what you looked for', text }}
           onClose={() => setErasing(null)}
         />
@@ -52,7 +53,12 @@ export function SearchPage() {
   )
 }
 
-const unseen = { sessions: 0, events: 0 }
+/** Whom an erasure of somebody who was found is about: whoever has the identifier, or the data subjects with the id. */
+function toErase({ identifier, subjects, hidden }: FoundPerson): Person {
+  if (identifier) return { identifiers: [identifier], subjects: [] }
+  const all = [...subjects, ...hidden].map(({ trackerId, subjectId }) => ({ trackerId, subjectId }))
+  return { identifiers: [], subjects: all }
+}
 
 /** The people that a text stands for, and the data subjects whose ids only begin with it: these are strangers to each other. */
 function Found({

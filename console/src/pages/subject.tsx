@@ -1,5 +1,6 @@
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { encode, read } from '../api.ts'
+import { onlyThis } from '../erased.ts'
 import { Button } from '../parts/button.tsx'
 import { Id } from '../parts/id.tsx'
 import { Page } from '../parts/page.tsx'
@@ -19,6 +20,7 @@ import { Timeline } from './timeline.tsx'
 export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subjectId: string }) {
   const api = `/trackers/${encode(trackerId)}/subjects/${encode(subjectId)}`
   const [isErasing, setErasing] = useState(false)
+  const erased = useMemo(() => onlyThis({ trackerId, subjectId }), [trackerId, subjectId])
   const [{ day }, go] = useSearchParams({ day: dayParam })
   const record = useResource<SubjectRecord>(api)
   const trackers = useResource<TrackerList>('/trackers')
@@ -91,7 +93,7 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
       </Loaded>
       {isErasing && record.data && (
         <EraseDialog
-          subjects={[record.data]}
+          person={erased}
           typing={{ what: 'the id', text: subjectId }}
           onClose={() => setErasing(false)}
         />

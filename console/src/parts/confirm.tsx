@@ -15,6 +15,8 @@ interface ConfirmProps {
   kind?: 'primary' | 'danger'
   /** What must be typed before it can be done, as far as it can be seen, and what that is. It is handed on as it stands. */
   typing?: { what: string; text: string; field: string }
+  /** Whether it cannot be done, whatever is typed. */
+  isDisabled?: boolean
   onConfirm(typed: string): Promise<void>
   onClose(): void
 }
@@ -26,6 +28,7 @@ export function Confirm({
   action,
   kind = 'primary',
   typing,
+  isDisabled = false,
   onConfirm,
   onClose,
 }: ConfirmProps) {
@@ -57,7 +60,7 @@ export function Confirm({
             type="submit"
             kind={kind}
             isBusy={form.isBusy}
-            isDisabled={typing !== undefined && !isTyped(typed, typing.text)}
+            isDisabled={isDisabled || (typing !== undefined && !isTyped(typed, typing.text))}
           >
             {action}
           </Button>

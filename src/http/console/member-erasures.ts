@@ -1,18 +1,14 @@
-import { type Budget, budgetSpent, type Limiter } from '../../domain/budget.ts'
+import { type Budget, type Limiter, memberErasureBudget } from '../../domain/budget.ts'
 import { type HttpTools, identityOf } from '../request-context.ts'
 
-/** Counts the erasures of each member at the console by the budget that a key has at the API. */
+/** Tells what is left of a member's erasures. They are counted as they are done, by the service. */
 export function memberErasures(
-  limiter: Pick<Limiter, 'take'>,
+  limiter: Pick<Limiter, 'peek'>,
   ofKeys: Pick<Budget, 'limit' | 'windowMs'>,
-): HttpTools['countErasure'] {
-  const { limit, windowMs } = ofKeys
-  const budget: Budget = { name: 'member-erasure', limit, windowMs }
+): HttpTools['erasuresLeft'] {
+  const budget = memberErasureBudget(ofKeys)
   return async (context) => {
     const { actor } = identityOf(context)
-    const state = await limiter.take(budget, actor.kind === 'member' ? actor.id : '', context)
-    context.budget = state
-    if (!state.granted) throw budgetSpent(budget)
-    return state
+    return limiter.peek(budget, actor.kind === 'member' ? actor.id : '', context)
   }
 }

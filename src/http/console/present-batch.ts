@@ -5,9 +5,12 @@ import type { ReportedItem } from '../../operations/erasure-batch/report-batch.t
 import { orNull } from './present.ts'
 
 export function presentBatch(batch: ErasureBatch) {
-  const { organisationId: _, createdAt, finishedAt, erased, ...rest } = batch
-  const times = { createdAt: formatInstant(createdAt), finishedAt: orNull(finishedAt) }
-  return { ...rest, ...sumLines(batch), ...times, erased }
+  // Whom it is about is nobody's to read: who started it knows.
+  const { organisationId: _, person: __, createdAt, finishedAt, checkedAt, resumesAt, ...rest } = batch
+  return {
+    ...{ ...rest, ...sumLines(batch), createdAt: formatInstant(createdAt), finishedAt: orNull(finishedAt) },
+    ...{ checkedAt: orNull(checkedAt), resumesAt: orNull(resumesAt) },
+  }
 }
 
 /** So many lines that lead to nobody are named. */

@@ -1,9 +1,11 @@
 import type { ActivityEntry } from '../../domain/activity.ts'
 import { type ApiKey, apiKeyState } from '../../domain/api-key.ts'
+import type { BatchOfEntry } from '../../domain/erasure-batch.ts'
 import { formatInstant, type Instant } from '../../domain/instant.ts'
 import type { LedgerEntry } from '../../domain/ledger.ts'
 import type { Member } from '../../domain/member.ts'
 import { parseRecord } from '../../domain/receipt.ts'
+import type { ErasureCertificate } from '../../operations/ledger/certify-erasure.ts'
 import type { LedgerErasure } from '../../operations/ledger/list-erasures.ts'
 import type { ProvenEntry } from '../../operations/ledger/prove-entry.ts'
 import type { LedgerHead } from '../../operations/ledger/read-ledger.ts'
@@ -34,9 +36,23 @@ export function presentActivity(entry: ActivityEntry) {
   return { id, at: formatInstant(at), actor, kind, target, requestId, counts, ledgerIndex }
 }
 
-export function presentLedgerErasure({ index, record, by }: LedgerErasure) {
+export function presentLedgerErasure(
+  { index, record, by }: LedgerErasure,
+  batch: BatchOfEntry['batch'] | null,
+) {
   const { trackerId, erasedAt, alreadyErased, counts } = record
-  return { index, trackerId, erasedAt: formatInstant(erasedAt), alreadyErased, counts, by }
+  return { index, trackerId, erasedAt: formatInstant(erasedAt), alreadyErased, counts, by, batch }
+}
+
+export function presentCertificate(
+  { erasure, batch, scrub, ...rest }: ErasureCertificate,
+  organisation: string,
+) {
+  const { lastAt, reachesEveryByte } = scrub
+  return {
+    ...{ ...rest, erasure: presentLedgerErasure(erasure, batch), organisation },
+    scrub: { lastAt: formatInstant(lastAt), reachesEveryByte },
+  }
 }
 
 export function presentProvenEntry({ index, record, leafHash, proof, checkpoint }: ProvenEntry) {

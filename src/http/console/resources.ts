@@ -1,4 +1,5 @@
 import { activityKinds } from '../../domain/activity.ts'
+import { batchKinds } from '../../domain/erasure-batch.ts'
 import { plans } from '../../domain/plan.ts'
 import {
   Counts,
@@ -66,20 +67,6 @@ export const Tracker = object(
 
 const Day = object({ day: text(), sessions: integer(), events: integer() }, { title: 'Day' })
 
-/** An erasure at the console; the API's own tells tracker and subject too. */
-export const Erasure = object(
-  {
-    alreadyErased: boolean(),
-    counts: Counts,
-    erasedAt: instant,
-    ledgerIndex: integer(),
-    receipt: text(),
-    /** What is left of the member's erasures. */
-    budget: object({ limit: integer(), remaining: integer(), resetsAt: instant }),
-  },
-  { title: 'Erasure' },
-)
-
 const Actor: Schema<{ kind: 'member' | 'key'; id: string; name: string } | { kind: 'command-line' }> = {
   anyOf: [
     object({ kind: oneOf(['member', 'key']), id: text(), name: text() }),
@@ -109,11 +96,12 @@ const batchLines = {
 
 export const Batch = object(
   {
-    ...{ id: text(), state: oneOf(['running', 'paused', 'stopped', 'done']) },
+    ...{ id: text(), kind: oneOf(batchKinds), state: oneOf(['running', 'paused', 'stopped', 'done']) },
     ...{ startedBy: Actor, requestId: orNull(text()), createdAt: instant, finishedAt: orNull(instant) },
     ...batchLines,
     ...{ subjects: integer(), settled: integer() },
     erased: orNull(object({ subjects: integer(), sessions: integer(), events: integer() })),
+    ...{ checkedAt: orNull(instant), left: orNull(integer()), resumesAt: orNull(instant) },
   },
   { title: 'Batch' },
 )
@@ -129,6 +117,21 @@ export const BatchPlan = object(
 )
 
 export const BatchList = object({ batches: list(Batch) }, { title: 'BatchList' })
+
+/** Whom an erasure is about, as the pages name them. */
+const SubjectRef = object({ trackerId: text(), subjectId: text() }, { title: 'SubjectRef' })
+
+export const PersonPlan = object(
+  {
+    ...{ subjects: list(FoundSubject), hidden: list(SubjectRef) },
+    /** Who may be the same person: they share an identifier with those above. */
+    others: object({ subjects: list(FoundSubject), identifiers: list(Identifier) }),
+    /** What is left of the member's erasures. */
+    budget: object({ limit: integer(), remaining: integer(), resetsAt: instant }),
+  },
+  { title: 'PersonPlan' },
+)
+
 const LedgerErasure = object(
   {
     index: integer(),
@@ -137,6 +140,8 @@ const LedgerErasure = object(
     alreadyErased: boolean(),
     counts: Counts,
     by: orNull(object({ actor: Actor, requestId: orNull(text()) })),
+    /** What it was part of. */
+    batch: orNull(object({ id: text(), kind: oneOf(batchKinds), subjects: integer() })),
   },
   { title: 'LedgerErasure' },
 )
@@ -157,8 +162,21 @@ export const Certificate = object(
     trackerName: orNull(text()),
     organisation: text(),
     scrub: object({ lastAt: instant, reachesEveryByte: boolean() }),
+    /** Of an erasure by a batch. */
+    receipt: orNull(text()),
   },
   { title: 'Certificate' },
+)
+
+/** A page of the erasures of one batch, and of what became of those that it did not erase. */
+export const BatchCertificate = object(
+  {
+    batch: Batch,
+    certificates: list(Certificate),
+    ...{ waiting: integer(), gone: integer(), stopped: integer() },
+    nextPlace: orNull(integer()),
+  },
+  { title: 'BatchCertificate' },
 )
 
 /** `null` when the erasure was of another data subject. */

@@ -2,10 +2,18 @@ import { instantRule } from '../../domain/instant.ts'
 import { emailRule, maxEmailLength } from '../../domain/member.ts'
 import { maxPasswordLength, minPasswordLength } from '../../domain/password.ts'
 import { plans } from '../../domain/plan.ts'
+import {
+  identifierNamePattern,
+  identifierNameRule,
+  identifierValuePattern,
+  identifierValueRule,
+  maxIdentifierValueLength,
+} from '../../domain/subject-identifier.ts'
+import { maxPersonParts } from '../../operations/erasure-batch/erase-person.ts'
 import { mostFound } from '../../operations/subject/find-people.ts'
 import { eventListParameters, sessionListParameters } from '../api/schemas/parameters.ts'
 import { identifier } from '../schemas/path-parameters.ts'
-import { integer, list, oneOf, optional, orNull, text } from '../schemas/schema.ts'
+import { integer, list, object, oneOf, optional, orNull, text } from '../schemas/schema.ts'
 
 // As in the API, `x-rule` says in words what the schema says in keywords. Names and scopes are checked by the operations.
 
@@ -101,5 +109,28 @@ export const typedSubjects = integer({
   maximum: Number.MAX_SAFE_INTEGER,
   'x-rule': 'how many data subjects are to be erased, as a whole number',
 })
+
+/** The place in a batch behind which a page of its certificate begins. */
+export const certificateAfter = optional(integer({ minimum: 0, 'x-rule': 'a whole number from 0 on' }))
+
+/** Whom an erasure is about. How many parts it may have together is the operation's to say. */
+export const personField = object(
+  {
+    identifiers: list(
+      object({
+        name: text({ pattern: identifierNamePattern, 'x-rule': identifierNameRule }),
+        value: text({
+          ...{ minLength: 1, maxLength: maxIdentifierValueLength },
+          ...{ pattern: identifierValuePattern, 'x-rule': identifierValueRule },
+        }),
+      }),
+      { maxItems: maxPersonParts },
+    ),
+    subjects: list(object({ trackerId: text(identifier), subjectId: text(identifier) }), {
+      maxItems: maxPersonParts,
+    }),
+  },
+  { 'x-rule': 'identifiers and data subjects' },
+)
 
 export const plan = oneOf(plans, { 'x-rule': `one of ${plans.join(', ')}` })

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { BatchItem, BatchOutcome, ErasureBatch, ErasureBatchStore } from '../../domain/erasure-batch.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Keyring } from '../../domain/keyring.ts'
@@ -6,6 +7,7 @@ import type { TreeHead } from '../../domain/merkle-tree.ts'
 import { maxPageSize } from '../../domain/page.ts'
 import { formatReceipt, parseRecord } from '../../domain/receipt.ts'
 import type { SubjectCounts } from '../../domain/subject-counts.ts'
+import { certifyErasure, type ErasureCertificate } from '../ledger/certify-erasure.ts'
 import { provePlace } from '../ledger/prove-entry.ts'
 
 /** What became of a line of the list, or of one of the subjects that it led to. */
@@ -61,4 +63,36 @@ async function reportItem(
   const receipt = formatReceipt({ nonce, record: entry.record }, { index, path }, checkpoint)
   const { alreadyErased, counts, erasedAt } = record
   return { line, outcome, trackerId, erasure: { alreadyErased, counts, erasedAt, receipt } }
+}
+
+/** So many items of a batch are certified together. */
+const certifiedTogether = 50
+
+/** A page of the certificate of a batch, behind a place: its erasures, and how many items came to another end, or wait. */
+export interface CertifiedPage {
+  certificates: ErasureCertificate[]
+  waiting: number
+  gone: number
+  stopped: number
+  nextPlace: number | null
+}
+
+export async function certifyBatch(
+  deps: ReportDeps & Parameters<typeof certifyErasure>[0],
+  { id, organisationId }: ErasureBatch,
+  after: number,
+): Promise<CertifiedPage> {
+  const items = await deps.erasureBatches.items(id, after, certifiedTogether)
+  const certificates: ErasureCertificate[] = []
+  for (const { erasure } of items) {
+    if (!erasure) continue
+    certificates.push(await certifyErasure(deps, { id: organisationId }, erasure.ledgerIndex))
+    await nextTurn()
+  }
+  const count = (outcome: BatchOutcome) => items.filter((item) => item.outcome === outcome).length
+  const nextPlace = items.length < certifiedTogether ? null : (items.at(-1)?.place ?? null)
+  return {
+    ...{ certificates, waiting: count('waiting'), gone: count('gone'), stopped: count('stopped') },
+    nextPlace,
+  }
 }

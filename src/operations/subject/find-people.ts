@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isIdentifier } from '../../domain/identifier.ts'
+import type { SubjectRef } from '../../domain/person.ts'
 import type { SubjectStore } from '../../domain/subject.ts'
 import { isIdentifierValue, type SubjectIdentifier } from '../../domain/subject-identifier.ts'
 import type { FoundSubject, OrganisationView, SearchStore } from '../../domain/subject-search.ts'
 import type { Tracker, TrackerStore } from '../../domain/tracker.ts'
-import { ever, type SubjectRef, searchStored } from './search-subjects.ts'
+import { ever, searchStored } from './search-subjects.ts'
 
 /** How many are found at most, whatever is asked for: who has more of them asks the API. */
 export const mostFound = 1_000

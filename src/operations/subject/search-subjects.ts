@@ -2,6 +2,7 @@ import { encodeCursor, type ListIdentity, readCursor } from '../../domain/cursor
 import { identifierRule, isIdentifier } from '../../domain/identifier.ts'
 import type { Clock, Instant } from '../../domain/instant.ts'
 import { defaultPageSize, type Page } from '../../domain/page.ts'
+import type { SubjectRef } from '../../domain/person.ts'
 import { startOfWindow } from '../../domain/plan.ts'
 import type { Problems } from '../../domain/problems.ts'
 import type { RetentionStore } from '../../domain/retention.ts'
@@ -52,9 +53,6 @@ function readSought({ identifier, subjectId }: SubjectSearchOptions, problems: P
     problems.add('identifier', 'identifier or subjectId must be given')
   return { subjectId: subjectId ?? '' }
 }
-
-/** A subject by its ids alone. */
-export type SubjectRef = Pick<FoundSubject, 'trackerId' | 'subjectId'>
 
 /** A page of what is stored of a person: the subjects that can be seen, and those that a window hides, or whose identifier it hides. */
 export interface StoredPage {

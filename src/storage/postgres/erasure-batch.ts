@@ -1,16 +1,19 @@
 import type { ErasureFacts } from '../../domain/activity.ts'
-import type { ErasureBatchStore } from '../../domain/erasure-batch.ts'
+import type { ErasureBatchStore, NewBatchItem } from '../../domain/erasure-batch.ts'
 import type { Instant } from '../../domain/instant.ts'
 import {
+  addedItem,
   batchColumns,
   batchValues,
   inTurn,
   itemColumns,
   itemValues,
   latestEnd,
+  ofEntries,
   settledColumn,
   toBatch,
   toBatchItem,
+  toBatchOfEntry,
   toWaitingItem,
 } from '../rows/erasure-batch.ts'
 import { integer, type Row, text } from '../rows/row.ts'
@@ -27,11 +30,15 @@ import type { Run } from './transact.ts'
 const select = `SELECT b.*, ${settledColumn} FROM erasure_batches b`
 const find = statement(`${select} WHERE b.id = $1 AND b.organisation_id = $2`)
 const list = statement(
-  `${select} WHERE b.organisation_id = $1 ORDER BY b.created_at DESC, b.id DESC LIMIT $2`,
+  `${select} WHERE b.organisation_id = $1 AND b.kind = $2 ORDER BY b.created_at DESC, b.id DESC LIMIT $3`,
 )
 const overdue = statement(
   `${select} WHERE b.finished_at IS NULL AND b.created_at < $1 ORDER BY b.created_at LIMIT 100`,
 )
+const open = statement(
+  'SELECT count(*) AS open FROM erasure_batches WHERE organisation_id = $1 AND kind = $2 AND finished_at IS NULL',
+)
+const entries = statement(ofEntries('$1', '= ANY ($2)'))
 const items = statement(
   'SELECT * FROM erasure_batch_items WHERE batch_id = $1 AND place > $2 ORDER BY place LIMIT $3',
 )
@@ -60,23 +67,30 @@ const sums = statement(
    FROM erasure_batch_items WHERE batch_id = $1 AND outcome = 'erased'`,
 )
 const end = statement(
-  `UPDATE erasure_batches SET state = $2, finished_at = $3, erased = $4, sessions = $5, events = $6, holder = NULL
-   WHERE id = $1`,
+  `UPDATE erasure_batches SET state = $2, finished_at = $3, erased = $4, sessions = $5, events = $6, left_subjects = $7,
+   holder = NULL, resumes_at = NULL, person = NULL WHERE id = $1`,
 )
 const free = `state = 'running' AND (holder IS NULL OR holder = $1 OR held_until <= $2 OR held_until > $3)`
 const toLend = statement(
-  `SELECT id FROM erasure_batches WHERE ${free} AND (stepped_at <= $4 OR stepped_at > $2)
+  `SELECT id FROM erasure_batches WHERE ${free} AND (stepped_at > $2 OR (
+     stepped_at <= $4 AND (resumes_at IS NULL OR resumes_at <= $2)))
    ORDER BY stepped_at <= $2, stepped_at, id LIMIT 1`,
 )
-const lend = statement(`UPDATE erasure_batches SET holder = $1, held_until = $4 WHERE id = $5 AND ${free}`)
+const lend = statement(
+  `UPDATE erasure_batches SET holder = $1, held_until = $4, resumes_at = NULL WHERE id = $5 AND ${free}`,
+)
 const lent = statement(`${select} WHERE b.id = $1`)
 const giveBack = statement(
-  'UPDATE erasure_batches SET holder = NULL, stepped_at = $1 WHERE id = $2 AND holder = $3',
+  'UPDATE erasure_batches SET holder = NULL, stepped_at = $1, resumes_at = $4 WHERE id = $2 AND holder = $3',
 )
 const settleGone = statement(
   `UPDATE erasure_batch_items SET outcome = 'gone', subject_id = NULL
    WHERE batch_id = $1 AND place = $2 AND outcome = 'waiting'`,
 )
+const lockHeld = statement(
+  `SELECT subjects FROM erasure_batches WHERE id = $1 AND holder = $2 AND state = 'running' AND checked_at IS NULL FOR UPDATE`,
+)
+const extend = statement('UPDATE erasure_batches SET subjects = $2, checked_at = $3 WHERE id = $1')
 const owner = statement(`SELECT organisation_id FROM erasure_batches WHERE id = $1`)
 const finished = statement(
   'SELECT id FROM erasure_batches WHERE finished_at < $1 ORDER BY finished_at LIMIT 1',
@@ -113,24 +127,21 @@ export function erasureBatchStore(connections: Connections): ErasureBatchStore {
         if (!(await holdOrganisation(run, batch.organisationId))) return false
         leaveNote(run, note)
         await run(insert, batchValues(batch))
-        const rows = inTurn(given).map(itemValues)
-        const column = <Index extends 0 | 1 | 2 | 3>(index: Index) => rows.map((row) => row[index])
-        await run(insertItems, [
-          batch.id,
-          rows.map((_, place) => place),
-          column(0),
-          column(1),
-          column(2),
-          column(3),
-        ])
+        await addItems(run, batch.id, 0, inTurn(given))
         return true
       }),
     async find(organisationId, id) {
       const [row] = await connections.read(find, [id, organisationId])
       return row ? toBatch(row) : null
     },
-    list: async (organisationId, limit) =>
-      (await connections.read(list, [organisationId, limit])).map(toBatch),
+    list: async (organisationId, kind, limit) =>
+      (await connections.read(list, [organisationId, kind, limit])).map(toBatch),
+    async countOpen(organisationId, kind) {
+      const [row = {}] = await connections.read(open, [organisationId, kind])
+      return integer(row, 'open')
+    },
+    ofEntries: async (organisationId, indexes) =>
+      (await connections.read(entries, [organisationId, indexes])).map(toBatchOfEntry),
     items: async (batchId, after, limit) =>
       (await connections.read(items, [batchId, after, limit])).map(toBatchItem),
     change: ({ id, organisationId }, { from, to }, now, note) =>
@@ -141,7 +152,7 @@ export function erasureBatchStore(connections: Connections): ErasureBatchStore {
         if (to === 'stopped') {
           await run(stopWaiting, [id])
           noteDeletion(run)
-          await conclude(run, id, to, now)
+          await conclude(run, id, to, now, null)
         } else await run(setState, [id, to])
         return true
       }),
@@ -157,10 +168,10 @@ export function erasureBatchStore(connections: Connections): ErasureBatchStore {
       const [batch] = isLent ? await connections.read(lent, [id]) : []
       return batch ? toBatch(batch) : null
     },
-    giveBack: (holder, id, now) =>
+    giveBack: (holder, id, now, resumesAt = null) =>
       connections.transaction(async (run) => {
         takeTurn(run)
-        await run(giveBack, [now, id, holder])
+        await run(giveBack, [now, id, holder, resumesAt])
       }),
     async next(holder, id) {
       const [mine, waiting] = await Promise.all([
@@ -177,7 +188,17 @@ export function erasureBatchStore(connections: Connections): ErasureBatchStore {
         await run(settleGone, [id, place])
         noteDeletion(run)
       }),
-    finish: (id, now, note) =>
+    extend: (holder, id, subjects, now) =>
+      connections.transaction(async (run) => {
+        takeTurn(run)
+        const [row] = (await run(lockHeld, [id, holder])).rows
+        if (!row || (await run(next, [id])).rowCount !== 0) return false
+        const first = integer(row, 'subjects')
+        await addItems(run, id, first, subjects.map(addedItem))
+        await run(extend, [id, first + subjects.length, now])
+        return true
+      }),
+    finish: (id, now, note, left = null) =>
       connections.transaction(async (run) => {
         const [row] = (await run(owner, [id])).rows
         if (!row) return
@@ -186,7 +207,8 @@ export function erasureBatchStore(connections: Connections): ErasureBatchStore {
         if ((await run(lockIn, [id, organisationId, ['running']])).rowCount === 0) return
         if ((await run(next, [id])).rowCount !== 0) return
         leaveNote(run, note)
-        await conclude(run, id, 'done', now)
+        noteDeletion(run)
+        await conclude(run, id, 'done', now, left)
       }),
     listOverdue: async (before) => (await connections.read(overdue, [before])).map(toBatch),
     sweep: (before, maxRows) =>
@@ -203,9 +225,29 @@ export function erasureBatchStore(connections: Connections): ErasureBatchStore {
   }
 }
 
-async function conclude(run: Run, id: string, to: 'done' | 'stopped', now: Instant): Promise<void> {
+async function conclude(
+  run: Run,
+  id: string,
+  to: 'done' | 'stopped',
+  now: Instant,
+  left: number | null,
+): Promise<void> {
   const row = (await run(sums, [id])).rows[0] ?? {}
-  await run(end, [id, to, now, integer(row, 'erased'), integer(row, 'sessions'), integer(row, 'events')])
+  const erased = [integer(row, 'erased'), integer(row, 'sessions'), integer(row, 'events')]
+  await run(end, [id, to, now, ...erased, left])
+}
+
+/** Adds items to a batch, in their order, from a place on. */
+async function addItems(
+  run: Run,
+  batchId: string,
+  first: number,
+  items: readonly NewBatchItem[],
+): Promise<void> {
+  const rows = items.map(itemValues)
+  const column = <Index extends 0 | 1 | 2 | 3>(index: Index) => rows.map((row) => row[index])
+  const places = rows.map((_, i) => first + i)
+  await run(insertItems, [batchId, places, column(0), column(1), column(2), column(3)])
 }
 
 /**

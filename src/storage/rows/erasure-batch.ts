@@ -1,8 +1,11 @@
 import {
   type BatchItem,
+  type BatchKind,
   type BatchLoan,
+  type BatchOfEntry,
   type BatchOutcome,
   type BatchState,
+  batchKinds,
   batchOutcomes,
   type ErasureBatch,
   type NewBatch,
@@ -10,6 +13,7 @@ import {
   type WaitingItem,
 } from '../../domain/erasure-batch.ts'
 import type { Instant } from '../../domain/instant.ts'
+import type { Person, SubjectRef } from '../../domain/person.ts'
 import { toActor } from './activity.ts'
 import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
 
@@ -18,6 +22,7 @@ export const batchColumns = [
   ...['id', 'organisation_id', 'state', 'actor_kind', 'actor_id', 'actor_name', 'request_id', 'created_at'],
   ...['lines', 'nothing_lines', 'invalid_lines', 'repeated_lines', 'empty_lines', 'other_lines', 'subjects'],
   ...['held_until', 'stepped_at'],
+  ...['kind', 'person'],
 ]
 
 export function batchValues(batch: NewBatch): (string | number | null)[] {
@@ -27,6 +32,7 @@ export function batchValues(batch: NewBatch): (string | number | null)[] {
   return [
     ...[id, organisationId, 'running', actor.kind, actorId, actorName, requestId, createdAt],
     ...[lines, nothing, invalid, repeated, empty, other, subjects, 0, 0],
+    ...(batch.person ? ['person', JSON.stringify(batch.person)] : ['list', null]),
   ]
 }
 
@@ -58,6 +64,7 @@ export function toBatch(row: Row): ErasureBatch {
   return {
     id: text(row, 'id'),
     organisationId: text(row, 'organisation_id'),
+    kind: toKind(text(row, 'kind')),
     state: toState(text(row, 'state')),
     startedBy: toActor(row),
     requestId: textOrNull(row, 'request_id'),
@@ -75,7 +82,41 @@ export function toBatch(row: Row): ErasureBatch {
       erased === null
         ? null
         : { subjects: erased, sessions: integer(row, 'sessions'), events: integer(row, 'events') },
+    person: toPerson(textOrNull(row, 'person')),
+    checkedAt: integerOrNull(row, 'checked_at'),
+    left: integerOrNull(row, 'left_subjects'),
+    resumesAt: integerOrNull(row, 'resumes_at'),
   }
+}
+
+/** Asks for the batches of an organisation's erasures; `which` says of which entries. */
+export const ofEntries = (organisation: string, which: string) =>
+  `SELECT i.ledger_index, i.sealed_nonce, b.id, b.kind, b.subjects
+   FROM erasure_batch_items i JOIN erasure_batches b ON b.id = i.batch_id
+   WHERE b.organisation_id = ${organisation} AND i.ledger_index ${which} ORDER BY b.kind DESC, b.created_at DESC, b.id`
+
+export function toBatchOfEntry(row: Row): BatchOfEntry {
+  return {
+    ledgerIndex: integer(row, 'ledger_index'),
+    sealedNonce: text(row, 'sealed_nonce'),
+    batch: { id: text(row, 'id'), kind: toKind(text(row, 'kind')), subjects: integer(row, 'subjects') },
+  }
+}
+
+/** Subjects that are added to a batch behind those that it has. All are of its one line. */
+export function addedItem({ trackerId, subjectId }: SubjectRef): NewBatchItem {
+  return { line: 1, outcome: 'waiting', trackerId, subjectId }
+}
+
+/** It was stored by `batchValues`. */
+function toPerson(json: string | null): Person | null {
+  return json === null ? null : JSON.parse(json)
+}
+
+function toKind(text: string): BatchKind {
+  const kind = batchKinds.find((known) => known === text)
+  if (kind) return kind
+  throw new Error(`The store holds a batch of a kind "${text}" that this program does not know.`)
 }
 
 export function toBatchItem(row: Row): BatchItem {

@@ -10,16 +10,20 @@ import type {
   NewBatchItem,
 } from '../../domain/erasure-batch.ts'
 import type { Instant } from '../../domain/instant.ts'
+import type { SubjectRef } from '../../domain/person.ts'
 import {
+  addedItem,
   batchColumns,
   batchValues,
   inTurn,
   itemColumns,
   itemValues,
   latestEnd,
+  ofEntries,
   settledColumn,
   toBatch,
   toBatchItem,
+  toBatchOfEntry,
   toWaitingItem,
 } from '../rows/erasure-batch.ts'
 import { integer } from '../rows/row.ts'
@@ -35,11 +39,15 @@ export function erasureBatchStore({
   const select = `SELECT b.*, ${settledColumn} FROM erasure_batches b`
   const find = reader.prepare(`${select} WHERE b.id = ? AND b.organisation_id = ?`)
   const list = reader.prepare(
-    `${select} WHERE b.organisation_id = ? ORDER BY b.created_at DESC, b.id DESC LIMIT ?`,
+    `${select} WHERE b.organisation_id = ? AND b.kind = ? ORDER BY b.created_at DESC, b.id DESC LIMIT ?`,
   )
   const overdue = reader.prepare(
     `${select} WHERE b.finished_at IS NULL AND b.created_at < ? ORDER BY b.created_at LIMIT 100`,
   )
+  const open = reader.prepare(
+    'SELECT count(*) AS open FROM erasure_batches WHERE organisation_id = ? AND kind = ? AND finished_at IS NULL',
+  )
+  const entries = reader.prepare(ofEntries('?', 'IN (SELECT value FROM json_each(?))'))
   const items = reader.prepare(
     'SELECT * FROM erasure_batch_items WHERE batch_id = ? AND place > ? ORDER BY place LIMIT ?',
   )
@@ -57,7 +65,10 @@ export function erasureBatchStore({
       const row = find.get(id, organisationId)
       return row ? toBatch(row) : null
     },
-    list: async (organisationId, limit) => list.all(organisationId, limit).map(toBatch),
+    list: async (organisationId, kind, limit) => list.all(organisationId, kind, limit).map(toBatch),
+    countOpen: async (organisationId, kind) => integer(open.get(organisationId, kind) ?? {}, 'open'),
+    ofEntries: async (organisationId, indexes) =>
+      entries.all(organisationId, JSON.stringify(indexes)).map(toBatchOfEntry),
     items: async (batchId, after, limit) => items.all(batchId, after, limit).map(toBatchItem),
     change: (batch, change, now, note) =>
       change.to === 'stopped'
@@ -65,14 +76,18 @@ export function erasureBatchStore({
         : writer.run('changeErasureBatch', batch, change, note),
     // Mostly there is none, and to look costs no write.
     lend: async (holder, loan) => (running.get() ? writer.run('lendErasureBatch', holder, loan) : null),
-    giveBack: (holder, id, now) => writer.run('giveBackErasureBatch', holder, id, now),
+    giveBack: (holder, id, now, resumesAt = null) =>
+      writer.run('giveBackErasureBatch', holder, id, now, resumesAt),
     async next(holder, id) {
       if (!held.get(id, holder)) return false
       const row = next.get(id)
       return row ? toWaitingItem(row) : null
     },
     settleGone: (id, place) => writer.run('settleGone', id, place),
-    finish: (id, now, note) => writer.run('finishErasureBatch', id, now, note),
+    extend: (holder, id, subjects, now) => writer.run('extendErasureBatch', holder, id, subjects, now),
+    async finish(id, now, note, left = null) {
+      await writer.run('finishErasureBatch', id, now, note, left)
+    },
     listOverdue: async (before) => overdue.all(before).map(toBatch),
     sweep: (before, maxRows) => writer.run('sweepErasureBatches', before, maxRows),
   }
@@ -99,7 +114,8 @@ export function erasureBatchCommands(db: DatabaseSync) {
      FROM erasure_batch_items WHERE batch_id = ? AND outcome = 'erased'`,
   )
   const end = db.prepare(
-    `UPDATE erasure_batches SET state = ?, finished_at = ?, erased = ?, sessions = ?, events = ?, holder = NULL WHERE id = ?`,
+    `UPDATE erasure_batches SET state = ?, finished_at = ?, erased = ?, sessions = ?, events = ?, left_subjects = ?,
+     holder = NULL, resumes_at = NULL, person = NULL WHERE id = ?`,
   )
   const free = (stepped: string) =>
     db.prepare(
@@ -108,19 +124,24 @@ export function erasureBatchCommands(db: DatabaseSync) {
        ORDER BY b.stepped_at, b.id LIMIT 1`,
     )
   const aheadOf = free('> ?4')
-  const steppedBy = free('<= ?4')
-  const lend = db.prepare('UPDATE erasure_batches SET holder = ?, held_until = ? WHERE id = ?')
+  const steppedBy = free('<= ?4 AND (b.resumes_at IS NULL OR b.resumes_at <= ?2)')
+  const lend = db.prepare(
+    'UPDATE erasure_batches SET holder = ?, held_until = ?, resumes_at = NULL WHERE id = ?',
+  )
   const giveBack = db.prepare(
-    'UPDATE erasure_batches SET holder = NULL, stepped_at = ? WHERE id = ? AND holder = ?',
+    'UPDATE erasure_batches SET holder = NULL, stepped_at = ?, resumes_at = ? WHERE id = ? AND holder = ?',
   )
   const settleGone = db.prepare(
     `UPDATE erasure_batch_items SET outcome = 'gone', subject_id = NULL
      WHERE batch_id = ? AND place = ? AND outcome = 'waiting'`,
   )
-  const finishable = db.prepare(
-    `SELECT 1 FROM erasure_batches b WHERE id = ? AND state = 'running' AND NOT EXISTS (
-       SELECT 1 FROM erasure_batch_items WHERE batch_id = b.id AND outcome = 'waiting')`,
+  const nobodyWaits = `state = 'running' AND NOT EXISTS (
+    SELECT 1 FROM erasure_batch_items WHERE batch_id = b.id AND outcome = 'waiting')`
+  const finishable = db.prepare(`SELECT 1 FROM erasure_batches b WHERE id = ? AND ${nobodyWaits}`)
+  const extensible = db.prepare(
+    `SELECT subjects FROM erasure_batches b WHERE id = ? AND holder = ? AND checked_at IS NULL AND ${nobodyWaits}`,
   )
+  const extend = db.prepare('UPDATE erasure_batches SET subjects = ?, checked_at = ? WHERE id = ?')
   const finished = db.prepare(
     'SELECT id FROM erasure_batches WHERE finished_at < ? ORDER BY finished_at LIMIT 1',
   )
@@ -130,9 +151,11 @@ export function erasureBatchCommands(db: DatabaseSync) {
   )
   const remove = db.prepare('DELETE FROM erasure_batches WHERE id = ?')
 
-  function conclude(id: string, to: 'done' | 'stopped', now: Instant): void {
+  function conclude(id: string, to: 'done' | 'stopped', now: Instant, left: number | null): void {
     const row = sums.get(id) ?? {}
-    end.run(to, now, integer(row, 'erased'), integer(row, 'sessions'), integer(row, 'events'), id)
+    end.run(to, now, integer(row, 'erased'), integer(row, 'sessions'), integer(row, 'events'), left, id)
+    // Its person, or who waited, was there until now.
+    noteDeletion()
   }
 
   function isIn(
@@ -172,8 +195,8 @@ export function erasureBatchCommands(db: DatabaseSync) {
     ): boolean =>
       transaction(db, () => {
         if (!isIn(batch, change)) return false
-        if (stopWaiting.run(batch.id).changes !== 0) noteDeletion()
-        conclude(batch.id, 'stopped', now)
+        stopWaiting.run(batch.id)
+        conclude(batch.id, 'stopped', now, null)
         leaveNote(note)
         return true
       }),
@@ -187,19 +210,35 @@ export function erasureBatchCommands(db: DatabaseSync) {
         lend.run(holder, loan.until, batch.id)
         return batch
       }),
-    giveBackErasureBatch: (holder: string, id: string, now: Instant): void =>
+    giveBackErasureBatch: (holder: string, id: string, now: Instant, resumesAt: Instant | null): void =>
       transaction(db, () => {
-        giveBack.run(now, id, holder)
+        giveBack.run(now, resumesAt, id, holder)
       }),
     settleGone: (id: string, place: number): void =>
       transaction(db, () => {
         if (settleGone.run(id, place).changes !== 0) noteDeletion()
       }),
-    finishErasureBatch: (id: string, now: Instant, note: ActivityNote): void =>
+    extendErasureBatch: (
+      holder: string,
+      id: string,
+      subjects: readonly SubjectRef[],
+      now: Instant,
+    ): boolean =>
       transaction(db, () => {
-        if (!finishable.get(id)) return
-        conclude(id, 'done', now)
+        const row = extensible.get(id, holder)
+        if (!row) return false
+        const first = integer(row, 'subjects')
+        for (const [i, subject] of subjects.entries())
+          insertItem.run(id, first + i, ...itemValues(addedItem(subject)))
+        extend.run(first + subjects.length, now, id)
+        return true
+      }),
+    finishErasureBatch: (id: string, now: Instant, note: ActivityNote, left: number | null): boolean =>
+      transaction(db, () => {
+        if (!finishable.get(id)) return false
+        conclude(id, 'done', now, left)
         leaveNote(note)
+        return true
       }),
     sweepErasureBatches: (before: Instant, maxRows: number): number =>
       transaction(db, () => {

@@ -90,7 +90,8 @@ function isErasing(call: Call | 'close'): call is Erasing {
 
 /** The last step of a removal empties the log for all of them. */
 function hasDeleted({ name }: Call, { result }: Reply): boolean {
-  if (name === 'deleteOrganisation' || name === 'stopErasureBatch') return result === true
+  if (name === 'deleteOrganisation' || name === 'stopErasureBatch' || name === 'finishErasureBatch')
+    return result === true
   if (typeof result !== 'object' || result === null) return false
   if (name === 'removeRefused') return 'events' in result && result.events !== 0
   return name === 'removeTracker' && 'isDone' in result && result.isDone === true

@@ -76,12 +76,20 @@ export function erasureBatchContract(fixture: Fixture): void {
       const { organisationId } = tracker
       const batch = await createBatch(tracker)
       const { erasureBatches, activity } = fixture.store
-      const expected = { ...batch, state: 'running', finishedAt: null, settled: 0, erased: null }
+      const nothingYet = {
+        finishedAt: null,
+        settled: 0,
+        erased: null,
+        checkedAt: null,
+        left: null,
+        resumesAt: null,
+      }
+      const expected = { ...batch, kind: 'list', state: 'running', person: null, ...nothingYet }
       assert.deepEqual(await erasureBatches.find(organisationId, batch.id), expected)
-      assert.deepEqual(await erasureBatches.list(organisationId, 10), [expected])
+      assert.deepEqual(await erasureBatches.list(organisationId, 'list', 10), [expected])
       const stranger = await fixture.createOrganisation()
       assert.equal(await erasureBatches.find(stranger, batch.id), null)
-      assert.deepEqual(await erasureBatches.list(stranger, 10), [])
+      assert.deepEqual(await erasureBatches.list(stranger, 'list', 10), [])
       const { rows } = await activity.list(organisationId, { limit: 10, after: null, requestId: null })
       assert.deepEqual(
         rows.map(({ kind }) => kind),
@@ -103,7 +111,7 @@ export function erasureBatchContract(fixture: Fixture): void {
       const newer = await createBatch(tracker, { createdAt: start + 1 })
       const { erasureBatches } = fixture.store
       const ids = async (limit: number) =>
-        (await erasureBatches.list(tracker.organisationId, limit)).map(({ id }) => id)
+        (await erasureBatches.list(tracker.organisationId, 'list', limit)).map(({ id }) => id)
       assert.deepEqual(await ids(10), [newer.id, older.id])
       assert.deepEqual(await ids(1), [newer.id])
     })
@@ -397,6 +405,119 @@ export function erasureBatchContract(fixture: Fixture): void {
         [2, 'gone'],
         [5, 'gone'],
       ])
+    })
+  })
+
+  describe('a batch of one person', () => {
+    const person = {
+      identifiers: [{ name: 'email', value: 'ada@example.com' }],
+      subjects: [{ trackerId: 'shop', subjectId: 'ada' }],
+    }
+
+    /** One that waits for a subject, lent to `one`. */
+    async function createPerson(tracker: TrackerView): Promise<NewBatch> {
+      const { trackerId, organisationId } = tracker
+      const counts = { lines: 1, nothing: 0, invalid: 0, repeated: 0, subjects: 1 }
+      const batch = newBatch(organisationId, { ...counts, person })
+      const items = [{ line: 1, outcome: 'waiting', trackerId, subjectId: 'anna' }] as const
+      assert.ok(
+        await fixture.store.erasureBatches.create(batch, items, note(organisationId, 'batch.started')),
+      )
+      assert.equal(await lend(batch, 'one'), true)
+      return batch
+    }
+
+    const found = async ({ organisationId, id }: NewBatch) => {
+      const batch = await fixture.store.erasureBatches.find(organisationId, id)
+      assert.ok(batch)
+      return batch
+    }
+
+    it('knows the person until it is over, done or stopped', async () => {
+      const tracker = await fixture.createTracker()
+      const { erasureBatches } = fixture.store
+      const [done, stopped] = [await createPerson(tracker), await createPerson(tracker)]
+      for (const batch of [done, stopped])
+        assert.partialDeepStrictEqual(await found(batch), { kind: 'person', person, left: null })
+      await erasureBatches.change(stopped, stop, start, note(tracker.organisationId, 'batch.stopped'))
+      await eraseIn(fixture.store, tracker, 'anna')
+      await erasureBatches.finish(done.id, start + 1, note(tracker.organisationId, 'batch.finished'), 3)
+      assert.partialDeepStrictEqual(await found(stopped), { state: 'stopped', person: null, left: null })
+      assert.partialDeepStrictEqual(await found(done), { state: 'done', person: null, left: 3 })
+    })
+
+    it('is extended once, by whoever has it, when nobody waits in it', async () => {
+      const tracker = await fixture.createTracker()
+      const { trackerId } = tracker
+      const batch = await createPerson(tracker)
+      const { erasureBatches } = fixture.store
+      const late = ['cora', 'dora'].map((subjectId) => ({ trackerId, subjectId }))
+      assert.equal(await erasureBatches.extend('one', batch.id, late, start + 1), false)
+      await eraseIn(fixture.store, tracker, 'anna')
+      assert.equal(await erasureBatches.extend('another', batch.id, late, start + 1), false)
+      assert.equal(await erasureBatches.extend('one', batch.id, late, start + 1), true)
+      assert.partialDeepStrictEqual(await found(batch), { subjects: 3, settled: 1, checkedAt: start + 1 })
+      const cora = { place: 1, trackerId, subjectId: 'cora' }
+      assert.deepEqual(await erasureBatches.next('one', batch.id), cora)
+      for (const { subjectId } of late) await eraseIn(fixture.store, tracker, subjectId)
+      assert.equal(await erasureBatches.next('one', batch.id), null)
+      assert.equal(await erasureBatches.extend('one', batch.id, late, start + 2), false)
+      assert.partialDeepStrictEqual(await found(batch), { subjects: 3, settled: 3, checkedAt: start + 1 })
+    })
+
+    it('rests until its time has come, and no longer when the clock was set back', async () => {
+      const batch = await createPerson(await fixture.createTracker())
+      const { erasureBatches } = fixture.store
+      await erasureBatches.giveBack('one', batch.id, start, start + 100)
+      assert.equal((await found(batch)).resumesAt, start + 100)
+      assert.equal(await lend(batch, 'one', start + 99, start + 109), false)
+      assert.equal(await lend(batch, 'one', start + 100, start + 110), true)
+      assert.equal((await found(batch)).resumesAt, null)
+      await erasureBatches.giveBack('one', batch.id, start + 100, start + 200)
+      assert.equal(await lend(batch, 'one', start + 50, start + 60), true)
+    })
+
+    it('is counted while it is not over, apart from lists', async () => {
+      const tracker = await fixture.createTracker()
+      const { organisationId } = tracker
+      const { erasureBatches } = fixture.store
+      const counts = async () => [
+        await erasureBatches.countOpen(organisationId, 'person'),
+        await erasureBatches.countOpen(organisationId, 'list'),
+      ]
+      assert.deepEqual(await counts(), [0, 0])
+      const batch = await createPerson(tracker)
+      await createBatch(tracker)
+      await createBatch(await fixture.createTracker())
+      assert.deepEqual(await counts(), [1, 1])
+      await erasureBatches.change(batch, stop, start, note(organisationId, 'batch.stopped'))
+      assert.deepEqual(await counts(), [0, 1])
+    })
+
+    it('is found by the entries of its erasures, before a list that has them too', async () => {
+      const tracker = await fixture.createTracker()
+      const { erasureBatches } = fixture.store
+      const list = await createBatch(tracker)
+      const batch = await createPerson(tracker)
+      const stranger = await fixture.createTracker()
+      await createBatch(stranger)
+      for (const id of ['anna', 'bert', 'nobody']) await eraseIn(fixture.store, tracker, id)
+      await eraseIn(fixture.store, stranger, 'anna')
+      const entries = await erasureBatches.ofEntries(tracker.organisationId, [0, 1, 2, 7])
+      assert.deepEqual(
+        entries.map(({ ledgerIndex, batch: { id, kind } }) => [ledgerIndex, id, kind]),
+        [
+          [0, batch.id, 'person'],
+          [0, list.id, 'list'],
+          [1, list.id, 'list'],
+        ],
+      )
+      const { commitment } = testMark(tracker, 'anna', 0)
+      assert.deepEqual(
+        testKeyring.openNonce(entries[0]?.sealedNonce ?? '', commitment),
+        testKeyring.nonce(tracker.trackerId, 'anna', 0),
+      )
+      assert.deepEqual(await erasureBatches.ofEntries(tracker.organisationId, []), [])
     })
   })
 }

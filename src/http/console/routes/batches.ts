@@ -1,16 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type BatchVerb, changeBatch, requireBatch } from '../../../operations/erasure-batch/change-batch.ts'
 import { planBatch } from '../../../operations/erasure-batch/plan-batch.ts'
-import { reportBatch } from '../../../operations/erasure-batch/report-batch.ts'
+import { certifyBatch, reportBatch } from '../../../operations/erasure-batch/report-batch.ts'
 import { startBatch } from '../../../operations/erasure-batch/start-batch.ts'
 import { identityOf, originOf } from '../../request-context.ts'
 import { defineRoute, organisationView } from '../../route.ts'
+import { presentCertificate } from '../present.ts'
 import { presentBatch, presentPlan, presentReported } from '../present-batch.ts'
-import { Batch, BatchList, BatchPlan } from '../resources.ts'
-import { batchFields, maxListBytes, typedSubjects } from '../schemas.ts'
+import { Batch, BatchCertificate, BatchList, BatchPlan } from '../resources.ts'
+import { batchFields, certificateAfter, maxListBytes, typedSubjects } from '../schemas.ts'
 
 /** So many of an organisation's batches are shown, the newest. */
-const mostListed = 100
+export const mostListed = 100
 
 export const batchRoutes = [
   defineRoute({
@@ -20,7 +21,7 @@ export const batchRoutes = [
     response: BatchList,
     async handle({ services, context }) {
       const { organisationId } = identityOf(context)
-      const batches = await services.erasureBatches.list(organisationId, mostListed)
+      const batches = await services.erasureBatches.list(organisationId, 'list', mostListed)
       return { batches: batches.map(presentBatch) }
     },
   }),
@@ -46,7 +47,9 @@ export const batchRoutes = [
     async handle(call) {
       const { subjects, ...wanted } = call.body
       const origin = originOf(call.context)
-      return presentBatch(await startBatch(call.services, organisationView(call), wanted, subjects, origin))
+      const batch = await startBatch(call.services, organisationView(call), wanted, subjects, origin)
+      call.http.wakeBatches()
+      return presentBatch(batch)
     },
   }),
   defineRoute({
@@ -56,6 +59,21 @@ export const batchRoutes = [
     response: Batch,
     async handle({ services, context, path }) {
       return presentBatch(await requireBatch(services, identityOf(context).organisationId, path.batchId))
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/batches/{batchId}/certificate',
+    access: 'member',
+    query: { after: certificateAfter },
+    response: BatchCertificate,
+    async handle({ services, signedIn: { organisation }, path, query }) {
+      const batch = await requireBatch(services, organisation.id, path.batchId)
+      const { certificates, ...page } = await certifyBatch(services, batch, query.after ?? -1)
+      return {
+        ...{ ...page, batch: presentBatch(batch) },
+        certificates: certificates.map((each) => presentCertificate(each, organisation.name)),
+      }
     },
   }),
   changing('pause'),

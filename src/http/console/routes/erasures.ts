@@ -1,12 +1,10 @@
-import { formatInstant } from '../../../domain/instant.ts'
-import { describeErasure, listErasures, planErasureList } from '../../../operations/ledger/list-erasures.ts'
-import { proveEntry } from '../../../operations/ledger/prove-entry.ts'
+import { certifyErasure } from '../../../operations/ledger/certify-erasure.ts'
+import { listErasures, planErasureList } from '../../../operations/ledger/list-erasures.ts'
 import { proveReceipt } from '../../../operations/ledger/prove-receipt.ts'
-import { readLedger } from '../../../operations/ledger/read-ledger.ts'
 import { entryListParameters } from '../../api/schemas/parameters.ts'
 import { identityOf } from '../../request-context.ts'
 import { defineRoute } from '../../route.ts'
-import { presentLedgerErasure } from '../present.ts'
+import { presentCertificate, presentLedgerErasure } from '../present.ts'
 import { Certificate, ErasureList, ReceiptAgain } from '../resources.ts'
 import { provenEntryParameters, receiptBody } from '../schemas.ts'
 
@@ -19,8 +17,19 @@ export const erasureRoutes = [
     response: ErasureList,
     plan: ({ query }, problems) => planErasureList(query, problems),
     async handle({ services, context, plan }) {
-      const found = await listErasures(services, identityOf(context).organisationId, plan)
-      return { ...found, erasures: found.erasures.map(presentLedgerErasure) }
+      const { organisationId } = identityOf(context)
+      const found = await listErasures(services, organisationId, plan)
+      const indexes = found.erasures.map(({ index }) => index)
+      // Where an erasure settled several batches, the last one wins; the first is the one to show.
+      const batches = new Map(
+        (await services.erasureBatches.ofEntries(organisationId, indexes))
+          .reverse()
+          .map(({ ledgerIndex, batch }) => [ledgerIndex, batch]),
+      )
+      const erasures = found.erasures.map((each) =>
+        presentLedgerErasure(each, batches.get(each.index) ?? null),
+      )
+      return { ...found, erasures }
     },
   }),
   defineRoute({
@@ -30,18 +39,7 @@ export const erasureRoutes = [
     query: provenEntryParameters,
     response: Certificate,
     async handle({ services, signedIn: { organisation }, query }) {
-      const entry = await proveEntry(services, organisation.id, query.index)
-      const { record, proof, checkpoint } = entry
-      const erasure = await describeErasure(services, organisation.id, entry)
-      const { verifierKeys } = await readLedger(services, organisation.id)
-      const tracker = await services.trackers.find(erasure.record.trackerId)
-      const { lastAt } = await services.maintenance.scrubState()
-      const reachesEveryByte = services.maintenance.scrubsEveryByte
-      return {
-        ...{ erasure: presentLedgerErasure(erasure), record, proof, checkpoint, verifierKeys },
-        trackerName: tracker?.organisationId === organisation.id ? tracker.name : null,
-        ...{ organisation: organisation.name, scrub: { lastAt: formatInstant(lastAt), reachesEveryByte } },
-      }
+      return presentCertificate(await certifyErasure(services, organisation, query.index), organisation.name)
     },
   }),
   defineRoute({

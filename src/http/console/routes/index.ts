@@ -5,6 +5,7 @@ import { erasureRoutes } from './erasures.ts'
 import { keyRoutes } from './keys.ts'
 import { ledgerRoutes } from './ledger.ts'
 import { memberRoutes } from './members.ts'
+import { peopleRoutes } from './people.ts'
 import { settingsRoutes } from './settings.ts'
 import { signInRoutes } from './sign-in.ts'
 import { subjectRoutes } from './subjects.ts'
@@ -16,6 +17,7 @@ export const consoleRoutes: readonly Route[] = [
   ...keyRoutes,
   ...trackerRoutes,
   ...subjectRoutes,
+  ...peopleRoutes,
   ...batchRoutes,
   ...activityRoutes,
   ...ledgerRoutes,

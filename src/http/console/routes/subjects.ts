@@ -1,8 +1,5 @@
 import { formatDay } from '../../../domain/daily-total.ts'
 import { exportFileName } from '../../../domain/export-file-name.ts'
-import { formatInstant } from '../../../domain/instant.ts'
-import { Problems } from '../../../domain/problems.ts'
-import { eraseSubject } from '../../../operations/subject/erase-subject.ts'
 import { exportSubject } from '../../../operations/subject/export-subject.ts'
 import { findPeople } from '../../../operations/subject/find-people.ts'
 import { listEvents, planEventList } from '../../../operations/subject/list-events.ts'
@@ -12,21 +9,13 @@ import { readSubject } from '../../../operations/subject/read-subject.ts'
 import { sumDays } from '../../../operations/subject/sum-days.ts'
 import { presentEvent } from '../../api/routes/events.ts'
 import { presentSession } from '../../api/routes/sessions.ts'
-import { presentErasure, presentFound, presentRecord, presentSummary } from '../../api/routes/subjects.ts'
+import { presentFound, presentRecord, presentSummary } from '../../api/routes/subjects.ts'
 import { subjectListParameters } from '../../api/schemas/parameters.ts'
 import { exportWriter } from '../../api/write-export.ts'
 import { originOf } from '../../request-context.ts'
 import { defineRoute, organisationView, trackerView } from '../../route.ts'
-import {
-  Erasure,
-  EventList,
-  FoundGroups,
-  SessionList,
-  Subject,
-  SubjectDays,
-  SubjectList,
-} from '../resources.ts'
-import { eventsUntilParameters, findBody, sessionsUntilParameters, typed } from '../schemas.ts'
+import { EventList, FoundGroups, SessionList, Subject, SubjectDays, SubjectList } from '../resources.ts'
+import { eventsUntilParameters, findBody, sessionsUntilParameters } from '../schemas.ts'
 
 const listPath = '/console/api/trackers/{trackerId}/subjects'
 /** As many as a list below a search box shows. */
@@ -141,28 +130,4 @@ export const subjectRoutes = [
       )
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: `${subjectPath}/erase`,
-    access: 'member',
-    body: { subjectId: typed },
-    response: Erasure,
-    async handle(call) {
-      const { trackerId, subjectId } = call.path
-      requireTyped(subjectId, call.body.subjectId)
-      const view = trackerView(call, trackerId)
-      const { limit, remaining, resetsAt } = await call.http.countErasure(call.context)
-      const erasure = await eraseSubject(call.services, view, subjectId, originOf(call.context))
-      const budget = { limit, remaining, resetsAt: formatInstant(resetsAt) }
-      return { ...presentErasure(erasure), ledgerIndex: erasure.ledgerIndex, budget }
-    },
-  }),
 ]
-
-/** An erasure cannot be undone: whoever asks for it has typed whom it is about. */
-function requireTyped(subjectId: string, typedId: string): void {
-  const problems = new Problems()
-  if (typedId !== subjectId)
-    problems.add('subjectId', 'the id typed is not that of this data subject; nothing was erased')
-  problems.throwIfAny()
-}

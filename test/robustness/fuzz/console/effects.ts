@@ -31,7 +31,8 @@ const mayChange: Record<string, readonly Part[]> = {
   'POST /console/api/batches/{batchId}/stop': ['activity'],
   'POST /console/api/erasures/receipt': [],
   'GET /console/api/trackers/{trackerId}/subjects/{subjectId}/export': ['activity'],
-  'POST /console/api/trackers/{trackerId}/subjects/{subjectId}/erase': ['subjects', 'activity'],
+  'POST /console/api/people/preview': [],
+  'POST /console/api/people/erase': ['subjects', 'activity'],
   'POST /console/api/members': ['members', 'activity'],
   'DELETE /console/api/members/{memberId}': ['members', 'activity'],
 }

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { openConsole } from '../support/console.ts'
+import { startShop, subjectPath, visit } from '../support/shop.ts'
+import { until } from '../support/until.ts'
+import { assertAccessible } from './accessible.ts'
+import { goTo, Keyboard, noBrowser, openBrowser, overflowOf, settled, sitDown } from './browser.ts'
+
+const hourMs = 3_600_000
+
+describe('erasing a person in a browser', { skip: noBrowser }, async () => {
+  if (noBrowser) return
+  const env = { LETHE_BATCH_PACE: '1000000/second', LETHE_LIMIT_ERASURE: '4/hour' }
+  const shop = await startShop({ after }, { env, scopes: ['analytics:view'] })
+  await shop.createTracker(shop.organisationId, 'weblog')
+  const of = (email: string, ...ids: string[]) => ids.flatMap((id) => visit(id, { identifiers: { email } }))
+  await shop.ingest([
+    ...of('ada@example.com', 'laptop', 'phone'),
+    ...visit('reader', { trackerId: 'weblog', identifiers: { email: 'ada@example.com', userId: '7' } }),
+    ...visit('stranger', { identifiers: { userId: '8' } }),
+    ...of('ben@example.com', 'ben-1', 'ben-2', 'ben-3'),
+    ...of('eve@example.com', 'eve-1', 'eve-2'),
+  ])
+  const client = await openConsole(shop, shop.organisationId)
+  const browser = await openBrowser({ after })
+  const seat = await sitDown(browser, shop, client)
+  const { page } = seat
+  const hands = new Keyboard(page)
+  const isStored = async (id: string, trackerId = 'shop') =>
+    (await shop.ask(subjectPath(id, trackerId), { key: shop.key })).status === 200
+  const openErasures = () => shop.services.erasureBatches.countOpen(shop.organisationId, 'person')
+
+  test('of whom one data subject is at hand says that there are others, and leads to them', async () => {
+    await page.goto('/console/trackers/shop/subjects/stranger')
+    await settled(page)
+    await hands.press('Erase')
+    await page.getByRole('row', { name: /^shop/ }).waitFor()
+    assert.equal(await page.getByText('other data subject').count(), 0)
+    await page.keyboard.press('Escape')
+    await goTo(page, '/trackers/shop/subjects/laptop')
+    await hands.press('Erase')
+    await page.getByText('This person has 2 other data subjects').waitFor()
+    const addresses = await page
+      .getByRole('dialog')
+      .getByRole('link')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href')))
+    assert.deepEqual(addresses.sort(), [
+      '/console/trackers/shop/subjects/phone',
+      '/console/trackers/weblog/subjects/reader',
+    ])
+    await settled(page)
+    await assertAccessible(page, 'what else there is')
+  })
+
+  test('is done with the others once that is chosen, and has one certificate, which is in the list', async () => {
+    await hands.reach('Erase them too')
+    await page.keyboard.press('Space')
+    const all = page.getByRole('row', { name: '2 trackers' })
+    await all.waitFor()
+    assert.deepEqual(await all.getByRole('cell').allInnerTexts(), ['3', '3', '3'])
+    await hands.type(/^Type the id/, 'laptop')
+    await hands.press('Erase for good')
+    await page.getByRole('status').getByText('Verified').waitFor()
+    await page
+      .getByText('Everything that was stored about 3 data subjects of one person on 2 trackers')
+      .waitFor()
+    assert.deepEqual([await isStored('phone'), await isStored('reader', 'weblog')], [false, false])
+    const address = page.url()
+    await goTo(page, '/erasures')
+    await page.getByRole('link', { name: 'Certificate of 3' }).first().click()
+    await page.getByRole('status').getByText('Verified').waitFor()
+    assert.equal(page.url(), address)
+    await assertAccessible(page, 'the certificate of a person')
+  })
+
+  test('goes on when the tab is closed, waits for the budget, and is found again', async () => {
+    const tab = await sitDown(browser, shop, client)
+    await tab.page.goto('/console/trackers/shop/subjects/ben-1')
+    await settled(tab.page)
+    await tab.page.getByRole('button', { name: 'Erase' }).click()
+    await tab.page.getByLabel('Erase them too').check()
+    await tab.page.getByText('Your erasure budget covers 1 of these now.').waitFor()
+    await tab.page.getByLabel(/^Type the id/).fill('ben-1')
+    await tab.page.getByRole('button', { name: 'Erase for good' }).click()
+    await tab.page.getByText('The erasure budget is used up.').waitFor()
+    assert.equal(await tab.page.getByText('Verified').count(), 0, 'there is no certificate before it is over')
+    const address = tab.page.url()
+    await tab.page.context().close()
+    await goTo(page, '/erasures')
+    await page.getByRole('link', { name: '1 of 3 data subjects erased' }).click()
+    await page.getByText('The erasure budget is used up.').waitFor()
+    assert.equal(page.url(), address)
+    await settled(page)
+    await assertAccessible(page, 'an erasure that waits')
+    shop.passTime(hourMs)
+    await until(async () => (await openErasures()) === 0)
+    await page.reload()
+    await page
+      .getByText('Everything that was stored about 3 data subjects of one person on 1 tracker')
+      .waitFor()
+    for (const id of ['ben-1', 'ben-2', 'ben-3']) assert.equal(await isStored(id), false, id)
+  })
+
+  test('that is stopped has a certificate that says what is missing, also on paper and on a phone', async () => {
+    await shop.ingest(of('eve@example.com', 'eve-3', 'eve-4', 'eve-5'))
+    await goTo(page, '/trackers/shop/subjects/eve-1')
+    await hands.press('Erase')
+    await hands.reach('Erase them too')
+    await page.keyboard.press('Space')
+    await page.getByRole('heading', { name: 'Erase 5 data subjects' }).waitFor()
+    await hands.type(/^Type the id/, 'eve-1')
+    await hands.press('Erase for good')
+    await page.getByText('The erasure budget is used up.').waitFor()
+    await hands.press('Stop this erasure')
+    await hands.press('Stop for good')
+    await page.getByText('Not everything was erased.').waitFor()
+    await page.getByRole('status').getByText('Incomplete').waitFor()
+    const told = await page.getByRole('article').innerText()
+    assert.match(told, /Part of what was stored about one person: 2 data subjects on 1 tracker/)
+    assert.match(told, /3 data subjects not erased: the erasure was stopped/)
+    assert.doesNotMatch(told, /Everything/)
+    await settled(page)
+    await assertAccessible(page, 'an incomplete certificate')
+    await page.emulateMedia({ media: 'print' })
+    assert.equal(await page.getByText('Not everything was erased.').isVisible(), true)
+    await page.emulateMedia({ media: 'screen' })
+    await page.setViewportSize({ width: 360, height: 740 })
+    const over = await overflowOf(page)
+    assert.ok(over <= 0, `${over} pixels too wide`)
+    await page.setViewportSize({ width: 1280, height: 800 })
+  })
+
+  test('who is gone meanwhile says so, and erases nobody', async () => {
+    await shop.ingest(visit('fay'))
+    await goTo(page, '/trackers/shop/subjects/fay')
+    await hands.press('Erase')
+    await page.getByRole('row', { name: /^shop/ }).waitFor()
+    await hands.type(/^Type the id/, 'fay')
+    const other = await sitDown(browser, shop, await openConsole(shop, shop.organisationId))
+    await other.page.goto('/console/trackers/shop/subjects/fay')
+    await settled(other.page)
+    await other.page.getByRole('button', { name: 'Erase' }).click()
+    await other.page.getByLabel(/^Type the id/).fill('fay')
+    await other.page.getByRole('button', { name: 'Erase for good' }).click()
+    await other.page.getByRole('status').getByText('Verified').waitFor()
+    await hands.press('Erase for good')
+    await page.getByText('Nothing is stored about this person').waitFor()
+    assert.deepEqual([...seat.complaints, ...other.complaints], [])
+  })
+})
