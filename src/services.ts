@@ -151,15 +151,14 @@ export function secretFileOf({ secretFile }: Pick<Config, 'secretFile'>, store: 
   return secretPath({ secretFile, store })
 }
 
-/** Replays the configured journal in the copy of a store, with the secrets that the store belongs to. */
+/** Replays journals in the copy of a store, with the secrets that the store belongs to. */
 export async function replayInto(
   config: Config,
-  { from, target }: { from: Config['store']; target: Store },
+  { from, target, journals }: { from: Config['store']; target: Store; journals: readonly string[] },
   onUnreadable: (path: string, line: number) => void,
 ): Promise<Replayed> {
   const keyring = await readKeyring({ ...config, store: from }, await target.secrets.list())
-  const paths = config.journal === null ? [] : [config.journal]
   if (!keyring) throw new Error(`There are no secrets at ${secretFileOf(config, from)}.`)
   await adoptStore(target.secrets, keyring)
-  return replayChanges(target, keyring, mergeJournals(paths, onUnreadable))
+  return replayChanges(target, keyring, mergeJournals(journals, onUnreadable))
 }

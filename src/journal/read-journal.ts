@@ -56,8 +56,13 @@ async function* linesOf(
       if (rest.length > maxLineBytes) throw new Error(`${path} is no journal: it has no lines.`)
     }
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    if (!(isMissing && mayBeMissing)) throw error
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+    const isMissing = 'code' in error && error.code === 'ENOENT'
+    if (isMissing && mayBeMissing) return
+    const why = isMissing
+      ? `There is no journal at ${path}.`
+      : `The journal ${path} cannot be read: ${error.message}`
+    throw new Error(why, { cause: error })
   }
   if (rest.length > 0) yield { bytes: rest, isWhole: false }
 }

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import {
   copyFileSync,
   cpSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -212,6 +213,49 @@ describe('lethe restore', { concurrency: 4 }, () => {
     const env = { LETHE_STORE: `sqlite:${link}`, LETHE_SECRET_FILE: secretOf(cli) }
     assertRefused(await cli.run(['restore', backup, '--yes'], { env }), 1, /A process uses the store/)
     await service.stop()
+  })
+
+  it('goes by the store in place where the journal of LETHE_JOURNAL is not there yet, and says so', async (t) => {
+    const { cli, backup } = await afterTheBackup(t)
+    const journal = join(cli.folder, 'not', 'yet.journal')
+    const env = { LETHE_JOURNAL: journal }
+    const restored = await cli.run(['restore', backup, '--yes', '--json'], { env })
+    assert.partialDeepStrictEqual(onlyJson(restored), { replaced: 'store', ...removedTwo })
+    assert.match(restored.stderr, /There is no journal at .*yet\.journal yet/)
+    const to = `sqlite:${join(cli.folder, 'copy.db')}`
+    const copied = await cli.run(['copy', '--from', `sqlite:${cli.storePath}`, '--to', to], { env })
+    assert.equal(copied.code, 0, copied.stderr)
+    removeStore(cli)
+    const unasked = await cli.run(['restore', backup], { env })
+    assert.equal(unasked.code, 2)
+    assert.match(unasked.stderr, /--yes is missing/)
+    const asked = await cli.run(['restore', backup], { env, answers: ['no'] })
+    assert.equal(asked.code, 1)
+    assert.match(asked.stderr, /nothing was changed/)
+    assert.equal(existsSync(cli.storePath), false)
+    assert.match(
+      asked.asked.join(),
+      /neither a store at .* nor a journal at .*nothing tells who was erased since/,
+    )
+    assert.partialDeepStrictEqual(onlyJson(await cli.run(['restore', backup, '--yes', '--json'], { env })), {
+      ...{ replaced: 'none', entries: 0 },
+    })
+    assert.equal(existsSync(journal), false)
+  })
+
+  it('refuses a journal that is named and not there, and leaves the store as it is', async (t) => {
+    const { cli, backup } = await afterTheBackup(t)
+    const before = readFileSync(cli.storePath)
+    const nowhere = join(cli.folder, 'nowhere.journal')
+    const refusal = /^error: There is no journal at .*nowhere\.journal\.$/m
+    assertRefused(await cli.run(['restore', backup, '--yes', '--journal', nowhere]), 1, refusal)
+    assert.deepEqual(readFileSync(cli.storePath), before)
+    assertRefused(await cli.run(['journal', 'replay', nowhere]), 1, refusal)
+    assertRefused(
+      await cli.run(['journal', 'replay', cli.folder]),
+      1,
+      /The journal .* cannot be read: EISDIR/,
+    )
   })
 
   it('signs everybody out and withdraws open links of the backup, and says so', async (t) => {

@@ -12,7 +12,7 @@ import { table } from '../table.ts'
 import { UsageError } from '../usage-error.ts'
 import { whenAlone } from '../when-alone.ts'
 import { withCopyProgress } from './copy-progress.ts'
-import { failOnProblems, unreadableReports } from './journal.ts'
+import { failOnProblems, journalsOf, unreadableReports } from './journal.ts'
 import { replayedInWords } from './replayed-words.ts'
 
 interface CopyFlags {
@@ -50,8 +50,10 @@ export function addCopyCommand(program: Command, kit: CommandKit): void {
             const copied = await withCopyProgress(terminal, ends, { verifyOnly }, (options) =>
               copyStore(ends, options),
             )
-            if (settings.journal === null || differences(copied.verification).length > 0) return copied
-            const replayed = await replayInto(settings, { from, target }, unreadableReports(terminal))
+            const journals = journalsOf(terminal, undefined, settings)
+            if (journals.length === 0 || differences(copied.verification).length > 0) return copied
+            const work = { from, target, journals }
+            const replayed = await replayInto(settings, work, unreadableReports(terminal))
             return { ...copied, replayed }
           })
         }),

@@ -1,4 +1,6 @@
+import { statSync } from 'node:fs'
 import type { Command } from 'commander'
+import type { Config } from '../../config.ts'
 import type { Replayed } from '../../domain/replay.ts'
 import { replayJournals } from '../../services.ts'
 import type { CommandKit } from '../command-kit.ts'
@@ -31,6 +33,21 @@ export function addJournalCommand(program: Command, { terminal, withSecrets, sum
 /** Everything that could be done is done by then. */
 export function failOnProblems({ problems }: Pick<Replayed, 'problems'>): void {
   if (problems.length > 0) throw new Error(`Not everything could be replayed. ${problems.join(' ')}`)
+}
+
+/** The journals that somebody named, which must be there, or else the one of the configuration, which comes with the first line. */
+export function journalsOf(
+  { tell }: Terminal,
+  named: readonly string[] | undefined,
+  { journal }: Pick<Config, 'journal'>,
+): readonly string[] {
+  const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined
+  const missing = named?.find((path) => !isThere(path))
+  if (missing !== undefined) throw new Error(`There is no journal at ${missing}.`)
+  if (named || journal === null) return named ?? []
+  if (isThere(journal)) return [journal]
+  tell(`There is no journal at ${journal} yet.`)
+  return []
 }
 
 /** Tells of lines that are torn; that one of them is missed, a ledger with a gap would tell. */

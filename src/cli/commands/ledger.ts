@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { verifyReceipt } from '@lethe/client'
 import type { Command } from 'commander'
 import { formatInstant } from '../../domain/instant.ts'
@@ -14,7 +14,7 @@ import { counted } from '../counted.ts'
 import { legible } from '../legible.ts'
 import { grouped, Progress, type ProgressState, workProgress } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
-import { unreadableReports } from './journal.ts'
+import { journalsOf, unreadableReports } from './journal.ts'
 
 interface VerifyFlags {
   org?: string
@@ -54,10 +54,7 @@ export function addLedgerCommand(program: Command, kit: CommandKit): void {
       kit.withSecrets(async (services) => {
         const ids = await organisationsOf(services, flags.org)
         const kept = await readKept(services, ids, flags)
-        const { journal } = kit.config()
-        // The one that is configured comes with the first erasure.
-        const configured = journal !== null && existsSync(journal) ? [journal] : []
-        const paths = flags.journal ?? configured
+        const paths = journalsOf(kit.terminal, flags.journal, kit.config())
         const findings = await withProgress(kit.terminal, services, async (progress) => {
           const known = await readJournals(paths, unreadableReports(kit.terminal), (count) =>
             progress('journal: lines', count),

@@ -5,7 +5,7 @@ import { type Restored, restoreStore, storeStatus } from '../../services.ts'
 import type { CommandKit } from '../command-kit.ts'
 import { flagOrAnswer } from '../questions.ts'
 import { secretReports } from '../secret-words.ts'
-import { failOnProblems, unreadableReports } from './journal.ts'
+import { failOnProblems, journalsOf, unreadableReports } from './journal.ts'
 import { replayedInWords } from './replayed-words.ts'
 
 interface RestoreFlags {
@@ -20,19 +20,23 @@ export function addRestoreCommand(program: Command, { terminal, config, summaris
     .description('put a backup in the place of the embedded store; who was erased since stays erased')
     .argument('<backup>', 'the file that lethe backup wrote')
     .option('--journal <file...>', 'journals that know what has happened since')
-    .option('--yes', 'replace a store that is there, without a question')
+    .option('--yes', 'replace a store that is there, or go on without store and journal, without a question')
     .option('--json', 'print one JSON object')
     .action(async (backup: string, options: RestoreFlags) => {
       const settings = config()
       const { place } = storeStatus(settings)
+      const journals = journalsOf(terminal, options.journal, settings)
+      const isJournalMissing = settings.journal !== null && journals.length === 0
       const restored = await restoreStore(settings, {
         backup: resolve(backup),
-        journals: options.journal ?? (settings.journal === null ? [] : [settings.journal]),
+        journals,
         onUnreadable: unreadableReports(terminal),
         ...secretReports(terminal),
         async confirm(isThere) {
-          if (!isThere || options.yes) return
-          const question = `The store at ${place} will be replaced by ${backup}. Type yes to go on: `
+          if (options.yes || (!isThere && !isJournalMissing)) return
+          const question = isThere
+            ? `The store at ${place} will be replaced by ${backup}. Type yes to go on: `
+            : `There is neither a store at ${place} nor a journal at ${settings.journal}: nothing tells who was erased since ${backup} was made. Type yes to go on: `
           if ((await flagOrAnswer(terminal, undefined, '--yes', question)).trim() === 'yes') return
           throw new LetheError('invalid_request', 'Not confirmed; nothing was changed.')
         },
