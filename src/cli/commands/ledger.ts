@@ -46,7 +46,7 @@ export function addLedgerCommand(program: Command, kit: CommandKit): void {
       'recompute the ledger from its entries, compare it with what is stored and kept elsewhere, and look for data that was erased and is there again',
     )
     .option('--org <id>', 'the organisation (default: all of them)')
-    .option('--journal <file...>', 'journals to compare it with (default: LETHE_JOURNAL)')
+    .option('--journal <file...>', 'journals to compare it with (default: the configured one)')
     .option('--checkpoint <file...>', 'checkpoints that you kept, which the ledger must have grown from')
     .option('--receipt <file...>', 'receipts that you kept, whose entries the ledger must hold')
     .option('--json', 'print one JSON object')
