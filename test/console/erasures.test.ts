@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { verifyCheckpoint, verifyReceipt } from '@lethe/client'
+import { eraseSubject } from '../../src/operations/subject/erase-subject.ts'
 import { dataOf, errorOf, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
 import { eraseAtConsole, openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
@@ -41,6 +42,33 @@ describe('erasures', () => {
     assert.deepEqual(indexes, [2, 1, 0])
     assert.equal(second.nextCursor, null)
     assert.deepEqual(problemFields(await client.ask('/erasures?cursor=x')), ['cursor'])
+  })
+
+  test('cost a page what it shows, however much happened in the same second', async (t) => {
+    const other = await startShop(t, { scopes: ['analytics:view', 'analytics:delete-data'] })
+    const member = await openConsole(other, other.organisationId)
+    await Promise.all(
+      Array.from({ length: 300 }, (_, i) =>
+        eraseSubject(other.services, { ...other, trackerId: 'shop', since: 0 }, `nobody-${i}`, {
+          actor: { kind: 'key', id: other.keyId, name: 'key' },
+          ...{ requestId: null, organisationId: other.organisationId },
+        }),
+      ),
+    )
+    const { activity } = other.services
+    const { list } = activity
+    let rows = 0
+    t.mock.method(activity, 'list', async (...args: Parameters<typeof list>) => {
+      const page = await list.apply(activity, args)
+      rows += page.rows.length
+      return page
+    })
+    const page = listIn(dataOf(await member.ask('/erasures?limit=200')), 'erasures')
+    for (const erasure of page) assert.notEqual(objectIn({ erasure }, 'erasure').by, null)
+    assert.ok(page.length === 200 && rows <= 400, `${rows} entries were read`)
+    rows = 0
+    assert.notEqual(objectIn(dataOf(await member.ask('/erasures/certificate?index=0')), 'erasure').by, null)
+    assert.ok(rows <= 400, `${rows} entries were read`)
   })
 
   test('have a certificate each that can be proven without knowing who it was', async () => {

@@ -4,7 +4,9 @@ import { verifyCheckpoint, verifyReceipt } from '@lethe/client'
 import { dataOf, errorOf, isObject, listIn, problemFields, textIn } from '../support/answers.ts'
 import { openConsole } from '../support/console.ts'
 import { inclusionProof, rootOf } from '../support/make-receipt.ts'
+import { openRawConnection, requestText } from '../support/raw-http.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
+import { until } from '../support/until.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
 const { organisationId, key } = shop
@@ -59,5 +61,69 @@ describe('an erasure in the activity', () => {
     ]) {
       assert.deepEqual(problemFields(await client.ask(`/ledger/entry${query}`)), ['index'], query)
     }
+  })
+})
+
+describe('a ledger that is verified', () => {
+  const verify = (browser = client) => browser.ask('/ledger/verify', { method: 'POST', body: {} })
+
+  test('is so once at a time for each organisation, and for others meanwhile', async (t) => {
+    const other = await openConsole(shop, await shop.createOrganisation())
+    const { ledger } = shop.services
+    const { list } = ledger
+    const released = Promise.withResolvers<void>()
+    let reads = 0
+    t.mock.method(ledger, 'list', async (...args: Parameters<typeof list>) => {
+      if (args[0] === organisationId) {
+        reads += 1
+        await released.promise
+      }
+      return list.apply(ledger, args)
+    })
+    const asked = Array.from({ length: 60 }, () => verify())
+    await until(() => reads > 0)
+    assert.equal(dataOf(await verify(other)).problem, null)
+    assert.equal(reads, 1)
+    released.resolve()
+    for (const answer of await Promise.all(asked)) assert.equal(dataOf(answer).problem, null)
+    assert.equal(reads, 60)
+  })
+
+  test('is so no further when the client is gone', async (t) => {
+    const { ledger } = shop.services
+    const { list } = ledger
+    const reached = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<void>()
+    let reads = 0
+    t.mock.method(ledger, 'list', async (...[id, , limit]: Parameters<typeof list>) => {
+      reads += 1
+      reached.resolve()
+      await released.promise
+      // As many as were asked for: more may follow.
+      const [entry] = await list.apply(ledger, [id, 0, 1])
+      return Array.from({ length: limit }, () => entry ?? assert.fail())
+    })
+    const connection = await openRawConnection(shop.url)
+    const headers: [string, string][] = [
+      ['Origin', 'http://test'],
+      ['Cookie', client.cookie ?? ''],
+      ['Content-Type', 'application/json'],
+      ['Content-Length', '2'],
+      ['X-Request-Id', 'gone-while-verifying'],
+    ]
+    connection.send(requestText('/console/api/ledger/verify', { method: 'POST', headers, body: '{}' }))
+    await reached.promise
+    const waiting = verify()
+    connection.hangUp()
+    const lines = () => shop.logged.filter((line) => line.includes('gone-while-verifying'))
+    await until(() => lines().length > 0)
+    t.mock.method(ledger, 'list', async (...args: Parameters<typeof list>) => {
+      reads += 1
+      return list.apply(ledger, args)
+    })
+    released.resolve()
+    assert.equal(dataOf(await waiting).problem, null)
+    assert.equal(reads, 2)
+    assert.equal(lines().length, 1)
   })
 })

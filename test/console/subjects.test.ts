@@ -38,6 +38,31 @@ describe('data subjects in the console', () => {
     errorOf(await client.ask('/trackers/nothing/subjects'), 'not_found')
   })
 
+  test('let other requests have their turn while many sessions are summed up', async (t) => {
+    const organisationId = await shop.createOrganisation()
+    await shop.createTracker(organisationId, 'aside')
+    const member = await openConsole(shop, organisationId)
+    const visits = Array.from({ length: 450 }, (_, i) => ({ trackerId: 'aside', sessionId: `s${i}` }))
+    await shop.ingest(visits.flatMap((each) => visit('carl', each)))
+    const { sessions } = shop.services
+    const { list } = sessions
+    const turns: number[] = []
+    let turn = 0
+    const count = () => {
+      turn += 1
+      next = setImmediate(count)
+    }
+    let next = setImmediate(count)
+    t.after(() => clearImmediate(next))
+    t.mock.method(sessions, 'list', (...args: Parameters<typeof list>) => {
+      turns.push(turn)
+      return list.apply(sessions, args)
+    })
+    dataOf(await member.ask('/trackers/aside/subjects/carl/days'))
+    assert.equal(turns.length, 3)
+    assert.equal(new Set(turns).size, 3, turns.join())
+  })
+
   test('are summed up by the days on which their sessions began', async () => {
     const { days, hasMore } = objectIn({ of: dataOf(await client.ask(`${base}/anna/days`)) }, 'of')
     assert.equal(hasMore, false)

@@ -1,7 +1,8 @@
-import type { ActivityEntry, ActivityStore } from '../../domain/activity.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { ActivityEntry, ActivityPosition, ActivityStore } from '../../domain/activity.ts'
 import { encodeCursor, type ListIdentity, readCursor } from '../../domain/cursor.ts'
 import type { LedgerEntry, LedgerStore } from '../../domain/ledger.ts'
-import { defaultPageSize } from '../../domain/page.ts'
+import { defaultPageSize, maxPageSize, type Page } from '../../domain/page.ts'
 import type { Problems } from '../../domain/problems.ts'
 import { type ErasureRecord, parseRecord } from '../../domain/receipt.ts'
 
@@ -48,30 +49,66 @@ export async function listErasures(
   const end = Math.min(before ?? size, size)
   const start = Math.max(0, end - limit)
   const entries = end > start ? await deps.ledger.list(organisationId, start, end - start) : []
-  const erasures = await Promise.all(
-    entries.reverse().map((entry) => describeErasure(deps, organisationId, entry)),
-  )
+  const erasures = await describeErasures(deps, organisationId, entries.reverse())
   return { erasures, size, nextCursor: start > 0 ? encodeCursor(list, start, 'erasure') : null }
 }
 
 /** The note of an erasure is made just before it; a clock that is set right meanwhile moves them apart. */
 const noteMs = 1_000
-const mostNotes = 500
+/** So many pages of notes are looked through for a page of erasures, which has about as many. */
+const mostPages = 10
 
 /** What an entry tells, with who asked for it. Rejects when it is not written as an erasure is. */
 export async function describeErasure(
+  deps: Pick<ErasureDeps, 'activity'>,
+  organisationId: string,
+  entry: Pick<LedgerEntry, 'index' | 'record'>,
+): Promise<LedgerErasure> {
+  const [erasure] = await describeErasures(deps, organisationId, [entry])
+  if (!erasure) throw new Error('An entry was lost while it was described.')
+  return erasure
+}
+
+async function describeErasures(
+  deps: Pick<ErasureDeps, 'activity'>,
+  organisationId: string,
+  entries: readonly Pick<LedgerEntry, 'index' | 'record'>[],
+): Promise<LedgerErasure[]> {
+  const erasures = entries.map(({ index, record: text }): LedgerErasure => {
+    const record = parseRecord(text)
+    if (record === null) throw new Error(`Entry ${index} of the ledger is not written as an erasure is.`)
+    return { index, record, by: null }
+  })
+  if (erasures.length === 0) return erasures
+  const unknown = new Map(erasures.map((erasure) => [erasure.index, erasure]))
+  for await (const { ledgerIndex, actor, requestId } of notesOf(deps, organisationId, erasures)) {
+    const erasure = ledgerIndex === null ? undefined : unknown.get(ledgerIndex)
+    if (!erasure || ledgerIndex === null) continue
+    erasure.by = { actor, requestId }
+    unknown.delete(ledgerIndex)
+    if (unknown.size === 0) break
+  }
+  return erasures
+}
+
+/** The notes of erasures from the time of some of them, newest first. */
+async function* notesOf(
   { activity }: Pick<ErasureDeps, 'activity'>,
   organisationId: string,
-  { index, record: text }: Pick<LedgerEntry, 'index' | 'record'>,
-): Promise<LedgerErasure> {
-  const record = parseRecord(text)
-  if (record === null) throw new Error(`Entry ${index} of the ledger is not written as an erasure is.`)
-  const { rows } = await activity.list(organisationId, {
-    ...{ limit: mostNotes, requestId: null },
-    ...{ after: { at: record.erasedAt + 1, id: '' }, since: record.erasedAt - noteMs },
-  })
-  const note = rows.find(({ ledgerIndex }) => ledgerIndex === index)
-  return { index, record, by: note ? { actor: note.actor, requestId: note.requestId } : null }
+  erasures: readonly LedgerErasure[],
+): AsyncGenerator<ActivityEntry> {
+  const times = erasures.map(({ record }) => record.erasedAt)
+  let after: ActivityPosition | null = { at: Math.max(...times) + 1, id: '' }
+  const since = Math.min(...times) - noteMs
+  for (let pages = 0; after !== null && pages < mostPages; pages++) {
+    const page: Page<ActivityEntry, ActivityPosition> = await activity.list(organisationId, {
+      ...{ limit: maxPageSize, requestId: null, kind: 'subject.erased' },
+      ...{ after, since },
+    })
+    yield* page.rows
+    after = page.next
+    await nextTurn()
+  }
 }
 
 const list: ListIdentity = ['erasures']

@@ -3,6 +3,7 @@ import type { Clock } from '../../domain/instant.ts'
 import type { KnownLedger } from '../../domain/journal.ts'
 import type { Keyring } from '../../domain/keyring.ts'
 import { ForgedLedger, type LedgerEntry, type LedgerStore, openHead } from '../../domain/ledger.ts'
+import type { MaybePromise } from '../../domain/maybe-promise.ts'
 import {
   appendLeaf,
   type Edge,
@@ -35,8 +36,8 @@ export interface VerifyOptions {
   heads?: readonly TreeHead[]
   /** What journals hold of it. */
   journal?: KnownLedger | undefined
-  /** Told how many entries were looked at, now and then. */
-  onEntries?(count: number): void
+  /** Told how many entries were looked at, now and then. It goes on when that is done. */
+  onEntries?(count: number): MaybePromise<void>
   /** Ends the work when it is no longer wanted. */
   signal?: AbortSignal | undefined
 }
@@ -69,7 +70,7 @@ export async function verifyLedger(
     }
     const unguarded = await entryWithoutTombstone(deps, organisationId, entries)
     if (unguarded !== null) return { head: headAt(before), problem: unguarded }
-    onEntries(entries.length)
+    await onEntries(entries.length)
     await nextTurn()
     hasMore = entries.length === chunkSize
   }

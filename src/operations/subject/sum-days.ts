@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type DailySum, dayOf } from '../../domain/daily-total.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { SessionPosition, SessionStore } from '../../domain/session.ts'
@@ -14,11 +15,12 @@ export interface SubjectDays {
   hasMore: boolean
 }
 
-/** `not_found` when the subject is not there for the organisation. Other requests get their turn in between. */
+/** `not_found` when the subject is not there for the organisation. Other requests get their turn in between; the signal ends it. */
 export async function sumDays(
   { sessions }: { sessions: SessionStore },
   tracker: TrackerView,
   subjectId: string,
+  signal?: AbortSignal,
 ): Promise<SubjectDays> {
   const days = new Map<number, DailySum>()
   let after: SessionPosition | null = null
@@ -33,6 +35,8 @@ export async function sumDays(
     seen += page.rows.length
     after = page.next
     if (after === null) break
+    await nextTurn()
+    signal?.throwIfAborted()
   }
   return { days: [...days.values()].sort((a, b) => a.day - b.day), hasMore: after !== null }
 }

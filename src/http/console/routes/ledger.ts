@@ -39,7 +39,12 @@ export const ledgerRoutes = [
           `The ledger has more than ${mostVerified} entries: run "lethe ledger verify" where the store is.`,
         )
       }
-      const { head, problem } = await verifyLedger(services, organisationId)
+      const { gone } = context
+      const { head, problem } = await services.jobs.run(
+        organisationId,
+        (giveWay) => verifyLedger(services, organisationId, { onEntries: giveWay, signal: gone }),
+        gone,
+      )
       return { size: head.size, rootHash: Buffer.from(head.rootHash).toString('base64'), problem }
     },
   }),

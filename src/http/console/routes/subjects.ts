@@ -103,7 +103,12 @@ export const subjectRoutes = [
     response: SubjectDays,
     async handle(call) {
       const { trackerId, subjectId } = call.path
-      const { days, hasMore } = await sumDays(call.services, trackerView(call, trackerId), subjectId)
+      const { days, hasMore } = await sumDays(
+        call.services,
+        trackerView(call, trackerId),
+        subjectId,
+        call.context.gone,
+      )
       return { days: days.map((sum) => ({ ...sum, day: formatDay(sum.day) })), hasMore }
     },
   }),
