@@ -47,10 +47,14 @@ interface OldStore {
   answers: OldAnswer[]
 }
 
-/** How an engine gets at what 0.2.0 left: its last store, or only the backup made before the last changes, without the journal applied. */
+/** What 0.2.0 left on an engine. */
 interface Engine {
+  /** Its last store. */
   openStore(t: Lifetime): Promise<OldStore>
+  /** The backup made before the last changes, brought up to date with the journal by a command. */
   restoreBackup(t: Lifetime): Promise<OldStore>
+  /** The same backup as the store, as it is, beside the journal that knows more. */
+  setBack(t: Lifetime): Promise<OldStore>
 }
 
 function fixtureIn(engine: string) {
@@ -102,9 +106,15 @@ const engines: Record<string, Engine> = {
       assert.partialDeepStrictEqual(onlyJson(await cli.run(command, { env })), sinceBackup)
       return store
     },
+    async setBack(t) {
+      const cli = commandLine(t)
+      writeFileSync(cli.storePath, fixtureIn('sqlite').unpack('backup.db.gz'), { mode: 0o600 })
+      return filesOf(cli, `sqlite:${cli.storePath}`, 'sqlite')
+    },
   },
   PostgreSQL: {
     openStore: (t) => openDump(t, 'store.sql.gz'),
+    setBack: (t) => openDump(t, 'backup.sql.gz'),
     async restoreBackup(t) {
       const store = await openDump(t, 'backup.sql.gz')
       const { cli, env } = store
@@ -178,8 +188,18 @@ async function assertErases(service: TestService, { manifest, env }: OldStore): 
   assert.equal((await service.ask(subjectPath('shop', subjectId), { key })).status, 404)
 }
 
-async function assertVerified({ cli, env }: OldStore): Promise<void> {
-  const verified = await cli.run(['ledger', 'verify', '--json'], { env })
+/** The ledger is sound, also beside its journal and beside everything that 0.2.0 handed out, saved with an extra newline. */
+async function assertVerified({ cli, env, manifest }: OldStore): Promise<void> {
+  const save = (text: string, i: number, kind: string) => {
+    const file = join(cli.folder, `${kind}-${i}.txt`)
+    writeFileSync(file, `${text}\n`)
+    return file
+  }
+  const checkpoints = manifest.checkpoints.map((text, i) => save(text, i, 'checkpoint'))
+  const receipts = manifest.receipts.map(({ receipt }, i) => save(receipt, i, 'receipt'))
+  const kept = ['--checkpoint', ...checkpoints, '--receipt', ...receipts]
+  const command = ['ledger', 'verify', '--journal', env.LETHE_JOURNAL, ...kept, '--json']
+  const verified = await cli.run(command, { env })
   assert.equal(verified.code, 0, verified.stdout + verified.stderr)
 }
 
@@ -254,9 +274,8 @@ for (const [name, engine] of Object.entries(engines)) {
   })
 
   describe(`a backup and a journal of 0.2.0 on ${name}`, () => {
-    it('restore the ledger, and neither people erased nor keys withdrawn since the backup', async (t) => {
-      const store = await engine.restoreBackup(t)
-      await assertVerified(store)
+    /** Nothing comes back that was erased or withdrawn since the backup, and the ledger goes on where it was. */
+    async function assertRestored(t: Lifetime, store: OldStore): Promise<void> {
       const service = await serve(t, store)
       const key = store.manifest.keys.acme
       for (const id of [...people.before, ...people.after]) {
@@ -267,6 +286,16 @@ for (const [name, engine] of Object.entries(engines)) {
       await assertErases(service, store)
       await service.stop()
       await assertVerified(store)
+    }
+
+    it('restore the ledger, and neither people erased nor keys withdrawn since the backup', async (t) => {
+      const store = await engine.restoreBackup(t)
+      await assertVerified(store)
+      await assertRestored(t, store)
+    })
+
+    it('recover by themselves when a service starts on the backup', async (t) => {
+      await assertRestored(t, await engine.setBack(t))
     })
   })
 }
