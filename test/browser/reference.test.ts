@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import type { Locator, Page } from 'playwright-core'
-import { startShop } from '../support/shop.ts'
+import type { Locator, Page, Request } from 'playwright-core'
+import { openConsole } from '../support/console.ts'
+import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { assertAccessible } from './accessible.ts'
 import { Keyboard, noBrowser, openBrowser, overflowOf, sitDown } from './browser.ts'
 
+const browser = noBrowser ? null : await openBrowser({ after })
+
 describe('the API reference', { skip: noBrowser }, async () => {
-  if (noBrowser) return
+  if (!browser) return
   const shop = await startShop({ after }, { scopes: ['analytics:view'] })
-  const browser = await openBrowser({ after })
   const { page, requested, complaints } = await sitDown(browser, shop, null, {
     permissions: ['clipboard-read', 'clipboard-write'],
   })
@@ -81,6 +83,169 @@ describe('the API reference', { skip: noBrowser }, async () => {
     await page.evaluate(() => localStorage.setItem('lethe-theme', 'dark'))
     await page.reload()
     assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), 'dark')
+  })
+})
+
+describe('Try it on the API reference', { skip: noBrowser }, async () => {
+  if (!browser) return
+  const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
+  await shop.ingest([...visit('anna/1', { events: 3 }), ...visit('ben')])
+  const { page, requested, complaints } = await sitDown(
+    browser,
+    shop,
+    await openConsole(shop, shop.organisationId),
+  )
+  const sent: Request[] = []
+  page.on('request', (request) => {
+    if (request.url().includes('/v1/')) sent.push(request)
+  })
+  await page.goto('/docs')
+  const keyboard = new Keyboard(page)
+
+  /** The form of an operation, opened with the keyboard. */
+  async function open(operation: string): Promise<Locator> {
+    const section = page.locator(`#${operation}`)
+    await section.getByText('Try it', { exact: true }).focus()
+    if (
+      !(await section
+        .locator('details')
+        .getAttribute('open')
+        .then((value) => value !== null))
+    )
+      await page.keyboard.press('Enter')
+    return section
+  }
+
+  /** What is shown of the answer to the request that a form sends. */
+  async function send(section: Locator, button = 'Send request'): Promise<string> {
+    const answer = section.locator('[aria-live]')
+    await answer.evaluate((element) => element.replaceChildren())
+    await section.getByRole('button', { name: button }).press('Enter')
+    await answer.locator('pre').waitFor()
+    return answer.innerText()
+  }
+
+  test('sends a request with the key, encoded ids and nothing else, and shows the answer', async () => {
+    const section = await open('readSubject')
+    await section.getByLabel('API key').fill(shop.key)
+    await section.getByLabel('trackerId').fill('shop')
+    await section.getByLabel('subjectId').fill('anna/1')
+    const told = await send(section)
+    assert.match(told, /^200 /)
+    assert.match(told, /"subjectId": "anna\/1"/)
+    const request = sent.at(-1) ?? assert.fail('nothing was sent')
+    assert.equal(new URL(request.url()).pathname, '/v1/analytics/trackers/shop/subjects/anna%2F1')
+    const { authorization, cookie } = await request.allHeaders()
+    assert.deepEqual([authorization, cookie], [`Bearer ${shop.key}`, undefined])
+  })
+
+  test('keeps the key for the other operations, leaves out what is empty, and shows refusals', async () => {
+    const section = await open('listEvents')
+    assert.equal(await section.getByLabel('API key').inputValue(), shop.key)
+    await section.getByLabel('trackerId').fill('shop')
+    await section.getByLabel('subjectId').fill('anna/1')
+    await section.getByLabel('limit').fill('2')
+    assert.match(await send(section), /^200 .*"nextCursor": "/s)
+    assert.equal(new URL(sent.at(-1)?.url() ?? '').search, '?limit=2')
+    await section.getByLabel('limit').fill('0')
+    assert.match(await send(section), /^422 .*"field": "limit"/s)
+  })
+
+  test('sends a body', async () => {
+    const section = await open('searchSubjects')
+    await section.getByLabel('Body').fill('{"subjectId":"ben"}')
+    assert.match(await send(section), /^200 .*"subjectId": "ben"/s)
+    await section.getByLabel('Body').fill('{')
+    assert.match(await send(section), /^400 .*"invalid_request"/s)
+  })
+
+  test('refuses ids that a URL cannot hold, and fields that are missing, before anything is sent', async () => {
+    const section = await open('eraseSubject')
+    const before = sent.length
+    for (const id of ['..', '.', '']) {
+      await section.getByLabel('trackerId').fill('shop')
+      await section.getByLabel('subjectId').fill(id)
+      await section.getByRole('button', { name: 'Send request' }).press('Enter')
+      assert.equal(await page.getByRole('dialog').count(), 0)
+      assert.ok(await section.getByLabel('subjectId').evaluate((input) => input.matches(':invalid')))
+    }
+    assert.equal(sent.length, before)
+  })
+
+  test('asks before it erases, and erases nobody unless that is confirmed', async () => {
+    const section = await open('eraseSubject')
+    await section.getByLabel('trackerId').fill('shop')
+    await section.getByLabel('subjectId').fill('anna/1')
+    const before = sent.length
+    const start = () => section.getByRole('button', { name: 'Send request' }).press('Enter')
+    const dialog = page.getByRole('dialog')
+    await start()
+    await dialog.waitFor()
+    assert.match(await dialog.innerText(), /trackerId shop, subjectId anna\/1/)
+    assert.match(await dialog.innerText(), /cannot be undone/)
+    // Whoever presses Enter once more has not confirmed it.
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'hidden' })
+    await start()
+    await dialog.waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    assert.equal(sent.length, before)
+    await start()
+    await keyboard.press('Erase for good')
+    await section.locator('[aria-live] pre').waitFor()
+    assert.match(await section.locator('[aria-live]').innerText(), /^200 .*"alreadyErased": false/s)
+    assert.equal((await shop.ask(subjectPath('anna/1'), { key: shop.key })).status, 404)
+    assert.equal((await shop.ask(subjectPath('ben'), { key: shop.key })).status, 200)
+  })
+
+  test('shows the beginning of an answer that is long, and reads no more of it', async () => {
+    const attributes = { note: 'x'.repeat(20_000) }
+    const visits = Array.from({ length: 200 }, (_, n) => visit('long', { sessionId: `s${n}`, attributes }))
+    await shop.ingest(visits.flat())
+    const section = await open('exportSubject')
+    await section.getByLabel('trackerId').fill('shop')
+    await section.getByLabel('subjectId').fill('long')
+    const told = await send(section)
+    assert.match(told, /^200 .*Only the beginning is shown/s)
+    assert.ok(told.length < 1_200_000, `${told.length} characters`)
+  })
+
+  test('says when the service cannot be reached', async () => {
+    const section = await open('readLedger')
+    await page.context().setOffline(true)
+    await section.getByRole('button', { name: 'Send request' }).press('Enter')
+    await section.getByText('The service could not be reached.').waitFor()
+    await page.context().setOffline(false)
+  })
+
+  test('keeps the key in memory alone, and sends nothing to anybody else', async () => {
+    const kept = await page.evaluate(() =>
+      JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
+    )
+    const state = JSON.stringify(await page.context().storageState({ indexedDB: true }))
+    for (const text of [kept, state, await page.content()]) assert.ok(!text.includes(shop.key), text)
+    await page.reload()
+    const section = await open('readSubject')
+    assert.equal(await section.getByLabel('API key').inputValue(), '')
+    for (const address of requested) assert.ok(address.startsWith(`${shop.url}/`), address)
+    for (const address of requested) assert.ok(!address.includes(shop.key), address)
+    assert.deepEqual(complaints, [])
+  })
+
+  test('is accessible, and fits a small screen', async () => {
+    const section = await open('readSubject')
+    await section.getByLabel('API key').fill(shop.key)
+    await section.getByLabel('trackerId').fill('shop')
+    await section.getByLabel('subjectId').fill('ben')
+    await send(section)
+    await page.setViewportSize({ width: 360, height: 740 })
+    const over = await overflowOf(page)
+    assert.ok(over <= 0, `${over} pixels too wide`)
+    await page.evaluate(keepOneOfEachKind)
+    await assertAccessible(page, 'a form and an answer')
+    await page.locator('dialog').evaluate((dialog) => (dialog as HTMLDialogElement).showModal())
+    await assertAccessible(page, 'the question')
   })
 })
 

@@ -5,9 +5,12 @@ import { fieldsOf, ruleOf, typeOf } from './schema.ts'
 
 /** One operation: what it takes and gives on one side, a request and its answer on the other. */
 export function operationSection(operation: Operation): Markup {
-  const { id, method, path, summary, description, scope, parameters, answers } = operation
+  const { id, method, path, summary, description, scope, parameters, exampleBody, answers } = operation
   const [success] = answers
-  return html`<section class="operation" id="${id}" aria-labelledby="${id}.title">
+  // What the script makes a form of.
+  const key = scope === null ? null : html` data-scope="${scope}"`
+  const body = exampleBody === undefined ? null : html` data-body="${JSON.stringify(exampleBody)}"`
+  return html`<section class="operation" id="${id}" aria-labelledby="${id}.title" data-method="${method}" data-path="${path}"${key}${body}>
 <h3 id="${id}.title">${summary} ${anchor(id)}</h3>
 <p class="request"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code> ${scope === null ? html`<span class="chip">no key</span>` : html`<a class="chip" href="#authentication">${scope}</a>`}</p>
 <div class="columns">
@@ -45,11 +48,16 @@ export function ruleText(rule: string | null): Markup | null {
 
 function parameterEntry(
   operationId: string,
-  { name, place, isRequired, description, schema }: Parameter,
+  { name, place, isRequired, description, schema, example }: Parameter,
 ): Markup {
   const id = `${operationId}.${name}`
+  // Those in the body are one field of the form, and an id of the request is made where there is none.
+  const field =
+    place === 'path' || place === 'query'
+      ? html` data-in="${place}"${example === null ? null : html` data-example="${example}"`}${isRequired ? html` data-required` : null}`
+      : null
   return html`<div id="${id}">
-<dt><a href="#${id}"><code>${name}</code></a> <span>${typeOf(schema)}, in the ${place}${isRequired ? ', required' : ''}</span></dt>
+<dt${field}><a href="#${id}"><code>${name}</code></a> <span>${typeOf(schema)}, in the ${place}${isRequired ? ', required' : ''}</span></dt>
 <dd>${prose(description)}${ruleText(ruleOf(schema))}</dd>
 </div>
 `

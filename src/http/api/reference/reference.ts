@@ -14,7 +14,7 @@ const types = { html: 'text/html', css: 'text/css', js: 'text/javascript', svg: 
 export function referenceRoutes(document: () => Json, budgets: Record<ApiBudgetName, Budget>): Route[] {
   const made = once(() => {
     const style = versioned('/docs/reference.css', 'css', ['tokens.css', 'layout.css', 'parts.css'])
-    const script = versioned('/docs/reference.js', 'js', ['reference.js'])
+    const script = versioned('/docs/reference.js', 'js', ['reference.js', 'try-it.js'])
     const icon = versioned('/docs/icon.svg', 'svg', ['icon.svg'])
     const addresses = { style: style.address, script: script.address, icon: icon.address }
     return { page: asset('html', referencePage(document(), budgets, addresses)), style, script, icon }
