@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { type Edge, headAt, type Subtree, type TreeHead } from './merkle-tree.ts'
 
 /** An entry of an organisation's ledger, as it was appended. */
@@ -11,17 +11,24 @@ export interface LedgerEntry {
   edge: Edge
 }
 
-/** The end of a ledger as it is stored: the edge of its tree, and the MAC of its head. */
+/** The end of a ledger as it is stored: the edge of its tree, and the MACs of its head. */
 export interface StoredHead {
   edge: Edge
   mac: string
 }
 
-/** Keys for the MACs of heads, one for each secret: the first makes new ones, all of them are honoured. */
+/** Keys for the MACs of heads, one for each secret. */
 export type HeadKeys = readonly [Uint8Array, ...Uint8Array[]]
 
-/** Proves that the head of an organisation's ledger was made with a secret: writing to the store does not suffice to make one. */
-export function headMac(key: Uint8Array, organisationId: string, { size, rootHash }: TreeHead): string {
+/**
+ * Proves that the head of an organisation's ledger was made with the secrets: writing to the store does not suffice to make one. There
+ * is a MAC for each secret, as with signatures, so that a process which lacks the newest one can go on.
+ */
+export function headMacs(keys: HeadKeys, organisationId: string, head: TreeHead): string {
+  return keys.map((key) => headMac(key, organisationId, head)).join(' ')
+}
+
+function headMac(key: Uint8Array, organisationId: string, { size, rootHash }: TreeHead): string {
   const mac = createHmac('sha256', key).update(`${organisationId}\0${size}\0`).update(rootHash)
   return mac.digest('base64url')
 }
@@ -30,11 +37,8 @@ export function headMac(key: Uint8Array, organisationId: string, { size, rootHas
 export function openHead(keys: HeadKeys, organisationId: string, stored: StoredHead | null): TreeHead {
   const head = headAt(stored?.edge ?? null)
   if (!stored) return head
-  const mac = Buffer.from(stored.mac)
-  const isOwn = keys.some((key) => {
-    const own = Buffer.from(headMac(key, organisationId, head))
-    return own.length === mac.length && timingSafeEqual(own, mac)
-  })
+  const macs = stored.mac.split(' ')
+  const isOwn = keys.some((key) => macs.includes(headMac(key, organisationId, head)))
   if (isOwn) return head
   throw new ForgedLedger(
     `The head of the ledger of the organisation "${organisationId}" was not made with this installation's secrets: its entries were changed in the database, or by a process with another secret file. Run "lethe ledger verify".`,

@@ -1,5 +1,5 @@
 import type { JournalledErasure } from '../domain/journal-line.ts'
-import { ForgedLedger, type HeadKeys, headMac, openHead, type StoredHead } from '../domain/ledger.ts'
+import { ForgedLedger, type HeadKeys, headMacs, openHead, type StoredHead } from '../domain/ledger.ts'
 import { appendLeaf, type Edge, formatEdge, GrowingTree, hashLeaf, headAt } from '../domain/merkle-tree.ts'
 import { parseRecord } from '../domain/receipt.ts'
 import type { MendedTail } from '../domain/replay.ts'
@@ -50,7 +50,7 @@ export function mendTail(
   const tree = new GrowingTree(kept)
   return Array.from(inOrder, (record) => {
     const edge = tree.append(hashLeaf(record))
-    const mac = headMac(headKeys[0], organisationId, tree.head)
+    const mac = headMacs(headKeys, organisationId, tree.head)
     const was = own.get(record) ?? null
     const line = was === null ? (lines.get(record) ?? null) : null
     return { index: edge.size - 1, record, edge: formatEdge(edge), mac, was, line }

@@ -1,6 +1,6 @@
 import {
   guardHead,
-  headMac,
+  headMacs,
   type LedgerGuard,
   type LedgerStore,
   type StoredHead,
@@ -61,7 +61,7 @@ export async function holdLedger(run: Run, organisationId: string, guard: Ledger
     append(record) {
       const edge = tree.append(hashLeaf(record))
       const index = edge.size - 1
-      const mac = headMac(guard.headKeys[0], organisationId, tree.head)
+      const mac = headMacs(guard.headKeys, organisationId, tree.head)
       return { index, values: [organisationId, index, record, formatEdge(edge), mac] }
     },
   }

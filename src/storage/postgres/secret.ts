@@ -1,5 +1,5 @@
 import type { TombstoneKey } from '../../domain/keyring.ts'
-import { headMac } from '../../domain/ledger.ts'
+import { headMacs } from '../../domain/ledger.ts'
 import { headAt } from '../../domain/merkle-tree.ts'
 import { requireKeys, type SecretStore } from '../../domain/secret.ts'
 import { toStoredHead } from '../rows/ledger.ts'
@@ -58,7 +58,7 @@ export function secretStore(connections: Connections): SecretStore {
           const [row] = (await run(entry, place)).rows
           const stored = row && toStoredHead(row)
           if (!stored || stored.mac !== '') continue
-          await run(setMac, [...place, headMac(headKeys[0], place[0], headAt(stored.edge))])
+          await run(setMac, [...place, headMacs(headKeys, place[0], headAt(stored.edge))])
           adopted += 1
         }
         for (const [older, newer] of fingerprints) await run(replace, [older, newer])

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { guardHead, headMac, type LedgerGuard, type LedgerStore } from '../../domain/ledger.ts'
+import { guardHead, headMacs, type LedgerGuard, type LedgerStore } from '../../domain/ledger.ts'
 import {
   formatEdge,
   GrowingTree,
@@ -62,7 +62,7 @@ export function ledgerAppending(db: DatabaseSync): () => AppendedLedgers {
         }
         const edge = tree.append(hashLeaf(record))
         const index = edge.size - 1
-        const mac = headMac(guard.headKeys[0], organisationId, tree.head)
+        const mac = headMacs(guard.headKeys, organisationId, tree.head)
         insert.run(organisationId, index, record, formatEdge(edge), mac)
         return index
       },

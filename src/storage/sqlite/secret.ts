@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../domain/instant.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
-import { type HeadKeys, headMac } from '../../domain/ledger.ts'
+import { type HeadKeys, headMacs } from '../../domain/ledger.ts'
 import { headAt } from '../../domain/merkle-tree.ts'
 import { requireKeys, type SecretStore } from '../../domain/secret.ts'
 import { toStoredHead } from '../rows/ledger.ts'
@@ -44,7 +44,7 @@ export function secretCommands(db: DatabaseSync) {
         const withoutMac = lastEntries.all().filter((row) => toStoredHead(row).mac === '')
         for (const row of withoutMac) {
           const organisationId = text(row, 'organisation_id')
-          const mac = headMac(headKeys[0], organisationId, headAt(toStoredHead(row).edge))
+          const mac = headMacs(headKeys, organisationId, headAt(toStoredHead(row).edge))
           setMac.run(mac, organisationId, integer(row, 'ledger_index'))
         }
         for (const [older, newer] of fingerprints) replace.run(older, newer)

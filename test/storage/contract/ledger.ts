@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { Keyring } from '../../../src/domain/keyring.ts'
 import { hashesOfPath, hashLeaf, headAt, inclusionPath } from '../../../src/domain/merkle-tree.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { inclusionProof, rootOf } from '../../support/make-receipt.ts'
 import { at, eventRow } from '../../support/rows.ts'
-import { testKeyring, testKeys, testMark } from '../../support/test-keyring.ts'
+import { testKeyring, testKeys, testMark, testSecret } from '../../support/test-keyring.ts'
 import type { Fixture } from './fixture.ts'
 
 const start = at('2026-11-01T10:00:00.000Z')
@@ -65,6 +66,36 @@ export function ledgerContract(fixture: Fixture): void {
       assert.equal(await fixture.store.subjects.erase(hidden, 'anna', testMark(hidden, 'anna', start)), null)
       assert.equal(await fixture.store.ledger.head(other.organisationId), null)
       assert.deepEqual(await findTombstones(hidden, 'anna'), [])
+    })
+
+    it('goes on under each of the secrets, whichever processes have which, and under no other', async () => {
+      const tracker = await fixture.createTracker()
+      const [old, young, other] = [testSecret('old'), testSecret('young'), testSecret('other')]
+      const keyrings = [[old], [young, old], [old], [young, old], [young]] as const
+      const append = ({ headKeys }: Keyring, subjectId: string) => {
+        const mark = { ...testMark(tracker, subjectId, start), guard: { headKeys, minEntries: 0 } }
+        return fixture.store.subjects.erase(tracker, subjectId, mark)
+      }
+      for (const [index, secrets] of keyrings.entries()) {
+        const erased = await append(new Keyring(secrets, 'lethe.local'), `visitor-${index}`)
+        assert.equal(erased?.proof.index, index)
+      }
+      for (const secret of [other, old]) {
+        await assert.rejects(append(new Keyring([secret], 'lethe.local'), 'nobody'), /not made with this/)
+      }
+    })
+
+    it('is not appended to when it is shorter than the journal', async () => {
+      const tracker = await fixture.createTracker()
+      const mark = testMark(tracker, 'anna', start)
+      const guard = (minEntries: number) => ({ ...mark, guard: { ...mark.guard, minEntries } })
+      await fixture.store.subjects.erase(tracker, 'anna', guard(0))
+      await fixture.store.subjects.erase(tracker, 'anna', guard(1))
+      await assert.rejects(
+        fixture.store.subjects.erase(tracker, 'anna', guard(3)),
+        /has 2 entries and the journal 3/,
+      )
+      assert.equal((await fixture.store.ledger.head(tracker.organisationId))?.edge.size, 2)
     })
 
     it('has a place for each of many concurrent erasures, and one tree', async () => {
