@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { Transform } from 'node:stream'
 import { createGzip, createZstdCompress } from 'node:zlib'
@@ -6,6 +5,9 @@ import { Spool, type SpoolRoom } from './spool.ts'
 
 /** How much is gathered, in characters, before it is sent: each time is a call of the system, and wakes the client. */
 const gatheredLength = 64 * 1024
+
+/** How many bytes may wait to be packed, so that whoever makes them need not wait for each piece. */
+const maxPackedAhead = 256 * 1024
 
 /** How a streamed answer can be packed, what is best first. */
 export const streamEncodings = ['zstd', 'gzip'] as const
@@ -90,17 +92,15 @@ export class StreamedBody {
     this.#packing.catch(() => {})
   }
 
-  async #passOn(): Promise<void> {
+  #passOn(): Promise<void> {
     const bytes = Buffer.from(this.#gathered)
     this.#gathered = ''
-    if (this.#packer === null) return this.#spool.add(bytes)
-    if (this.#packer.write(bytes)) return
-    try {
-      await once(this.#packer, 'drain', { signal: this.signal })
-    } catch (error) {
-      this.signal.throwIfAborted()
-      throw error
-    }
+    const packer = this.#packer
+    if (packer === null) return this.#spool.add(bytes)
+    return new Promise((resolve, reject) => {
+      packer.write(bytes, (error) => (error ? reject(error) : resolve()))
+      if (packer.writableLength <= maxPackedAhead) resolve()
+    })
   }
 
   async #pack(packer: Transform): Promise<void> {

@@ -43,7 +43,7 @@ export class ExportSnapshots {
   #endAt(endsAt: number): void {
     this.#endsAt = endsAt
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#endAll(), endsAt - performance.now())
+    this.#timer = setTimeout(() => this.#endAll(), endsAt - performance.now()).unref()
   }
 
   #endAll(): void {
@@ -61,7 +61,7 @@ export class ExportSnapshots {
     if (this.#gap !== null) return
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#endGap = resolve
-    this.#gap = Promise.race([promise, delay(longestMs)]).then(() => {
+    this.#gap = Promise.race([promise, delay(longestMs, undefined, { ref: false })]).then(() => {
       this.#gap = null
     })
   }
