@@ -31,6 +31,7 @@ const volatile: readonly { looks: RegExp; pattern: string; isName?: true }[] = [
   { looks: /[0-9a-f]{64}|[0-9a-f]{32}/, pattern: '[0-9a-f]+' },
   { looks: /\d{4}-\d\d-\d\dT[\d:.]+Z/, pattern: '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z' },
   { looks: /\d+(?:\.\d)? (?:kB|MB|ms|s)\b/, pattern: '\\d+(?:\\.\\d)? (?:kB|MB|ms|s)' },
+  { looks: /store version \d+/, pattern: 'store version \\d+' },
   { looks: /\b1[0-9]{9}\b/, pattern: '\\d{10}' },
   { looks: /"nextCursor": ?"[\w-]+"/, pattern: '"nextCursor": ?"[\\w-]+"' },
   { looks: /^…$/m, pattern: '[\\s\\S]*?' },

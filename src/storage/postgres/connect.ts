@@ -109,7 +109,7 @@ function clientOfHosts(
   return class extends Client {
     override connect(): Promise<Client>
     override connect(callback: Connected): void
-    override connect(callback?: Connected): Promise<Client> | void {
+    override connect(callback?: Connected): Promise<Client> | undefined {
       const connecting = choose().then((host) => {
         // Whoever waited has given up meanwhile.
         if (this.connection.stream.destroyed) throw new Error('Connection terminated')
@@ -121,6 +121,7 @@ function clientOfHosts(
         (client) => callback(null, client),
         (error) => callback(error),
       )
+      return undefined
     }
   }
 }
