@@ -107,6 +107,7 @@ export function deletionStore(connections: Connections): DeletionStore {
         await run(removeDailySessions, [trackerId])
         await forgetWaiting(run, trackerId)
         await run(removeTracker, [trackerId])
+        noteDeletion(run)
         return swept
       })
     },
@@ -119,6 +120,7 @@ export function deletionStore(connections: Connections): DeletionStore {
         await run(removeLedger, [id])
         await run(removeNames, [id])
         await run(removeOrganisation, [id])
+        noteDeletion(run)
       }),
   }
 }

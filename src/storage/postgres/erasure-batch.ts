@@ -218,6 +218,7 @@ export function erasureBatchStore(connections: Connections): ErasureBatchStore {
         if (!row) return 0
         const id = text(row, 'id')
         const count = (await run(removeItems, [id, maxRows])).rowCount ?? 0
+        noteDeletion(run)
         if (count === maxRows) return count
         await run(remove, [id])
         return count + 1

@@ -4,6 +4,7 @@ import { text, textOrNull } from '../rows/row.ts'
 import { leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
 import { holdOrganisation, takeTurn } from './hold-owner.ts'
+import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'
 
 const columns = 'id, organisation_id, email, created_at, password_hash, password_set_at'
@@ -78,6 +79,7 @@ export function memberStore(connections: Connections): MemberStore {
         if ((await run(list, [organisationId])).rowCount === 1) return 'last'
         await run(endSignIns, [id])
         await run(remove, [id])
+        noteDeletion(run)
         leaveNote(run, note)
         return 'removed'
       }),

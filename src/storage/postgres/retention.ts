@@ -115,7 +115,7 @@ export async function sweepBefore(
     const locked = await lockSubjects(run, keys, connections.isDistributed)
     const subjects = [...locked.values()].filter(({ oldestAt }) => oldestAt < since)
     const { isWhole, ...swept } = await sweepSubjects(run, subjects, since, maxRows)
-    if (swept.sessions + swept.events > 0) noteDeletion(run)
+    if (swept.subjects + swept.sessions + swept.events > 0) noteDeletion(run)
     return { ...swept, isDone: isWhole && keys.length === aged.length && aged.length < maxSubjects }
   })
 }

@@ -28,7 +28,7 @@ const noteSweep = statement(
 /** Where whatever leads to a person is deleted from. */
 const tablesOfPeople = [
   ...['events', 'sessions', 'identifiers', 'subjects', 'activity', 'members', 'sign_ins'],
-  'erasure_batch_items',
+  ...['erasure_batches', 'erasure_batch_items', 'tombstones'],
 ]
 
 /** How the store stands, by whatever connection reads it. */

@@ -6,6 +6,7 @@ import { integer, type Row, text } from '../rows/row.ts'
 import { beyondLedger, newest } from '../rows/tombstone.ts'
 import type { Connections } from './connections.ts'
 import { keyText } from './key-text.ts'
+import { noteDeletion } from './scrub.ts'
 import { checkKeys } from './secret.ts'
 import { statement, type Value } from './statement.ts'
 import type { Run } from './transact.ts'
@@ -74,7 +75,9 @@ export function tombstoneStore(connections: Connections): TombstoneStore {
         const [kept] = (await run(firstKept, [before, maxRows])).rows
         // Those of one instant go together, so that a step never finds nothing.
         const until = kept ? integer(kept, 'erased_at') + 1 : before
-        return (await run(sweep, [until])).rowCount ?? 0
+        const swept = (await run(sweep, [until])).rowCount ?? 0
+        if (swept > 0) noteDeletion(run)
+        return swept
       }),
   }
 }

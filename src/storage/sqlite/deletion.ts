@@ -116,6 +116,7 @@ export function deletionCommands(db: DatabaseSync) {
         removeDailySessions.run(trackerId)
         forgetWaiting(trackerId)
         removeTracker.run(trackerId)
+        noteDeletion()
         return swept
       }),
     removeOrganisation: (id: string): void =>
@@ -125,6 +126,7 @@ export function deletionCommands(db: DatabaseSync) {
         removeLedger.run(id)
         removeNames.run(id)
         removeOrganisation.run(id)
+        noteDeletion()
       }),
   }
 }

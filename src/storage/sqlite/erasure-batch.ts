@@ -245,6 +245,7 @@ export function erasureBatchCommands(db: DatabaseSync) {
         const row = finished.get(before)
         if (!row) return 0
         const items = Number(removeItems.run(String(row.id), maxRows).changes)
+        noteDeletion()
         if (items === maxRows) return items
         remove.run(String(row.id))
         return items + 1

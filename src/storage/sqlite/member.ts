@@ -7,6 +7,7 @@ import { text, textOrNull } from '../rows/row.ts'
 import { activityNotes } from './activity.ts'
 import { transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
+import { deletionNote } from './scrub.ts'
 
 export function memberStore({ reader, writer }: Connections<ReturnType<typeof memberCommands>>): MemberStore {
   const find = reader.prepare('SELECT * FROM members WHERE id = ? AND organisation_id = ?')
@@ -41,6 +42,7 @@ export function memberStore({ reader, writer }: Connections<ReturnType<typeof me
 
 export function memberCommands(db: DatabaseSync) {
   const leaveNote = activityNotes(db)
+  const noteDeletion = deletionNote(db)
   const insert = db.prepare(
     `INSERT INTO members (id, organisation_id, email, created_at, invitation_hash, invitation_expires_at)
      SELECT ?1, id, ?3, ?4, ?5, ?6 FROM organisations WHERE id = ?2 AND deleted_at IS NULL
@@ -89,6 +91,7 @@ export function memberCommands(db: DatabaseSync) {
         if (all.length === 1) return 'last'
         endSignIns.run(id)
         remove.run(id)
+        noteDeletion()
         leaveNote(note)
         return 'removed'
       }),

@@ -1,6 +1,7 @@
 import type { ErasedSubject } from '../../domain/subject.ts'
 import { commands } from './commands.ts'
 import { isDiskFailure, openWriter } from './connection.ts'
+import { deletionCount, scrubStateReading } from './scrub.ts'
 import type { ErasureOutcome } from './subject.ts'
 import { LogTruncation } from './write-ahead-log.ts'
 import type { Call, Erasing, Message, Reply, Report } from './writer-messages.ts'
@@ -19,10 +20,13 @@ export function messageHandler(
 ): (messages: readonly Message[]) => void {
   const db = openWriter(path)
   const run = commands(db)
+  const countDeletions = deletionCount(db)
   const log = new LogTruncation(db, {
     onHeld: (logHeldMs) => post({ logHeldMs }),
     onWanted: (isLogWanted) => post({ isLogWanted }),
   })
+  // A process that ended, or was killed, may have left what it deleted in the log.
+  if (scrubStateReading(db)().isDue) log.resume()
 
   /**
    * Erasures that waited together share a transaction and the emptying of the log, which cost far more than a small one itself. The log
@@ -43,22 +47,31 @@ export function messageHandler(
     else answerAll()
   }
 
-  /** Whoever has deleted something for good hears of it when the log is empty too, as of an erasure. */
+  /**
+   * Whoever has deleted something for good hears of it when the log is empty too, as of an erasure. Steps that others follow do not wait,
+   * and one emptying will do for several of them.
+   */
   function answerCall(call: Call): void {
-    const reply = answer(call)
-    if (!hasDeleted(call, reply)) post([reply])
-    else log.request((error) => post([error === undefined ? reply : failed(call.id, error)]))
+    const { id } = call
+    const { reply, hasDeleted } = answer(call)
+    const hasMoreSteps = hasDeleted && isStep(reply)
+    if (hasMoreSteps) log.schedule()
+    if (hasDeleted && !hasMoreSteps)
+      log.request((error) => post([error === undefined ? reply : failed(id, error)]))
+    else post([reply])
   }
 
-  function answer({ id, name, args }: Call): Reply {
+  function answer({ id, name, args }: Call): { reply: Reply; hasDeleted: boolean } {
     try {
+      const before = countDeletions()
       // The caller's types tie the arguments to the name; across the messages TypeScript cannot follow.
       const command: (...args: never[]) => unknown = run[name]
-      return { id, result: command(...(args as never[])) }
+      const reply = { id, result: command(...(args as never[])) }
+      return { reply, hasDeleted: countDeletions() !== before }
     } catch (error) {
       // A backup may be written to another disk.
       if (name !== 'backup' && isDiskFailure(error)) post({ hasDiskFailed: true })
-      return failed(id, error)
+      return { reply: failed(id, error), hasDeleted: false }
     }
   }
 
@@ -88,13 +101,9 @@ function isErasing(call: Call | 'close'): call is Erasing {
   return call !== 'close' && call.name === 'eraseSubjects'
 }
 
-/** The last step of a removal empties the log for all of them. */
-function hasDeleted({ name }: Call, { result }: Reply): boolean {
-  if (name === 'deleteOrganisation' || name === 'stopErasureBatch' || name === 'finishErasureBatch')
-    return result === true
-  if (typeof result !== 'object' || result === null) return false
-  if (name === 'removeRefused') return 'events' in result && result.events !== 0
-  return name === 'removeTracker' && 'isDone' in result && result.isDone === true
+/** Whether others follow, as of a sweep or a removal. */
+function isStep({ result }: Reply): boolean {
+  return typeof result === 'object' && result !== null && 'isDone' in result && result.isDone === false
 }
 
 function failed(id: number, error: unknown): Reply {

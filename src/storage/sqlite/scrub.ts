@@ -124,7 +124,16 @@ export function scrubCommands(db: DatabaseSync) {
   }
 }
 
-/** Counts a deletion, within its transaction: a scrub is due from then on. */
+/** Reads how many deletions were counted so far. */
+export function deletionCount(db: DatabaseSync): () => number {
+  const state = db.prepare('SELECT * FROM scrubs')
+  return () => integer(state.get() ?? {}, 'deletions')
+}
+
+/**
+ * Counts a deletion, within its transaction: a scrub is due from then on, and the log is emptied. Whatever deletes rows that lead to a
+ * person calls it.
+ */
 export function deletionNote(db: DatabaseSync): () => void {
   const note = db.prepare('UPDATE scrubs SET deletions = deletions + 1')
   return () => {

@@ -88,7 +88,7 @@ export function trackerSweep(
       total.events += swept.events
       room -= swept.sessions + swept.events
     }
-    if (room < maxRows) noteDeletion()
+    if (room < maxRows || total.subjects > 0) noteDeletion()
     return { ...total, isDone: room > 0 && aged.length < maxSubjects }
   }
 }

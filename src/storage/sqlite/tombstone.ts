@@ -8,6 +8,7 @@ import { blob, integer, type Row, text } from '../rows/row.ts'
 import { beyondLedger, newest } from '../rows/tombstone.ts'
 import { transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
+import { deletionNote } from './scrub.ts'
 
 const anyOf = 'SELECT 1 FROM tombstones WHERE tracker_id = ? LIMIT 1'
 const ofSubject = 'SELECT refused_until FROM tombstones WHERE tracker_id = ? AND digest = ?'
@@ -47,6 +48,7 @@ export function tombstoneStore({
 }
 
 export function tombstoneCommands(db: DatabaseSync) {
+  const noteDeletion = deletionNote(db)
   const sweep = db.prepare(
     `DELETE FROM tombstones WHERE (tracker_id, digest, organisation_id, ledger_index) IN (
        SELECT tracker_id, digest, organisation_id, ledger_index FROM tombstones
@@ -54,7 +56,11 @@ export function tombstoneCommands(db: DatabaseSync) {
   )
   return {
     sweepTombstones: (before: Instant, maxRows: number): number =>
-      transaction(db, () => Number(sweep.run(before, maxRows).changes)),
+      transaction(db, () => {
+        const swept = Number(sweep.run(before, maxRows).changes)
+        if (swept > 0) noteDeletion()
+        return swept
+      }),
   }
 }
 

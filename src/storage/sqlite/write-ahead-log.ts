@@ -38,6 +38,8 @@ export class LogTruncation {
   #waiting: Done[] = []
   #heldSince: number | null = null
   #isToldHeld = false
+  /** Whether something was deleted since the log was empty. */
+  #isOwed = false
   #timer: NodeJS.Timeout | undefined
 
   constructor(db: DatabaseSync, options: TruncationOptions) {
@@ -51,10 +53,22 @@ export class LogTruncation {
     this.#try()
   }
 
+  /** Empties the log before long; nobody waits for it. */
+  schedule(): void {
+    if (!this.#isOwed) this.#trySoon()
+    this.#isOwed = true
+  }
+
+  /** Empties the log now, or as soon as others let go of it; nobody waits for it. */
+  resume(): void {
+    this.#try()
+  }
+
   /** Calls `done` when nobody waits any more. Nothing is tried after that. */
   end(done: () => void): void {
     const stop = () => {
       clearTimeout(this.#timer)
+      if (this.#isOwed) this.#tryLast()
       done()
     }
     if (this.#waiting.length === 0) stop()
@@ -63,13 +77,25 @@ export class LogTruncation {
 
   #try(): void {
     clearTimeout(this.#timer)
+    this.#isOwed = true
     try {
       if (truncateLog(this.#db)) this.#note(null)
       else this.#tryAgain(performance.now())
     } catch (error) {
-      this.#timer = setTimeout(() => this.#try(), seldomMs).unref()
+      this.#trySoon()
       this.#answer(error)
     }
+  }
+
+  #trySoon(): void {
+    this.#timer = setTimeout(() => this.#try(), seldomMs).unref()
+  }
+
+  /** What it does not manage is left to the next start: a scrub is due as long as something may be in the log. */
+  #tryLast(): void {
+    try {
+      truncateLog(this.#db)
+    } catch {}
   }
 
   #tryAgain(now: number): void {
@@ -78,13 +104,14 @@ export class LogTruncation {
     const heldMs = now - this.#heldSince
     const isTooLong = heldMs >= (this.#options.timeoutMs ?? timeoutMs)
     // Whoever writes batch after batch lets go of it for no more than a moment.
-    this.#timer = setTimeout(() => this.#try(), isTooLong ? seldomMs : oftenMs)
-    if (isTooLong) this.#timer.unref()
+    if (isTooLong || this.#waiting.length === 0) this.#trySoon()
+    else this.#timer = setTimeout(() => this.#try(), oftenMs)
     if (isTooLong) this.#note(heldMs)
   }
 
   /** Nobody has to wait any longer. */
   #note(heldMs: number | null): void {
+    this.#isOwed = heldMs !== null
     if (heldMs === null && this.#heldSince !== null) {
       this.#heldSince = null
       this.#options.onWanted?.(false)

@@ -3,12 +3,113 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Store } from '../../../src/domain/store.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
-import { eraseIn, testKeys } from '../../support/test-keyring.ts'
+import { eraseIn, testKeys, testMark } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'
+import { deleteOrganisation, deleteTracker, removeAll } from './deletion.ts'
 import { Fixture } from './fixture.ts'
+import { addMember, memberNote } from './member.ts'
 
 const now = at('2026-11-15T03:00:00.000Z')
 const start = at('2026-11-01T10:00:00.000Z')
+
+type Deletion = (fixture: Fixture) => Promise<() => Promise<unknown>>
+
+/** A batch that waits for `anna`, of whom a tracker holds a session. */
+async function waitingBatch(fixture: Fixture) {
+  const tracker = await fixture.createTracker()
+  const { trackerId, organisationId } = tracker
+  await fixture.store.ingest.ingest(
+    [sessionRow({ trackerId, subjectId: 'anna', sessionId: 's', startedAt: start, endedAt: start })],
+    testKeys,
+  )
+  const lines = { lines: 1, empty: 0, other: 0, nothing: 0, invalid: 0, repeated: 0, subjects: 1 }
+  const startedBy = { kind: 'command-line' } as const
+  const id = fixture.fresh('batch')
+  const batch = { id, organisationId, startedBy, requestId: null, createdAt: start, ...lines }
+  const items = [{ line: 1, outcome: 'waiting', trackerId, subjectId: 'anna' } as const]
+  assert.ok(
+    await fixture.store.erasureBatches.create(
+      batch,
+      items,
+      memberNote(fixture, organisationId, 'batch.started'),
+    ),
+  )
+  const stop = (at = now) =>
+    fixture.store.erasureBatches.change(
+      batch,
+      { from: ['running'], to: 'stopped' },
+      at,
+      memberNote(fixture, organisationId, 'batch.stopped'),
+    )
+  return { tracker, batch, stop }
+}
+
+/** All that deletes what leads to a person, but for erasures: each makes something to delete, and hands back what deletes it. */
+export const deletions: Record<string, Deletion> = {
+  async 'a subject with sessions and no events, in a replay'(fixture) {
+    const tracker = await fixture.createTracker()
+    const { trackerId } = tracker
+    await fixture.store.subjects.erase(tracker, 'anna', testMark(tracker, 'anna', now))
+    const session = sessionRow({
+      trackerId,
+      subjectId: 'anna',
+      sessionId: 's',
+      startedAt: start,
+      endedAt: start,
+    })
+    await fixture.store.ingest.ingest([session], [])
+    return () => fixture.store.replay.removeRefused(trackerId, ['anna'], testKeys)
+  },
+  async 'the id of somebody who waited in a batch that was stopped'(fixture) {
+    const { stop } = await waitingBatch(fixture)
+    return () => stop()
+  },
+  async 'the id of somebody who waited in a batch for a tracker that was deleted'(fixture) {
+    const { batch } = await waitingBatch(fixture)
+    return () => fixture.store.erasureBatches.settleGone(batch.id, 0)
+  },
+  async 'a batch that ended long ago'(fixture) {
+    const { stop } = await waitingBatch(fixture)
+    await stop(-9)
+    return () => fixture.store.erasureBatches.sweep(-8, 10)
+  },
+  async 'a tracker, with who waited there,'(fixture) {
+    const { tracker } = await waitingBatch(fixture)
+    await eraseIn(fixture.store, await fixture.createTracker(), 'nobody')
+    await deleteTracker(fixture, tracker)
+    return () => removeAll(fixture, tracker.trackerId)
+  },
+  async 'an organisation'(fixture) {
+    const organisationId = await fixture.createOrganisation()
+    return () => deleteOrganisation(fixture, organisationId)
+  },
+  async 'what was left of an organisation'(fixture) {
+    const organisationId = await fixture.createOrganisation()
+    await deleteOrganisation(fixture, organisationId)
+    await fixture.store.retention.sweepActivity(organisationId, stepBefore(now + 9e9, 10))
+    return () => fixture.store.deletions.removeOrganisation(organisationId)
+  },
+  async 'a member'(fixture) {
+    const { organisationId } = (await addMember(fixture)).member
+    const { member } = await addMember(fixture, { organisationId })
+    const note = memberNote(fixture, organisationId, 'member.removed')
+    return () => fixture.store.members.remove(organisationId, member.id, note)
+  },
+  async 'an entry of the activity'(fixture) {
+    const organisationId = await fixture.createOrganisation()
+    await fixture.store.activity.add(memberNote(fixture, organisationId, 'member.joined'))
+    return () => fixture.store.retention.sweepActivity(organisationId, stepBefore(now + 9e9, 10))
+  },
+  async 'a tombstone'(fixture) {
+    const tracker = await fixture.createTracker()
+    await fixture.store.subjects.erase(tracker, 'anna', testMark(tracker, 'anna', -9))
+    return () => fixture.store.tombstones.sweep(-8, 10)
+  },
+  async 'a session that aged out'(fixture) {
+    const { tracker } = await waitingBatch(fixture)
+    return () => fixture.store.retention.sweep(tracker.trackerId, stepBefore(start + 1, 10))
+  },
+}
 
 /** Maintenance is of the store as a whole: another store on the same data does it beside the one that all tests share. */
 export function maintenanceContract(
@@ -130,6 +231,16 @@ export function maintenanceContract(
       assert.equal(await isDue(), true)
       await scrub()
     })
+
+    for (const [what, prepare] of Object.entries(deletions)) {
+      it(`is due once ${what} was deleted`, async () => {
+        const act = await prepare(fixture)
+        await scrub()
+        await act()
+        assert.equal(await isDue(), true)
+        await scrub()
+      })
+    }
 
     it('is not due when nothing was deleted: of nobody, of a hidden tracker, by a sweep that finds nothing', async () => {
       const tracker = await fill()

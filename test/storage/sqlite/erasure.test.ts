@@ -16,6 +16,10 @@ import { always, at, eventRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
+import { until } from '../../support/until.ts'
+import { stepBefore } from '../../support/windows.ts'
+import { Fixture } from '../contract/fixture.ts'
+import { deletions } from '../contract/maintenance.ts'
 import { filesOf, logSize } from './database-file.ts'
 import { openShop } from './open-shop.ts'
 import { runChild } from './run-child.ts'
@@ -73,6 +77,56 @@ describe('the write-ahead log', () => {
     assert.notEqual(logSize(path), 0)
     assert.deepEqual(await eraseIn(store, tracker, 'nobody'), { sessions: 0, events: 0 })
     assert.equal(logSize(path), 0)
+  })
+
+  for (const [what, prepare] of Object.entries(deletions)) {
+    it(`is empty when ${what} was deleted`, async (t) => {
+      const { store, path } = await openShop(t, { writesHere: true })
+      const fixture = new Fixture()
+      fixture.use(store)
+      const act = await prepare(fixture)
+      await ingest(store, eventsOf('ben', 1), 1)
+      assert.notEqual(logSize(path), 0)
+      await act()
+      assert.equal(logSize(path), 0)
+    })
+  }
+
+  it('is emptied soon after a step of a sweep that has more steps, though no other follows', async (t) => {
+    const { store, path } = await openShop(t, { writesHere: true })
+    await ingest(store, [...eventsOf('anna', 10), ...eventsOf('ben', 10)], 20)
+    const swept = await store.retention.sweep('shop', stepBefore(start + 100, 5))
+    assert.equal(swept.isDone, false)
+    await until(() => logSize(path) === 0)
+  })
+
+  it('is emptied by the next start when the process of an erasure was killed before it could', async (t) => {
+    const { store, path } = await openShop(t, { writesHere: true })
+    await ingest(store, eventsOf('anna', 100), 100)
+    const other = beginReading(path)
+    const child = runChild('child-erases.ts', path)
+    const ended = once(child, 'exit')
+    await until(async () => (await store.subjects.read(tracker, 'anna')) === null)
+    child.kill('SIGKILL')
+    await ended
+    const restarted = await openSqliteStore(path)
+    t.after(() => restarted.close())
+    await restarted.prepareToWrite?.()
+    assert.notEqual(logSize(path), 0)
+    other.close()
+    await until(() => logSize(path) === 0)
+  })
+
+  it('is not touched by a start once everything is scrubbed', async (t) => {
+    const { store, path } = await openShop(t, { writesHere: true })
+    await store.maintenance.scrub(start)
+    await ingest(store, eventsOf('anna', 10), 10)
+    const size = logSize(path)
+    assert.notEqual(size, 0)
+    const second = await openSqliteStore(path, { writesHere: true })
+    await second.prepareToWrite?.()
+    await second.close()
+    assert.equal(logSize(path), size)
   })
 
   it('is emptied once another process has finished the read it is in the middle of, for which no other write waits', async (t) => {
