@@ -11,6 +11,9 @@ import type { Connections } from './connections.ts'
 import { deletionNote } from './scrub.ts'
 
 const anyOf = 'SELECT 1 FROM tombstones WHERE tracker_id = ? LIMIT 1'
+/** Looks at every tombstone, for whoever verifies a ledger. */
+export const countWithoutEntry = `SELECT count(*) AS count FROM tombstones WHERE organisation_id = ?1 AND (ledger_index < 0 OR ledger_index > (
+  SELECT coalesce(max(ledger_index), -1) FROM ledger_entries WHERE organisation_id = ?1))`
 const ofSubject = 'SELECT refused_until FROM tombstones WHERE tracker_id = ? AND digest = ?'
 
 export function tombstoneStore({
@@ -23,10 +26,7 @@ export function tombstoneStore({
   )
   const any = reader.prepare(anyOf)
   const all = reader.prepare(ofSubject)
-  const withoutEntry = reader.prepare(
-    `SELECT count(*) AS count FROM tombstones WHERE organisation_id = ?1 AND (ledger_index < 0 OR ledger_index > (
-       SELECT coalesce(max(ledger_index), -1) FROM ledger_entries WHERE organisation_id = ?1))`,
-  )
+  const withoutEntry = reader.prepare(countWithoutEntry)
   const ofEntry = reader.prepare(
     'SELECT * FROM tombstones WHERE erased_at = ? AND organisation_id = ? AND ledger_index = ?',
   )

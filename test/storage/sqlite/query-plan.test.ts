@@ -8,6 +8,7 @@ import { rememberedWindows } from '../../../src/storage/settle-windows.ts'
 import { commands } from '../../../src/storage/sqlite/commands.ts'
 import { openWriter } from '../../../src/storage/sqlite/connection.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
+import { countWithoutEntry } from '../../../src/storage/sqlite/tombstone.ts'
 import { always, sessionRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { testKeys } from '../../support/test-keyring.ts'
@@ -16,7 +17,8 @@ const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
 
 /**
  * Statements over all organisations, of which there are few (an operator's list, the sign of life, windows), on a table of one row, and
- * one that puts the names of each day in the order of their counts, for an operator; and one that runs once, after an upgrade.
+ * one that puts the names of each day in the order of their counts, for an operator; one that verifies a ledger, and one that runs once,
+ * after an upgrade.
  */
 const allowedToScan = [
   'SELECT * FROM organisations WHERE deleted_at IS NULL ORDER BY created_at, id',
@@ -26,6 +28,7 @@ const allowedToScan = [
   rememberedWindows,
   eventsOfDays('WHERE tracker_id = ? AND day >= ? AND day <= ?', '?'),
   'SELECT * FROM scrubs',
+  countWithoutEntry,
   'SELECT fingerprint FROM secrets',
   'SELECT reason, lines FROM refused_lines',
   'SELECT organisation_id, max(ledger_index) AS ledger_index, edge, head_mac FROM ledger_entries GROUP BY organisation_id',
