@@ -1,6 +1,7 @@
 import type { Caller } from '../domain/api-key.ts'
 import { type ApiBudgetName, type Budget, budgetSpent, type Limiter, tightest } from '../domain/budget.ts'
 import { LetheError } from '../domain/errors.ts'
+import { FairQueue } from '../domain/fair-queue.ts'
 import { andThen, type MaybePromise, runSteps } from '../domain/maybe-promise.ts'
 import type { Services } from '../domain/services.ts'
 import { authenticateKey } from '../operations/key/authenticate-key.ts'
@@ -10,8 +11,14 @@ import type { clientAddress } from './client-address.ts'
 import { consoleBudgets } from './console/budgets.ts'
 import type { OriginPolicy } from './console/origin-policy.ts'
 import { readCookie } from './console/sign-in-cookie.ts'
-import { discardBody, readJson } from './request-body.ts'
-import type { HttpTools, PipelineName, RequestBatch, RequestContext } from './request-context.ts'
+import { discardBody, isLarge, readJson } from './request-body.ts'
+import {
+  type HttpTools,
+  identityOf,
+  type PipelineName,
+  type RequestBatch,
+  type RequestContext,
+} from './request-context.ts'
 import { isNamedIn } from './request-log.ts'
 
 export interface PipelineDeps {
@@ -26,6 +33,9 @@ export interface PipelineDeps {
   noteRefusedString(keyString: string): void
 }
 
+/** How many bodies that are large are in memory, one of each organisation. Others are not read yet, which takes no memory. */
+const largeBodyBounds = { permits: 16, maxWaitingEach: 100, waitTimeoutMs: 20_000 }
+
 /** Hands back why a request may go no further, or `null`. */
 type Step = (context: RequestContext) => MaybePromise<LetheError | null>
 
@@ -36,6 +46,7 @@ type Step = (context: RequestContext) => MaybePromise<LetheError | null>
 export function pipelines(deps: PipelineDeps): (context: RequestContext) => MaybePromise<LetheError | null> {
   const { services, http, budgets, addressOf, originPolicy, noteKeyUse } = deps
   const spend = spending(deps.limiter)
+  const largeBodies = new FairQueue(largeBodyBounds)
 
   const byName: Record<PipelineName, readonly Step[]> = {
     /** The API, for whoever has a key. */
@@ -112,19 +123,39 @@ export function pipelines(deps: PipelineDeps): (context: RequestContext) => Mayb
     })
   }
 
+  /** Resolves when the organisation has no other large body in memory. This one has its place there until it is answered. */
+  function largeBodyTurn(context: RequestContext): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const { gone } = context
+    const untilAnswered = () => {
+      resolve()
+      return new Promise<void>((done) => {
+        if (gone.aborted) done()
+        else gone.addEventListener('abort', () => done())
+      })
+    }
+    largeBodies.run(identityOf(context).organisationId, untilAnswered, gone).catch(reject)
+    return promise
+  }
+
   /** Reads the body where the route takes one, and forgets it elsewhere; then path and query, all problems together. */
   function readParameters(context: RequestContext): MaybePromise<null> {
     const { request, match } = context
     if (match.kind !== 'route') throw new Error('A request went past its route without one.')
     const { route, params } = match
-    if (route.bodyBounds !== null) {
-      return readJson(request, route.bodyBounds).then((fields) => {
-        const isChosen = context.keptId === context.id && context.chosenId !== null
-        if (isChosen && route.bodyNamesPerson && isNamedIn(context.id, fields))
-          context.keptId = services.randomness.uuid()
-        context.operation = route.read(context, params, fields)
-        return null
-      })
+    const { bodyBounds } = route
+    if (bodyBounds !== null) {
+      const turn = isLarge(request, bodyBounds) ? largeBodyTurn(context) : null
+      return andThen(
+        andThen(turn, () => readJson(request, bodyBounds)),
+        (fields) => {
+          const isChosen = context.keptId === context.id && context.chosenId !== null
+          if (isChosen && route.bodyNamesPerson && isNamedIn(context.id, fields))
+            context.keptId = services.randomness.uuid()
+          context.operation = route.read(context, params, fields)
+          return null
+        },
+      )
     }
     return andThen(discardBody(request), () => {
       context.operation = route.read(context, params, {})

@@ -22,6 +22,12 @@ export function discardBody(request: IncomingMessage): MaybePromise<void> {
   if (hasBody(request)) return receive(request, () => {})
 }
 
+/** Whether a body may take so much memory that not many should be read at a time. */
+export function isLarge({ headers }: IncomingMessage, { maxBytes }: BodyBounds): boolean {
+  const length = headers['content-length']
+  return maxBytes > maxBodyBytes && (length === undefined || Number(length) > maxBodyBytes)
+}
+
 /** What a route's body may be. */
 export interface BodyBounds {
   maxBytes: number

@@ -174,6 +174,38 @@ describe('the preview of a batch', () => {
     assert.equal(logged().length, 1, 'nobody is told of a failure')
   })
 
+  test('has its list read one at a time for each organisation where it is long, and for others meanwhile', async (t) => {
+    const body = JSON.stringify({
+      ...byId,
+      text: Array.from({ length: 9_000 }, (_, i) => `nobody-${i}`).join('\n'),
+    })
+    const connection = await openRawConnection(shop.url)
+    const headers: [string, string][] = [
+      ['Content-Type', 'application/json'],
+      ['Content-Length', String(body.length)],
+      ['Origin', 'http://test'],
+      ['Cookie', client.cookie ?? ''],
+    ]
+    const found = t.mock.method(shop.services.signIns, 'find')
+    // The first part alone keeps the others waiting.
+    connection.send(
+      requestText('/console/api/batches/preview', { method: 'POST', headers, body: body.slice(0, 50_000) }),
+    )
+    await until(() => found.mock.callCount() > 0)
+    let isAnswered = false
+    const second = client.ask('/batches/preview', { method: 'POST', body }).finally(() => {
+      isAnswered = true
+    })
+    const other = await openConsole(shop, await shop.createOrganisation())
+    assert.equal(dataOf(await other.ask('/batches/preview', { method: 'POST', body })).nothing, 9_000)
+    assert.equal(dataOf(await preview('nobody')).nothing, 1)
+    assert.equal(isAnswered, false)
+    connection.send(body.slice(50_000))
+    assert.equal(dataOf(await connection.answer()).nothing, 9_000)
+    assert.equal(dataOf(await second).nothing, 9_000)
+    connection.hangUp()
+  })
+
   test('says what is too much, or nothing', async () => {
     assert.deepEqual(problemFields(await preview(' \n\n')), ['text'])
     assert.deepEqual(problemFields(await preview('x\n'.repeat(10_001))), ['text'])

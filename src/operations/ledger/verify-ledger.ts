@@ -42,7 +42,7 @@ export interface VerifyOptions {
   signal?: AbortSignal | undefined
 }
 
-const chunkSize = 500
+const chunkSize = 200
 const dayMs = 86_400_000
 
 /**
