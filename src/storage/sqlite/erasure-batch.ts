@@ -85,9 +85,7 @@ export function erasureBatchStore({
     },
     settleGone: (id, place) => writer.run('settleGone', id, place),
     extend: (holder, id, subjects, now) => writer.run('extendErasureBatch', holder, id, subjects, now),
-    async finish(id, now, note, left = null) {
-      await writer.run('finishErasureBatch', id, now, note, left)
-    },
+    finish: (id, now, note, left = null) => writer.run('finishErasureBatch', id, now, note, left),
     listOverdue: async (before) => overdue.all(before).map(toBatch),
     sweep: (before, maxRows) => writer.run('sweepErasureBatches', before, maxRows),
   }
@@ -233,12 +231,11 @@ export function erasureBatchCommands(db: DatabaseSync) {
         extend.run(first + subjects.length, now, id)
         return true
       }),
-    finishErasureBatch: (id: string, now: Instant, note: ActivityNote, left: number | null): boolean =>
+    finishErasureBatch: (id: string, now: Instant, note: ActivityNote, left: number | null): void =>
       transaction(db, () => {
-        if (!finishable.get(id)) return false
+        if (!finishable.get(id)) return
         conclude(id, 'done', now, left)
         leaveNote(note)
-        return true
       }),
     sweepErasureBatches: (before: Instant, maxRows: number): number =>
       transaction(db, () => {
