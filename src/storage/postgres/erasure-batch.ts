@@ -12,8 +12,8 @@ import {
   ofEntries,
   settledColumn,
   toBatch,
+  toBatchesOfEntries,
   toBatchItem,
-  toBatchOfEntry,
   toWaitingItem,
 } from '../rows/erasure-batch.ts'
 import { integer, type Row, text } from '../rows/row.ts'
@@ -141,7 +141,7 @@ export function erasureBatchStore(connections: Connections): ErasureBatchStore {
       return integer(row, 'open')
     },
     ofEntries: async (organisationId, indexes) =>
-      (await connections.read(entries, [organisationId, indexes])).map(toBatchOfEntry),
+      toBatchesOfEntries(await connections.read(entries, [organisationId, indexes])),
     items: async (batchId, after, limit) =>
       (await connections.read(items, [batchId, after, limit])).map(toBatchItem),
     change: ({ id, organisationId }, { from, to }, now, note) =>

@@ -89,13 +89,21 @@ export function toBatch(row: Row): ErasureBatch {
   }
 }
 
-/** Asks for the batches of an organisation's erasures; `which` says of which entries. */
+/** Asks for the batches of an organisation's erasures; `which` says of which entries. Their items are found before them. */
 export const ofEntries = (organisation: string, which: string) =>
-  `SELECT i.ledger_index, i.sealed_nonce, b.id, b.kind, b.subjects
-   FROM erasure_batch_items i JOIN erasure_batches b ON b.id = i.batch_id
-   WHERE b.organisation_id = ${organisation} AND i.ledger_index ${which} ORDER BY b.kind DESC, b.created_at DESC, b.id`
+  `SELECT i.ledger_index, i.sealed_nonce, b.id, b.kind, b.subjects, b.created_at
+   FROM erasure_batch_items i CROSS JOIN erasure_batches b
+   WHERE b.id = i.batch_id AND b.organisation_id = ${organisation} AND i.ledger_index ${which}`
 
-export function toBatchOfEntry(row: Row): BatchOfEntry {
+/** That of a person comes before those of lists, and the newest one first. */
+export function toBatchesOfEntries(rows: readonly Row[]): BatchOfEntry[] {
+  const isPerson = (row: Row) => Number(row.kind === 'person')
+  return rows
+    .toSorted((a, b) => isPerson(b) - isPerson(a) || integer(b, 'created_at') - integer(a, 'created_at'))
+    .map(toBatchOfEntry)
+}
+
+function toBatchOfEntry(row: Row): BatchOfEntry {
   return {
     ledgerIndex: integer(row, 'ledger_index'),
     sealedNonce: text(row, 'sealed_nonce'),

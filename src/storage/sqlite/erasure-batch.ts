@@ -22,8 +22,8 @@ import {
   ofEntries,
   settledColumn,
   toBatch,
+  toBatchesOfEntries,
   toBatchItem,
-  toBatchOfEntry,
   toWaitingItem,
 } from '../rows/erasure-batch.ts'
 import { integer } from '../rows/row.ts'
@@ -47,7 +47,7 @@ export function erasureBatchStore({
   const open = reader.prepare(
     'SELECT count(*) AS open FROM erasure_batches WHERE organisation_id = ? AND kind = ? AND finished_at IS NULL',
   )
-  const entries = reader.prepare(ofEntries('?', 'IN (SELECT value FROM json_each(?))'))
+  const ofEntry = reader.prepare(ofEntries('?', '= ?'))
   const items = reader.prepare(
     'SELECT * FROM erasure_batch_items WHERE batch_id = ? AND place > ? ORDER BY place LIMIT ?',
   )
@@ -68,7 +68,7 @@ export function erasureBatchStore({
     list: async (organisationId, kind, limit) => list.all(organisationId, kind, limit).map(toBatch),
     countOpen: async (organisationId, kind) => integer(open.get(organisationId, kind) ?? {}, 'open'),
     ofEntries: async (organisationId, indexes) =>
-      entries.all(organisationId, JSON.stringify(indexes)).map(toBatchOfEntry),
+      toBatchesOfEntries(indexes.flatMap((index) => ofEntry.all(organisationId, index))),
     items: async (batchId, after, limit) => items.all(batchId, after, limit).map(toBatchItem),
     change: (batch, change, now, note) =>
       change.to === 'stopped'
