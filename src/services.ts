@@ -3,7 +3,7 @@ import type { Config } from './config.ts'
 import { FairQueue } from './domain/fair-queue.ts'
 import type { Clock } from './domain/instant.ts'
 import { KnownChanges } from './domain/journal.ts'
-import type { Replayed, ReplayedInSetBack } from './domain/replay.ts'
+import type { ReplayedInSetBack } from './domain/replay.ts'
 import type { RetentionPolicy } from './domain/retention-window.ts'
 import type { Services, ServicesWithoutSecrets } from './domain/services.ts'
 import type { Store } from './domain/store.ts'
@@ -14,7 +14,6 @@ import { LedgerJournal } from './operations/journal/ledger-journal.ts'
 import {
   type ReplayOptions,
   type RestoredDeps,
-  replayChanges,
   replayIfSetBack,
 } from './operations/journal/replay-changes.ts'
 import { type BackupContents, contentsPath, formatContents } from './restore.ts'
@@ -156,9 +155,10 @@ export async function replayInto(
   config: Config,
   { from, target, journals }: { from: Config['store']; target: Store; journals: readonly string[] },
   onUnreadable: (path: string, line: number) => void,
-): Promise<Replayed> {
+): Promise<ReplayedInSetBack> {
   const keyring = await readKeyring({ ...config, store: from }, await target.secrets.list())
   if (!keyring) throw new Error(`There are no secrets at ${secretFileOf(config, from)}.`)
   await adoptStore(target.secrets, keyring)
-  return replayChanges(target, keyring, mergeJournals(journals, onUnreadable))
+  const deps = { ...target, clock: systemClock, randomness: systemRandomness }
+  return replayIfSetBack(deps, keyring, mergeJournals(journals, onUnreadable))
 }

@@ -72,16 +72,26 @@ async function requireSession(url: string, client: Client): Promise<void> {
   const own = [await backendOf(client)]
   if ('processID' in client && client.processID === own[0]) return
   const others = await connected(settings(url), async (other) => {
-    const first = await backendOf(other)
-    own.push(await backendOf(client))
-    return [first, await backendOf(other)]
+    const seen = [await backendOf(other).catch(tooFew)]
+    // Each asks twice in a row: where connections are given out in turn, every other time it would be the same one.
+    for (let round = 0; round < 3; round++) {
+      seen.push(await backendOf(other))
+      own.push(await backendOf(client), await backendOf(client))
+      seen.push(await backendOf(other))
+    }
+    return seen
   })
-  const isShared = own.some((pid) => others.includes(pid))
-  if (isShared || own[0] !== own[1] || others[0] !== others[1]) {
-    throw new Error(
-      'The pooler in front of PostgreSQL hands out connections by transaction or statement. Set pool_mode = session for this database, or connect to PostgreSQL directly.',
-    )
-  }
+  if (new Set(own).size === 1 && new Set(others).size === 1 && own[0] !== others[0]) return
+  throw new Error(
+    'The pooler in front of PostgreSQL hands out connections by transaction or statement. Set pool_mode = session for this database, or connect to PostgreSQL directly.',
+  )
+}
+
+function tooFew(error: unknown): never {
+  throw new Error(
+    'The pooler in front of PostgreSQL has no second connection to hand out. Let it open at least 26 for each process, in PgBouncer by default_pool_size.',
+    { cause: error },
+  )
 }
 
 async function backendOf(client: Client): Promise<number> {

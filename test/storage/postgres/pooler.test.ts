@@ -64,7 +64,14 @@ async function pooled(lifetime: Lifetime, store: string, settings: readonly stri
   return url
 }
 
-describe('a pooler in front of PostgreSQL', { skip: missing('pgbouncer') }, () => {
+describe('a pooler in front of PostgreSQL', { skip: missing('pgbouncer'), concurrency: true }, () => {
+  it('that has too few connections to hand out is refused, and told how many it needs', async (t) => {
+    const lifetime = inReverse(t)
+    const settings = ['pool_mode = session', 'default_pool_size = 1']
+    const url = await pooled(lifetime, await freshDatabase(lifetime), settings)
+    await assert.rejects(openPostgresStore(url), /The pooler .* at least 26 .* default_pool_size/)
+  })
+
   it('that pools by session is no different from PostgreSQL', async (t) => {
     const lifetime = inReverse(t)
     const url = await pooled(lifetime, await freshStore(lifetime), [
