@@ -36,7 +36,7 @@ async function meeting(t: TestContext, ...behaviours: [Behaviour, ...Behaviour[]
   const server = await scriptedServer(t, ...behaviours)
   const time = movedTime()
   // Only where nothing comes is it worth while to give up soon; a busy machine needs some for everything else.
-  const timeoutMs = behaviours.every((each) => each === silence) ? 300 : 4_000
+  const timeoutMs = behaviours.every((each) => each === silence) ? 1_500 : 4_000
   const client = new LetheClient({ url: server.url, apiKey: 'lethe_x', timeoutMs, runtime: time })
   return { ...server, time, client }
 }
