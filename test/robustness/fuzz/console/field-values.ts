@@ -35,6 +35,10 @@ const inBody: Record<string, fc.Arbitrary<unknown>> = {
     name: fc.constantFrom('email', 'userId'),
     value: fc.constantFrom('ada@example.com', '42'),
   }),
+  person: fc.constantFrom(
+    { identifiers: [{ name: 'email', value: 'ada@example.com' }], subjects: [] },
+    { identifiers: [], subjects: [{ trackerId: '{{trackerId}}', subjectId: 'a' }] },
+  ),
   limit: fc.constantFrom(1, 50, 200),
   format: fc.constantFrom('lines', 'csv'),
   column: fc.constantFrom('a', 'ada@example.com'),
@@ -60,6 +64,13 @@ const particular: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
     format: fc.constant('lines'),
     by: fc.constant('subjectId'),
     trackerIds: fc.constantFrom([], ['{{listTracker}}']),
+    subjects: fc.constant(1),
+  },
+  '/console/api/people/erase': {
+    person: fc.constant({
+      identifiers: [],
+      subjects: [{ trackerId: '{{listTracker}}', subjectId: 'listed' }],
+    }),
     subjects: fc.constant(1),
   },
 }

@@ -132,8 +132,12 @@ async function meaningsOf(service: TestService, own: Settled): Promise<Record<st
   await service.services.signIns.end(hashToken(ended), note(service, organisationId, 'member.signed-out'))
   const old = await signInToken(service, member, { startedAt: now - longestMs, lastSeenAt: now })
   const session = await signInToken(service, member)
-  // The last, since each sign-in clears away those that are over at its start.
-  const idle = await signInToken(service, member, { startedAt: now - idleMs, lastSeenAt: now - idleMs })
+  // The last, since each sign-in clears away those that are over at its start. Later than that by a moment, at which the others are not
+  // yet from the future.
+  const idle = await signInToken(service, member, {
+    startedAt: now - idleMs + 1_000,
+    lastSeenAt: now - idleMs,
+  })
   return {
     ...{ organisationId, trackerId, keyId, keyName, keyString, link },
     ...{ listTracker, batchId },
