@@ -39,7 +39,7 @@ describe('erasing a person in a browser', { skip: noBrowser }, async () => {
     await page.keyboard.press('Escape')
     await goTo(page, '/trackers/shop/subjects/laptop')
     await hands.press('Erase')
-    await page.getByText('This person has 2 other data subjects').waitFor()
+    await page.getByText('2 other data subjects have the same email:').waitFor()
     const addresses = await page
       .getByRole('dialog')
       .getByRole('link')

@@ -106,8 +106,8 @@ function Others({
   return (
     <div class="others">
       <p>
-        <strong>This person has {counted(subjects.length, 'other data subject')}</strong> with the same{' '}
-        {names}:
+        <strong>{counted(subjects.length, 'other data subject')}</strong>{' '}
+        {subjects.length === 1 ? 'has' : 'have'} the same {names}:
       </p>
       <ul>
         {subjects.slice(0, mostNamed).map((subject) => (
