@@ -38,7 +38,7 @@ export const maxUnreadBytes = 64 * 1024 * 1024
 /** How long a client may take nothing of an answer, or of a connection send nothing on which no answer is due. */
 const silenceMs = 30_000
 /** How often it is looked at whether clients take something. */
-const lookMs = 5_000
+const lookMs = 2_000
 /** File handles that are not for clients: the store, its thread, the limiter, the log. */
 const reservedHandles = 64
 /** How many sockets listen, where there are handles enough. */
