@@ -22,11 +22,11 @@ try {
 }
 
 async function takePictures(): Promise<void> {
-  const service = await startTestService(lifetime)
+  const service = await startTestService(lifetime, { LETHE_LIMIT_ERASURE: '60/hour' })
   const { organisationId, trackerId, subjectId } = await createSample(service.services)
   const member = await openConsole(service, organisationId, 'ada@sample.example')
   const browser = await openBrowser(lifetime)
-  await eraseEverywhere(await newPage('light'), 'dora@example.com')
+  const certificatePath = await eraseEverywhere(await newPage('light'), 'dora@example.com')
   const batchPath = await eraseBatch(await newPage('light'))
   const [key] = await service.services.apiKeys.list(organisationId)
   const email = 'ines@example.com'
@@ -54,9 +54,9 @@ async function takePictures(): Promise<void> {
       await page.goto('/console/trackers')
       await look(page, email)
       await page.getByRole('button', { name: 'Erase everywhere' }).click()
-      await page.getByRole('dialog').waitFor()
+      await page.getByRole('dialog').getByRole('table').waitFor()
     },
-    certificate: (page) => page.goto('/console/erasures/certificates/1,2,3'),
+    certificate: (page) => page.goto(certificatePath),
     erasures: (page) => page.goto('/console/erasures'),
     batches: (page) => page.goto('/console/batches'),
     'new-batch': (page) => planBatch(page, ['carlos@example.com', 'hanna@example.com', 'nobody@example.com']),
@@ -100,13 +100,15 @@ async function look(page: Page, text: string): Promise<void> {
   await settled(page)
 }
 
-async function eraseEverywhere(page: Page, email: string): Promise<void> {
+/** Hands back where the certificate is. */
+async function eraseEverywhere(page: Page, email: string): Promise<string> {
   await page.goto('/console/trackers')
   await look(page, email)
   await page.getByRole('button', { name: 'Erase everywhere' }).click()
   await page.getByLabel(/^Type /).fill(email)
   await page.getByRole('button', { name: 'Erase for good' }).click()
   await page.getByText('Verified').waitFor()
+  return new URL(page.url()).pathname
 }
 
 async function planBatch(page: Page, emails: readonly string[]): Promise<void> {
