@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { commandLine } from '../../../src/domain/activity.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { eraseSubject } from '../../../src/operations/subject/erase-subject.ts'
 import { exportSubject } from '../../../src/operations/subject/export-subject.ts'
+import { maxSnapshotMs } from '../../../src/storage/subject-export.ts'
 import { eventRow } from '../../support/rows.ts'
 import { testKeys } from '../../support/test-keyring.ts'
 import { addTracker, failure, openDeps } from '../fixture.ts'
@@ -67,6 +69,24 @@ describe('the export of a subject', () => {
     })
     await assert.rejects(broken, /has changed while it was exported/)
     await failure('not_found', gather(tracker, 'anna'))
+  })
+
+  it('fails when data with an earlier date arrives for what was not read yet', async () => {
+    const tracker = await addSubject(450)
+    const { trackerId } = tracker
+    let parts = 0
+    const broken = exportSubject(deps(), tracker, 'anna', commandLine, {
+      async take({ kind }) {
+        if (kind !== 'events' || ++parts > 1) return
+        await delay(maxSnapshotMs + 1)
+        // In the order of ids it comes before the last event, which is e99.
+        await deps().ingest.ingest(
+          [eventRow({ trackerId, subjectId: 'anna', eventId: 'e98-late' })],
+          testKeys,
+        )
+      },
+    })
+    await assert.rejects(broken, /other than its record says/)
   })
 
   it('fails where a store hands over less than its record says', async () => {
