@@ -27,6 +27,7 @@ export function messageHandler(
   })
   // A process that ended, or was killed, may have left what it deleted in the log.
   if (scrubStateReading(db)().isDue) log.resume()
+  let known = countDeletions()
 
   /**
    * Erasures that waited together share a transaction and the emptying of the log, which cost far more than a small one itself. The log
@@ -64,10 +65,14 @@ export function messageHandler(
   function answer({ id, name, args }: Call): { reply: Reply; hasDeleted: boolean } {
     try {
       const before = countDeletions()
+      // Another process may have deleted something, and ended since.
+      if (before !== known) log.schedule()
+      known = before
       // The caller's types tie the arguments to the name; across the messages TypeScript cannot follow.
       const command: (...args: never[]) => unknown = run[name]
       const reply = { id, result: command(...(args as never[])) }
-      return { reply, hasDeleted: countDeletions() !== before }
+      known = countDeletions()
+      return { reply, hasDeleted: known !== before }
     } catch (error) {
       // A backup may be written to another disk.
       if (name !== 'backup' && isDiskFailure(error)) post({ hasDiskFailed: true })

@@ -117,6 +117,21 @@ describe('the write-ahead log', () => {
     await until(() => logSize(path) === 0)
   })
 
+  it('is emptied by whoever writes next when the process of an erasure was killed before it could', async (t) => {
+    const { store, path } = await openShop(t, { writesHere: true })
+    await ingest(store, eventsOf('anna', 100), 100)
+    const other = beginReading(path)
+    const child = runChild('child-erases.ts', path)
+    const ended = once(child, 'exit')
+    await until(async () => (await store.subjects.read(tracker, 'anna')) === null)
+    child.kill('SIGKILL')
+    await ended
+    await store.organisations.setPlan('acme', 'pro')
+    assert.notEqual(logSize(path), 0)
+    other.close()
+    await until(() => logSize(path) === 0)
+  })
+
   it('is not touched by a start once everything is scrubbed', async (t) => {
     const { store, path } = await openShop(t, { writesHere: true })
     await store.maintenance.scrub(start)
