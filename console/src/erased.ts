@@ -1,5 +1,5 @@
 import { change, encode } from './api.ts'
-import { forget, refresh } from './resource.ts'
+import { cache, forget, refresh } from './resource.ts'
 import { navigate } from './router.tsx'
 import { seek } from './sought.ts'
 import type { Batch, FoundSubject, Identifier, SubjectRef } from './types.ts'
@@ -36,7 +36,11 @@ export async function erasePerson(
   refreshErasures()
 }
 
-/** Has the pages look again at whatever an erasure changes. */
+/** Has the pages look again at whatever an erasure changes. What they knew of data subjects must not be shown until then. */
 export function refreshErasures(): void {
+  cache.removeQueries({
+    type: 'inactive',
+    predicate: ({ queryKey }) => /^(find |search |\/trackers\/[^/]+\/subjects)/.test(String(queryKey[0])),
+  })
   for (const list of ['/trackers', '/erasures', '/people', '/activity']) void refresh(list)
 }

@@ -23,7 +23,9 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
   const isStored = async (id: string) => (await shop.ask(subjectPath(id), { key: shop.key })).status === 200
 
   test('is started by keyboard, once its number is typed, and ends in a report', async () => {
-    await page.goto('/console/batches')
+    await page.goto('/console/trackers/shop')
+    await page.getByRole('rowheader', { name: 'anna' }).waitFor()
+    await goTo(page, '/batches')
     await settled(page)
     await hands.press('Start a batch')
     await page.getByRole('heading', { name: 'New batch' }).waitFor()
@@ -62,6 +64,21 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
     const report = JSON.parse(readFileSync(await (await downloading).path(), 'utf8'))
     const receipts = report.items.filter(({ receipt }: { receipt?: string }) => receipt !== undefined)
     assert.equal(receipts.length, 2)
+  })
+
+  test('leaves nobody it erased in what the console remembers of a list', async () => {
+    const held = Promise.withResolvers<void>()
+    await page.route('**/trackers/shop/subjects?*', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await page.getByRole('link', { name: 'Trackers' }).click()
+    await page.getByRole('main').getByRole('link', { name: 'shop' }).first().click()
+    await page.locator('.skeleton').first().waitFor()
+    assert.equal((await page.content()).includes('anna'), false)
+    held.resolve()
+    await page.getByRole('rowheader', { name: 'cora' }).waitFor()
+    await page.unroute('**/trackers/shop/subjects?*')
   })
 
   test('offers to look for e-mail addresses where such a list counts as ids', async () => {

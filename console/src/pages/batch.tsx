@@ -1,5 +1,6 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { change } from '../api.ts'
+import { refreshErasures } from '../erased.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Button } from '../parts/button.tsx'
 import { Confirm } from '../parts/confirm.tsx'
@@ -19,6 +20,10 @@ export function BatchPage({ batchId }: { batchId: string }) {
     againAfterMs: (data) => (data?.state === 'running' ? lookAgainMs : false),
   })
   const [isStopping, setStopping] = useState(false)
+  const isOver = batch.data?.finishedAt != null
+  useEffect(() => {
+    if (isOver) refreshErasures()
+  }, [isOver])
   async function turn(verb: 'pause' | 'resume' | 'stop'): Promise<void> {
     await change(`/batches/${batchId}/${verb}`)
     await refresh('/batches')

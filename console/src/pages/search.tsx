@@ -15,8 +15,8 @@ import { SubjectTable } from './subject-table.tsx'
 
 /** Nobody has so many; who asks for more than this asks the API. */
 const mostFound = 1_000
-/** More at once are a batch. */
-const mostErased = 50
+/** So many data subjects can be named for an erasure; one id on more trackers is a batch. */
+const mostNamed = 32
 
 /** Whom somebody looks for, in all trackers of the organisation. */
 export function SearchPage() {
@@ -114,7 +114,8 @@ function byWhat({ identifier }: FoundPerson): string {
 }
 
 /** What must be known before a person is erased. */
-function Notes({ person: { subjects, hidden } }: { person: FoundPerson }) {
+function Notes({ person }: { person: FoundPerson }) {
+  const { subjects, hidden } = person
   return (
     <>
       {hidden.length > 0 && (
@@ -124,9 +125,9 @@ function Notes({ person: { subjects, hidden } }: { person: FoundPerson }) {
           too.
         </p>
       )}
-      {subjects.length + hidden.length > mostErased && (
-        <p class="note">
-          More than {mostErased} data subjects are erased as a batch.{' '}
+      {isForBatch(person) && (
+        <p class="note offer">
+          This ID is on more than {mostNamed} trackers. Erase it as a batch.
           <BatchButton subjects={[...subjects, ...hidden]} />
         </p>
       )}
@@ -134,9 +135,13 @@ function Notes({ person: { subjects, hidden } }: { person: FoundPerson }) {
   )
 }
 
+function isForBatch({ identifier, subjects, hidden }: FoundPerson): boolean {
+  return identifier === null && subjects.length + hidden.length > mostNamed
+}
+
 function EraseButton({ person, onErase }: { person: FoundPerson; onErase(): void }) {
   const count = person.subjects.length + person.hidden.length
-  if (count > mostErased) return null
+  if (isForBatch(person)) return null
   return (
     <Button kind="danger" icon="trash" onClick={onErase}>
       {count === 1 ? 'Erase' : 'Erase everywhere'}
