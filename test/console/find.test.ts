@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { dataOf, isObject, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
 import { openConsole } from '../support/console.ts'
+import { openRawConnection, requestText } from '../support/raw-http.ts'
 import { startShop, visit } from '../support/shop.ts'
+import { until } from '../support/until.ts'
 
 const shop = await startShop({ after }, { scopes: ['analytics:view'] })
 await shop.createTracker(shop.organisationId, 'blog')
@@ -105,5 +108,55 @@ describe('a person', () => {
     assert.deepEqual(await find('faded@example.com'), {})
     assert.deepEqual(await people('faded@example.com'), [['email=faded@example.com', [], ['shop faded']]])
     assert.deepEqual(await people('faded'), [[null, [], ['shop faded']]])
+  })
+})
+
+describe('a search that leads to very many', () => {
+  test('finds a thousand in total, under however many names', async () => {
+    const organisationId = await shop.createOrganisation()
+    await shop.createTracker(organisationId, 'crowded')
+    const member = await openConsole(shop, organisationId)
+    const identifiers = { a: '42', b: '42', c: '42' }
+    await shop.ingest(
+      Array.from({ length: 450 }, (_, i) =>
+        visit(`crowd-${i}`, { trackerId: 'crowded', identifiers }),
+      ).flat(),
+    )
+    const found = dataOf(await member.ask('/find', { method: 'POST', body: { text: '42' } }))
+    const people = listIn(found, 'people').map((person) => listIn(person, 'subjects').length)
+    assert.deepEqual(people, [450, 450, 100])
+  })
+
+  test('ends when the client is gone', async (t) => {
+    const { search } = shop.services
+    const { identifierNames } = search
+    const reached = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<void>()
+    t.mock.method(search, 'identifierNames', async (...args: Parameters<typeof identifierNames>) => {
+      reached.resolve()
+      await released.promise
+      return identifierNames.apply(search, args)
+    })
+    const lookUp = t.mock.method(search, 'subjects')
+    const member = await openConsole(shop, shop.organisationId)
+    const body = JSON.stringify({ text: 'somebody' })
+    const id = '6f8b2c1e-5a0d-4a57-9b7e-0c2f6d1f7a99'
+    const headers: [string, string][] = [
+      ['Content-Type', 'application/json'],
+      ['Content-Length', String(body.length)],
+      ['Origin', 'http://test'],
+      ['Cookie', member.cookie ?? ''],
+      ['X-Request-Id', id],
+    ]
+    const connection = await openRawConnection(shop.url)
+    connection.send(requestText('/console/api/find', { method: 'POST', headers, body }))
+    await reached.promise
+    connection.hangUp()
+    const lines = () => shop.logged.filter((line) => line.includes(id))
+    await until(() => lines().length > 0)
+    released.resolve()
+    dataOf(await member.ask('/trackers'))
+    await nextTurn()
+    assert.deepEqual([lookUp.mock.callCount(), lines().length], [0, 1])
   })
 })

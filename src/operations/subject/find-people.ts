@@ -42,21 +42,23 @@ interface FindDeps {
 
 /**
  * Whoever a text may stand for, in all trackers of the organisation, up to `limit` on each: those known by it, as `name=value` or under
- * any name, and those whose id begins with it.
+ * any name, and those whose id begins with it. The signal ends it.
  */
 export async function findPeople(
   deps: FindDeps,
   view: OrganisationView,
   text: string,
   limit: number,
+  signal?: AbortSignal,
 ): Promise<FoundPeople> {
-  const people = await peopleOf(deps, view, text)
+  const people = await peopleOf(deps, view, text, signal)
   const known = people.flatMap(({ subjects }) => subjects)
   const groups: FoundGroup[] = []
   let left = mostFound
   for (const tracker of await deps.trackers.list(view.organisationId)) {
     // Each look is short, but there may be many trackers: other requests get their turn in between.
     await nextTurn()
+    signal?.throwIfAborted()
     const found = new Map<string, FoundSubject>()
     for (const subject of known) if (subject.trackerId === tracker.id) found.set(subject.subjectId, subject)
     let hasMore = false
@@ -79,13 +81,21 @@ export async function findPeople(
   return { groups, people }
 }
 
-async function peopleOf(deps: FindDeps, view: OrganisationView, text: string): Promise<FoundPerson[]> {
+async function peopleOf(
+  deps: FindDeps,
+  view: OrganisationView,
+  text: string,
+  signal: AbortSignal | undefined,
+): Promise<FoundPerson[]> {
   const people: FoundPerson[] = []
+  let left = mostFound
   async function add(identifier: SubjectIdentifier | null): Promise<void> {
     await nextTurn()
+    signal?.throwIfAborted()
+    if (left === 0) return
     const sought = identifier ? { identifier } : { subjectId: text }
-    const page = await searchStored(deps, view, ever, { sought, limit: mostFound, after: null })
-    const { subjects, hidden } = page
+    const { subjects, hidden } = await searchStored(deps, view, ever, { sought, limit: left, after: null })
+    left -= subjects.length + hidden.length
     if (subjects.length + hidden.length > 0) people.push({ identifier, subjects, hidden })
   }
   const names = await deps.search.identifierNames(view.organisationId, mostNames)

@@ -31,7 +31,9 @@ export const subjectRoutes = [
     response: FoundGroups,
     async handle(call) {
       const { text, limit = defaultFound } = call.body
-      const { groups, people } = await findPeople(call.services, organisationView(call), text, limit)
+      const { services, context } = call
+      const view = organisationView(call)
+      const { groups, people } = await findPeople(services, view, text, limit, context.gone)
       return {
         groups: groups.map(({ tracker: { id, name }, subjects, hasMore }) => ({
           ...{ tracker: { id, name }, subjects: subjects.map(presentFound), hasMore },
