@@ -71,7 +71,8 @@ export function limiterContract(
       assert.deepEqual([await seen(), await seen()], Array(2).fill([true, 1, 2]))
       await limiter.take(small, 'a')
       assert.deepEqual(await seen(), [false, 0, 2])
-      assert.equal((await limiter.peek(small, 'a')).resetsAt, resetsAt)
+      // What Redis says is left of a window is rounded to milliseconds.
+      assert.ok(Math.abs((await limiter.peek(small, 'a')).resetsAt - resetsAt) <= 1)
       await pass(60_000)
       assert.deepEqual(await seen(), [true, 2, 2])
     })
@@ -143,7 +144,7 @@ export function limiterContract(
       const [first] = await takeMany(limiter, perMinute, 'a', 60)
       assert.ok(first)
       const { resetsAt } = first
-      await pass(59_900)
+      await pass(59_400)
       let refusals = 0
       for (;;) {
         const { countedAt, ...state } = await limiter.take(perMinute, 'a')
