@@ -109,14 +109,14 @@ export function NewBatchPage() {
             />
             <span>Choose a file</span>
           </label>
-        </div>
-        <div role="status">
-          {draft.by === 'subjectId' && looksLikeAddresses(draft.text, draft.column) && (
-            <p class="note offer">
-              These look like e-mail addresses, and each line counts as an ID.
-              <Button onClick={() => edit({ by: 'email' })}>Look for e-mail addresses</Button>
-            </p>
-          )}
+          <div role="status">
+            {draft.by === 'subjectId' && looksLikeAddresses(draft.text, draft.column) && (
+              <p class="note offer">
+                These look like e-mail addresses, and each line counts as an ID.
+                <Button onClick={() => edit({ by: 'email' })}>Look for e-mail addresses</Button>
+              </p>
+            )}
+          </div>
         </div>
         {draft.column !== null && (
           <Columns
