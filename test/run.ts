@@ -10,6 +10,7 @@ import { quickFolder } from './support/quick-folder.ts'
 
 /** Files in a process of their own: the longest, which come first so that nobody waits for them in the end. */
 const longest = [
+  'test/storage/postgres/store.test.ts',
   'test/robustness/fuzz/on-postgres.test.ts',
   'test/http/on-postgres.test.ts',
   'test/guides/one-machine.test.ts',

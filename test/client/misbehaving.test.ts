@@ -36,7 +36,7 @@ async function meeting(t: TestContext, ...behaviours: [Behaviour, ...Behaviour[]
   const server = await scriptedServer(t, ...behaviours)
   const time = movedTime()
   // Only where nothing comes is it worth while to give up soon; a busy machine needs some for everything else.
-  const timeoutMs = behaviours.every((each) => each === silence) ? 1_500 : 4_000
+  const timeoutMs = behaviours.every((each) => each === silence) ? 800 : 4_000
   const client = new LetheClient({ url: server.url, apiKey: 'lethe_x', timeoutMs, runtime: time })
   return { ...server, time, client }
 }
@@ -128,7 +128,7 @@ describe('a client that keeps failing', { concurrency: true }, () => {
   const lasting: [what: string, behaviour: Behaviour, attempts: number, expected: object][] = [
     ['a 500', failure(500, 'internal_error'), 5, { name: 'ApiError', code: 'internal_error', status: 500 }],
     ['resets', reset, 5, { name: 'ConnectionError', requestId: null }],
-    ['silence', silence, 5, { name: 'TimeoutError', message: 'No whole answer came within 1500 ms.' }],
+    ['silence', silence, 5, { name: 'TimeoutError', message: 'No whole answer came within 800 ms.' }],
     ['a 401', failure(401, 'unauthorized'), 1, { name: 'ApiError', code: 'unauthorized', status: 401 }],
     ['a 404', failure(404, 'not_found'), 1, { code: 'not_found', requestId: 'of-the-server' }],
     ['a 502', reply(502, 'no'), 5, { name: 'UnexpectedAnswerError', status: 502 }],

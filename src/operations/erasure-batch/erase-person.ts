@@ -107,10 +107,16 @@ export async function findPerson(
     for (const each of found.subjects) if (isMeant(each)) seen.set(keyOf(each), each)
     for (const each of found.hidden) if (isMeant(each)) hidden.set(keyOf(each), each)
   }
-  for (const identifier of identifiers) add(await findStored(deps, view, { identifier }), () => true)
   const named = new Set(subjects.map(keyOf))
-  for (const subjectId of new Set(subjects.map((each) => each.subjectId)))
-    add(await findStored(deps, view, { subjectId }), (ref) => named.has(keyOf(ref)))
+  const isNamed = (ref: SubjectRef) => named.has(keyOf(ref))
+  const ids = new Set(subjects.map(({ subjectId }) => subjectId))
+  const wanted: [Sought, (ref: SubjectRef) => boolean][] = [
+    ...identifiers.map((identifier): [Sought, () => boolean] => [{ identifier }, () => true]),
+    ...Array.from(ids, (subjectId): [Sought, typeof isNamed] => [{ subjectId }, isNamed]),
+  ]
+  for (const [sought, isMeant] of wanted) {
+    if (seen.size + hidden.size <= maxBatchSubjects) add(await findStored(deps, view, sought), isMeant)
+  }
   // One identifier may have aged out where another has not.
   for (const key of seen.keys()) hidden.delete(key)
   return { subjects: inOrder([...seen.values()]), hidden: inOrder([...hidden.values()]) }

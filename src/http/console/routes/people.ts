@@ -27,10 +27,11 @@ export const peopleRoutes = [
     body: { person: personField },
     response: PersonPlan,
     async handle(call) {
-      const { subjects, hidden, others } = await planPerson(
-        call.services,
-        organisationView(call),
-        call.body.person,
+      const view = organisationView(call)
+      const { subjects, hidden, others } = await call.services.jobs.run(
+        view.organisationId,
+        () => planPerson(call.services, view, call.body.person),
+        call.context.gone,
       )
       const { limit, remaining, resetsAt } = await call.http.erasuresLeft(call.context)
       return {
