@@ -35,14 +35,32 @@ test('decisions are numbered without gaps, in their names and in their titles', 
   })
 })
 
-test('every decision tells whether it stands, and since when', () => {
-  const status = /^Status: (accepted|superseded (in part )?by \[\d+\]\(\d{4}-.+\.md\)), \d{4}-\d{2}-\d{2}$/m
+const date = String.raw`\d{4}-\d{2}-\d{2}`
+const link = String.raw`\[(\d+)\]\((\d{4}-.+\.md)\)`
+const merged = new RegExp(`^# .+\\n\\nStatus: merged into ${link}, ${date}\\n$`)
+
+test('every decision has a status with a date', () => {
+  const status = new RegExp(
+    `^Status: (accepted|(superseded( in part)? by|merged into) ${link}), ${date}$`,
+    'm',
+  )
   for (const file of files) assert.match(read(`docs/adr/${file}`), status, file)
 })
 
-test('every decision tells its context, what was decided and what follows', () => {
+test('every decision has a context, a decision and consequences, or points to the one it was merged into', () => {
   for (const file of files) {
-    const headings = sections(read(`docs/adr/${file}`)).map(({ heading }) => heading)
+    const text = read(`docs/adr/${file}`)
+    const [, number, target = ''] = merged.exec(text) ?? []
+    if (number !== undefined) {
+      assert.equal(Number(target.slice(0, 4)), Number(number), file)
+      assert.match(
+        read(`docs/adr/${target}`),
+        new RegExp(`former decisions? .*\\b${Number(file.slice(0, 4))}\\b`),
+        file,
+      )
+      continue
+    }
+    const headings = sections(text).map(({ heading }) => heading)
     assert.deepEqual(headings.slice(0, 3), ['Context', 'Decision', 'Consequences'], file)
   }
 })
