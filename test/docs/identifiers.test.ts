@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { codes, markdownFiles, read, root, withoutBlocks } from './markdown.ts'
+
+const cwd = fileURLToPath(root)
+const sources = globSync(
+  '{src,client/src,console/src,scripts,benchmarks,bin,test/support}/**/*.{ts,tsx,js}',
+  { cwd },
+)
+
+/** Every word of the program's code; comments do not count, since they outlive what they name. */
+const words = new Set(
+  sources.flatMap(
+    (file) => withoutComments(readFileSync(`${cwd}/${file}`, 'utf8')).match(/[A-Za-z_$][\w$]*/g) ?? [],
+  ),
+)
+
+/** Names of other programs that the docs cite. */
+const foreign = new Set(['ProxyPass', 'optionalDependencies', 'trustProxy'])
+
+/** Names in camel case, such as `defineRoute` or `RequestContext`, and calls, such as `take(key)`. */
+function identifiers(text: string): string[] {
+  return codes(withoutBlocks(text)).flatMap((each) => {
+    const [, called, named] = /^(?:(?:\w+\.)*(\w+)\(.*\)|([A-Za-z]\w*[a-z0-9][A-Z]\w*))$/s.exec(each) ?? []
+    return called ?? named ?? []
+  })
+}
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*.*?\*\//gs, '').replaceAll(/(?<=^|\s)\/\/.*$/gm, '')
+}
+
+for (const file of markdownFiles()) {
+  test(`every identifier that ${file} cites exists`, () => {
+    const unknown = identifiers(read(file)).filter((name) => !words.has(name) && !foreign.has(name))
+    assert.deepEqual(unknown, [])
+    // "`take` in `src/domain/budget.ts`": a name of one word counts too, and must be in that file.
+    for (const [, name = '', path = ''] of read(file).matchAll(/`(\w+)` in\s+`([\w./-]+\.(?:ts|js))`/g)) {
+      assert.match(withoutComments(read(path)), new RegExp(`\\b${name}\\b`), `${path} has no ${name}`)
+    }
+  })
+}
