@@ -64,11 +64,11 @@ export function AccountMenu({ path }: { path: string }) {
         <p>
           <strong>{member.email}</strong>
           <small>
-            {organisation.name}, plan {organisation.plan}, {organisation.retentionDays} days
+            {organisation.name} · {organisation.plan} plan · {organisation.retentionDays} days
           </small>
         </p>
         {/* On wide screens they stand at the side. */}
-        <nav aria-label="More" class="places folded">
+        <nav aria-label="More pages" class="places folded">
           <Places of={otherPlaces} path={path} />
         </nav>
         <ThemeSwitch />
@@ -87,7 +87,7 @@ export function AccountMenu({ path }: { path: string }) {
           onClose={() => setLeavingAll(false)}
         >
           <p>
-            You will be signed out on every device and in every browser, this one included. API keys go on
+            You will be signed out of every browser on every device, including this one. API keys keep
             working.
           </p>
         </Confirm>

@@ -56,7 +56,7 @@ async function send<Data>(path: string, init: RequestInit): Promise<Data> {
   throw new ApiError(
     response.status,
     error?.code ?? 'unknown',
-    error?.message ?? 'The server gave an answer that makes no sense.',
+    error?.message ?? 'The server sent an invalid response.',
     meta?.requestId ?? null,
     fields,
   )
@@ -77,7 +77,7 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
     throw new ApiError(
       0,
       'unreachable',
-      'The server cannot be reached. Check the connection and try again.',
+      'The server cannot be reached. Check your connection and try again.',
       null,
     )
   }

@@ -79,7 +79,7 @@ export function FindPerson() {
         }}
       >
         <label for="find-person" class="visually-hidden">
-          Find a person by e-mail address, identifier or id
+          Search people by e-mail address, identifier or ID
         </label>
         <input
           ref={field}
@@ -92,7 +92,7 @@ export function FindPerson() {
           aria-controls={listId}
           aria-autocomplete="list"
           aria-activedescendant={options[marked] ? `${listId}-${marked}` : undefined}
-          placeholder="Find anyone…"
+          placeholder="Search people…"
           value={text}
           maxLength={300}
           autocomplete="off"
@@ -109,7 +109,7 @@ export function FindPerson() {
         <span class="kbd" aria-hidden="true">
           {isMac ? '⌘K' : 'Ctrl K'}
         </span>
-        <button type="submit" aria-label="Find the person">
+        <button type="submit" aria-label="Search">
           <Icon name="search" />
         </button>
       </form>

@@ -29,7 +29,7 @@ export function FoundOptions(props: FoundOptionsProps) {
   const isNobody = groups.length === 0 && !found.isLoading && found.error === null
   return (
     <div class="found-options" hidden={!isShown}>
-      <div id={listId} role="listbox" aria-label="People found">
+      <div id={listId} role="listbox" aria-label="Search results">
         {groups.map(({ tracker, subjects }) => (
           // biome-ignore lint/a11y/useSemanticElements: a fieldset is nothing that a listbox may hold
           <div key={tracker.id} role="group" aria-label={tracker.name}>
@@ -61,15 +61,15 @@ export function FoundOptions(props: FoundOptionsProps) {
         ))}
       </div>
       <p role="status" class="found-note">
-        {found.error ? found.error.message : found.isLoading && groups.length === 0 ? 'Looking…' : ''}
+        {found.error ? found.error.message : found.isLoading && groups.length === 0 ? 'Searching…' : ''}
         {isNobody &&
           (hidden > 0
-            ? `Your plan hides ${counted(hidden, 'data subject')} of this person. Press Enter for more.`
-            : 'Nobody found. Try an e-mail address, userId=42, or the beginning of an id.')}
+            ? `Your plan hides ${counted(hidden, 'data subject')} of this person. Press Enter for details.`
+            : 'No results. Try an e-mail address, userId=42 or the start of an ID.')}
       </p>
       {groups.length > 0 && (
         <button type="button" class="found-all" tabIndex={-1} onClick={onShowAll}>
-          <span>Show {groups.some(({ hasMore }) => hasMore) ? 'all that were found' : 'them together'}</span>
+          <span>Show all results</span>
           <span>
             <span class="kbd" aria-hidden="true">
               ↵

@@ -13,7 +13,7 @@ export const SessionProvider = Context.Provider
 /** Who is signed in, on pages for members. */
 export function useSession(): SignedIn {
   const session = useContext(Context)
-  if (!session) throw new Error('A page for members was shown to nobody.')
+  if (!session) throw new Error('useSession was called outside SessionProvider.')
   return session
 }
 

@@ -46,7 +46,7 @@ export function SignInAgain() {
   return (
     <Dialog title="Sign in" onClose={giveUp} isCurtain>
       <div class="prose">
-        <p>Your sign-in is over. Sign in again to go on where you were.</p>
+        <p>Your session has expired. Sign in again to continue where you left off.</p>
       </div>
       <form onSubmit={form.submit(signIn)}>
         <Field
@@ -68,7 +68,7 @@ export function SignInAgain() {
         />
         <Failure failure={form.failure} />
         <footer class="dialog-foot">
-          <Button onClick={giveUp}>Leave</Button>
+          <Button onClick={giveUp}>Sign out</Button>
           <Button type="submit" kind="primary" isBusy={form.isBusy}>
             Sign in
           </Button>

@@ -31,7 +31,7 @@ export function ThemeSwitch() {
   const [chosen, choose] = useState(current)
   return (
     <fieldset class="segments">
-      <legend class="visually-hidden">Colours</legend>
+      <legend class="visually-hidden">Theme</legend>
       {themes.map(({ theme, title, icon }) => (
         <label key={theme}>
           <input

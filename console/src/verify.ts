@@ -30,7 +30,7 @@ export function verifyCertificate(certificate: Certificate, subjectId?: string):
       counts.events !== erasure.counts.events ||
       counts.sessions !== erasure.counts.sessions
     )
-      throw new VerificationError('malformed_record', 'The entry says something else than this page.')
+      throw new VerificationError('malformed_record', 'The ledger entry differs from what this page shows.')
     if (receipt !== null)
       await verifyReceipt(receipt, { verifierKeys, trackerId, ...(subjectId !== undefined && { subjectId }) })
     return { state: 'verified', checkpoint: entry.checkpoint, hasReceipt: receipt !== null }
@@ -53,7 +53,7 @@ export interface HeadVerdict {
   words: string
 }
 
-export const headIsSigned = 'signature checked in this browser'
+export const headIsSigned = 'Verified in this browser'
 
 export async function verifyHead({ checkpoint, verifierKeys, size, rootHash }: Ledger): Promise<HeadVerdict> {
   try {
@@ -61,7 +61,7 @@ export async function verifyHead({ checkpoint, verifierKeys, size, rootHash }: L
     const isThis = head.size === size && head.rootHash === rootHash
     return {
       isVerified: isThis,
-      words: isThis ? headIsSigned : 'another head is signed',
+      words: isThis ? headIsSigned : 'The signature belongs to a different ledger head',
     }
   } catch (error) {
     return { isVerified: false, words: error instanceof Error ? error.message : String(error) }

@@ -114,10 +114,10 @@ async function eraseEverywhere(page: Page, email: string): Promise<string> {
 async function planBatch(page: Page, emails: readonly string[]): Promise<void> {
   await page.goto('/console/batches/new')
   await settled(page)
-  await page.getByLabel('The list').fill(emails.join('\n'))
-  await page.getByLabel('an e-mail address').check({ force: true })
-  await page.getByRole('button', { name: 'Look who is there' }).click()
-  await page.getByText('would go').first().waitFor()
+  await page.getByLabel('List').fill(emails.join('\n'))
+  await page.getByRole('radio', { name: 'E-mail address' }).check({ force: true })
+  await page.getByRole('button', { name: 'Preview matches' }).click()
+  await page.getByText('will be erased').first().waitFor()
 }
 
 /** Hands back where the batch that it has run is. */
@@ -127,7 +127,7 @@ async function eraseBatch(page: Page): Promise<string> {
   const field = page.getByLabel(/^Type the number/)
   const [, count = ''] = /(\d+)/.exec(await page.getByRole('dialog').innerText()) ?? []
   await field.fill(count)
-  await page.getByRole('button', { name: 'Erase them for good' }).click()
+  await page.getByRole('button', { name: 'Erase for good' }).click()
   await page.getByText('done', { exact: true }).waitFor()
   return new URL(page.url()).pathname
 }

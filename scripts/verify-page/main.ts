@@ -40,20 +40,20 @@ async function outcome(): Promise<HTMLElement> {
     const message = paragraph(error instanceof Error ? error.message : String(error))
     return isRefused
       ? verdict('refused', 'Not verified', message)
-      : verdict('unknown', 'This browser cannot verify it', message)
+      : verdict('unknown', 'This browser cannot verify receipts', message)
   }
 }
 
 function explanation({ record, index, checkpoint, isSubjectProven }: VerifiedReceipt): HTMLElement[] {
   const { sessions, events } = record.counts
   const what = record.alreadyErased
-    ? 'nothing was held about the data subject'
-    : `what was held about the data subject was erased: sessions ${sessions}, events ${events}`
+    ? 'no data about the data subject was stored'
+    : `all data about the data subject was erased: sessions ${sessions}, events ${events}`
   const whose = isSubjectProven
-    ? 'The data subject is the one you named.'
-    : 'Whose data that was is not proven: you named no data subject.'
+    ? 'The data subject ID matches.'
+    : 'It is not proven whose data it was, because you entered no data subject ID.'
   return [
-    paragraph(`The ledger says that ${what}. ${whose}`),
+    paragraph(`The ledger records that ${what}. ${whose}`),
     facts({
       'Erased at': record.erasedAt,
       Tracker: record.trackerId,

@@ -22,21 +22,21 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
 
   test('is empty as long as nobody was erased, and says how to begin', async () => {
     await page.goto('/console/erasures')
-    await page.getByText('Nobody has been erased yet').waitFor()
+    await page.getByText('No erasures yet').waitFor()
     await goTo(page, '/erasures/certificates/1')
-    await page.getByText('This is not there').waitFor()
+    await page.getByText('Not found').waitFor()
     for (const wrong of ['0', '1,x', 'batch_']) {
       await goTo(page, `/erasures/certificates/${wrong}`)
-      await page.getByText('There is nothing at this address').waitFor()
+      await page.getByText('There is no page at this address').waitFor()
     }
   })
 
   test('tells what was deleted, when, by whom and by which request, and that it verifies', async () => {
     await goTo(page, '/trackers/shop/subjects/anna')
-    await page.getByRole('button', { name: 'Erase' }).click()
+    await page.getByRole('button', { name: 'Erase data' }).click()
     await settled(page)
     await assertAccessible(page, 'what will go')
-    await page.getByLabel(/^Type the id/).fill('anna')
+    await page.getByLabel(/^Type the ID/).fill('anna')
     const answered = page.waitForResponse('**/people/erase')
     await page.getByRole('button', { name: 'Erase for good' }).click()
     const requestId = (await (await answered).allHeaders())['x-request-id'] ?? 'none'
@@ -51,15 +51,15 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     ]) {
       assert.ok(told.includes(fact), `${fact} is not in ${told}`)
     }
-    assert.match(told, /The receipt is good/)
+    assert.match(told, /The receipt is valid/)
     assert.match(told, /http:\/\/[\d.:]+\/verify/)
-    assert.match(told, /The scrub follows/)
+    assert.match(told, /Scrub pending/)
     await assertAccessible(page, 'a certificate')
   })
 
   test('leads to its entry in the ledger, with what proves it', async () => {
     const coming = page.waitForEvent('download')
-    await hands.press('Entry 1 with its proof')
+    await hands.press('Download entry 1 with its proof')
     const download = await coming
     assert.equal(download.suggestedFilename(), 'ledger-entry-1.json')
     const entry = objectIn(JSON.parse(readFileSync(await download.path(), 'utf8')), 'data')
@@ -105,12 +105,12 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
 
   test('tells whoever knows the id whether it was that one, and puts what is typed into no address', async () => {
     const before = seat.requested.length
-    await hands.type('ID of the data subject', 'ben')
-    await hands.press('Check')
-    await page.getByText('No. This erasure was of another data subject.').waitFor()
-    await hands.type('ID of the data subject', 'anna')
-    await hands.press('Check')
-    await page.getByText('Yes, in entry 1. The receipt verifies, and it is of this data subject.').waitFor()
+    await hands.type('Data subject ID', 'ben')
+    await hands.press('Check ID')
+    await page.getByText('No. This erasure was for another data subject.').waitFor()
+    await hands.type('Data subject ID', 'anna')
+    await hands.press('Check ID')
+    await page.getByText('Yes, in entry 1. The receipt is valid and belongs to this data subject.').waitFor()
     for (const address of seat.requested.slice(before)) {
       assert.equal(address.includes('anna'), false, address)
     }
@@ -137,7 +137,7 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     })
     await page.reload()
     await page.getByRole('status').getByText('Not verified').waitFor()
-    await page.getByText('The entry says something else than this page.').waitFor()
+    await page.getByText('The ledger entry differs from what this page shows.').waitFor()
     await page.unroute('**/erasures/certificate?*')
   })
 

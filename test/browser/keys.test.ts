@@ -50,7 +50,7 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     await hands.reach('Expires')
     await page.keyboard.press('ArrowDown')
     await hands.press('Create the key')
-    await page.getByText('It is shown this once').waitFor()
+    await page.getByText('It is shown only once').waitFor()
     strings.push(await shown())
     assert.equal(await statusOf(strings[0] ?? ''), 200)
   })
@@ -67,7 +67,7 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     await page.keyboard.press('Escape')
     await page.keyboard.press('Escape')
     assert.equal(await shown(), strings[0], 'what is not shown again does not go by accident')
-    await hands.press('I have stored it')
+    await hands.press('I have stored the key')
     await page
       .getByRole('row', { name: /privacy desk/ })
       .getByText('active')
@@ -77,16 +77,16 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
   test('is rotated behind a confirmation, and the old string stops working', async () => {
     await hands.press('Rotate privacy desk')
     await page
-      .getByText(`The string that ends in ${strings[0]?.slice(-4)} stops working immediately.`)
+      .getByText(`The current key, which ends in ${strings[0]?.slice(-4)}, stops working immediately.`)
       .waitFor()
     await page.keyboard.press('Escape')
     assert.equal(await statusOf(strings[0] ?? ''), 200)
     await hands.press('Rotate privacy desk')
     await hands.press('Rotate the key')
-    await page.getByText('It is shown this once').waitFor()
+    await page.getByText('It is shown only once').waitFor()
     strings.push(await shown())
     assert.deepEqual([await statusOf(strings[0] ?? ''), await statusOf(strings[1] ?? '')], [401, 200])
-    await hands.press('I have stored it')
+    await hands.press('I have stored the key')
   })
 
   test('is nowhere to be found any more: no later answer, no page, no storage, no log', async () => {
@@ -114,11 +114,11 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
   test('ends once its name is typed', async () => {
     await hands.press('Revoke privacy desk')
     await hands.type(/^Type the key’s name/, 'privacy')
-    assert.equal(await page.getByRole('button', { name: 'Revoke for good' }).isDisabled(), true)
+    assert.equal(await page.getByRole('button', { name: 'Revoke the key' }).isDisabled(), true)
     await page.keyboard.press('Enter')
     assert.equal(await statusOf(strings[1] ?? ''), 200)
     await hands.type(/^Type the key’s name/, 'privacy desk')
-    await hands.press('Revoke for good')
+    await hands.press('Revoke the key')
     await page
       .getByRole('row', { name: /privacy desk/ })
       .getByText('revoked')
@@ -137,11 +137,11 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     }
     const row = page.getByRole('row', { name: /^Key revoked/ })
     const requestId = await row.getByRole('cell').last().innerText()
-    await hands.type('Request id', requestId)
+    await hands.type('Request ID', requestId)
     await page.keyboard.press('Enter')
     await page.getByRole('row', { name: /^Key created privacy desk/ }).waitFor({ state: 'detached' })
     assert.equal(await page.getByRole('row').count(), 2)
-    await hands.press('Show all')
+    await hands.press('Clear filters')
     await page
       .getByRole('row', { name: /^Key created/ })
       .first()

@@ -40,7 +40,7 @@ describe('a data subject with a long story, in a browser', { skip: noBrowser }, 
       for (const time of shown.times) seen.add(time)
       isAtEnd = shown.isAtEnd
     }
-    await page.getByText('That is all there is.').waitFor()
+    await page.getByText('No earlier events.').waitFor()
     assert.equal(seen.size, sessions * eventsPerSession)
     assert.equal(asked(), (sessions * eventsPerSession) / 200)
     assert.ok((await drawn()) < 120, `${await drawn()} rows at the end`)
@@ -50,7 +50,7 @@ describe('a data subject with a long story, in a browser', { skip: noBrowser }, 
 
   test('begins with a day that is chosen, which the address keeps', async () => {
     const day = new Date(anHourAgo - 5 * 86_400_000).toISOString().slice(0, 10)
-    await page.getByLabel('Until the end of').fill(day)
+    await page.getByLabel('Activity up to').fill(day)
     await page.waitForURL(`**?day=${day}`)
     await page.locator(`.event-line time[datetime^="${day}"]`).first().waitFor()
     await settled(page)
@@ -60,7 +60,7 @@ describe('a data subject with a long story, in a browser', { skip: noBrowser }, 
     await settled(page)
     const [again] = await page.locator('.event-line time').evaluateAll(datetimes)
     assert.equal(again, first)
-    await page.getByRole('button', { name: 'Back to the newest' }).click()
+    await page.getByRole('button', { name: 'Show newest' }).click()
     await page.waitForURL(/anna$/)
     assert.deepEqual(seat.complaints, [])
   })
@@ -72,7 +72,7 @@ describe('a data subject with a long story, in a browser', { skip: noBrowser }, 
   /** Scrolls on, and tells the times of the events that are drawn then, and whether nothing comes after them. Runs in the page. */
   async function scrollOn(): Promise<{ times: string[]; isAtEnd: boolean }> {
     const isAtBottom = innerHeight + scrollY >= document.documentElement.scrollHeight - 2
-    const isAtEnd = isAtBottom && document.body.innerText.includes('That is all there is.')
+    const isAtEnd = isAtBottom && document.body.innerText.includes('No earlier events.')
     const drawn = document.querySelectorAll<HTMLTimeElement>('.event-line time')
     const times = [...drawn].map((time) => time.dateTime)
     scrollBy(0, 1_000)

@@ -34,7 +34,7 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
     await hands.type('E-mail address', 'ben@acme.example')
     await page.keyboard.press('Enter')
     const link = await page.getByLabel('Link', { exact: true }).inputValue()
-    await hands.press('I have it')
+    await hands.press('I have copied the link')
     await page
       .getByRole('row', { name: /ben@acme/ })
       .getByText('invited')
@@ -56,7 +56,7 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
       .getByText('joined')
       .waitFor()
     await hands.press('Remove ben@acme.example')
-    await page.getByText('They are signed out immediately').waitFor()
+    await page.getByText('They will be signed out immediately').waitFor()
     await hands.press('Remove the member')
     await page.getByRole('row', { name: /ben@acme/ }).waitFor({ state: 'detached' })
     await otherHands.press('API keys')
@@ -66,7 +66,7 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
 
   test('a link that was used says so', async () => {
     await other.page.goto('/console/join#used')
-    await other.page.getByText('This link has been used, has been replaced or has expired.').waitFor()
+    await other.page.getByText('This link has expired or was already used').waitFor()
     await otherHands.press('Sign in instead')
     await other.page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })

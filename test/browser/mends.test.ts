@@ -100,7 +100,7 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
         assert.ok(contrast(await paint(ring), ground) >= 3, 'the chosen one stands out')
         await load(subjectAt('visitor-01'))
         const plain = await styleOf(page, 'html', 'background-color')
-        await page.getByRole('button', { name: 'Erase' }).click()
+        await page.getByRole('button', { name: 'Erase data' }).click()
         const backdrop = await styleOf(page, 'dialog', 'background-color', '::backdrop')
         const gutter = await paint(await styleOf(page, 'html', 'background-color'))
         const beside = await paint(plain, backdrop)
@@ -128,7 +128,7 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     const second = await ids()
     assert.equal(new URL(page.url()).searchParams.get('page'), '2')
     await page.getByRole('rowheader').nth(3).getByRole('link').click()
-    await page.getByText('What happened').waitFor()
+    await page.getByRole('heading', { name: 'Sessions and events' }).waitFor()
     await page.goBack()
     await page.getByText('Page 2', { exact: true }).waitFor()
     await settled(page)
@@ -149,10 +149,10 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
 
   test('takes an id as it can be typed, and erases the one that is meant', async () => {
     await goTo(page, subjectAt(turned))
-    await page.getByRole('button', { name: 'Erase' }).click()
-    await page.getByLabel(/^Type the id/).fill('annanitramx')
+    await page.getByRole('button', { name: 'Erase data' }).click()
+    await page.getByLabel(/^Type the ID/).fill('annanitramx')
     assert.equal(await page.getByRole('button', { name: 'Erase for good' }).isDisabled(), true)
-    await page.getByLabel(/^Type the id/).fill('annanitram')
+    await page.getByLabel(/^Type the ID/).fill('annanitram')
     await page.getByRole('button', { name: 'Erase for good' }).click()
     await page.getByText('1 event in 1 session').waitFor()
     const view = { organisationId: shop.organisationId, trackerId: 'shop', since: 0 }
@@ -214,7 +214,7 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     await hands.press(/^analytics:view /, 'Space')
     await page.getByLabel('Expires').selectOption('date')
     await hands.press('Create the key')
-    await page.getByText('Choose the last day it works.').waitFor()
+    await page.getByText('Choose the last day on which the key works.').waitFor()
     assert.equal(await page.getByText('ISO 8601').count(), 0)
     await page.keyboard.press('Escape')
   })
@@ -229,12 +229,12 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     const dialog = page.getByRole('dialog', { name: 'Sign in' })
     await dialog.getByLabel('Password').fill(password)
     await page.keyboard.press('Enter')
-    await page.getByText('The key “half filled” is created').waitFor()
-    await hands.press('I have stored it')
+    await page.getByText('Key “half filled” created').waitFor()
+    await hands.press('I have stored the key')
 
     await load(subjectAt('visitor-07'))
     shop.passTime(idleMs)
-    await page.getByRole('button', { name: 'Download an export' }).click()
+    await page.getByRole('button', { name: 'Download export' }).click()
     await dialog.getByLabel('Password').fill(password)
     const coming = page.waitForEvent('download')
     await page.keyboard.press('Enter')
@@ -245,9 +245,9 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     const invited = { organisationId: shop.organisationId, email: 'new@acme.example' }
     await inviteMember(shop.services, invited, commandLine)
     await goTo(page, '/members')
-    await page.getByRole('button', { name: 'New link for new@acme.example' }).click()
+    await page.getByRole('button', { name: 'Create a link for new@acme.example' }).click()
     const link = await page.getByLabel('Link', { exact: true }).inputValue()
-    await hands.press('I have it')
+    await hands.press('I have copied the link')
     const body = { token: new URL(link).hash.slice(1) }
     const told = dataOf(await visitor(shop).ask('/invitation', { method: 'POST', body }))
     assert.equal(told.email, 'new@acme.example')
@@ -289,8 +289,8 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
   test('has a page for what could not be drawn, with a way on', async () => {
     await page.route('**/console/api/keys', (route) => route.fulfill({ json: { data: { keys: [null] } } }))
     await goTo(page, '/keys')
-    await page.getByRole('heading', { name: 'This page broke' }).waitFor()
-    assert.equal(await page.title(), 'This page broke · Lethe')
+    await page.getByRole('heading', { name: 'Something went wrong' }).waitFor()
+    assert.equal(await page.title(), 'Something went wrong · Lethe')
     await page.unroute('**/console/api/keys')
     await hands.press('Erasures')
     await page.getByRole('heading', { name: 'Erasures', level: 1 }).waitFor()
@@ -303,7 +303,7 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     for (const [drawn, act] of [
       ['.shell:has([href$="/members"][aria-current]) h1', () => hands.press('Members')],
       ['dialog input', () => press('Invite a member')],
-      ['dialog [aria-invalid=true]', () => press('Make the link')],
+      ['dialog [aria-invalid=true]', () => press('Create the link')],
       ['.door input', signOut],
     ] as const) {
       const isFocused = isFocusedOnceDrawn(page, drawn)

@@ -6,7 +6,7 @@ import { assertAccessible } from './accessible.ts'
 import { goTo, Keyboard, noBrowser, openBrowser, overflowOf, settled, sitDown } from './browser.ts'
 
 const email = 'ada@example.com'
-const label = 'Find a person by e-mail address, identifier or id'
+const label = 'Search people by e-mail address, identifier or ID'
 
 describe('looking for a person in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -72,18 +72,18 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
   test('offers to erase a person, and nobody whose id only begins with what was looked for', async () => {
     const erase = page.getByRole('button', { name: /^Erase/ })
     await find('crowd-2')
-    assert.deepEqual(await erase.allInnerTexts(), ['Erase'], 'the complete id')
+    assert.deepEqual(await erase.allInnerTexts(), ['Erase data'], 'the complete id')
     await find('crowd-209')
-    await page.getByRole('heading', { name: 'IDs that begin with' }).waitFor({ state: 'detached' })
+    await page.getByRole('heading', { name: 'IDs that start with' }).waitFor({ state: 'detached' })
     await find('crowd-1')
-    await page.getByRole('heading', { name: 'IDs that begin with' }).waitFor()
-    assert.deepEqual(await erase.allInnerTexts(), ['Erase'])
+    await page.getByRole('heading', { name: 'IDs that start with' }).waitFor()
+    assert.deepEqual(await erase.allInnerTexts(), ['Erase data'])
     await find('crowd-')
     assert.deepEqual(await erase.allInnerTexts(), [])
     await assertAccessible(page, 'ids that begin alike')
-    await page.getByRole('button', { name: 'Make a batch of these 210 IDs' }).click()
+    await page.getByRole('button', { name: 'Start a batch with these 210 IDs' }).click()
     await page.getByRole('heading', { name: 'New batch' }).waitFor()
-    assert.equal((await page.getByLabel('The list').inputValue()).split('\n').length, 210)
+    assert.equal((await page.getByLabel('List').inputValue()).split('\n').length, 210)
   })
 
   test('tells people apart whom the same text stands for, and erases many of one as well', async () => {
@@ -92,7 +92,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
       'Identifier device',
       'Data subject ID',
     ])
-    assert.equal(await page.getByRole('button', { name: 'Erase', exact: true }).count(), 2)
+    assert.equal(await page.getByRole('button', { name: 'Erase data', exact: true }).count(), 2)
     await assertAccessible(page, 'two people')
     await find('crowd')
     await page.getByRole('button', { name: 'Erase everywhere' }).click()
@@ -108,15 +108,15 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     await organisations.setPlan(shop.organisationId, 'free')
     assert.deepEqual(await find('faded@example.com'), {})
     await page.getByText('Your plan hides 1 data subject of this person').waitFor()
-    await page.getByRole('button', { name: 'Erase', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Erase data', exact: true }).waitFor()
     await goTo(page, '/keys')
   })
 
   test('says so when nobody is found, and what can be looked for', async () => {
     for (const text of ['nobody@example.com', '.', 'x'.repeat(300)]) {
       assert.deepEqual(await find(text), {})
-      await page.getByRole('heading', { name: 'Nobody found' }).waitFor()
-      await page.getByText('Type an e-mail address, another identifier').waitFor()
+      await page.getByRole('heading', { name: 'No results' }).waitFor()
+      await page.getByText('Enter an e-mail address, another identifier').waitFor()
     }
     await assertAccessible(page, 'nobody found')
   })
@@ -128,7 +128,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     )
     await hands.type(label, email)
     await page.keyboard.press('Enter')
-    await page.getByText('This could not be loaded').waitFor()
+    await page.getByText('Loading failed').waitFor()
     await page.unroute('**/console/api/find')
     await hands.press('Try again')
     await page.getByText('3 data subjects on 2 trackers').waitFor()
@@ -140,7 +140,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
       assert.ok(!/example\.com|ada|userId|crowd/i.test(decodeURIComponent(address)), address)
     }
     await page.reload()
-    await page.getByRole('heading', { name: 'Whom are you looking for?' }).waitFor()
+    await page.getByRole('heading', { name: 'Search for a person' }).waitFor()
     assert.equal((await page.content()).includes(email), false)
     assert.deepEqual(seat.complaints, [])
   })
@@ -149,7 +149,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     await goTo(page, '/members')
     await page.keyboard.press('/')
     await page.keyboard.insertText('ADA@example.com')
-    const options = page.getByRole('listbox', { name: 'People found' }).getByRole('option')
+    const options = page.getByRole('listbox', { name: 'Search results' }).getByRole('option')
     await options.nth(2).waitFor()
     assert.deepEqual(
       await page
@@ -187,7 +187,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     await goTo(page, '/keys')
     const field = page.getByLabel(label)
     await field.fill(email)
-    await page.getByRole('button', { name: 'Find the person' }).tap()
+    await page.getByRole('button', { name: 'Search' }).tap()
     await page.getByText('3 data subjects on 2 trackers').waitFor()
     const over = await overflowOf(page)
     assert.ok(over <= 0, `${over} pixels too wide`)

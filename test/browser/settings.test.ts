@@ -19,10 +19,10 @@ describe('the settings in a browser', { skip: noBrowser }, async () => {
   test('tell what a shorter window would hide, once somebody asks', async () => {
     await page.goto('/console/settings')
     await settled(page)
-    await page.getByText('keeps visitors for 100 days').waitFor()
-    await hands.press('What starter would hide')
+    await page.getByText('keeps visitor data for 100 days').waitFor()
+    await hands.press('Preview the effect of starter')
     await page.getByText('1 data subject, at most 1 session and 2 events').waitFor()
-    assert.equal(await page.getByText('would hide nothing').count(), 2)
+    assert.equal(await page.getByText('hides no data').count(), 2)
   })
 
   test('give the organisation another name, which is then everywhere', async () => {

@@ -70,8 +70,8 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
   test('ends in every tab of the browser: none goes on showing whom somebody looked at', async () => {
     const other = await page.context().newPage()
     await other.goto('/console/trackers/shop/subjects/anna')
-    await other.getByText('What happened').waitFor()
-    await other.getByLabel('Find a person').fill('ada@example.com')
+    await other.getByRole('heading', { name: 'Sessions and events' }).waitFor()
+    await other.getByLabel('Search people').fill('ada@example.com')
     await page.goto('/console/keys')
     await hands.press(/^Account: ben@acme.example/)
     await hands.press('Sign out')
@@ -97,7 +97,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     assert.equal((await there.ask('/members')).status, 200)
     await hands.press(/^Account: /)
     await hands.press('Sign out everywhere')
-    await page.getByText('API keys go on working.').waitFor()
+    await page.getByText('API keys keep working.').waitFor()
     await hands.press('Sign out everywhere')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     errorOf(await there.ask('/members'), 'unauthorized')
@@ -110,8 +110,8 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     await page.getByText('No keys yet').waitFor()
     for (const path of ['/trackers/shop', '/trackers/shop/subjects/anna']) {
       await goTo(page, path)
-      await page.getByText('This is not there').first().waitFor()
-      assert.equal(await page.getByText('This is not there').count(), 1, 'and say it once')
+      await page.getByText('Not found').first().waitFor()
+      assert.equal(await page.getByText('Not found', { exact: true }).count(), 1, 'and say it once')
     }
     const refused = await page.evaluate(
       async ([keyId]) => {

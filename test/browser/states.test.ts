@@ -8,9 +8,9 @@ const pages = [
   ['/trackers', '/trackers', 'Data subjects of shop'],
   ['/keys', '/keys', 'Rotate key-2'],
   ['/trackers/shop', '/trackers/shop/subjects?*', 'anna'],
-  ['/trackers/shop/subjects/anna', '/trackers/shop/subjects/anna', 'Erase'],
+  ['/trackers/shop/subjects/anna', '/trackers/shop/subjects/anna', 'Erase data'],
   ['/members', '/members', 'Remove ada@acme.example'],
-  ['/activity', '/activity?*', 'Find'],
+  ['/activity', '/activity?*', 'Apply filters'],
 ] as const
 
 describe('a page whose data does not come', { skip: noBrowser }, async () => {
@@ -35,7 +35,7 @@ describe('a page whose data does not come', { skip: noBrowser }, async () => {
       await setOut(page, path)
       await page.getByRole('status', { name: 'Loading' }).first().waitFor()
       refused.resolve()
-      await page.getByText('This could not be loaded').first().waitFor()
+      await page.getByText('Loading failed').first().waitFor()
       await page.getByText('req-500').first().waitFor()
       await page.unroute(`**/console/api${asked}`)
       await hands.press('Try again')

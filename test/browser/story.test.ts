@@ -38,11 +38,11 @@ describe('a request that comes in with an e-mail address', { skip: noBrowser }, 
 
     // Look, and hand out the export.
     await page.getByRole('link', { name: 'laptop' }).click()
-    await page.getByText('What happened').waitFor()
+    await page.getByRole('heading', { name: 'Sessions and events' }).waitFor()
     await page.getByText(email).waitFor()
     await page.locator('.event-line').nth(4).waitFor()
     const exporting = page.waitForEvent('download')
-    await page.getByRole('button', { name: 'Download an export' }).click()
+    await page.getByRole('button', { name: 'Download export' }).click()
     const copy = objectIn({ of: JSON.parse(readFileSync(await (await exporting).path(), 'utf8')) }, 'of')
     assert.equal(listIn(copy, 'events').length, 5)
     await page.goBack()
@@ -55,7 +55,7 @@ describe('a request that comes in with an e-mail address', { skip: noBrowser }, 
       '3',
       '8',
     ])
-    await page.getByLabel(/^Type what you looked for/).fill(email)
+    await page.getByLabel(/^Type the search text/).fill(email)
     await page.getByRole('button', { name: 'Erase for good' }).click()
     await page.getByText('8 events in 3 sessions').waitFor()
     for (const [id, tracker] of [
@@ -93,7 +93,7 @@ describe('a request that comes in with an e-mail address', { skip: noBrowser }, 
     for (const trace of [email, 'laptop', 'phone', 'reader']) assert.equal(html.includes(trace), false, trace)
     await page.keyboard.press('ControlOrMeta+k')
     await page.keyboard.type(email)
-    await page.getByText('Nobody found.').waitFor()
+    await page.getByText('No results.').waitFor()
     assert.deepEqual(complaints, [])
   })
 })

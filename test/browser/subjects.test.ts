@@ -34,9 +34,9 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
     const chart = page.getByRole('article', { name: 'shop' }).getByRole('img')
     assert.match(
       (await chart.getAttribute('aria-label')) ?? '',
-      /^62 sessions from .* Visitors are known one by one since /,
+      /^62 sessions from .* Visitor data is available from /,
     )
-    await page.getByText('180-day window since').first().waitFor()
+    await page.getByText('180-day retention from').first().waitFor()
   })
 
   test('data subjects come page by page, by when they were last seen', async () => {
@@ -49,19 +49,19 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
     await page.getByText('visitor-25').waitFor()
     await hands.press('Previous')
     await page.getByText('visitor-00').waitFor()
-    await hands.reach('Order')
+    await hands.reach('Sort by')
     await page.keyboard.press('ArrowDown')
     await page.getByText('a/b #1?').waitFor()
     assert.equal(await firstId(), 'a/b #1?')
   })
 
   test('they are found by the beginning of their id', async () => {
-    await hands.type('Find ids that begin with', 'visitor-5')
+    await hands.type('ID prefix', 'visitor-5')
     await page.getByText('a/b #1?').waitFor({ state: 'detached' })
     assert.equal(await page.getByRole('rowheader').count(), 10)
-    await hands.type('Find ids that begin with', 'nobody')
-    await page.getByText('No id begins with “nobody”').waitFor()
-    await hands.type('Find ids that begin with', 'a/')
+    await hands.type('ID prefix', 'nobody')
+    await page.getByText('No ID starts with “nobody”').waitFor()
+    await hands.type('ID prefix', 'a/')
     await hands.press('a/b #1?')
     await page.getByRole('heading', { name: 'a/b #1?' }).waitFor()
   })
@@ -76,12 +76,12 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
       .locator('.event-line time')
       .evaluateAll((all) => all.map((time) => time.getAttribute('datetime')))
     assert.deepEqual(times, times.toSorted().reverse())
-    await page.getByText('That is all there is.').scrollIntoViewIfNeeded()
+    await page.getByText('No earlier events.').scrollIntoViewIfNeeded()
     await page.locator('.session-line', { hasText: 'DE' }).waitFor()
     const time = page.locator('.event-line time').last()
     assert.match((await time.getAttribute('title')) ?? '', /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/)
-    await page.getByRole('img', { name: /^Here on [12] days? from / }).waitFor()
-    await page.getByText('All of it, without a new visit').waitFor()
+    await page.getByRole('img', { name: /^Active on [12] days? from / }).waitFor()
+    await page.getByText('All data expires (without new activity)').waitFor()
   })
 
   test('an event tells all of itself when it is opened', async () => {
@@ -94,7 +94,7 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
 
   test('its export is downloaded', async () => {
     const coming = page.waitForEvent('download')
-    await hands.press('Download an export')
+    await hands.press('Download export')
     const download = await coming
     assert.match(download.suggestedFilename(), /^\S+_[0-9a-f]{8}\.json$/)
     const copy: unknown = JSON.parse(readFileSync(await download.path(), 'utf8'))
@@ -104,13 +104,13 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
   })
 
   test('it is erased once its id is typed, and what is left is a certificate', async () => {
-    await hands.press('Erase')
+    await hands.press('Erase data')
     const going = page.getByRole('row', { name: /^shop/ })
     await going.waitFor()
     assert.deepEqual(await going.getByRole('cell').allInnerTexts(), ['1', '2', '63'])
-    await hands.type(/^Type the id/, 'a/b')
+    await hands.type(/^Type the ID/, 'a/b')
     assert.equal(await page.getByRole('button', { name: 'Erase for good' }).isDisabled(), true)
-    await hands.type(/^Type the id/, 'a/b #1?')
+    await hands.type(/^Type the ID/, 'a/b #1?')
     await hands.press('Erase for good')
     await page.getByText('63 events in 2 sessions').waitFor()
     assert.match(new URL(page.url()).pathname, /^\/console\/erasures\/certificates\/batch_\w+$/)

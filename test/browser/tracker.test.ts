@@ -62,9 +62,9 @@ describe('a tracker in a browser', { skip: noBrowser }, async () => {
   test('is deleted once its name is typed', async () => {
     await hands.press('Delete')
     await hands.type(/^Type the tracker’s name/, 'journal')
-    assert.equal(await page.getByRole('button', { name: 'Delete for good' }).isDisabled(), true)
+    assert.equal(await page.getByRole('button', { name: 'Delete the tracker' }).isDisabled(), true)
     await hands.type(/^Type the tracker’s name/, 'Journal')
-    await hands.press('Delete for good')
+    await hands.press('Delete the tracker')
     await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
     await settled(page)
     assert.equal(await page.getByRole('link', { name: 'Journal', exact: true }).count(), 0)

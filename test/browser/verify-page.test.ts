@@ -58,7 +58,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
   test('verifies a pasted receipt without a network, and asks nobody for anything', async () => {
     const told = await verify(whole)
     assert.match(told, /^Verified\n/)
-    assert.match(told, /sessions 3, events 17\. The data subject is the one you named\./)
+    assert.match(told, /sessions 3, events 17\. The data subject ID matches\./)
     for (const fact of ['2026-11-17T08:00:00.000Z', 'shop <1>', origin, 'No. 3 of 3', signer.vkey]) {
       assert.ok(told.includes(fact), fact)
     }
@@ -67,7 +67,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
   })
 
   test('says so when it is not proven whose data was erased', async () => {
-    assert.match(await verify({}), /^Verified\n.*Whose data that was is not proven/s)
+    assert.match(await verify({}), /^Verified\n.*It is not proven whose data it was/s)
   })
 
   test('takes a receipt whose ends were lost or grew in copying, and one with several keys', async () => {
@@ -95,7 +95,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
 
   test('takes its verdict back as soon as anything is changed', async () => {
     await verify(whole)
-    await page.getByLabel('Data subject').fill('anna')
+    await page.getByLabel('Data subject ID').fill('anna')
     assert.equal(await page.locator('#result').innerText(), '')
   })
 
@@ -106,7 +106,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     await page.keyboard.insertText(receipt)
     await keyboard.reach('Verifier key')
     await page.keyboard.insertText(signer.vkey)
-    await keyboard.press('Verify')
+    await keyboard.press('Verify receipt')
     await page.getByRole('heading', { name: 'Verified', exact: true }).waitFor()
   })
 
@@ -134,7 +134,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
       const old = new DOMException('Unrecognized name.', 'NotSupportedError')
       crypto.subtle.verify = () => Promise.reject(old)
     })
-    assert.match(await verify(whole), /^This browser cannot verify it\n/)
+    assert.match(await verify(whole), /^This browser cannot verify receipts\n/)
   })
 
   test('can send nothing anywhere, even if something got into it', async (t) => {

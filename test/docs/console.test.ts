@@ -18,15 +18,15 @@ test('the console page gives the bounds of passwords, links and sign-ins', () =>
   assert.equal(invitationMs, 24 * hourMs)
   assert.match(text, /It works once, for a day/)
   assert.deepEqual([idleMs, longestMs], [2 * hourMs, 7 * 24 * hourMs])
-  assert.match(text, /nothing came from it for two hours, and after a week at the latest/)
+  assert.match(text, /ends after two hours without a request, and after a week at the latest/)
 })
 
 test('the console page gives its budgets', () => {
   const { account, console, 'sign-in': signIn, strangers } = consoleBudgets
   assert.deepEqual([account.limit, signIn.limit, strangers.limit], [10, 30, 100])
   assert.deepEqual([account.windowMs, signIn.windowMs, strangers.windowMs], [hourMs / 4, hourMs / 4, hourMs])
-  assert.match(text, /Thirty attempts from one address in a quarter of an hour, ten of them on one account/)
-  assert.match(text, /a hundred attempts an hour on one account: 2,400 a day/)
+  assert.match(text, /thirty attempts to sign in per quarter of an hour, ten of them on one account/)
+  assert.match(text, /on one account are limited to a hundred an hour, 2,400 a day/)
   assert.equal(console.windowMs, 60_000)
   assert.match(text, new RegExp(`one of ${console.limit} a minute for each address`))
 })
@@ -40,7 +40,7 @@ test('the console page speaks of every kind of activity', () => {
   for (const kind of activityKinds) {
     const [, what = ''] = kind.split('.')
     const word = kind.startsWith('member.signed') ? 'sign-ins and their ends' : what.replace('-', ' ')
-    assert.ok(activity.includes(word.replace('sign in-failed', 'sign in as a member that failed')), kind)
+    assert.ok(activity.includes(word.replace('sign in-failed', 'failed attempts to sign in')), kind)
   }
 })
 

@@ -88,7 +88,7 @@ describe('the API reference', () => {
         const schema = objectIn(parameter, 'schema')
         if (schema['x-rule'] !== undefined) assertTells(entry, textIn(schema, 'x-rule'))
         else assertTells(entry, `at most ${schema.maxLength} characters; matches ${schema.pattern}`)
-        if (schema.default !== undefined) assertTells(entry, `${schema.default} without it`)
+        if (schema.default !== undefined) assertTells(entry, `default ${schema.default}`)
       }
 
       for (const [status, reference] of Object.entries(objectIn(operation, 'responses'))) {
@@ -150,9 +150,9 @@ describe('the API reference', () => {
 
   test('gives the budgets of the service that shows it', () => {
     const table = readable(part('<table>', /<\/table>/))
-    assert.match(table, /each address, for all requests1,234,567 a second/)
-    assert.match(table, /each key, for all requests77 a day/)
-    assert.match(table, /each key, for erasures alone5 a minute/)
+    assert.match(table, /Each IP address, all requests1,234,567 a second/)
+    assert.match(table, /Each key, all requests77 a day/)
+    assert.match(table, /Each key, erasures only5 a minute/)
   })
 
   test('leads nowhere that is not there, and uses no id twice', () => {

@@ -59,7 +59,7 @@ export function Filters({ filters, onChange }: FiltersProps) {
           />
         </div>
         <div class="field">
-          <label for={requestId}>Request id</label>
+          <label for={requestId}>Request ID</label>
           <div class="field search">
             <Icon name="search" />
             <input
@@ -74,7 +74,7 @@ export function Filters({ filters, onChange }: FiltersProps) {
           </div>
         </div>
         <div class="filter-buttons">
-          <Button type="submit">Find</Button>
+          <Button type="submit">Apply filters</Button>
           {isNarrow && (
             <Button
               onClick={() => {
@@ -82,7 +82,7 @@ export function Filters({ filters, onChange }: FiltersProps) {
                 onChange({ request: '', kind: '', who: '', day: '' })
               }}
             >
-              Show all
+              Clear filters
             </Button>
           )}
         </div>
@@ -100,9 +100,9 @@ function KindField({ value, onChange }: SelectProps) {
   const id = useId()
   return (
     <div class="field">
-      <label for={id}>What</label>
+      <label for={id}>Action</label>
       <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        <option value="">Everything</option>
+        <option value="">All actions</option>
         {Object.entries(titles).map(([kind, title]) => (
           <option key={kind} value={kind}>
             {title}
@@ -121,9 +121,9 @@ function WhoField({ value, onChange }: SelectProps) {
   const known = new Set([...members, ...keys].map((each) => each.id))
   return (
     <div class="field">
-      <label for={id}>Who</label>
+      <label for={id}>Actor</label>
       <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        <option value="">Everybody</option>
+        <option value="">All actors</option>
         <option value="command-line">Command line</option>
         {value !== '' && value !== 'command-line' && !known.has(value) && (
           <option value={value}>{value}</option>

@@ -12,7 +12,7 @@ export const titles: Record<string, string> = {
   'batch.paused': 'Batch paused',
   'batch.resumed': 'Batch resumed',
   'batch.stopped': 'Batch stopped',
-  'batch.finished': 'Batch done',
+  'batch.finished': 'Batch finished',
   'tracker.created': 'Tracker created',
   'tracker.deleted': 'Tracker deleted',
   'organisation.plan-changed': 'Plan changed',

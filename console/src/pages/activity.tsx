@@ -22,20 +22,17 @@ export function ActivityPage() {
   const activity = useResource<ActivityList>(`/activity?${parameters}`)
   const isNarrow = narrowed.size > 0
   return (
-    <Page
-      title="Activity"
-      intro="Who did what with keys, members and data subjects. It never names a data subject."
-    >
+    <Page title="Activity" intro="Who did what, and when. Data subjects are never identified.">
       <LedgerState />
       <Filters filters={filters} onChange={(changes) => filter(changes, { push: true })} />
       <Loaded resource={activity} lines={10}>
         {({ entries, nextCursor }) =>
           entries.length === 0 ? (
-            <Empty icon="activity" title={isNarrow ? 'Nothing found' : 'Nothing has happened yet'}>
+            <Empty icon="activity" title={isNarrow ? 'No results' : 'No activity yet'}>
               <p>
                 {isNarrow
-                  ? 'Nothing here is all of what you look for. A request id must be exact.'
-                  : 'Keys that are made, members who sign in and data subjects that are erased show up here.'}
+                  ? 'No results match every term. Request IDs must match exactly.'
+                  : 'Changes to keys, trackers and members, sign-ins and erasures appear here.'}
               </p>
             </Empty>
           ) : (
@@ -57,7 +54,7 @@ export function ActivityPage() {
 function ExportLinks({ parameters }: { parameters: URLSearchParams }) {
   return (
     <p class="exports">
-      Export {parameters.size > 0 ? 'what was found' : 'everything'} as{' '}
+      Export {parameters.size > 0 ? 'these results' : 'all activity'} as{' '}
       {(['csv', 'json'] as const).map((format, i) => (
         <span key={format}>
           {i > 0 && ' or '}
@@ -80,10 +77,10 @@ function ActivityTable({ entries }: { entries: Activity[] }) {
         <caption class="visually-hidden">Activity, newest first</caption>
         <thead>
           <tr>
-            <th scope="col">What</th>
-            <th scope="col">Who</th>
-            <th scope="col">When</th>
-            <th scope="col">Request id</th>
+            <th scope="col">Action</th>
+            <th scope="col">Actor</th>
+            <th scope="col">Time</th>
+            <th scope="col">Request ID</th>
           </tr>
         </thead>
         <tbody>
@@ -93,13 +90,13 @@ function ActivityTable({ entries }: { entries: Activity[] }) {
                 <span class="strong">{titles[entry.kind] ?? entry.kind}</span>
                 <Detail entry={entry} />
               </th>
-              <td data-label="Who">
+              <td data-label="Actor">
                 <ActorName actor={entry.actor} />
               </td>
-              <td data-label="When">
+              <td data-label="Time">
                 <When at={entry.at} as="exact" />
               </td>
-              <td data-label="Request id">
+              <td data-label="Request ID">
                 {entry.requestId === null ? (
                   <span class="muted">none</span>
                 ) : (

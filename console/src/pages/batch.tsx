@@ -36,21 +36,21 @@ export function BatchPage({ batchId }: { batchId: string }) {
             <Progress batch={data} />
             <div class="actions batch-actions">
               {data.state === 'running' && (
-                <Button onClick={() => turn('pause').catch(tellFailure)}>Pause</Button>
+                <Button onClick={() => turn('pause').catch(tellFailure)}>Pause batch</Button>
               )}
               {data.state === 'paused' && (
                 <Button kind="primary" onClick={() => turn('resume').catch(tellFailure)}>
-                  Resume
+                  Resume batch
                 </Button>
               )}
               {data.finishedAt === null && (
                 <Button kind="danger" onClick={() => setStopping(true)}>
-                  Stop for good
+                  Stop batch
                 </Button>
               )}
               <a class="button plain" href={`/console/api/batches/${batchId}/report`} download>
                 <Icon name="download" />
-                <span>{data.finishedAt === null ? 'Report so far' : 'Report with all receipts'}</span>
+                <span>{data.finishedAt === null ? 'Download partial report' : 'Download report'}</span>
               </a>
             </div>
             <Lines batch={data} />
@@ -60,17 +60,18 @@ export function BatchPage({ batchId }: { batchId: string }) {
       {isStopping && (
         <Confirm
           title="Stop this batch"
-          action="Stop for good"
+          action="Stop the batch"
           kind="danger"
           onConfirm={async () => {
             await turn('stop')
-            tell('Stopped')
+            tell('Batch stopped')
             setStopping(false)
           }}
           onClose={() => setStopping(false)}
         >
           <p>
-            Whoever was erased stays erased. Who still waits is kept, and the rest of the list is forgotten.
+            People not yet erased keep their data. The rest of the list is discarded. Erased data cannot be
+            restored.
           </p>
         </Confirm>
       )}
@@ -108,7 +109,7 @@ function Progress({ batch }: { batch: Batch }) {
           <dd>
             {erased
               ? `${counted(erased.sessions, 'session')}, ${counted(erased.events, 'event')}`
-              : 'told at the end'}
+              : 'shown when finished'}
           </dd>
         </div>
         {batch.requestId && (
@@ -116,7 +117,7 @@ function Progress({ batch }: { batch: Batch }) {
             <dt>Activity</dt>
             <dd>
               <Link to={`/console/activity?request=${encodeURIComponent(batch.requestId)}`}>
-                Every erasure of this batch
+                Erasures of this batch
               </Link>
             </dd>
           </div>
@@ -135,7 +136,7 @@ export function LineFigures({ of: list }: { of: Batch | BatchPlan }) {
         ['Lines read', read],
         ['Used', used],
         ['Empty', empty],
-        ['Not valid', invalid],
+        ['Invalid', invalid],
         ['Repeated', repeated],
         ...(other > 0 ? [['Header and lines inside quotes', other] as const] : []),
       ]}
@@ -148,14 +149,14 @@ function Lines({ batch }: { batch: Batch }) {
   return (
     <section class="card" aria-labelledby="lines">
       <header>
-        <h2 id="lines">Its list</h2>
+        <h2 id="lines">List</h2>
       </header>
       <LineFigures of={batch} />
-      <p>Nothing was stored for {counted(nothing, 'used line')}.</p>
+      <p>No data was stored for {counted(nothing, 'used line')}.</p>
       <p class="muted">
         {finishedAt === null
-          ? 'An id is forgotten with its erasure. The report tells of lines by their number alone.'
-          : 'The list is gone. The report tells of its lines by their number; keep the file that you made it from only if you must.'}
+          ? 'Each ID is deleted together with its data. The report refers to lines by number only.'
+          : 'The list has been deleted. The report refers to lines by number only. Keep the original file only if you must.'}
       </p>
     </section>
   )

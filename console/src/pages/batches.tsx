@@ -17,7 +17,7 @@ export function BatchesPage() {
   return (
     <Page
       title="Batches"
-      intro="Erases a whole list of people in the service, at a steady pace, and ends in a report with a receipt for each."
+      intro="A batch erases a list of people in the background and ends with a report that has a receipt for each."
       actions={
         <Link to="/console/batches/new" class="button primary">
           <Icon name="plus" />
@@ -30,7 +30,8 @@ export function BatchesPage() {
           batches.length === 0 ? (
             <Empty icon="batches" title="No batches yet">
               <p>
-                Paste ids or e-mail addresses, or drop a CSV file. You see whom it finds before anything goes.
+                Paste IDs or e-mail addresses, or drop a CSV file. You preview the matches before anything is
+                erased.
               </p>
             </Empty>
           ) : (
@@ -51,7 +52,7 @@ function BatchTable({ batches }: { batches: Batch[] }) {
           <tr>
             <th scope="col">Started</th>
             <th scope="col">State</th>
-            <th scope="col">By</th>
+            <th scope="col">Started by</th>
             <th scope="col" class="number">
               Data subjects
             </th>
@@ -69,7 +70,7 @@ function BatchTable({ batches }: { batches: Batch[] }) {
               <td data-label="State">
                 <Badge state={batch.state} />
               </td>
-              <td data-label="By">{starterOf(batch)}</td>
+              <td data-label="Started by">{starterOf(batch)}</td>
               <td data-label="Data subjects" class="number">
                 {formatNumber(batch.erased?.subjects ?? batch.settled)} of {formatNumber(batch.subjects)}
               </td>

@@ -51,10 +51,10 @@ export function CertificateSheet({ checked, missing, batch }: CertificateSheetPr
       <p class="sheet-kind">Certificate of erasure</p>
       <p class="sheet-figure">{headline(sessions, events)}</p>
       <p class="sheet-lead">
-        {!isComplete
-          ? `Part of what was stored about one person: ${whom}`
-          : `Everything that was stored about ${erasures.length === 1 ? 'one data subject' : whom}`}
-        , erased for good on <When at={erasures.at(-1)?.erasedAt ?? null} as="exact" />.
+        {isComplete
+          ? `All data stored about ${erasures.length === 1 ? 'one data subject' : whom}`
+          : `Part of the data stored about one person (${whom})`}{' '}
+        was erased for good on <When at={erasures.at(-1)?.erasedAt ?? null} as="exact" />.
       </p>
       {missing && !isComplete && <NotErased {...missing} />}
       {checked.map((each) => (
@@ -63,10 +63,11 @@ export function CertificateSheet({ checked, missing, batch }: CertificateSheetPr
       <section class="sheet-notes">
         <Scrub {...{ scrub }} erasedAt={erasures.at(-1)?.erasedAt ?? ''} />
         <p>
-          This certificate does not tell who was erased, and nothing here does. A receipt proves it to whoever
-          knows the data subject’s id: <code>lethe receipts verify</code> or the page{' '}
+          This certificate does not identify the data subject. A receipt proves the erasure to anyone who
+          knows the data subject’s ID. To verify a receipt with the key below, run{' '}
+          <code>lethe receipts verify</code> or open{' '}
           <a href="/verify" target="_blank" rel="noreferrer">{`${location.origin}/verify`}</a>, which also
-          works offline, checks one with the key below.
+          works offline.
         </p>
         <p class="screen-only">
           {checked.map(({ certificate: { erasure } }) => (
@@ -75,13 +76,13 @@ export function CertificateSheet({ checked, missing, batch }: CertificateSheetPr
               href={`/console/api/ledger/entry?index=${erasure.index}`}
               download={`ledger-entry-${erasure.index + 1}.json`}
             >
-              Entry {erasure.index + 1} with its proof
+              Download entry {erasure.index + 1} with its proof
             </a>
           ))}
         </p>
         <dl class="keys">
           <div>
-            <dt>This certificate stays at</dt>
+            <dt>Permanent address</dt>
             <dd>
               <code>{location.origin + address}</code>
             </dd>
@@ -106,7 +107,7 @@ function NotErased({ waiting, stopped, gone, left }: Missing) {
     [waiting, 'not erased yet'],
     [stopped, 'not erased: the erasure was stopped'],
     [gone, 'removed with the tracker, without a receipt'],
-    [left, 'with new data, which came in after the last search for this person'],
+    [left, 'with new data that arrived after the last search for this person'],
   ] as const
   return (
     <div class="missing">
@@ -128,14 +129,14 @@ function NotErased({ waiting, stopped, gone, left }: Missing) {
 }
 
 function headline(sessions: number, events: number): string {
-  if (sessions === 0 && events === 0) return 'Nothing was held'
+  if (sessions === 0 && events === 0) return 'No data was stored'
   return `${counted(events, 'event')} in ${counted(sessions, 'session')}`
 }
 
 function Entry({ certificate: { erasure, trackerName }, verdict }: Checked) {
   const { index, erasedAt, trackerId, counts, by } = erasure
   return (
-    <section class="entry" aria-label={`Entry ${index + 1} of the ledger`}>
+    <section class="entry" aria-label={`Ledger entry ${index + 1}`}>
       <dl>
         <Fact title="Ledger entry">
           No. {index + 1}
@@ -148,8 +149,8 @@ function Entry({ certificate: { erasure, trackerName }, verdict }: Checked) {
         <Fact title="Erased at">
           <time datetime={erasedAt}>{`${erasedAt.slice(0, 10)} ${erasedAt.slice(11, 19)} UTC`}</time>
         </Fact>
-        <Fact title="Carried out by">{by ? <ActorName actor={by.actor} /> : 'no longer known'}</Fact>
-        <Fact title="Request id">{by?.requestId ? <code class="wrap">{by.requestId}</code> : 'none'}</Fact>
+        <Fact title="Carried out by">{by ? <ActorName actor={by.actor} /> : 'no longer recorded'}</Fact>
+        <Fact title="Request ID">{by?.requestId ? <code class="wrap">{by.requestId}</code> : 'none'}</Fact>
       </dl>
       <Checks verdict={verdict} />
     </section>
@@ -171,7 +172,7 @@ function Checks({ verdict }: { verdict: Verdict }) {
     return (
       <p class={`checks ${verdict.state}`}>
         <Icon name="alert" />
-        {verdict.state === 'refused' ? 'It does not verify: ' : 'This browser cannot verify it: '}
+        {verdict.state === 'refused' ? 'Verification failed: ' : 'This browser cannot verify this entry: '}
         {verdict.why}
       </p>
     )
@@ -179,13 +180,15 @@ function Checks({ verdict }: { verdict: Verdict }) {
   const { checkpoint, hasReceipt } = verdict
   return (
     <ul class="checks" aria-label="Checked in this browser">
-      <Check what="The entry stands in the ledger’s tree">
-        whose root is <code>{checkpoint.rootHash}</code>
+      <Check what="The entry is in the ledger">
+        with the root hash <code>{checkpoint.rootHash}</code>
       </Check>
       <Check what="The ledger is signed">
         by <code>{checkpoint.origin}</code>
       </Check>
-      {hasReceipt && <Check what="The receipt is good">and proves it to whoever knows the id</Check>}
+      {hasReceipt && (
+        <Check what="The receipt is valid">and proves the erasure to anyone who knows the ID</Check>
+      )}
     </ul>
   )
 }
@@ -210,20 +213,21 @@ function Scrub({
   erasedAt: string
 }) {
   const isDone = scrub.lastAt > erasedAt
-  const what = scrub.reachesEveryByte
-    ? 'leaves not one byte of it in the store’s files'
-    : 'frees the room it took in the store’s files'
+  const [removed, remove] = scrub.reachesEveryByte
+    ? ['removed every byte of it from', 'remove every byte of it from']
+    : ['freed the space it used in', 'free the space it used in']
   return (
     <p>
-      <strong>{isDone ? 'Scrubbed.' : 'The scrub follows.'}</strong> No query finds it since that moment.{' '}
+      <strong>{isDone ? 'Scrubbed.' : 'Scrub pending.'}</strong> The data has been inaccessible since its
+      erasure.{' '}
       {isDone ? (
         <>
-          The scrub of <When at={scrub.lastAt} /> {what}.
+          The scrub on <When at={scrub.lastAt} /> {removed} the store’s files.
         </>
       ) : (
-        <>The next scrub, by itself at night, {what}.</>
+        <>The next nightly scrub will {remove} the store’s files.</>
       )}{' '}
-      What happened before and comes in later, by an import or from a backup, is refused.
+      Earlier data that arrives later, from an import or a backup, is rejected.
     </p>
   )
 }

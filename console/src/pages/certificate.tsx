@@ -184,7 +184,7 @@ function Progress({ batch, onStopped }: { batch: Batch; onStopped(): void }) {
       ) : state === 'paused' ? (
         <p>This erasure is paused.</p>
       ) : (
-        <p>The service erases one data subject after the other.</p>
+        <p>The service is erasing one data subject at a time.</p>
       )}
       {!isOver && (
         <>
@@ -199,19 +199,19 @@ function Progress({ batch, onStopped }: { batch: Batch; onStopped(): void }) {
       {isStopping && (
         <Confirm
           title="Stop this erasure"
-          action="Stop for good"
+          action="Stop the erasure"
           kind="danger"
           onConfirm={async () => {
             await change(`/batches/${id}/stop`)
-            tell('Stopped')
+            tell('Erasure stopped')
             setStopping(false)
             onStopped()
           }}
           onClose={() => setStopping(false)}
         >
           <p>
-            Data subjects not yet erased keep their data. What was erased stays erased, and the certificate
-            says how much is missing.
+            Data subjects not yet erased keep their data. Erased data cannot be restored. The certificate will
+            say how much is missing.
           </p>
         </Confirm>
       )}

@@ -24,12 +24,11 @@ export function ChangeKey({ what, subject: key, onRotated, onClose }: ChangeKeyP
         onClose={onClose}
       >
         <p>
-          The string that ends in <code>{key.lastFour}</code> stops working immediately. There is no time in
-          which both work. Whatever still uses it is answered 401 until it has the new one, which you see
-          next.
+          The current key, which ends in <code>{key.lastFour}</code>, stops working immediately. There is no
+          overlap: clients that still use it receive 401 until they have the new key, which is shown next.
         </p>
         <p class="muted">
-          Last used: <Ago at={key.lastUsedAt} />. Name, scopes and expiry stay.
+          Last used: <Ago at={key.lastUsedAt} />. Name, scopes and expiry do not change.
         </p>
       </Confirm>
     )
@@ -37,7 +36,7 @@ export function ChangeKey({ what, subject: key, onRotated, onClose }: ChangeKeyP
   return (
     <Confirm
       title={`Revoke “${key.name}”`}
-      action="Revoke for good"
+      action="Revoke the key"
       kind="danger"
       typing={{ what: 'the key’s name', text: key.name, field: 'name' }}
       onConfirm={async (name) => {
@@ -48,7 +47,7 @@ export function ChangeKey({ what, subject: key, onRotated, onClose }: ChangeKeyP
       }}
       onClose={onClose}
     >
-      <p>The key stops working immediately and for good. A revoked key cannot be brought back.</p>
+      <p>The key stops working immediately. A revoked key cannot be restored.</p>
       <p class="muted">
         Last used: <Ago at={key.lastUsedAt} />.
       </p>

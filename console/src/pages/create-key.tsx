@@ -14,7 +14,7 @@ const expiries = [
   { value: '30', title: 'In 30 days' },
   { value: '90', title: 'In 90 days' },
   { value: '365', title: 'In a year' },
-  { value: 'date', title: 'On a day of your choice' },
+  { value: 'date', title: 'On a specific date' },
 ]
 
 export function CreateKey({ onCreated, onClose }: { onCreated(issued: IssuedKey): void; onClose(): void }) {
@@ -32,7 +32,8 @@ export function CreateKey({ onCreated, onClose }: { onCreated(issued: IssuedKey)
       <form
         noValidate
         onSubmit={form.submit(async () => {
-          if (expiry === 'date' && day === '') throw invalid('expiresAt', 'Choose the last day it works')
+          if (expiry === 'date' && day === '')
+            throw invalid('expiresAt', 'Choose the last day on which the key works')
           onCreated(await change<IssuedKey>('/keys', { name, scopes, expiresAt: expiresAt(expiry, day) }))
         })}
       >
@@ -41,7 +42,7 @@ export function CreateKey({ onCreated, onClose }: { onCreated(issued: IssuedKey)
           value={name}
           onInput={setName}
           problem={form.fields.name}
-          hint="What it is for, such as “privacy desk” or “nightly export”."
+          hint="For example “privacy desk” or “nightly export”."
           hasFocus
         />
         <Loaded resource={areas} lines={4}>
@@ -66,7 +67,7 @@ export function CreateKey({ onCreated, onClose }: { onCreated(issued: IssuedKey)
             value={day}
             onInput={setDay}
             problem={form.fields.expiresAt}
-            hint="It works until this day is over where you are."
+            hint="The key works until the end of this day in your time zone."
           />
         )}
         <Failure failure={form.failure} />

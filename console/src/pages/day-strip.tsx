@@ -25,7 +25,7 @@ export function DayStrip({ days: { days, hasMore }, today, retentionDays, chosen
         viewBox={`0 0 ${width} ${height}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`Here on ${counted(days.length, 'day')} from ${formatDay(first)} to ${formatDay(last)}`}
+        aria-label={`Active on ${counted(days.length, 'day')} from ${formatDay(first)} to ${formatDay(last)}`}
       >
         {bars.map(({ from, to, sessions, events }, i) => {
           // Roots, so that a quiet day is seen beside a busy one.
@@ -49,12 +49,12 @@ export function DayStrip({ days: { days, hasMore }, today, retentionDays, chosen
       </svg>
       <figcaption>
         <span>{formatDay(bars[0]?.from ?? first)}</span>
-        {hasMore && <span>the newest 5,000 sessions</span>}
+        {hasMore && <span>newest 5,000 sessions</span>}
         <span>today</span>
       </figcaption>
       <p class="jump">
         <label>
-          Until the end of{' '}
+          Activity up to{' '}
           <input
             type="date"
             value={chosen}
@@ -65,7 +65,7 @@ export function DayStrip({ days: { days, hasMore }, today, retentionDays, chosen
         </label>
         {chosen !== '' && (
           <button type="button" class="button quiet" onClick={() => onChoose('')}>
-            Back to the newest
+            Show newest
           </button>
         )}
       </p>

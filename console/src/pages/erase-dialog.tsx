@@ -39,7 +39,7 @@ export function EraseDialog({ person: given, typing, onClose }: EraseDialogProps
     >
       <Failure failure={failure} />
       {plan ? <Going subjects={plan.subjects} /> : !failure && <Skeleton lines={3} />}
-      {plan && subjects.length === 0 && <p>Nothing is stored about this person any more.</p>}
+      {plan && subjects.length === 0 && <p>No data about this person is stored any more.</p>}
       {plan && plan.hidden.length > 0 && (
         <p>{counted(plan.hidden.length, 'data subject')} that your plan hides will be erased too.</p>
       )}
@@ -55,8 +55,8 @@ export function EraseDialog({ person: given, typing, onClose }: EraseDialogProps
         />
       )}
       <p>
-        This cannot be undone. Daily totals are kept: they cannot be traced to anyone. The service does the
-        work; you can close this page. You get one certificate with{' '}
+        This cannot be undone. Daily totals are kept; they cannot be traced to a person. The erasure runs in
+        the background, so you can close this page. You get one certificate with{' '}
         {subjects.length > 1 ? 'a receipt for each data subject' : 'a receipt'}.
       </p>
       {plan && <Budget budget={plan.budget} subjects={subjects.length} />}
@@ -150,7 +150,7 @@ function Budget({
   if (subjects <= remaining)
     return (
       <p class="muted">
-        You can erase {formatNumber(remaining)} more until <When at={resetsAt} />.
+        You can erase {formatNumber(remaining)} more data subjects until <When at={resetsAt} />.
       </p>
     )
   return (
@@ -181,7 +181,7 @@ function Going({ subjects }: { subjects: readonly FoundSubject[] }) {
   if (lines.length === 0) return null
   return (
     <table class="going">
-      <caption class="visually-hidden">What will be deleted</caption>
+      <caption class="visually-hidden">Data to be deleted</caption>
       <thead>
         <tr>
           <th scope="col">Tracker</th>

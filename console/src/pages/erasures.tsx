@@ -20,16 +20,16 @@ export function ErasuresPage() {
   return (
     <Page
       title="Erasures"
-      intro="Every erasure has an entry in the ledger, and a certificate. None of them tells who was erased."
+      intro="Every erasure has a ledger entry and a certificate. Neither identifies the data subject."
     >
       <UnderWay />
       <Loaded resource={erasures} lines={10}>
         {({ erasures, size, nextCursor }) =>
           size === 0 ? (
-            <Empty icon="erasures" title="Nobody has been erased yet">
+            <Empty icon="erasures" title="No erasures yet">
               <p>
-                Find whoever asked for it with the search box, and erase them from their page. What is left is
-                a certificate here, which anybody can check.
+                Search for a person and erase their data. Each erasure leaves a certificate here that anyone
+                can verify.
               </p>
             </Empty>
           ) : (
@@ -83,7 +83,7 @@ function isOpen({ finishedAt }: Batch): boolean {
 function PartOf({ id, kind, subjects }: NonNullable<LedgerErasure['batch']>) {
   if (kind === 'list') return <Link to={`/console/batches/${id}`}>Batch</Link>
   if (subjects === 1) return null
-  return <Link to={certificateAddress(id)}>Certificate of {formatNumber(subjects)}</Link>
+  return <Link to={certificateAddress(id)}>Certificate for {formatNumber(subjects)} data subjects</Link>
 }
 
 function ErasureTable({ erasures, size }: { erasures: LedgerErasure[]; size: number }) {
@@ -96,7 +96,7 @@ function ErasureTable({ erasures, size }: { erasures: LedgerErasure[]; size: num
         <thead>
           <tr>
             <th scope="col">Certificate</th>
-            <th scope="col">When</th>
+            <th scope="col">Time</th>
             <th scope="col">Tracker</th>
             <th scope="col">Carried out by</th>
             <th scope="col" class="number">
@@ -114,15 +114,15 @@ function ErasureTable({ erasures, size }: { erasures: LedgerErasure[]; size: num
                 <Link to={certificateAddress(index)}>
                   <span class="strong">No. {index + 1}</span>
                 </Link>
-                {alreadyErased && <span class="muted">nothing was held</span>}
+                {alreadyErased && <span class="muted">no data was stored</span>}
                 {batch && <PartOf {...batch} />}
               </th>
-              <td data-label="When">
+              <td data-label="Time">
                 <When at={erasedAt} />
               </td>
               <td data-label="Tracker">{nameOf(trackerId)}</td>
               <td data-label="Carried out by">
-                {by ? <ActorName actor={by.actor} /> : <span class="muted">no longer known</span>}
+                {by ? <ActorName actor={by.actor} /> : <span class="muted">no longer recorded</span>}
               </td>
               <td class="number" data-label="Sessions">
                 {formatNumber(counts.sessions)}

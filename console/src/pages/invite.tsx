@@ -23,14 +23,14 @@ export function Invite({ onInvited, onClose }: { onInvited(invited: Invitation):
           value={email}
           onInput={setEmail}
           problem={form.fields.email}
-          hint="You get a link to hand over. No mail is sent."
+          hint="You get a link to share. No e-mail is sent."
           hasFocus
         />
         <Failure failure={form.failure} />
         <footer class="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" isBusy={form.isBusy}>
-            Make the link
+            Create the link
           </Button>
         </footer>
       </form>
@@ -40,18 +40,18 @@ export function Invite({ onInvited, onClose }: { onInvited(invited: Invitation):
 
 export function ShowLink({ invited, onClose }: { invited: Invitation; onClose(): void }) {
   return (
-    <Dialog title={`A link for ${invited.member.email}`} onClose={onClose} isFirm>
+    <Dialog title={`Link for ${invited.member.email}`} onClose={onClose} isFirm>
       <div class="prose">
         <p>
-          Hand it over in private. It sets a password, works once, until <When at={invited.expiresAt} />, and{' '}
-          <strong>is shown this once</strong>.
+          Share this link in private. It lets the member set a password, works once and expires on{' '}
+          <When at={invited.expiresAt} />. <strong>It is shown only once.</strong>
         </p>
       </div>
       <p class="label">Link</p>
       <Copy label="Link" text={`${location.origin}/console/join#${invited.token}`} hasFocus />
       <footer class="dialog-foot">
         <Button kind="primary" onClick={onClose}>
-          I have it
+          I have copied the link
         </Button>
       </footer>
     </Dialog>

@@ -40,8 +40,8 @@ export function JoinPage() {
     return (
       <Door title="Open the link again">
         <p class="intro">
-          This page was loaded anew, and it does not keep the link it was opened with. A link that has not
-          been used yet still works: open it once more from where you have it.
+          This page was reloaded, and it does not store the link. If the link has not been used yet, open it
+          again.
         </p>
         <p>
           <Link to="/console/sign-in">Sign in instead</Link>
@@ -50,9 +50,10 @@ export function JoinPage() {
     )
   }
   if (error) {
+    const isExpired = error.status === 404
     return (
-      <Door title="This link is no good">
-        <Broken error={error} />
+      <Door title={isExpired ? 'This link has expired or was already used' : 'This link could not be opened'}>
+        {isExpired ? <p class="intro">Ask for a new link.</p> : <Broken error={error} />}
         <p>
           <Link to="/console/sign-in">Sign in instead</Link>
         </p>
@@ -69,8 +70,8 @@ export function JoinPage() {
   return (
     <Door title={invitation.hasPassword ? 'Set a new password' : `Welcome to ${invitation.organisation}`}>
       <p class="intro">
-        Set a password for <strong>{invitation.email}</strong>. You sign in with it from now on
-        {invitation.hasPassword && ', and are signed out everywhere else'}.
+        Set a password for <strong>{invitation.email}</strong>. You will use it to sign in.
+        {invitation.hasPassword && ' You will be signed out everywhere else.'}
       </p>
       <form
         onSubmit={form.submit(async () => {
@@ -86,12 +87,12 @@ export function JoinPage() {
           value={password}
           onInput={setPassword}
           problem={form.fields.password}
-          hint="At least 12 characters. A few words you can remember are better than symbols you cannot."
+          hint="At least 12 characters. A few words are easier to remember than symbols."
           hasFocus
         />
         <Failure failure={form.failure} />
         <Button type="submit" kind="primary" isBusy={form.isBusy}>
-          Set the password and sign in
+          Set password and sign in
         </Button>
       </form>
     </Door>

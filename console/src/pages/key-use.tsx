@@ -12,7 +12,7 @@ export function KeyUse({ detail: { today, days } }: { detail: KeyDetail }) {
   return (
     <section class="card" aria-labelledby="use">
       <header>
-        <h2 id="use">Its use in {shownDays} days</h2>
+        <h2 id="use">Usage in the last {shownDays} days</h2>
       </header>
       <Figures
         of={[
@@ -21,7 +21,7 @@ export function KeyUse({ detail: { today, days } }: { detail: KeyDetail }) {
         ]}
       />
       {requests === 0 ? (
-        <p class="muted">It was not used in these days.</p>
+        <p class="muted">No requests in this period.</p>
       ) : (
         <>
           <DayChart

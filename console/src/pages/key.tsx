@@ -51,7 +51,7 @@ export function KeyPage({ keyId }: { keyId: string }) {
             <Facts subject={detail.key} />
             <section class="card" aria-labelledby="scopes">
               <header>
-                <h2 id="scopes">What it may do</h2>
+                <h2 id="scopes">Scopes</h2>
               </header>
               <ul class="allowed">
                 {detail.scopes.map(({ scope, allows }) => (
@@ -90,7 +90,7 @@ function Facts({ subject: key }: { subject: Key }) {
   return (
     <section class="card" aria-labelledby="facts">
       <header>
-        <h2 id="facts">This key</h2>
+        <h2 id="facts">Details</h2>
         <span class="badges">
           <Badge state={key.state} />
           <Warnings subject={key} />
@@ -128,9 +128,9 @@ function Facts({ subject: key }: { subject: Key }) {
           </dd>
         </div>
         <div>
-          <dt>What it did</dt>
+          <dt>Activity</dt>
           <dd>
-            <Link to={`/console/activity?who=${encode(key.id)}`}>In the activity</Link>
+            <Link to={`/console/activity?who=${encode(key.id)}`}>Activity of this key</Link>
           </dd>
         </div>
       </dl>

@@ -34,7 +34,7 @@ export function KeysPage() {
   return (
     <Page
       title="API keys"
-      intro="A key lets a server of yours call the API. One for each integration, with the narrowest scopes, is good practice."
+      intro="An API key lets your server call the API. Create one key per integration, with only the scopes it needs."
       actions={create}
     >
       <Loaded resource={keys}>
@@ -79,7 +79,7 @@ function KeyTable({ keys, onDo }: { keys: Key[]; onDo(what: 'rotate' | 'revoke',
             <th scope="col">Last used</th>
             <th scope="col">Expires</th>
             <th scope="col">
-              <span class="visually-hidden">What to do</span>
+              <span class="visually-hidden">Actions</span>
             </th>
           </tr>
         </thead>

@@ -29,7 +29,7 @@ export function LedgerState() {
   return (
     <section class="card ledger-state" aria-labelledby="ledger">
       <header>
-        <h2 id="ledger">Ledger of erasures</h2>
+        <h2 id="ledger">Erasure ledger</h2>
         <Link to="/console/erasures" class="go">
           Erasures <Icon name="next" />
         </Link>
@@ -44,25 +44,25 @@ export function LedgerState() {
           <dd>{data ? <When at={data.lastErasedAt} /> : '…'}</dd>
         </div>
         <div>
-          <dt>Root</dt>
+          <dt>Root hash</dt>
           <dd>
             <code class="small">{data?.rootHash ?? <Awaited like={'x'.repeat(44)} />}</code>
           </dd>
         </div>
         <div>
-          <dt>Verified</dt>
+          <dt>Signature</dt>
           <dd>{verdict?.words ?? <Awaited like={headIsSigned} />}</dd>
         </div>
       </dl>
       <footer>
         <Button isBusy={isBusy} onClick={compute}>
-          Compute it anew
+          Recompute
         </Button>
         <span role="status" class="muted">
           {computed &&
             (computed.problem ??
-              `${counted(computed.size, 'entry', 'entries')}, one by one, lead to ${
-                computed.rootHash === data?.rootHash ? 'this very root' : 'another root by now'
+              `Recomputed from ${counted(computed.size, 'entry', 'entries')}: the root hash ${
+                computed.rootHash === data?.rootHash ? 'matches' : 'has changed since this page was loaded'
               }.`)}
         </span>
       </footer>

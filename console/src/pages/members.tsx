@@ -32,7 +32,7 @@ export function MembersPage() {
   return (
     <Page
       title="Members"
-      intro="The people who may sign in here. All of them may do the same."
+      intro="People who can sign in to this console. All members have the same permissions."
       actions={
         <Button kind="primary" icon="plus" onClick={() => setInviting(true)}>
           Invite a member
@@ -62,10 +62,8 @@ export function MembersPage() {
           onClose={() => setRemoving(null)}
         >
           <p>
-            {removing.id === me.id
-              ? 'You are signed out immediately and cannot come back'
-              : 'They are signed out immediately and cannot come back'}{' '}
-            without a new invitation. API keys go on working, and the activity stays.
+            {removing.id === me.id ? 'You' : 'They'} will be signed out immediately and cannot sign in again
+            without a new invitation. API keys keep working, and the activity log is kept.
           </p>
         </Confirm>
       )}
@@ -95,7 +93,7 @@ function MemberTable({
             <th scope="col">Invited</th>
             <th scope="col">Password set</th>
             <th scope="col">
-              <span class="visually-hidden">What to do</span>
+              <span class="visually-hidden">Actions</span>
             </th>
           </tr>
         </thead>
@@ -117,8 +115,12 @@ function MemberTable({
               </td>
               <td class="row-actions">
                 {member.joinedAt === null && (
-                  <Button kind="quiet" label={`New link for ${member.email}`} onClick={() => onLink(member)}>
-                    New link
+                  <Button
+                    kind="quiet"
+                    label={`Create a link for ${member.email}`}
+                    onClick={() => onLink(member)}
+                  >
+                    Create link
                   </Button>
                 )}
                 <Button kind="quiet risky" label={`Remove ${member.email}`} onClick={() => onRemove(member)}>

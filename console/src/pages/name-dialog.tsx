@@ -24,7 +24,11 @@ export function NameDialog({ title, action, name: before = '', onSave, onClose }
           value={name}
           onInput={setName}
           problem={form.fields.name}
-          hint={before === '' ? 'Such as “Web shop”. Its id is made for it.' : 'Its id stays the same.'}
+          hint={
+            before === ''
+              ? 'For example “Web shop”. An ID is generated automatically.'
+              : 'The ID does not change.'
+          }
           hasFocus
         />
         <Failure failure={form.failure} />

@@ -60,7 +60,7 @@ export function NewBatchPage() {
       title="New batch"
       within="Batches"
       above={{ to: '/console/batches', title: 'Batches' }}
-      intro="Nothing is erased before you have seen whom the list leads to and typed how many they are."
+      intro="Nothing is erased until you have previewed the matches and confirmed their number."
     >
       <form
         noValidate
@@ -75,16 +75,16 @@ export function NewBatchPage() {
         }}
       >
         <Choice
-          label="Each line is"
+          label="Content of each line"
           value={draft.by}
           choices={[
-            ['subjectId', 'a data subject’s id'],
-            ['email', 'an e-mail address'],
+            ['subjectId', 'Data subject ID'],
+            ['email', 'E-mail address'],
           ]}
           onChange={(by) => edit({ by })}
         />
         <div class="field">
-          <label for={textId}>The list</label>
+          <label for={textId}>List</label>
           <textarea
             id={textId}
             rows={10}
@@ -98,7 +98,7 @@ export function NewBatchPage() {
           <Note
             id={`${textId}-note`}
             problem={problem}
-            hint="One a line, 10,000 at most. Paste it, drop a file here, or choose one. Ids count as they stand, spaces and capital letters too."
+            hint="One per line, up to 10,000. Paste the list, drop a file here or choose one. IDs must match exactly, including spaces and case."
           />
           <label class="button plain file">
             <input
@@ -112,8 +112,8 @@ export function NewBatchPage() {
           <div role="status">
             {draft.by === 'subjectId' && looksLikeAddresses(draft.text, draft.column) && (
               <p class="note offer">
-                These look like e-mail addresses, and each line counts as an ID.
-                <Button onClick={() => edit({ by: 'email' })}>Look for e-mail addresses</Button>
+                These look like e-mail addresses, but each line is treated as an ID.
+                <Button onClick={() => edit({ by: 'email' })}>Match by e-mail address</Button>
               </p>
             )}
           </div>
@@ -137,7 +137,7 @@ export function NewBatchPage() {
         </Loaded>
         <Failure failure={form.failure} />
         <Button type="submit" kind="primary" isBusy={form.isBusy} isDisabled={draft.text.trim() === ''}>
-          Look who is there
+          Preview matches
         </Button>
       </form>
       <div aria-live="polite">
@@ -148,7 +148,7 @@ export function NewBatchPage() {
       {plan && isConfirming && (
         <Confirm
           title={`Erase ${counted(plan.subjects, 'data subject')}`}
-          action="Erase them for good"
+          action="Erase for good"
           kind="danger"
           typing={{ what: 'the number of data subjects', text: String(plan.subjects), field: 'subjects' }}
           onConfirm={async (typed) => {
@@ -159,9 +159,9 @@ export function NewBatchPage() {
           onClose={() => setConfirming(false)}
         >
           <p>
-            {counted(plan.counts.sessions, 'session')} and {counted(plan.counts.events, 'event')} go with
-            them, one person after the other. It can be paused and stopped; what is erased cannot be brought
-            back.
+            This deletes {counted(plan.counts.sessions, 'session')} and {counted(plan.counts.events, 'event')}
+            , one data subject at a time. You can pause or stop the batch, but erased data cannot be restored.
+            Daily totals are kept.
           </p>
         </Confirm>
       )}
@@ -183,7 +183,7 @@ function Columns({
   const id = useId()
   return (
     <div class="field">
-      <label for={id}>Column of the file</label>
+      <label for={id}>Column</label>
       <select id={id} value={column} onChange={(event) => onChange(event.currentTarget.value)}>
         {columnsOf(text).map((name) => (
           <option key={name} value={name}>
@@ -191,7 +191,11 @@ function Columns({
           </option>
         ))}
       </select>
-      <Note id={`${id}-note`} problem={problem} hint="The first line of the file names its columns." />
+      <Note
+        id={`${id}-note`}
+        problem={problem}
+        hint="Column names are taken from the first line of the file."
+      />
     </div>
   )
 }
@@ -207,7 +211,7 @@ function Trackers({
 }) {
   return (
     <fieldset class="scopes">
-      <legend>Where to look</legend>
+      <legend>Trackers</legend>
       <label class="scope">
         <input type="checkbox" checked={chosen.length === 0} onChange={() => onChange([])} />
         <span>All trackers</span>
@@ -228,7 +232,7 @@ function Trackers({
   )
 }
 
-const outcomes = { nothing: 'nothing stored', invalid: 'not valid', repeated: 'repeated' }
+const outcomes = { nothing: 'no data stored', invalid: 'invalid', repeated: 'repeated' }
 
 function Preview({ plan, trackers, onErase }: { plan: BatchPlan; trackers: Tracker[]; onErase(): void }) {
   const { found, nothing, invalid, repeated, subjects, hidden, others } = plan
@@ -237,26 +241,28 @@ function Preview({ plan, trackers, onErase }: { plan: BatchPlan; trackers: Track
   return (
     <section class="card" aria-labelledby="preview">
       <header>
-        <h2 id="preview">What it would do</h2>
+        <h2 id="preview">Preview</h2>
       </header>
       <LineFigures of={plan} />
       <p>
-        {formatNumber(found)} of {counted(plan.used, 'used line')} {found === 1 ? 'leads' : 'lead'} to
-        somebody; nothing is stored for {formatNumber(nothing)}.
+        {formatNumber(found)} of {counted(plan.used, 'used line')} {found === 1 ? 'matches' : 'match'} stored
+        data; {formatNumber(nothing)} {nothing === 1 ? 'does' : 'do'} not.
       </p>
       <p>
         {subjects === 0
-          ? 'The list leads to nobody of whom anything is stored.'
-          : `${counted(subjects, 'data subject')} would go: ${plan.trackers
-              .map(({ trackerId, subjects }) => `${formatNumber(subjects)} in ${nameOf(trackerId)}`)
+          ? 'No stored data matches this list.'
+          : `${counted(subjects, 'data subject')} will be erased: ${plan.trackers
+              .map(({ trackerId, subjects }) => `${formatNumber(subjects)} on ${nameOf(trackerId)}`)
               .join(', ')}.`}
       </p>
       {hidden > 0 && (
-        <p>Your plan hides {formatNumber(hidden)} of them. Hidden data is still stored, and is erased too.</p>
+        <p>
+          Your plan hides {formatNumber(hidden)} of them. Hidden data is still stored and will be erased too.
+        </p>
       )}
       {others.length > 0 && (
         <details class="more">
-          <summary>Lines that lead to nobody</summary>
+          <summary>Lines without a match</summary>
           <ul class="chips">
             {others.map(({ line, outcome }) => (
               <li key={line}>

@@ -4,10 +4,10 @@ import { Link } from '../router.tsx'
 
 export function NotFoundPage() {
   return (
-    <Page title="No such page">
-      <Empty icon="search" title="There is nothing at this address">
+    <Page title="Page not found">
+      <Empty icon="search" title="There is no page at this address">
         <p>
-          It may have been mistyped. <Link to="/console/trackers">Go to the trackers</Link>
+          Check the address, or <Link to="/console/trackers">go to Trackers</Link>.
         </p>
       </Empty>
     </Page>

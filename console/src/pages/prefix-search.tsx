@@ -14,14 +14,14 @@ export function PrefixSearch({ prefix, onSearch }: { prefix: string; onSearch(pr
   return (
     <search class="field search">
       <label for={id} class="visually-hidden">
-        Find ids that begin with
+        ID prefix
       </label>
       <Icon name="search" />
       <input
         id={id}
         type="search"
         class="code"
-        placeholder="Id begins with…"
+        placeholder="Filter by ID prefix…"
         value={text}
         autocomplete="off"
         spellcheck={false}

@@ -31,13 +31,12 @@ export function ReceiptBox({ certificates }: { certificates: Certificate[] }) {
     <section class="card receipt-box" aria-labelledby="check">
       <h2 id="check">Check a data subject</h2>
       <p class="muted">
-        Type the ID of a data subject to find out whether{' '}
-        {isOne ? 'this erasure was' : 'one of these erasures was'} of that data subject. If so, you get the
-        receipt.
+        Enter a data subject ID to check whether {isOne ? 'this erasure' : 'one of these erasures'} was for
+        that data subject. If it was, you can download the receipt.
       </p>
       <form onSubmit={form.submit(check)}>
         <Field
-          label="ID of the data subject"
+          label="Data subject ID"
           value={subjectId}
           onInput={(text) => {
             setSubjectId(text)
@@ -47,7 +46,7 @@ export function ReceiptBox({ certificates }: { certificates: Certificate[] }) {
           isCode
         />
         <Button type="submit" isBusy={form.isBusy}>
-          Check
+          Check ID
         </Button>
       </form>
       <Failure failure={form.failure} />
@@ -56,16 +55,16 @@ export function ReceiptBox({ certificates }: { certificates: Certificate[] }) {
           <p class="verdict refused">
             <Icon name="close" /> No.{' '}
             {isOne
-              ? 'This erasure was of another data subject.'
-              : 'These erasures were of other data subjects.'}
+              ? 'This erasure was for another data subject.'
+              : 'These erasures were for other data subjects.'}
           </p>
         )}
         {answer?.is === 'same' && (
           <p class={`verdict ${answer.verdict.state}`}>
             <Icon name={answer.verdict.state === 'verified' ? 'check' : 'alert'} />
             {answer.verdict.state === 'verified'
-              ? `Yes, in entry ${answer.number}. The receipt verifies, and it is of this data subject.`
-              : `It is in entry ${answer.number}, but: ${answer.verdict.why}`}
+              ? `Yes, in entry ${answer.number}. The receipt is valid and belongs to this data subject.`
+              : `Entry ${answer.number} matches, but verification failed: ${answer.verdict.why}`}
             <Button
               icon="download"
               onClick={() => saveText(`erasure-receipt-${answer.number}.txt`, answer.receipt)}

@@ -22,7 +22,7 @@ export function Seal({ states, isComplete }: { states: Verdict['state'][]; isCom
       </svg>
       <span>
         <strong>{words[state]}</strong>
-        <small>{state === 'incomplete' ? 'see what is missing' : 'in this browser'}</small>
+        <small>{state === 'incomplete' ? 'see details' : 'in this browser'}</small>
       </span>
     </p>
   )

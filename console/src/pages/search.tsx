@@ -34,7 +34,7 @@ export function SearchPage() {
       actions={person && <EraseButton person={person} onErase={() => setErasing(person)} />}
     >
       {text === '' ? (
-        <Empty icon="search" title="Whom are you looking for?">
+        <Empty icon="search" title="Search for a person">
           <p>{howTo}</p>
         </Empty>
       ) : (
@@ -45,7 +45,7 @@ export function SearchPage() {
       {erasing && (
         <EraseDialog
           person={toErase(erasing)}
-          typing={{ what: 'what you looked for', text }}
+          typing={{ what: 'the search text', text }}
           onClose={() => setErasing(null)}
         />
       )}
@@ -96,11 +96,11 @@ function Found({
         <section class="person" aria-labelledby="beginning">
           <header>
             <h2 id="beginning">
-              IDs that begin with “<Id text={text} />”
+              IDs that start with “<Id text={text} />”
             </h2>
             <BatchButton subjects={foundSubjects(beginning)} />
           </header>
-          <p class="muted">These can be different people. To erase one of them, open it.</p>
+          <p class="muted">These may be different people. To erase one, open its page.</p>
           <Groups of={beginning} isNested />
         </section>
       )}
@@ -120,9 +120,8 @@ function Notes({ person }: { person: FoundPerson }) {
     <>
       {hidden.length > 0 && (
         <p class="note">
-          Your plan hides {counted(hidden.length, 'data subject')} of this person{' '}
-          {hidden.length === 1 ? 'that is' : 'that are'} still stored. Erasing this person erases hidden data
-          too.
+          Your plan hides {counted(hidden.length, 'data subject')} of this person. Hidden data is still stored
+          and will be erased too.
         </p>
       )}
       {isForBatch(person) && (
@@ -144,7 +143,7 @@ function EraseButton({ person, onErase }: { person: FoundPerson; onErase(): void
   if (isForBatch(person)) return null
   return (
     <Button kind="danger" icon="trash" onClick={onErase}>
-      {count === 1 ? 'Erase' : 'Erase everywhere'}
+      {count === 1 ? 'Erase data' : 'Erase everywhere'}
     </Button>
   )
 }
@@ -158,7 +157,7 @@ function BatchButton({ subjects }: { subjects: readonly Pick<FoundSubject, 'subj
   }
   return (
     <Button onClick={makeBatch}>
-      Make a batch of {ids.length === 1 ? 'this ID' : `these ${counted(ids.length, 'ID')}`}
+      Start a batch with {ids.length === 1 ? 'this ID' : `these ${counted(ids.length, 'ID')}`}
     </Button>
   )
 }
@@ -188,22 +187,22 @@ function Groups({ of, isNested }: { of: FoundGroup[]; isNested: boolean }) {
 
 function Nobody({ text }: { text: string }) {
   return (
-    <Empty icon="person" title="Nobody found">
+    <Empty icon="person" title="No results">
       <p>
-        Nobody is known by “<Id text={text} />
-        ”, on any tracker. {howTo} Values are case-sensitive, except in an e-mail address.
+        No data subject on any tracker matches “<Id text={text} />
+        ”. {howTo} Values are case-sensitive, except e-mail addresses.
       </p>
     </Empty>
   )
 }
 
 const howTo =
-  'Type an e-mail address, another identifier such as 42 or userId=42, or the ID of a data subject or its beginning.'
+  'Enter an e-mail address, another identifier such as 42 or userId=42, a data subject ID or the start of one.'
 
 function summary({ groups, people }: FoundGroups): string {
   const count = foundSubjects(groups).length
   const hidden = hiddenCount(people)
-  if (count === 0 && hidden === 0) return 'Nobody found'
+  if (count === 0 && hidden === 0) return 'No results'
   const more = groups.some(({ hasMore }) => hasMore) ? ', and more' : ''
   const besides = hidden > 0 ? `, and ${counted(hidden, 'hidden data subject')}` : ''
   return `${counted(count, 'data subject')} on ${counted(groups.length, 'tracker')}${more}${besides}`

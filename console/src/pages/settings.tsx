@@ -12,7 +12,7 @@ import { NameDialog } from './name-dialog.tsx'
 export function SettingsPage() {
   const settings = useResource<Settings>('/settings')
   return (
-    <Page title="Settings" intro="How this organisation and the service around it are set up.">
+    <Page title="Settings" intro="Settings of your organisation and of the service.">
       <Loaded resource={settings} lines={10}>
         {(data) => (
           <>
@@ -44,7 +44,7 @@ function OrganisationCard({ settings: { organisation } }: { settings: Settings }
           <dd>{organisation.name}</dd>
         </div>
         <div>
-          <dt>Id</dt>
+          <dt>ID</dt>
           <dd>
             <code class="wrap">{organisation.id}</code>
           </dd>
@@ -79,11 +79,11 @@ function Windows({ settings: { organisation, windows, activityDays } }: { settin
   return (
     <section class="card" aria-labelledby="windows">
       <header>
-        <h2 id="windows">Plan and windows</h2>
+        <h2 id="windows">Plan and retention</h2>
       </header>
       <p>
-        The plan <strong>{organisation.plan}</strong> keeps visitors for {counted(own?.days ?? 0, 'day')}. The
-        activity is kept for {counted(activityDays, 'day')}, daily totals for good.
+        The <strong>{organisation.plan}</strong> plan keeps visitor data for {counted(own?.days ?? 0, 'day')}.
+        Activity is kept for {counted(activityDays, 'day')}, and daily totals are kept indefinitely.
       </p>
       <ul class="plans">
         {windows.map(({ plan, days }) => (
@@ -95,8 +95,8 @@ function Windows({ settings: { organisation, windows, activityDays } }: { settin
         ))}
       </ul>
       <p class="muted">
-        Whoever operates the service changes the plan, with <code>lethe orgs set-plan</code>. A shorter window
-        hides immediately, and deletes a day later.
+        Your operator can change the plan with <code>lethe orgs set-plan</code>. A plan with a shorter
+        retention hides data immediately and deletes it a day later.
       </p>
     </section>
   )
@@ -106,12 +106,12 @@ function Windows({ settings: { organisation, windows, activityDays } }: { settin
 function Change({ plan, own, days }: { plan: string; own: number; days: number }) {
   const [isAsked, setAsked] = useState(false)
   const hidden = useResource<HiddenByPlan>(isAsked ? `/settings/hidden?plan=${plan}` : null)
-  if (days === own) return <span class="muted">as now</span>
-  if (days > own) return <span class="muted">would hide nothing</span>
+  if (days === own) return <span class="muted">same retention</span>
+  if (days > own) return <span class="muted">hides no data</span>
   if (!isAsked) {
     return (
-      <Button kind="quiet" label={`What ${plan} would hide`} onClick={() => setAsked(true)}>
-        What it would hide
+      <Button kind="quiet" label={`Preview the effect of ${plan}`} onClick={() => setAsked(true)}>
+        Preview effect
       </Button>
     )
   }
@@ -120,6 +120,7 @@ function Change({ plan, own, days }: { plan: string; own: number; days: number }
   const { subjects, hasMoreSubjects, atMost } = hidden.data
   return (
     <span role="status">
+      Hides{' '}
       {hasMoreSubjects
         ? `${formatNumber(subjects)} or more data subjects`
         : counted(subjects, 'data subject')}
@@ -129,9 +130,9 @@ function Change({ plan, own, days }: { plan: string; own: number; days: number }
 }
 
 const budgetNames: Record<string, string> = {
-  ip: 'Requests of an address',
-  key: 'Requests of a key',
-  erasure: 'Erasures of a key, and of a member',
+  ip: 'Requests per IP address',
+  key: 'Requests per key',
+  erasure: 'Erasures per key and per member',
 }
 
 function Budgets({ settings: { budgets, batchesPerMinute } }: { settings: Settings }) {
@@ -145,20 +146,25 @@ function Budgets({ settings: { budgets, batchesPerMinute } }: { settings: Settin
           <div key={name}>
             <dt>{budgetNames[name] ?? name}</dt>
             <dd>
-              {formatNumber(limit)} {lengths[windowSeconds] ?? `in ${formatNumber(windowSeconds)} s`}
+              {formatNumber(limit)} {lengths[windowSeconds] ?? `per ${formatNumber(windowSeconds)} seconds`}
             </dd>
           </div>
         ))}
         <div>
-          <dt>Erasures of a batch</dt>
-          <dd>about {formatNumber(batchesPerMinute)} a minute</dd>
+          <dt>Erasures per batch</dt>
+          <dd>about {formatNumber(batchesPerMinute)} per minute</dd>
         </div>
       </dl>
     </section>
   )
 }
 
-const lengths: Record<number, string> = { 1: 'a second', 60: 'a minute', 3600: 'an hour', 86400: 'a day' }
+const lengths: Record<number, string> = {
+  1: 'per second',
+  60: 'per minute',
+  3600: 'per hour',
+  86400: 'per day',
+}
 
 function Service({ settings: { engine, version, scrub } }: { settings: Settings }) {
   return (
@@ -175,15 +181,15 @@ function Service({ settings: { engine, version, scrub } }: { settings: Settings 
           <dt>Last scrub</dt>
           <dd>
             <When at={scrub.lastAt} />
-            {scrub.isDue ? ', and one is due' : ''}
+            {scrub.isDue ? ' (the next one is due)' : ''}
           </dd>
         </div>
         <div>
-          <dt>A scrub</dt>
+          <dt>Scrub effect</dt>
           <dd>
             {scrub.reachesEveryByte
-              ? 'leaves not one byte of what was deleted'
-              : 'frees the room of what was deleted'}
+              ? 'removes every byte of deleted data'
+              : 'frees the space of deleted data'}
           </dd>
         </div>
         <div>
@@ -192,8 +198,8 @@ function Service({ settings: { engine, version, scrub } }: { settings: Settings 
         </div>
       </dl>
       <p class="muted">
-        How large the store is, when it was swept and how it is backed up concerns every organisation in it:
-        the operator sees it with <code>lethe status</code>.
+        Store size, sweeps and backups concern all organisations. Your operator can see them with{' '}
+        <code>lethe status</code>.
       </p>
     </section>
   )

@@ -11,11 +11,11 @@ export function ShownOnce({ issued, verb, onClose }: { issued: IssuedKey; verb: 
   const trackerId = trackers.data?.trackers[0]?.id ?? 'TRACKER'
   const subjects = `${location.origin}/v1/analytics/trackers/${encodeURIComponent(trackerId)}/subjects`
   return (
-    <Dialog title={`The key “${key.name}” is ${verb}`} onClose={onClose} isFirm>
+    <Dialog title={`Key “${key.name}” ${verb}`} onClose={onClose} isFirm>
       <div class="prose">
         <p>
-          Copy it now and keep it where secrets are kept. <strong>It is shown this once</strong> and stored
-          nowhere.
+          Copy the key now and store it with your other secrets. <strong>It is shown only once</strong> and
+          cannot be retrieved later.
         </p>
       </div>
       <p class="label">Key</p>
@@ -24,7 +24,7 @@ export function ShownOnce({ issued, verb, onClose }: { issued: IssuedKey; verb: 
       <Copy label="Command" text={`curl -H 'Authorization: Bearer ${keyString}' '${subjects}?limit=3'`} />
       <footer class="dialog-foot">
         <Button kind="primary" onClick={onClose}>
-          I have stored it
+          I have stored the key
         </Button>
       </footer>
     </Dialog>

@@ -39,13 +39,13 @@ export function SignInPage() {
           problem={form.fields.password}
         />
         <details class="more" open={organisationId !== ''}>
-          <summary>Several organisations?</summary>
+          <summary>Member of several organisations?</summary>
           <Field
-            label="Organisation (its id)"
+            label="Organisation ID"
             value={organisationId}
             onInput={setOrganisation}
             problem={form.fields.organisationId}
-            hint="Only needed when your address belongs to more than one."
+            hint="Required only if your e-mail address belongs to more than one organisation."
             isRequired={false}
           />
         </details>
@@ -55,7 +55,7 @@ export function SignInPage() {
         </Button>
       </form>
       <p class="note">
-        No password yet? Any member can make you a new link. Forgotten it? Your operator can, with{' '}
+        No password yet? Ask another member for a new link. Forgot your password? Ask your operator to run{' '}
         <code>lethe members link</code>.
       </p>
     </Door>

@@ -15,7 +15,7 @@ interface SubjectFactsProps {
 export function SubjectFacts({ subject, retentionDays, trackerName }: SubjectFactsProps) {
   const { counts, firstSeenAt, lastSeenAt, identifiers, attributes } = subject
   return (
-    <aside class="facts-card" aria-label="Who it is">
+    <aside class="facts-card" aria-label="Details">
       <dl class="figures">
         <div>
           <dt>Sessions</dt>
@@ -27,9 +27,9 @@ export function SubjectFacts({ subject, retentionDays, trackerName }: SubjectFac
         </div>
       </dl>
       <section aria-labelledby="who">
-        <h2 id="who">Known by</h2>
+        <h2 id="who">Identifiers</h2>
         {identifiers.length === 0 ? (
-          <p class="muted">Nothing but its id.</p>
+          <p class="muted">None besides the ID.</p>
         ) : (
           <ul class="known-by">
             {identifiers.map(({ name, value }) => (
@@ -41,11 +41,11 @@ export function SubjectFacts({ subject, retentionDays, trackerName }: SubjectFac
         )}
       </section>
       <section aria-labelledby="attributes">
-        <h2 id="attributes">As of the newest session</h2>
-        <Attributes of={attributes} none="Nothing was collected." />
+        <h2 id="attributes">Attributes of the newest session</h2>
+        <Attributes of={attributes} none="None." />
       </section>
       <section aria-labelledby="kept">
-        <h2 id="kept">Where it stands</h2>
+        <h2 id="kept">Retention</h2>
         <dl class="facts">
           <div>
             <dt>Tracker</dt>
@@ -64,19 +64,19 @@ export function SubjectFacts({ subject, retentionDays, trackerName }: SubjectFac
             </dd>
           </div>
           <div>
-            <dt>The oldest of it goes</dt>
+            <dt>Oldest data expires</dt>
             <dd>
               <When at={later(firstSeenAt, retentionDays)} as="day" />
             </dd>
           </div>
           <div>
-            <dt>All of it, without a new visit</dt>
+            <dt>All data expires (without new activity)</dt>
             <dd>
               <When at={later(lastSeenAt, retentionDays)} as="day" />
             </dd>
           </div>
         </dl>
-        <p class="note">What is older than {formatNumber(retentionDays)} days is deleted by itself.</p>
+        <p class="note">Data older than {formatNumber(retentionDays)} days is deleted automatically.</p>
       </section>
     </aside>
   )

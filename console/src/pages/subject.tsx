@@ -35,7 +35,7 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
       // A browser says nothing when a download is refused: whoever may not have it, or no longer, is told here.
       await read(api)
       save(`/console/api${api}/export`)
-      tell('The export is on its way')
+      tell('Export started')
     } catch (error) {
       tellFailure(error)
     } finally {
@@ -45,10 +45,10 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
   const actions = (
     <>
       <Button icon="download" isBusy={isDownloading} onClick={download}>
-        Download an export
+        Download export
       </Button>
       <Button kind="danger" icon="trash" onClick={() => setErasing(true)}>
-        Erase
+        Erase data
       </Button>
     </>
   )
@@ -60,7 +60,7 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
       isCode
       intro={
         <>
-          Data subject of <Link to={above.to}>{trackerName}</Link>
+          Data subject on <Link to={above.to}>{trackerName}</Link>
         </>
       }
       {...{ above }}
@@ -72,7 +72,7 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
             <SubjectFacts {...{ subject, retentionDays, trackerName }} />
             <section aria-labelledby="story">
               <h2 id="story" class="section-title">
-                What happened
+                Sessions and events
               </h2>
               {days.error ? (
                 <Broken error={days.error} onRetry={days.reload} />
@@ -84,7 +84,7 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
                   onChoose={(chosen) => go({ day: chosen })}
                 />
               ) : (
-                <div class="strip waiting" role="status" aria-label="Loading the days" />
+                <div class="strip waiting" role="status" aria-label="Loading days" />
               )}
               <Timeline key={day} {...{ api, day }} />
             </section>
@@ -94,7 +94,7 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
       {isErasing && record.data && (
         <EraseDialog
           person={erased}
-          typing={{ what: 'the id', text: subjectId }}
+          typing={{ what: 'the ID', text: subjectId }}
           onClose={() => setErasing(false)}
         />
       )}

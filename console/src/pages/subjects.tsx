@@ -15,7 +15,7 @@ import { subjectCount } from './trackers.tsx'
 const sorts = [
   { value: '-lastSeenAt', title: 'Last seen, newest first' },
   { value: 'lastSeenAt', title: 'Last seen, oldest first' },
-  { value: 'subjectId', title: 'By id' },
+  { value: 'subjectId', title: 'ID' },
 ]
 const sortParam = choiceParam('-lastSeenAt', 'lastSeenAt', 'subjectId')
 const pageSize = 25
@@ -26,8 +26,8 @@ export function SubjectsPage({ trackerId }: { trackerId: string }) {
   const tracker = trackers.data?.trackers.find(({ id }) => id === trackerId)
   if (trackers.data && !tracker) {
     return (
-      <Page title="No such tracker" above={above}>
-        <Broken error={new ApiError(404, 'not_found', 'There is no such tracker here.', null)} />
+      <Page title="Tracker not found" above={above}>
+        <Broken error={new ApiError(404, 'not_found', 'This tracker does not exist or was deleted.', null)} />
       </Page>
     )
   }
@@ -60,12 +60,12 @@ function SubjectList({ trackerId }: { trackerId: string }) {
       <div class="tools">
         <PrefixSearch prefix={prefix} onSearch={(text) => filter({ prefix: text })} />
         <div class="field inline">
-          <label for={sortId}>Order</label>
+          <label for={sortId}>Sort by</label>
           <select
             id={sortId}
             value={sort}
             disabled={prefix !== ''}
-            title={prefix === '' ? undefined : 'What was found is in the order of ids'}
+            title={prefix === '' ? undefined : 'Results are sorted by ID'}
             onChange={(event) => filter({ sort: sortParam.read(event.currentTarget.value) })}
           >
             {sorts.map(({ value, title }) => (
@@ -81,11 +81,11 @@ function SubjectList({ trackerId }: { trackerId: string }) {
           subjects.length === 0 ? (
             prefix === '' ? (
               <Empty icon="person" title="No data subjects">
-                <p>Nobody has been recorded yet, or everybody has aged out.</p>
+                <p>No visitors have been recorded yet, or all data has expired.</p>
               </Empty>
             ) : (
-              <Empty icon="search" title="Nobody found">
-                <p>No id begins with “{prefix}”. Capital letters count.</p>
+              <Empty icon="search" title="No results">
+                <p>No ID starts with “{prefix}”. IDs are case-sensitive.</p>
               </Empty>
             )
           ) : (

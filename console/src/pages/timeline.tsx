@@ -67,7 +67,7 @@ export function Timeline({ api, day }: TimelineProps) {
         }
       </VirtualList>
       <p class="timeline-end" role="status">
-        {events.hasMore ? 'Fetching earlier events…' : 'That is all there is.'}
+        {events.hasMore ? 'Loading earlier events…' : 'No earlier events.'}
       </p>
       {error && <Broken error={error} onRetry={events.reload} />}
       {shown && <EventDialog event={shown} onClose={() => show(null)} />}
@@ -138,8 +138,8 @@ function EventDialog({ event, onClose }: { event: Event; onClose(): void }) {
             {formatDay(occurredAt.slice(0, 10))}, {occurredAt.slice(11, 23)} UTC
           </span>
         </p>
-        <Attributes of={{ ...properties }} none="Nothing was collected with this event." />
-        <Attributes of={{ 'event id': eventId, 'session id': sessionId }} none="" />
+        <Attributes of={{ ...properties }} none="This event has no properties." />
+        <Attributes of={{ 'Event ID': eventId, 'Session ID': sessionId }} none="" />
       </div>
     </Dialog>
   )

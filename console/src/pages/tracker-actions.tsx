@@ -37,7 +37,7 @@ export function TrackerActions({ id, name }: { id: string; name: string | undefi
       {name !== undefined && doing === 'delete' && (
         <Confirm
           title={`Delete “${name}”`}
-          action="Delete for good"
+          action="Delete the tracker"
           kind="danger"
           typing={{ what: 'the tracker’s name', text: name, field: 'name' }}
           onConfirm={async (typed) => {
@@ -50,9 +50,8 @@ export function TrackerActions({ id, name }: { id: string; name: string | undefi
           onClose={stop}
         >
           <p>
-            The tracker is gone immediately, with every data subject, session and event in it, and its daily
-            totals. They are removed within minutes, and leave no receipts: to prove who was erased, erase
-            them first.
+            This deletes the tracker with all its data subjects, sessions, events and daily totals, and cannot
+            be undone. There will be no receipts: if you need proof of erasure, erase the data subjects first.
           </p>
         </Confirm>
       )}

@@ -40,14 +40,14 @@ export function TrackerTotals({ trackerId }: { trackerId: string }) {
       <header class="totals-head">
         <h2 id="totals">Daily totals</h2>
         <Choice
-          label="How far back"
+          label="Period"
           value={days}
           choices={ranges}
           onChange={(value) => choose({ days: value })}
           isSmall
         />
         <Choice<'sessions' | 'events'>
-          label="What to count"
+          label="Measure"
           value={measure}
           choices={[
             ['sessions', 'sessions'],
@@ -68,8 +68,8 @@ export function TrackerTotals({ trackerId }: { trackerId: string }) {
         />
       </div>
       <p class="muted">
-        Days of UTC. Visitors are known one by one for {counted(retentionDays, 'day')}, the window of your
-        plan; totals stay when they age out or are erased.
+        Dates are in UTC. Your plan keeps visitor data for {counted(retentionDays, 'day')}; daily totals are
+        kept indefinitely.
       </p>
       {data?.days.length === 0 ? <FirstData trackerId={trackerId} /> : <Names {...{ trackerId, days }} />}
     </section>
@@ -96,7 +96,10 @@ function Names({ trackerId, days }: { trackerId: string; days: string }) {
         ))}
       </ul>
       {found.data?.isComplete === false && (
-        <p class="muted">There are too many names to add up all days: these are of the latest.</p>
+        <p class="muted">
+          This tracker has too many event names to count the whole period. Only the most recent days are
+          included.
+        </p>
       )}
     </details>
   )
@@ -107,11 +110,13 @@ function FirstData({ trackerId }: { trackerId: string }) {
   const quoted = /^[\w.-]+$/.test(trackerId) ? trackerId : `'${trackerId.replaceAll("'", "'\\''")}'`
   return (
     <div class="first-data">
-      <h3>Waiting for the first data</h3>
-      <p>Nothing was recorded in these days. Where the service runs, import lines of sessions and events:</p>
+      <h3>Waiting for data</h3>
+      <p>
+        No data was recorded in this period. To import sessions and events, run this command on the server:
+      </p>
       <Copy label="Command" text={`npx lethe import visits.ndjson --tracker ${quoted}`} />
       <p class="muted" role="status">
-        This page looks every few seconds, and shows it when it comes.
+        This page updates automatically when data arrives.
       </p>
     </div>
   )

@@ -40,14 +40,14 @@ export function TrackersPage() {
   return (
     <Page
       title="Trackers"
-      intro="The websites and apps whose visitors are recorded. Daily totals stay when visitors age out or are erased."
+      intro="The websites and apps whose visitors are recorded. Daily totals are kept when visitor data expires or is erased."
       actions={create}
     >
       <Loaded resource={trackers} lines={8}>
         {({ trackers }) =>
           trackers.length === 0 ? (
             <Empty icon="trackers" title="No trackers yet">
-              <p>Create one, then import what was recorded or point your collector at it.</p>
+              <p>Create a tracker, then import recorded data or connect your collector.</p>
               {create}
             </Empty>
           ) : (
@@ -95,7 +95,7 @@ function TrackerCard({ tracker, onRename }: { tracker: Tracker; onRename(): void
           <dd class="figure">{subjectCount(tracker)}</dd>
         </div>
         <div>
-          <dt>Id</dt>
+          <dt>ID</dt>
           <dd>
             <code class="wrap">{id}</code>
           </dd>

@@ -22,12 +22,12 @@ export function Chart({ totals, retentionDays }: ChartProps) {
   const [first, last] = [bars[0]?.from ?? totals.today, totals.today]
   return (
     <figure class="chart">
-      {total === 0 && <span class="chart-none">Nothing recorded yet</span>}
+      {total === 0 && <span class="chart-none">No data yet</span>}
       <svg
         viewBox={`0 0 ${width} ${height}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${counted(total, 'session')} from ${formatDay(first)} to ${formatDay(last)}. Visitors are known one by one since ${formatDay(windowFrom)}.`}
+        aria-label={`${counted(total, 'session')} from ${formatDay(first)} to ${formatDay(last)}. Visitor data is available from ${formatDay(windowFrom)}.`}
       >
         {bars.map((bar, i) => (
           <rect
@@ -56,7 +56,7 @@ export function Chart({ totals, retentionDays }: ChartProps) {
       <figcaption>
         <span>{formatDay(first)}</span>
         <span class="window-note">
-          {retentionDays}-day window since {formatDay(windowFrom)}
+          {retentionDays}-day retention from {formatDay(windowFrom)}
         </span>
         <span>today</span>
       </figcaption>

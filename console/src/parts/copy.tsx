@@ -24,7 +24,7 @@ export function Copy({ label, text, hasFocus = false }: CopyProps) {
       setTimeout(() => setCopied(false), 2_000)
     } catch {
       ref.current?.select()
-      tell('Selected: copy it with the keyboard')
+      tell('Text selected: copy it with Ctrl+C or ⌘C')
     }
   }
   return (

@@ -30,7 +30,7 @@ export function DayChart({ today, days, shownDays, label, words, windowFrom }: D
   const bin = chosen === null ? undefined : bins[Math.min(chosen, bins.length - 1)]
   const said = bin
     ? `${daysOf(bin)}: ${words(bin.value, bin.part)}`
-    : 'Point at a bar, or use the arrow keys.'
+    : 'Hover over a bar or use the arrow keys.'
   return (
     <figure class="days">
       <output class="days-said">{said}</output>

@@ -19,9 +19,9 @@ export class ErrorBoundary extends Component<{ children: ComponentChildren }, { 
     const { error } = this.state
     if (error === null) return this.props.children
     return (
-      <Page title="This page broke">
-        <Empty icon="alert" title="Something here could not be drawn">
-          <p>That is a mistake of ours. Nothing was changed by it.</p>
+      <Page title="Something went wrong">
+        <Empty icon="alert" title="This page could not be displayed">
+          <p>This is a bug in Lethe. No data was changed.</p>
           <p class="muted">
             <code class="wrap">{String(error)}</code>
           </p>

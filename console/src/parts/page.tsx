@@ -33,7 +33,7 @@ export function Page(props: PageProps) {
   return (
     <main id="content" class="page">
       {above && (
-        <nav aria-label="Above this page" class="above">
+        <nav aria-label="Breadcrumb" class="above">
           <Link to={above.to}>
             <Icon name="back" /> {above.title}
           </Link>

@@ -28,11 +28,11 @@ export function Broken({ error, onRetry }: { error: ApiError; onRetry?: () => vo
   return (
     <div class="empty" role="alert">
       <Icon name="alert" />
-      <h2>{error.status === 404 ? 'This is not there' : 'This could not be loaded'}</h2>
+      <h2>{error.status === 404 ? 'Not found' : 'Loading failed'}</h2>
       <p>{error.message}</p>
       {error.requestId && (
         <p class="muted">
-          Request id <code>{error.requestId}</code>
+          Request ID <code>{error.requestId}</code>
         </p>
       )}
       {onRetry && error.status !== 404 && <Button onClick={onRetry}>Try again</Button>}

@@ -17,7 +17,7 @@ export function tell(text: string): void {
 
 /** Says in passing that something went wrong. */
 export function tellFailure(error: unknown): void {
-  const text = error instanceof Error ? error.message : 'That did not work'
+  const text = error instanceof Error ? error.message : 'Something went wrong'
   show({ id: ++lastId, text, isFailure: true })
 }
 

@@ -24,7 +24,11 @@ export function pageRoutes(folder = programFolder('console/dist')): Route[] {
       const asset = assets.get(name)
       if (asset && name !== 'index.html') sendAsset(respond, context, asset, keptForGood)
       else if (index && !name.startsWith('assets/')) sendAsset(respond, context, index, 'no-store')
-      else throw new LetheError('not_found', 'There is no such page. The console is built by npm start.')
+      else
+        throw new LetheError(
+          'not_found',
+          'This page does not exist. If the console is not built, run npm start.',
+        )
     })
   return [
     definePage('/', ({ http: { respond }, context }) =>

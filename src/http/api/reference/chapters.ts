@@ -23,17 +23,17 @@ export LETHE_API_KEY=lethe_…
     id: 'authentication',
     title: 'Authentication',
     body: html`<div class="columns"><div>
-<p>Every request carries the header <code>Authorization: Bearer &lt;API_KEY&gt;</code>, unless it says that it needs no key.</p>
+<p>Send the header <code>Authorization: Bearer &lt;API_KEY&gt;</code> with every request that is not marked “no key”.</p>
 ${prose(outline.authentication)}
-<p>A key that is missing, malformed, revoked or expired gets <a href="#errors.unauthorized">401</a>, one without the scope <a href="#errors.forbidden">403</a>. What belongs to another organisation is <a href="#errors.not_found">404</a>, as if it did not exist.</p>
+<p>A request with a missing, malformed, revoked or expired key gets <a href="#errors.unauthorized">401</a>, and a request with a key that lacks the scope gets <a href="#errors.forbidden">403</a>. A resource of another organisation gets <a href="#errors.not_found">404</a>, as if it did not exist.</p>
 </div><div class="aside">${codeBlock('From a shell', html`${setUp}${first ? curl(first) : null}`)}</div></div>`,
   }
 }
 
 const owners: Record<ApiBudgetName, string> = {
-  ip: 'each address, for all requests',
-  key: 'each key, for all requests',
-  erasure: 'each key, for erasures alone',
+  ip: 'Each IP address, all requests',
+  key: 'Each key, all requests',
+  erasure: 'Each key, erasures only',
 }
 
 /** How many requests one may send: the budgets of the very service that shows the page. */
@@ -45,10 +45,10 @@ export function budgetChapter(budgets: Record<ApiBudgetName, Budget>, { headers 
   return {
     id: 'budgets',
     title: 'Budgets',
-    body: html`<p>This service counts requests against three budgets. A window begins with the first request of its address or key.</p>
-<table><thead><tr><th scope="col">budget of</th><th scope="col">requests</th></tr></thead><tbody>${rows}</tbody></table>
-<p>Every metered answer, failures included, tells the budget that runs out first: ${headerLinks(telling)}. Stop at 0, wait for the reset, and you will not see a <a href="#errors.rate_limited">429</a>. The headers are absent while the service cannot reach what its processes count with together.</p>
-<p>An erasure can be repeated safely, after a time-out or a 429 too. Spread a batch across the hour.</p>`,
+    body: html`<p>This service counts requests against three budgets. A window starts with the first request from the address or key.</p>
+<table><thead><tr><th scope="col">Budget</th><th scope="col">Requests</th></tr></thead><tbody>${rows}</tbody></table>
+<p>Every metered response, including errors, reports the budget that runs out first: ${headerLinks(telling)}. Stop at 0 and wait for the reset to avoid a <a href="#errors.rate_limited">429</a>. The headers are absent while the service cannot reach its shared limiter.</p>
+<p>Erasures can be repeated safely, for example after a timeout or a 429. Spread large batches over the hour.</p>`,
   }
 }
 
@@ -57,8 +57,8 @@ export function envelope({ errors }: Outline): Chapter {
   const [failure] = errors
   return {
     id: 'envelope',
-    title: 'The envelope',
-    body: html`<p>A success has <code>data</code>, a failure <code>error</code> in its place, and both have <code>meta</code>.</p>
+    title: 'Response envelope',
+    body: html`<p>A successful response has <code>data</code>, an error response has <code>error</code> instead, and both have <code>meta</code>.</p>
 <dl class="fields compact">${failure ? fieldsOf(failure.schema).map(fieldEntry) : null}</dl>`,
   }
 }
@@ -72,7 +72,7 @@ function errorEntry({ status, code, description, headers, example }: Answer): Ma
   return html`<section class="error" id="${id}" aria-labelledby="${id}.title">
 <h3 id="${id}.title"><span class="status s${status.slice(0, 1)}">${status}</span> <code>${code}</code> ${anchor(id)}</h3>
 <div class="columns"><div><p>${inline(description)}</p><p class="headers">${headerLinks(headers)}</p></div>
-<div class="aside">${codeBlock(`Answer ${status}`, json(example))}</div></div>
+<div class="aside">${codeBlock(`Response ${status}`, json(example))}</div></div>
 </section>
 `
 }

@@ -18,12 +18,12 @@ export function operationSection(operation: Operation): Markup {
 ${prose(description)}
 ${parameters.length === 0 ? null : html`<h4>Parameters</h4><dl class="fields">${parameters.map((each) => parameterEntry(id, each))}</dl>`}
 ${success === undefined ? null : answerFields(success)}
-<h4>Answers</h4>
+<h4>Responses</h4>
 <ul class="answers">${answers.map(answerEntry)}</ul>
 </div>
 <div class="aside">
 ${codeBlock('Request', html`${curl(operation)}`)}
-${success?.example === undefined ? null : codeBlock(`Answer ${success.status}`, json(success.example))}
+${success?.example === undefined ? null : codeBlock(`Response ${success.status}`, json(success.example))}
 </div>
 </div>
 </section>
@@ -67,7 +67,7 @@ function answerFields({ schema }: Answer): Markup | null {
   // What every answer has is told once, at the top of the page.
   const fields = fieldsOf(schema).filter(({ path }) => path !== 'data' && !path.startsWith('meta'))
   if (fields.length === 0) return null
-  return html`<h4>Fields of the answer</h4><dl class="fields compact">${fields.map(fieldEntry)}</dl>`
+  return html`<h4>Response fields</h4><dl class="fields compact">${fields.map(fieldEntry)}</dl>`
 }
 
 export function fieldEntry({
@@ -77,7 +77,7 @@ export function fieldEntry({
   description,
 }: ReturnType<typeof fieldsOf>[number]): Markup {
   return html`<div>
-<dt><code>${path}</code> <span>${type}${isOptional ? ', not always there' : ''}</span></dt>
+<dt><code>${path}</code> <span>${type}${isOptional ? ', optional' : ''}</span></dt>
 <dd>${description === '' ? null : prose(description)}</dd>
 </div>
 `

@@ -42,7 +42,7 @@ export function referencePage(
 <script src="${files.script}"></script>
 </head>
 <body>
-<a class="skip" href="#content">Skip to the content</a>
+<a class="skip" href="#content">Skip to content</a>
 <div class="shell">
 <header class="sidebar">
 <a class="brand" href="#content"><img src="${files.icon}" alt="" width="34" height="34"><span><strong>Lethe</strong><small>API reference</small></span></a>

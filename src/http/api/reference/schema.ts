@@ -29,10 +29,10 @@ export function fieldsOf(schema: Json, path = ''): Field[] {
 export function typeOf({ type, format, const: only, enum: choices, anyOf, items }: Json): string {
   if (anyOf !== undefined) return list(anyOf).map(object).map(typeOf).join(' or ')
   if (only !== undefined) return JSON.stringify(only)
-  if (type === 'array') return `list of ${isObject(items) ? typeOf(items) : 'anything'}`
-  if (format === 'date-time') return 'instant'
+  if (type === 'array') return `list of ${isObject(items) ? typeOf(items) : 'any'}`
+  if (format === 'date-time') return 'timestamp'
   if (choices !== undefined) return list(choices).map(String).join(' | ')
-  return typeof type === 'string' ? type : 'anything'
+  return typeof type === 'string' ? type : 'any'
 }
 
 /** What a value must keep to, as the schema says it in words, else from its keywords; `null` where anything goes. */
@@ -44,7 +44,7 @@ export function ruleOf(schema: Json): string | null {
     rule === undefined && minLength !== undefined ? `at least ${minLength} characters` : null,
     rule === undefined && maxLength !== undefined ? `at most ${maxLength} characters` : null,
     rule === undefined && typeof pattern === 'string' ? `matches \`${pattern}\`` : null,
-    fallback === undefined ? null : `\`${fallback}\` without it`,
+    fallback === undefined ? null : `default \`${fallback}\``,
   ].filter((part) => part !== null)
   return parts.length === 0 ? null : parts.join('; ')
 }

@@ -151,21 +151,17 @@ async function send(target, request) {
       { className: `status s${String(response.status)[0]}` },
       String(response.status),
     )
-    const note = isCut ? 'Only the beginning is shown, because the answer is long.' : response.statusText
+    const note = isCut ? 'The response is long, so only its beginning is shown.' : response.statusText
     const pre = element(
       'pre',
-      { tabIndex: 0, role: 'group', ariaLabel: 'Answer' },
+      { tabIndex: 0, role: 'group', ariaLabel: 'Response' },
       element('code', {}, pretty(text)),
     )
-    const block = element('figure', { className: 'code' }, element('figcaption', {}, 'Answer'), pre)
+    const block = element('figure', { className: 'code' }, element('figcaption', {}, 'Response'), pre)
     return [element('p', {}, status, ' ', note), block]
   } catch {
     return [
-      element(
-        'p',
-        {},
-        'The service could not be reached. Check your connection, and send the request again.',
-      ),
+      element('p', {}, 'The service could not be reached. Check your connection and send the request again.'),
     ]
   }
 }
@@ -218,7 +214,7 @@ function makeDialog() {
  */
 function isConfirmed(dialog, given) {
   const whose = given.map(({ name, input }) => `${name} ${input.value}`).join(', ')
-  const text = `This deletes everything that is stored for ${whose}. It cannot be undone.`
+  const text = `This deletes all data stored for ${whose}. It cannot be undone.`
   dialog.querySelector('p')?.replaceChildren(text)
   dialog.returnValue = ''
   dialog.showModal()

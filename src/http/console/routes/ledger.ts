@@ -36,7 +36,7 @@ export const ledgerRoutes = [
       if (size > mostVerified) {
         throw new LetheError(
           'invalid_request',
-          `The ledger has more than ${mostVerified} entries: run "lethe ledger verify" where the store is.`,
+          `The ledger has more than ${mostVerified} entries. Run "lethe ledger verify" on the server instead.`,
         )
       }
       const { gone } = context
