@@ -42,7 +42,7 @@ export async function buildConsole(folder) {
   const built = outputFiles.map(({ path: file, contents }) => ({ name: path.basename(file), contents }))
   /** What is named by others comes before them. */
   const files = [
-    { name: 'icon.svg', contents: readFileSync(path.join(here, 'src/icon.svg')) },
+    { name: 'icon.svg', contents: readFileSync(path.join(here, 'shared/icon.svg')) },
     { name: 'inter.woff2', contents: readFileSync(path.join(inter, 'files/inter-latin-wght-normal.woff2')) },
     ...built.sort((a, b) => path.extname(a.name).localeCompare(path.extname(b.name))),
     { name: 'index.html', contents: readFileSync(path.join(here, 'index.html')) },

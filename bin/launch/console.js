@@ -53,7 +53,7 @@ function isFresh(home) {
 function hashOf(home) {
   const hash = createHash('sha256')
   // What verifies receipts is the client's.
-  const folders = ['src', '../client/src']
+  const folders = ['src', 'shared', '../client/src']
     .map((name) => path.join(home, name))
     .filter((folder) => existsSync(folder))
   const sources = folders

@@ -1,5 +1,5 @@
-import './styles/tokens.css'
-import './styles/type.css'
+import '../shared/tokens.css'
+import '../shared/base.css'
 import './styles/base.css'
 import './styles/shell.css'
 import './styles/parts.css'

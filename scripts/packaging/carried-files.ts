@@ -6,6 +6,7 @@ import { root } from './root.ts'
 /** What `src/program-files.ts` hands out: folders and single files, by their path in a clone. */
 export const carriedPaths = [
   'console/dist',
+  'console/shared',
   'docs/verify.html',
   'src/http/api/reference',
   'src/storage/postgres/migrations',

@@ -10,7 +10,7 @@ const root = new URL('../../', import.meta.url)
  * policy allows that script and that style alone, and no request.
  */
 export async function verifyPage(): Promise<string> {
-  const style = `\n${read('src/http/api/reference/tokens.css')}\n${read('scripts/verify-page/page.css')}`
+  const style = `\n${read('console/shared/tokens.css')}\n${read('scripts/verify-page/page.css')}`
   const script = `\n${await bundle('scripts/verify-page/main.ts')}`
   const policy = [
     "default-src 'none'",

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { errorCodes } from '../../src/domain/errors.ts'
@@ -241,11 +240,5 @@ describe('its files', () => {
       bytes += Number(headers.get('content-length'))
     }
     assert.ok(bytes > 5_000 && bytes < 20_000, `${bytes} bytes`)
-  })
-
-  test("have the console's colours and its icon", () => {
-    const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
-    assert.equal(read('src/http/api/reference/tokens.css'), read('console/src/styles/tokens.css'))
-    assert.equal(read('src/http/api/reference/icon.svg'), read('console/src/icon.svg'))
   })
 })

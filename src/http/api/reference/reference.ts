@@ -13,9 +13,13 @@ const types = { html: 'text/html', css: 'text/css', js: 'text/javascript', svg: 
 /** The API reference: a page and its three files, made when the first of them is asked for and kept in memory. */
 export function referenceRoutes(document: () => Json, budgets: Record<ApiBudgetName, Budget>): Route[] {
   const made = once(() => {
-    const style = versioned('/docs/reference.css', 'css', ['tokens.css', 'layout.css', 'parts.css'])
-    const script = versioned('/docs/reference.js', 'js', ['reference.js', 'try-it.js'])
-    const icon = versioned('/docs/icon.svg', 'svg', ['icon.svg'])
+    const [own, shared] = [programFolder('src/http/api/reference'), programFolder('console/shared')]
+    const style = versioned('/docs/reference.css', 'css', [
+      ...['tokens.css', 'base.css'].map(shared.read),
+      ...['layout.css', 'parts.css'].map(own.read),
+    ])
+    const script = versioned('/docs/reference.js', 'js', ['reference.js', 'try-it.js'].map(own.read))
+    const icon = versioned('/docs/icon.svg', 'svg', [shared.read('icon.svg')])
     const addresses = { style: style.address, script: script.address, icon: icon.address }
     return { page: asset('html', referencePage(document(), budgets, addresses)), style, script, icon }
   })
@@ -35,9 +39,8 @@ export function referenceRoutes(document: () => Json, budgets: Record<ApiBudgetN
 }
 
 /** A file under an address that changes with what is in it. */
-function versioned(path: string, type: keyof typeof types, names: readonly string[]) {
-  const folder = programFolder('src/http/api/reference')
-  const text = names.map((name) => folder.read(name).toString()).join('\n')
+function versioned(path: string, type: keyof typeof types, parts: readonly Buffer[]) {
+  const text = parts.map(String).join('\n')
   const version = createHash('sha256').update(text).digest('hex').slice(0, 10)
   return { address: `${path}?v=${version}`, content: asset(type, text) }
 }
