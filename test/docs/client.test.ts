@@ -90,7 +90,7 @@ test('the client page lists every reason for which a proof can fail, and all tha
 
 test('the client page gives the figures by which requests are repeated', () => {
   const { maxAttempts, maxTotalMs, firstPauseMs, maxPauseMs } = defaultRetryPolicy
-  const text = flat(section(page, 'Repetitions'))
+  const text = flat(section(page, 'Retries'))
   assert.ok(text.includes(`at most ${firstPauseMs} ms the first time`))
   assert.ok(text.includes(`never more than ${maxPauseMs / 1_000} s`))
   assert.ok(text.includes(`after ${maxAttempts} attempts`))

@@ -15,7 +15,7 @@ const noJq = spawnSync('jq', ['--version']).status === 0 ? false : 'no jq on the
 
 test('what the readme asks the sample is answered as it shows', { skip: noJq }, async (t) => {
   const { shell, names } = await startSampleService(t)
-  await runGuide('README.md', { shell, names, only: 'Ask it' })
+  await runGuide('README.md', { shell, names, only: 'Send requests' })
 })
 
 test('what the readme does with data of your own goes as it shows, with files that are in the repository', async (t) => {
