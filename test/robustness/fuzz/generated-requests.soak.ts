@@ -1,16 +1,17 @@
-import { requestTests } from './requests/request-tests.ts'
+import { after } from 'node:test'
+import { openApi } from './requests/api-surface.ts'
+import { openConsoleSurface } from './requests/console-surface.ts'
+import { apiRequestTests, consoleRequestTests } from './requests/request-tests.ts'
 
+const services = []
 for (const store of ['sqlite', 'postgres']) {
   process.env.LETHE_TEST_STORE = store
-  await requestTests({
-    ...{
-      tests: 4,
-      runs: 3_000,
-      leastRequests: 150_000,
-      meetsRefusals: true,
-      attacks: 20_000,
-      hangUps: 10_000,
-    },
-    timeout: 600_000,
-  })
+  services.push({ api: await openApi({ after }), console: await openConsoleSurface({ after }) })
+}
+
+for (const { api, console } of services) {
+  const plan = { tests: 4, runs: 3_000, leastRequests: 150_000, attacks: 20_000, hangUps: 10_000 }
+  apiRequestTests(api, { ...plan, meetsRefusals: true, timeout: 600_000 })
+  const few = { tests: 1, runs: 4_000, leastRequests: 50_000 }
+  consoleRequestTests(console, { ...few, meetsRefusals: true, timeout: 900_000 })
 }

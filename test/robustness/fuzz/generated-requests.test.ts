@@ -1,9 +1,17 @@
-import { requestTests } from './requests/request-tests.ts'
+import { after } from 'node:test'
+import { openApi } from './requests/api-surface.ts'
+import { openConsoleSurface } from './requests/console-surface.ts'
+import { apiRequestTests, consoleRequestTests } from './requests/request-tests.ts'
 
+const api = await openApi({ after })
+const console = await openConsoleSurface({ after })
 // Most requests are refused before they reach a store, whichever it is; PostgreSQL takes longer.
-const isPostgres = process.env.LETHE_TEST_STORE === 'postgres'
-await requestTests(
-  isPostgres
-    ? { tests: 1, runs: 12, leastRequests: 120, meetsRefusals: false, attacks: 0, hangUps: 25 }
-    : { tests: 1, runs: 60, leastRequests: 600, meetsRefusals: true, attacks: 100, hangUps: 30 },
-)
+if (process.env.LETHE_TEST_STORE === 'postgres') {
+  const plan = { tests: 1, meetsRefusals: false }
+  apiRequestTests(api, { ...plan, runs: 12, leastRequests: 120, attacks: 0, hangUps: 25 })
+  consoleRequestTests(console, { ...plan, runs: 8, leastRequests: 50 })
+} else {
+  const plan = { tests: 1, meetsRefusals: true }
+  apiRequestTests(api, { ...plan, runs: 60, leastRequests: 600, attacks: 100, hangUps: 30 })
+  consoleRequestTests(console, { ...plan, runs: 12, leastRequests: 100 })
+}

@@ -7,7 +7,7 @@ import { seededRandom } from '../../support/seeded-random.ts'
 import { startTestService } from '../../support/service.ts'
 import { visit } from '../../support/shop.ts'
 import { Wire } from './model/wire.ts'
-import { operations } from './requests/operations.ts'
+import { apiOperations } from './requests/operations.ts'
 import { compareTimes } from './tenancy/compare-times.ts'
 import { rawAnswers } from './tenancy/raw-answers.ts'
 
@@ -61,7 +61,7 @@ const queries: ((trackerId: string) => string)[] = [
   ),
   (trackerId) => `?cursor=${cursor(trackerId)}`,
 ]
-const addressed = operations.filter(({ path }) => path.includes('{trackerId}'))
+const addressed = apiOperations.filter(({ path }) => path.includes('{trackerId}'))
 
 function fill(path: string, trackerId: string, subjectId: string): string {
   return path.replace('{trackerId}', trackerId).replace('{subjectId}', subjectId)

@@ -1,156 +1,266 @@
 import fc from 'fast-check'
-import { encode } from './encodings.ts'
-import { oddHeaders } from './odd-headers.ts'
-import { oddMethod, oddTarget } from './odd-request-line.ts'
-import { type Operation, operations, type Parameter } from './operations.ts'
-import { type Known, parameterValue } from './parameter-values.ts'
+import { bodyValue, strayField, textValue } from './field-values.ts'
+import { oddBody, oddHeaders, oddMethod, oddTarget, type SentBody, write } from './odd-parts.ts'
+import { type Field, namesIn, type Operation } from './operations.ts'
+import type { Lines, Surface } from './surface.ts'
 
-export type KeyKind = 'full' | 'view' | 'erase' | 'foreign' | 'revoked' | 'expired' | 'damaged' | 'none'
-
-/** A request that was made up. It says itself where it ends, so others may follow on its connection. */
+/**
+ * A generated request. It says itself where it ends, so others may follow on its connection. Where it has `{{…}}`, it means what its
+ * surface calls so when it is sent.
+ */
 export interface GeneratedRequest {
-  /** The name of the operation it asks for, as long as nothing is odd about it. */
+  /** The name of the operation it is for, as long as nothing is odd about it. */
   operation: string
   method: string
   target: string
-  key: KeyKind
-  headers: readonly (readonly [name: string, value: string])[]
-  body: string
+  /** Which of the surface's senders and origins it comes from. */
+  sender: string
+  origin: string
+  headers: Lines
+  body: SentBody | null
   version: string
-  /** What is wrong with it beside its parameters; of such a request nobody knows the status beforehand. */
-  oddity: 'method' | 'target' | 'headers' | 'version' | null
+  /** What is wrong with it beside its fields and who sends it; of such a request nobody knows the status beforehand. */
+  oddity: 'method' | 'target' | 'headers' | 'body' | 'version' | null
 }
 
-const usualKey = fc.constant<KeyKind>('full')
-const someKey = fc.constantFrom<KeyKind>('view', 'erase', 'foreign', 'revoked', 'expired', 'damaged', 'none')
+type Change = (request: GeneratedRequest) => fc.Arbitrary<Partial<GeneratedRequest>>
 
-/** Requests after the document and against it, most of them with little wrong, so that they come far. */
-export function generatedRequest(known: Known): fc.Arbitrary<GeneratedRequest> {
-  const plain = fc.oneof(
-    ...operations.map((each) => ({
-      arbitrary: requestFor(each, known),
-      // An erasure writes, which takes longest.
-      weight: each.isPublic ? 1 : each.method === 'DELETE' ? 3 : 10,
+function changed(plain: fc.Arbitrary<GeneratedRequest>, change: Change): fc.Arbitrary<GeneratedRequest> {
+  return plain.chain((request) => change(request).map((part) => ({ ...request, ...part })))
+}
+
+/** Requests for every operation of a surface, most of them with little wrong, so that they come far. */
+export function generatedRequest(surface: Surface): fc.Arbitrary<GeneratedRequest> {
+  return fc.oneof(
+    ...surface.operations.map((operation) => ({
+      arbitrary: plainOrOdd(operation, requestFor(operation, surface)),
+      weight: weightOf(operation),
     })),
   )
+}
+
+/** An erasure writes, and a password takes long to try. */
+function weightOf({ access, method, fields }: Operation): number {
+  if (access === 'public') return 1
+  if (method === 'DELETE') return 3
+  return fields.some(({ name }) => name === 'password') ? 6 : 10
+}
+
+function plainOrOdd(
+  operation: Operation,
+  plain: fc.Arbitrary<GeneratedRequest>,
+): fc.Arbitrary<GeneratedRequest> {
+  const odd = (weight: number, oddity: GeneratedRequest['oddity'], change: Change) => ({
+    arbitrary: changed(plain, (request) => change(request).map((part) => ({ ...part, oddity }))),
+    weight,
+  })
+  const body = takesBody(operation) ? [odd(10, 'body', spoiltBody)] : []
   return fc.oneof(
     { arbitrary: plain, weight: 30 },
-    {
-      arbitrary: plain.chain((request) =>
-        oddMethod.map((method) => ({ ...request, method, oddity: 'method' as const })),
-      ),
-      weight: 4,
-    },
-    {
-      arbitrary: plain.chain((request) =>
-        oddTarget(request.target).map((other) => ({ ...request, target: other, oddity: 'target' as const })),
-      ),
-      weight: 6,
-    },
-    {
-      arbitrary: plain.chain((request) =>
-        oddHeaders.map((odd) => ({ ...request, ...odd, oddity: 'headers' as const })),
-      ),
-      weight: 6,
-    },
-    {
-      arbitrary: plain.chain((request) =>
-        fc
-          .constantFrom('1.0', '0.9', '2.0', '1.2', '1', '1.1 ')
-          .map((version) => ({ ...request, version, oddity: 'version' as const })),
-      ),
-      weight: 1,
-    },
+    odd(4, 'method', () => oddMethod.map((method) => ({ method }))),
+    odd(6, 'target', ({ target }) => oddTarget(target).map((other) => ({ target: other }))),
+    // Its own body would be told a length twice.
+    odd(6, 'headers', ({ body }) =>
+      oddHeaders.map(({ headers, bytes }) => ({ headers, body: isFramed(headers) ? raw(bytes) : body })),
+    ),
+    odd(1, 'version', () =>
+      fc.constantFrom('1.0', '0.9', '2.0', '1.2', '1', '1.1 ').map((version) => ({ version })),
+    ),
+    ...body,
   )
 }
 
-/** Requests for one operation. Made once: fast-check takes longer to make an arbitrary of texts than a request takes. */
-export function requestFor(operation: Operation, known: Known): fc.Arbitrary<GeneratedRequest> {
-  const request = fc.record<GeneratedRequest>({
+const spoiltBody: Change = ({ body }) => oddBody(body?.bytes ?? '{}').map((other) => ({ body: other }))
+
+function takesBody({ method }: Operation): boolean {
+  return method === 'POST'
+}
+
+/** Requests that nothing is wrong with, as far as anybody can tell beforehand. */
+export function goodRequest(operation: Operation, surface: Surface): fc.Arbitrary<GeneratedRequest> {
+  return requestFor(operation, surface, true)
+}
+
+export type Refusal = 400 | 401 | 403 | 404 | 422
+
+/** Requests that are good but for what leads to such a refusal: a strange body not every time, the others always. */
+export function refusedRequest(
+  operation: Operation,
+  surface: Surface,
+  status: Refusal,
+): fc.Arbitrary<GeneratedRequest> {
+  const good = goodRequest(operation, surface)
+  const withPair = (...pairs: string[]): Change => {
+    return ({ target }) =>
+      fc
+        .constantFrom(...pairs)
+        .map((pair) => ({ target: `${target}${target.includes('?') ? '&' : '?'}${pair}` }))
+  }
+  switch (status) {
+    case 400:
+      if (!takesBody(operation)) return changed(good, withPair('a=%zz', '%=1'))
+      return changed(good, (request) => spoiltBody(request).map((part) => ({ ...part, oddity: 'body' })))
+    case 401:
+    case 403:
+      return fc.oneof(
+        ...credentialsRefusedWith(operation, surface, status).map((part) => changed(good, () => part)),
+      )
+    case 404:
+      return changed(good, () => targetOf(operation, surface, 'missing').map((target) => ({ target })))
+    case 422:
+      return changed(good, withPair('unknown=1', '__proto__=1', 'limit=1&limit=1', 'name'))
+  }
+}
+
+function credentialsRefusedWith(
+  operation: Operation,
+  { senders, origins }: Surface,
+  status: 401 | 403,
+): fc.Arbitrary<Partial<GeneratedRequest>>[] {
+  const refusal = status === 401 ? 'unauthorized' : 'forbidden'
+  return Object.entries({ sender: senders, origin: origins }).flatMap(([field, credentials]) => {
+    const names = Object.keys(credentials).filter((name) => credentials[name]?.refusal(operation) === refusal)
+    return names.length === 0 ? [] : [fc.constantFrom(...names).map((name) => ({ [field]: name }))]
+  })
+}
+
+/** Which refusals every request to an operation can meet. */
+export function refusalsOf(operation: Operation, surface: Surface): Refusal[] {
+  const { access, path } = operation
+  if (access === 'public') return []
+  const byCredential = ([401, 403] as const).filter(
+    (status) => credentialsRefusedWith(operation, surface, status).length > 0,
+  )
+  return [400, 422, ...byCredential, ...(path.includes('{') ? [404 as const] : [])]
+}
+
+/** Made once for each operation: fast-check takes longer to make an arbitrary of texts than a request takes. */
+function requestFor(
+  operation: Operation,
+  surface: Surface,
+  onlyGood = false,
+): fc.Arbitrary<GeneratedRequest> {
+  const pick = (names: string[]) => {
+    const [usual = 'none'] = names
+    if (onlyGood || names.length === 1) return fc.constant(usual)
+    return fc.oneof(
+      { arbitrary: fc.constant(usual), weight: 3 },
+      { arbitrary: fc.constantFrom(...names), weight: 1 },
+    )
+  }
+  const { method } = operation
+  return fc.record<GeneratedRequest>({
     operation: fc.constant(operation.name),
-    method: fc.constant(operation.method),
-    target: target(operation, known),
-    key: fc.oneof({ arbitrary: usualKey, weight: 4 }, { arbitrary: someKey, weight: 1 }),
+    method:
+      method === 'GET' && !onlyGood ? fc.constantFrom('GET', 'GET', 'GET', 'HEAD') : fc.constant(method),
+    target: targetOf(operation, surface, onlyGood ? 'good' : 'any'),
+    sender: pick(Object.keys(surface.senders)),
+    origin: method === 'GET' ? fc.constant('none') : pick(Object.keys(surface.origins)),
     headers: requestId(operation),
-    body: fc.constant(''),
+    body: takesBody(operation) ? bodyOf(operation, onlyGood) : fc.constant(null),
     version: fc.constant('1.1'),
     oddity: fc.constant(null),
-  })
-  return operation.method === 'POST' ? request.chain(withBody) : request
-}
-
-/** The same with a body: one that fits a search, mostly, or one that does not. */
-function withBody(request: GeneratedRequest): fc.Arbitrary<GeneratedRequest> {
-  const value = fc.constantFrom('ada@example.com', 'a', '', '\u0000', 'x'.repeat(257))
-  const identifier = fc.record({ name: fc.constantFrom('email', 'userId', 'E-mail'), value })
-  const fields = fc.record(
-    {
-      identifier: fc.oneof({ arbitrary: identifier, weight: 5 }, { arbitrary: fc.jsonValue(), weight: 1 }),
-      subjectId: fc.constantFrom('anna', '..', 7),
-      limit: fc.constantFrom(1, 200, 0, '1'),
-      cursor: fc.constantFrom('abc', null),
-    },
-    { requiredKeys: [] },
-  )
-  const ofOne = fc.constantFrom('{"subjectId":"anna"}', '{"identifier":{"name":"email","value":"a@b"}}')
-  const bodies = fc.oneof(
-    ofOne,
-    fields.map((each) => JSON.stringify(each)),
-    fc.constantFrom('[]', '{"a', '7'),
-  )
-  return bodies.map((text) => {
-    const body = Buffer.from(text).toString('latin1')
-    const length: [string, string] = ['Content-Length', String(body.length)]
-    return { ...request, headers: [...request.headers, ['Content-Type', 'application/json'], length], body }
   })
 }
 
 /** A path and a query of an operation, each value written in some way. */
-function target({ path, parameters }: Operation, known: Known): fc.Arbitrary<string> {
-  const written = (parameter: Parameter) =>
-    fc.tuple(parameterValue(parameter, known), encode).map(([text, write]) => write(text))
-  const inPath = parameters.filter((each) => each.in === 'path')
-  const inQuery = parameters.filter((each) => each.in === 'query')
+function targetOf(
+  { path, fields }: Operation,
+  surface: Surface,
+  values: 'good' | 'missing' | 'any',
+): fc.Arbitrary<string> {
+  const written = (field: Field) =>
+    fc.tuple(textValue(field, surface, values), write).map(([text, writing]) => around(text, writing))
+  const inPath = fields.filter((each) => each.in === 'path')
+  const inQuery = fields.filter((each) => each.in === 'query')
   const filled = fc
     .tuple(...inPath.map(written))
-    .map((values) =>
-      inPath.reduce((text, { name }, i) => text.replace(`{${name}}`, () => values[i] ?? ''), path),
+    .map((texts) =>
+      namesIn(path).reduce((text, name, i) => text.replace(`{${name}}`, () => texts[i] ?? ''), path),
     )
-  const pair = fc.oneof(
-    ...inQuery.map((each) => ({
-      arbitrary: written(each).map((value) => `${each.name}=${value}`),
-      weight: 6,
-    })),
-    {
-      arbitrary: fc.constantFrom(
-        '',
-        '=',
-        '&',
-        'limit',
-        'Limit=1',
-        'unknown=1',
-        '__proto__=1',
-        'limit%5B%5D=1',
-        'cursor=%00',
-        'a=%zz',
-      ),
-      weight: 1,
-    },
-  )
-  const pairs = fc.oneof(
-    { arbitrary: fc.constant([]), weight: 2 },
-    { arbitrary: fc.uniqueArray(pair, { maxLength: 3, selector: (text) => text.split('=')[0] }), weight: 6 },
-    { arbitrary: fc.array(pair, { maxLength: 4 }), weight: 1 },
-  )
+  const pair = (field: Field) => written(field).map((value) => `${field.name}=${value}`)
+  const required = fc.tuple(...inQuery.filter((each) => each.isRequired).map(pair))
+  const some = fc.oneof(...inQuery.map((each) => ({ arbitrary: pair(each), weight: 6 })), {
+    arbitrary: fc.constantFrom(...strayPairs),
+    weight: 1,
+  })
+  const pairs =
+    values === 'any'
+      ? fc.oneof(
+          { arbitrary: required, weight: 3 },
+          {
+            arbitrary: fc.uniqueArray(some, { maxLength: 3, selector: (text) => text.split('=')[0] }),
+            weight: 6,
+          },
+          { arbitrary: fc.array(some, { maxLength: 4 }), weight: 1 },
+        )
+      : required
   return fc
     .tuple(filled, pairs)
     .map(([base, list]) => (list.length === 0 ? base : `${base}?${list.join('&')}`))
 }
 
+const strayPairs = [
+  ...['', '=', '&', 'limit', 'name', 'Limit=1', 'unknown=1', '__proto__=1', 'limit%5B%5D=1'],
+  ...['limit=1&limit=1', 'cursor=%00', 'a=%zz'],
+]
+
+/** Writes a text into a URL, but for what still is a name of the surface. */
+function around(text: string, writing: (text: string) => string): string {
+  const pieces = text.split(/(\{\{\w+\}\})/)
+  return pieces.map((piece, i) => (i % 2 === 0 ? writing(piece) : piece)).join('')
+}
+
 /** Sometimes an id of the client's choice, as the document allows it. */
-function requestId({ parameters }: Operation): fc.Arbitrary<[string, string][]> {
-  const isDocumented = parameters.some((each) => each.in === 'header' && each.name === 'X-Request-Id')
-  if (!isDocumented) return fc.constant([])
+function requestId({ fields }: Operation): fc.Arbitrary<Lines> {
+  if (!fields.some((each) => each.in === 'header' && each.name === 'X-Request-Id')) return fc.constant([])
   const id = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 200 }).map((text) => text.trim())
   return fc.option(id, { freq: 4 }).map((text) => (text ? [['X-Request-Id', text]] : []))
+}
+
+function bodyOf(operation: Operation, onlyGood: boolean): fc.Arbitrary<SentBody | null> {
+  const inBody = operation.fields.filter((each) => each.in === 'body')
+  const values = Object.fromEntries(inBody.map((each) => [each.name, bodyValue(operation, each, onlyGood)]))
+  const all = wholeBody(values)
+  const stray = fc.tuple(strayField, fc.jsonValue({ maxDepth: 1 })).map(([name, value]) => [[name, value]])
+  const chosen = onlyGood
+    ? all.map((each) => Object.entries(each))
+    : fc
+        .tuple(
+          fc.oneof(
+            { arbitrary: all, weight: 6 },
+            { arbitrary: fc.record(values, { requiredKeys: [] }), weight: 1 },
+          ),
+          fc.oneof({ arbitrary: fc.constant([]), weight: 9 }, { arbitrary: stray, weight: 1 }),
+        )
+        .map(([each, more]) => [...Object.entries(each), ...more])
+  return chosen.map((entries) =>
+    entries.length === 0 && inBody.length === 0
+      ? null
+      : raw(Buffer.from(jsonOf(entries)).toString('latin1'), 'application/json'),
+  )
+}
+
+/** All fields of a body; of a search, one of the two that it can be for, from its beginning. */
+function wholeBody(values: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<Record<string, unknown>> {
+  const { identifier, subjectId, limit } = values
+  if (!identifier || !subjectId || !limit) return fc.record(values)
+  return fc.oneof(
+    fc.record<Record<string, unknown>>({ identifier, limit }),
+    fc.record<Record<string, unknown>>({ subjectId, limit }),
+  )
+}
+
+/** A JSON object of these fields in this order, `__proto__` among them where it is one. */
+function jsonOf(entries: unknown[][]): string {
+  return `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`
+}
+
+function raw(bytes: string, type: string | null = null): SentBody {
+  return { bytes, type, isChunked: false }
+}
+
+/** Whether headers say where a body ends, or should. */
+export function isFramed(headers: Lines): boolean {
+  return headers.some(([name]) => /^(content-length|transfer-encoding)$/i.test(name))
 }

@@ -1,79 +1,139 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { consoleRoutes } from '../../../../src/http/console/routes/index.ts'
+import { pathParameters } from '../../../../src/http/schemas/path-parameters.ts'
+import { isOptional } from '../../../../src/http/schemas/schema.ts'
 import { isObject, listIn, objectIn, textIn } from '../../../support/answers.ts'
 
 type Schema = Record<string, unknown>
 
-/** A parameter as the OpenAPI document describes it. */
-export interface Parameter {
+/** A parameter or a field of a body. */
+export interface Field {
   name: string
-  in: 'path' | 'query' | 'header'
+  in: 'path' | 'query' | 'header' | 'body'
   schema: Schema
-  /** Whether a text, taken out of a URL, is what the document says. */
-  allows(text: string): boolean
+  isRequired: boolean
+  /** Whether a value, or a text taken out of a URL, is what the schema says. */
+  allows(value: unknown): boolean
 }
 
-/** An operation of the OpenAPI document. */
+/** An operation of the API, from its OpenAPI document, or of the console, from its routes. */
 export interface Operation {
   /** Its method and path. */
   name: string
   method: string
   path: string
-  parameters: Parameter[]
-  /** Whether it is answered without a key. */
-  isPublic: boolean
+  fields: readonly Field[]
+  /** The scope of the key that it takes, or who may use it otherwise. */
+  access: string
+}
+
+const ajv = new Ajv2020({ strict: false, unicodeRegExp: true })
+addFormats.default(ajv)
+
+function field(name: string, place: Field['in'], schema: Schema, isRequired: boolean): Field {
+  // Compiled when it is first needed: most schemas of the console never are.
+  let validate: ((value: unknown) => boolean) | null = null
+  const isText = place !== 'body'
+  const read = (value: unknown) =>
+    isText && schema.type === 'integer' && /^(0|[1-9]\d{0,15})$/.test(String(value)) ? Number(value) : value
+  return {
+    ...{ name, in: place, schema, isRequired },
+    allows(value) {
+      validate ??= ajv.compile(schema)
+      return validate(read(value))
+    },
+  }
 }
 
 const document: unknown = JSON.parse(
   readFileSync(new URL('../../../../openapi/v1.json', import.meta.url), 'utf8'),
 )
-const ajv = new Ajv2020({ strict: false, unicodeRegExp: true })
-addFormats.default(ajv)
 
-/** Every operation there is, read from the document. */
-export const operations: readonly Operation[] = Object.entries(objectIn(document, 'paths')).flatMap(
+export const apiOperations: readonly Operation[] = Object.entries(objectIn(document, 'paths')).flatMap(
   ([path, item]) =>
     Object.keys(isObject(item) ? item : {}).map((method) =>
-      toOperation(path, method, objectIn(item, method)),
+      documentedOperation(path, method, objectIn(item, method)),
     ),
 )
 
-export function operationNamed(name: string): Operation {
-  const operation = operations.find((each) => each.name === name)
-  if (!operation) throw new Error(`The document has no ${name}.`)
-  return operation
-}
-
-function toOperation(path: string, method: string, operation: Schema): Operation {
-  const parameters = 'parameters' in operation ? listIn(operation, 'parameters').map(toParameter) : []
+function documentedOperation(path: string, method: string, operation: Schema): Operation {
+  const parameters = 'parameters' in operation ? listIn(operation, 'parameters') : []
   return {
     name: `${method.toUpperCase()} ${path}`,
     method: method.toUpperCase(),
     path,
-    parameters,
-    isPublic: Array.isArray(operation.security) && operation.security.length === 0,
+    fields: [...parameters.map(documentedParameter), ...documentedBody(operation.requestBody)],
+    access: String(operation['x-required-scope'] ?? 'public'),
   }
 }
 
-function toParameter(value: unknown): Parameter {
-  const found = isObject(value) && typeof value.$ref === 'string' ? lookUp(value.$ref) : value
-  const schema = objectIn(found, 'schema')
+function documentedParameter(value: unknown): Field {
+  const found = resolve(value)
   const place = textIn(found, 'in')
   if (place !== 'path' && place !== 'query' && place !== 'header') throw new Error(`A parameter in ${place}.`)
-  const validate = ajv.compile(schema)
-  const isInteger = schema.type === 'integer'
-  return {
-    name: textIn(found, 'name'),
-    in: place,
-    schema,
-    allows: (text) => validate(isInteger && /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : text),
-  }
+  return field(textIn(found, 'name'), place, objectIn(found, 'schema'), Object(found).required === true)
 }
 
-function lookUp(reference: string): unknown {
-  return reference
-    .slice(2)
-    .split('/')
-    .reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), document)
+function documentedBody(requestBody: unknown): Field[] {
+  if (requestBody === undefined) return []
+  const schema = resolve(Object(requestBody).content['application/json'].schema)
+  const properties = Object.entries(objectIn(schema, 'properties'))
+  return properties.map(([name, each]) => field(name, 'body', isObject(each) ? each : {}, false))
+}
+
+function resolve(value: unknown): unknown {
+  if (!isObject(value) || typeof value.$ref !== 'string') return value
+  const names = value.$ref.slice(2).split('/')
+  return names.reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), document)
+}
+
+const inPaths: Record<string, Schema> = pathParameters
+
+export const consoleOperations: readonly Operation[] = consoleRoutes.map((route) => ({
+  name: `${route.method} ${route.path}`,
+  ...{ method: route.method, path: route.path, access: route.access },
+  fields: [
+    ...namesIn(route.path).map((name) => field(name, 'path', inPaths[name] ?? {}, true)),
+    ...fieldsOf('query', route.query),
+    ...fieldsOf('body', route.body),
+  ],
+}))
+
+/** The names in braces in the path of an operation. */
+export function namesIn(path: string): string[] {
+  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name)
+}
+
+function fieldsOf(place: 'query' | 'body', schemas: Record<string, Schema>): Field[] {
+  return Object.entries(schemas).map(([name, schema]) => field(name, place, schema, !isOptional(schema)))
+}
+
+/** Which fields of a request are not what its operation says; `'broken'` where they cannot be told apart. */
+export function problemsOf({ path, fields }: Operation, target: string, body: string): string[] | 'broken' {
+  const allows = (place: Field['in'], name: string, value: unknown) =>
+    fields.find((each) => each.in === place && each.name === name)?.allows(value) === true
+  const [before = '', ...queries] = target.split('?')
+  const problems: string[] = []
+  try {
+    const segments = before.split('/')
+    path.split('/').forEach((segment, i) => {
+      const [name] = namesIn(segment)
+      if (name && !allows('path', name, decodeURIComponent(segments[i] ?? ''))) problems.push(name)
+    })
+    const seen = new Set<string>()
+    for (const pair of queries.join('?').split('&')) {
+      if (pair === '') continue
+      const [name = '', ...values] = pair.split('=').map((text) => text.replaceAll('+', ' '))
+      const decoded = decodeURIComponent(name)
+      const value = decodeURIComponent(values.join('='))
+      if (seen.has(decoded) || !allows('query', decoded, value)) problems.push(decoded)
+      seen.add(decoded)
+    }
+  } catch {
+    return 'broken'
+  }
+  const values: Record<string, unknown> = JSON.parse(Buffer.from(body, 'latin1').toString())
+  return [...problems, ...Object.keys(values).filter((name) => !allows('body', name, values[name]))]
 }

@@ -1,111 +1,170 @@
 import assert from 'node:assert/strict'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { dataOf } from '../../../support/answers.ts'
 import { openRawConnection } from '../../../support/raw-http.ts'
 import { seededRandom } from '../../../support/seeded-random.ts'
 import { hold, holdShare } from '../hold.ts'
-import { askAll } from './ask-all.ts'
+import type { ApiSurface } from './api-surface.ts'
 import { attack } from './attack.ts'
-import { type GeneratedRequest, generatedRequest, requestFor } from './generated-request.ts'
-import { hearOut } from './hear-out.ts'
-import { assertAnswer, judge } from './judge.ts'
-import { operations } from './operations.ts'
-import { assertNothingFailed, bytesOf, startTarget } from './target-service.ts'
+import {
+  type GeneratedRequest,
+  generatedRequest,
+  goodRequest,
+  refusalsOf,
+  refusedRequest,
+} from './generated-request.ts'
+import { assertAnswer, assertNothingFailed, judge, operationOf } from './judge.ts'
+import { askAll, bytesOf, hearOut } from './send.ts'
+import type { Look, Surface } from './surface.ts'
 
 /** How much to try: about 15 requests come together in a run, and so many runs make a test. */
 export interface RequestPlan {
   tests: number
   runs: number
   leastRequests: number
-  /** Whether every refusal that no store is asked for is looked for until it is met; what comes by itself is judged in any case. */
+  /** Whether every refusal is looked for until it is met; what comes by itself is judged in any case. */
   meetsRefusals: boolean
-  attacks: number
-  hangUps: number
   /** How long a test may take, in milliseconds. */
   timeout?: number
 }
 
-export async function requestTests({
-  tests,
-  runs,
-  leastRequests,
-  meetsRefusals,
-  attacks,
-  hangUps,
-  ...timing
-}: RequestPlan): Promise<void> {
-  const target = await startTarget({ after })
-
+export function apiRequestTests(
+  api: ApiSurface,
+  plan: RequestPlan & { attacks: number; hangUps: number },
+): void {
   describe('requests generated from the document and against it', () => {
-    const seen = new Set<string>()
-    let count = 0
-    let isWhole = true
-    let runsDone = 0
-    const requests = fc.array(generatedRequest(target.known), { minLength: 1, maxLength: 30, size: 'max' })
-
-    /** Sends requests together, and looks at each answer. */
-    async function play(some: readonly GeneratedRequest[]): Promise<void> {
-      if (!isWhole) await target.refill()
-      const sent = some.map((request) => ({ text: bytesOf(target, request), method: request.method }))
-      const answers = await askAll(target.url, sent)
-      answers.forEach((answer, i) => {
-        const request = some[i]
-        assert.ok(request)
-        judge(request, answer)
-        if (request.oddity === null) seen.add(`${request.operation} ${answer.status}`)
-      })
-      count += answers.length
-      isWhole = !answers.some((answer, i) => some[i]?.method === 'DELETE' && answer.status === 200)
-      assertNothingFailed(target)
-    }
-
-    /** Most have been seen before; what was not is looked for. */
-    async function playUntil(outcome: string, requests: fc.Arbitrary<GeneratedRequest>): Promise<void> {
-      const { seed } = seededRandom()
-      for (let attempt = 0; attempt < 60 && !seen.has(outcome); attempt++)
-        await play(fc.sample(requests, { numRuns: 25, seed: seed + attempt }))
-      assert.ok(seen.has(outcome), `nothing led to ${outcome}`)
-    }
-
-    for (let test = 1; test <= tests; test++) {
-      it(`are each answered as documented, and nothing fails (${test} of ${tests})`, async (t) => {
-        runsDone += await holdShare(t, fc.asyncProperty(requests, play), { runs, ...timing })
-      })
-    }
-
-    it('go on from any cursor that can be made up, or are refused, and nothing fails', async () => {
-      const sent = target.forgedTargets.map((path) => ({
-        text: `GET ${path} HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${target.keys.full}\r\n\r\n`,
-        method: 'GET',
-      }))
-      const answers = await askAll(target.url, sent)
-      answers.forEach((answer, i) => {
-        assertAnswer('GET', target.forgedTargets[i] ?? '', answer)
-        assert.ok(answer.status === 200 || answer.status === 422, `${answer.status} for a cursor`)
-      })
-      assertNothingFailed(target)
-    })
-
-    it('were many, and met everything that the document speaks of', async (t) => {
-      t.diagnostic(`${count} requests`)
-      assert.ok(count >= (leastRequests * runsDone) / tests, `only ${count} requests`)
-      for (const operation of operations) {
-        const always = meetsRefusals ? [200, 400, 401, 403, 422] : [200]
-        const ofItsOwn = operation.path.includes('{trackerId}') ? [...always, 404] : always
-        const generated = requestFor(operation, target.known)
-        for (const status of operation.isPublic ? [200] : ofItsOwn)
-          await playUntil(`${operation.name} ${status}`, generated)
-      }
-    })
+    requestTests(api, plan)
+    forgedCursorTest(api)
   })
+  attackTest(api, plan)
+  hangUpTest(api, plan)
+}
 
+export function consoleRequestTests(surface: Surface, plan: RequestPlan): void {
+  describe('generated requests to the console', () => requestTests(surface, plan))
+}
+
+function requestTests(surface: Surface, plan: RequestPlan): void {
+  const { tests, runs, leastRequests, meetsRefusals, timeout } = plan
+  const requests = fc.array(generatedRequest(surface), { minLength: 1, maxLength: 30, size: 'max' })
+  const seen = new Set<string>()
+  let looks: { own: Look; theirs: Look } | null = null
+  let count = 0
+  let isChanged = false
+
+  /** Sends requests together or one behind the other, and looks at each answer and at what has changed with it. */
+  async function play(some: readonly GeneratedRequest[]): Promise<void> {
+    if (isChanged) await surface.renew()
+    if (isChanged || !looks) looks = { own: await surface.look(), theirs: await surface.lookAtTheirs() }
+    // Should a request fail its test, the next ones begin anew.
+    surface.logged.length = 0
+    isChanged = true
+    let mayBeChanged = false
+    for (const sent of surface.isPipelined ? [some] : some.map((request) => [request])) {
+      const effects = await send(sent)
+      if (effects.length === 0) continue
+      const before = looks.own
+      looks.own = await surface.look()
+      assertChangedOnly(effects, before, looks.own)
+      mayBeChanged = true
+    }
+    assertChangedOnly([], looks.own, await surface.look())
+    assertChangedOnly([], looks.theirs, await surface.lookAtTheirs())
+    assertNothingFailed(surface)
+    isChanged = mayBeChanged
+  }
+
+  /** Sends requests, judges their answers and tells what they may have changed. */
+  async function send(some: readonly GeneratedRequest[]): Promise<string[]> {
+    const sent = some.map((request) => ({ text: bytesOf(surface, request), method: request.method }))
+    const answers = await askAll(surface.url, sent)
+    count += answers.length
+    return some.flatMap((request, i) => {
+      const answer = answers[i]
+      assert.ok(answer)
+      judge(surface, request, answer)
+      const { operation, oddity } = request
+      if (oddity !== 'target' && oddity !== 'method') seen.add(`${operation} ${answer.status}`)
+      return surface.effectsOf(request, operationOf(surface, request), answer)
+    })
+  }
+
+  /** Many have been seen before; for each of the others a request is sent that should lead there, until all were. */
+  async function playUntil(outcomes: Record<string, fc.Arbitrary<GeneratedRequest>>): Promise<void> {
+    const { seed } = seededRandom()
+    const unseen = () => Object.keys(outcomes).filter((outcome) => !seen.has(outcome))
+    for (let attempt = 0; attempt < 60 && unseen().length > 0; attempt++) {
+      const next = fc.tuple(...unseen().flatMap((outcome) => outcomes[outcome] ?? []))
+      await play(fc.sample(next, { numRuns: 1, seed: seed + attempt }).flat())
+    }
+    assert.deepEqual(unseen(), [], 'nothing led there')
+  }
+
+  for (let test = 1; test <= tests; test++) {
+    it(`are each answered as documented, change what they may, and nothing fails (${test} of ${tests})`, async (t) => {
+      const before = count
+      const share = await holdShare(t, fc.asyncProperty(requests, play), {
+        runs,
+        ...(timeout && { timeout }),
+      })
+      t.diagnostic(`${count - before} requests`)
+      assert.ok(count - before >= (leastRequests * share) / tests, `only ${count - before} requests`)
+    })
+  }
+
+  for (const operation of surface.operations) {
+    const { name } = operation
+    // A batch that runs ends by itself, so no request can count on one.
+    if (name.endsWith('/pause')) continue
+    it(`are taken when nothing is wrong with them: ${name}`, () =>
+      playUntil({ [`${name} 200`]: goodRequest(operation, surface) }))
+  }
+
+  const skip = meetsRefusals ? false : 'a refusal is the same whatever the store'
+  it('met every refusal of every operation', { skip }, () =>
+    playUntil(
+      Object.fromEntries(
+        surface.operations.flatMap((operation) =>
+          refusalsOf(operation, surface).map((status) => [
+            `${operation.name} ${status}`,
+            refusedRequest(operation, surface, status),
+          ]),
+        ),
+      ),
+    ),
+  )
+}
+
+/** Fails when more has changed than may have. */
+function assertChangedOnly(parts: readonly string[], before: Look, now: Look): void {
+  const kept = (look: Look) => Object.entries(look).filter(([part]) => !parts.includes(part))
+  assert.deepEqual(kept(now), kept(before))
+}
+
+function forgedCursorTest(api: ApiSurface): void {
+  it('go on from any cursor that can be made up, or are refused, and nothing fails', async () => {
+    await api.renew()
+    const sent = api.forgedTargets.map((path) => ({
+      text: `GET ${path} HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${api.meanings.full}\r\n\r\n`,
+      method: 'GET',
+    }))
+    const answers = await askAll(api.url, sent)
+    answers.forEach((answer, i) => {
+      assertAnswer('GET', api.forgedTargets[i] ?? '', answer)
+      assert.ok(answer.status === 200 || answer.status === 422, `${answer.status} for a cursor`)
+    })
+    assertNothingFailed(api)
+  })
+}
+
+function attackTest(api: Surface, { attacks, ...timing }: { attacks: number; timeout?: number }): void {
   const skip = attacks === 0 && 'no store is asked for them'
   describe('bytes that are hardly a request, or two in one,', { skip }, () => {
     it('are answered in the envelope, and what was hidden in them is not', async (t) => {
       const property = fc.asyncProperty(attack, async ({ text, isAmbiguous }) => {
-        const answers = await hearOut(target.url, text)
+        const answers = await hearOut(api.url, text)
         const method = /^\s*(HEAD|CONNECT) /.test(text) ? 'BROKEN' : 'GET'
         // One byte made otherwise can be enough to ask for the page at the root.
         const path = /^GET \/(?:[?#]\S*)? HTTP/.test(text) ? '/' : '/v1/unknown'
@@ -113,12 +172,14 @@ export async function requestTests({
         if (isAmbiguous) assert.equal(answers.length, 1, 'what was hidden was answered')
         else if (/[^\r\n]/.test(text)) assert.ok(answers.length > 0, 'no answer')
         for (const { status } of isAmbiguous ? answers : []) assert.ok(status === 400 || status === 401)
-        assertNothingFailed(target)
+        assertNothingFailed(api)
       })
       await hold(t, property, { runs: attacks, ...timing })
     })
   })
+}
 
+function hangUpTest(api: Surface, { hangUps, ...timing }: { hangUps: number; timeout?: number }): void {
   describe('clients who are gone before their answer', () => {
     it('end no process and leave no failure behind, whatever they had sent by then', async (t) => {
       const uncaught: unknown[] = []
@@ -128,21 +189,21 @@ export async function requestTests({
       t.after(() => signs.map((sign) => process.off(sign, note)))
       const sent = fc.oneof(
         fc
-          .array(generatedRequest(target.known), { minLength: 1, maxLength: 3 })
-          .map((some) => some.map((each) => bytesOf(target, each)).join('')),
+          .array(generatedRequest(api), { minLength: 1, maxLength: 3 })
+          .map((some) => some.map((each) => bytesOf(api, each)).join('')),
         attack.map(({ text }) => text),
         fc.constant('CONNECT test:443 HTTP/1.1\r\nHost: test\r\n\r\n'),
       )
       const property = fc.asyncProperty(sent, fc.nat(100), fc.nat(3), async (text, percent, turns) => {
-        const connection = await openRawConnection(target.url)
+        const connection = await openRawConnection(api.url)
         connection.send(text.slice(0, Math.ceil((text.length * (percent < 50 ? 100 : percent)) / 100)))
         for (let turn = 0; turn < turns; turn++) await nextTurn()
         connection.reset()
         assert.deepEqual(uncaught, [])
-        assertNothingFailed(target)
+        assertNothingFailed(api)
       })
       await hold(t, property, { runs: hangUps, ...timing })
-      dataOf(await target.ask('/readyz'))
+      dataOf(await api.ask('/readyz'))
       assert.deepEqual(uncaught, [])
     })
   })

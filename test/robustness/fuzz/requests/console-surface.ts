@@ -11,50 +11,57 @@ import { createOrganisation } from '../../../../src/operations/organisation/crea
 import { eraseSubject } from '../../../../src/operations/subject/erase-subject.ts'
 import { createTracker } from '../../../../src/operations/tracker/create-tracker.ts'
 import { addMember, note, signInToken } from '../../../support/console.ts'
+import { scryptOnce } from '../../../support/scrypt-once.ts'
 import { type Lifetime, startTestService, type TestService } from '../../../support/service.ts'
 import { visit } from '../../../support/shop.ts'
+import { cookies, origins } from './console-credentials.ts'
+import { subjectIds } from './field-values.ts'
+import { assertSafe, effectsOf, secret } from './judge-console.ts'
+import { consoleOperations } from './operations.ts'
+import type { Look, Surface } from './surface.ts'
 
-/** Stands in everything of the other organisation that a request does not name itself: no answer may hold it. */
-export const secret = 'nobody-elses'
-
-export const subjectIds = ['anna', 'a/b', '🦦']
-
-/** What can be seen of an organisation, each part as one text. */
-export type Look = Record<'keys' | 'members' | 'trackers' | 'subjects' | 'activity', string>
-
-/** A console to attack: an organisation whose members come, another one that is not theirs, and budgets out of the way. */
-export interface Stage extends TestService {
-  /** What the names in generated requests stand for at the moment. */
-  meanings: Record<string, string>
-  /** Puts a new organisation in the place of one that was changed. */
-  renew(): Promise<void>
-  look(): Promise<Look>
-  lookAtTheirs(): Promise<Look>
-}
-
-export async function setStage(lifetime: Lifetime): Promise<Stage> {
+/** The console to attack: an organisation whose members come, another one that is not theirs, and budgets out of the way. */
+export async function openConsoleSurface(lifetime: Lifetime): Promise<Surface> {
   await ensureConsole(fileURLToPath(new URL('../../../..', import.meta.url)))
-  const env = {
-    // Each request then says from where it comes, and none has its budget spent by another.
-    LETHE_TRUSTED_PROXIES: '127.0.0.1/32',
-    LETHE_LOG_LEVEL: 'warn',
-  }
+  // Nobody but this process reads the hashes.
+  lifetime.after(scryptOnce(16))
+  // Each request says from where it comes, and none has its budget spent by another.
+  const env = { LETHE_TRUSTED_PROXIES: '127.0.0.1/32', LETHE_LOG_LEVEL: 'warn' }
   const service = await startTestService(lifetime, env, { writesHere: false })
   const theirs = await settle(service, 'theirs', `${secret}-`)
   let own = await settle(service, 'own-0', '')
   let count = 0
-  const stage: Stage = {
+  const surface: Surface = {
     ...service,
+    operations: consoleOperations,
+    inPath,
+    cursors: ['{{cursor}}', '{{activityCursor}}', 'x'],
+    senders: cookies,
+    origins,
     meanings: {},
+    isPipelined: false,
+    effectsOf,
+    /** Puts a new organisation in the place of one that was changed. */
     async renew() {
       own = await settle(service, `own-${++count}`, '')
-      stage.meanings = { ...(await meaningsOf(service, own)), ...named('their', theirs) }
+      surface.meanings = { ...(await meaningsOf(service, own)), ...named('their', theirs) }
     },
     look: () => lookAt(service, own),
     lookAtTheirs: () => lookAt(service, theirs),
+    assertSafe,
+    mayClash: null,
   }
-  await stage.renew()
-  return stage
+  await surface.renew()
+  return surface
+}
+
+/** What a member would write there: what is theirs, what is another organisation's, and what is nobody's. */
+const inPath: Record<string, readonly string[]> = {
+  trackerId: ['{{trackerId}}', '{{trackerId}}', '{{trackerId}}', '{{theirTracker}}', 'nothing'],
+  subjectId: subjectIds,
+  keyId: ['{{keyId}}', '{{keyId}}', '{{theirKey}}', 'nothing'],
+  batchId: ['{{batchId}}', '{{batchId}}', '{{theirBatch}}', 'nothing'],
+  memberId: ['{{colleagueId}}', '{{colleagueId}}', '{{theirMember}}', '{{memberId}}', 'nothing'],
 }
 
 interface Settled {

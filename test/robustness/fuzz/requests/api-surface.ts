@@ -1,25 +1,43 @@
-import assert from 'node:assert/strict'
 import { encodeCursor } from '../../../../src/domain/cursor.ts'
 import { revokeKey } from '../../../../src/operations/key/revoke-key.ts'
 import { dataOf, textIn } from '../../../support/answers.ts'
 import { type Lifetime, startTestService, type TestService } from '../../../support/service.ts'
 import { subjectPath, subjectsPath, visit } from '../../../support/shop.ts'
-import type { GeneratedRequest, KeyKind } from './generated-request.ts'
-import type { Known } from './parameter-values.ts'
+import { subjectIds } from './field-values.ts'
+import { apiOperations } from './operations.ts'
+import type { Credential, Surface } from './surface.ts'
 
-const subjectIds = ['anna', 'a/b', '🦦', 'ü ö', '%', "x'--", '...']
+const allSubjectIds = [...subjectIds, 'ü ö', '%', "x'--", '...']
 
-/** A service to attack: two organisations with a tracker each, keys of every kind, and budgets out of the way. */
-export interface TargetService extends TestService {
-  known: Known
-  keys: Record<Exclude<KeyKind, 'none'>, string>
+/** The API to attack: two organisations with a tracker each, keys of every kind, and budgets out of the way. */
+export interface ApiSurface extends Surface {
   /** Lists that are asked to go on from where nobody has been. */
   forgedTargets: string[]
-  /** Puts back what was erased. */
-  refill(): Promise<void>
 }
 
-export async function startTarget(lifetime: Lifetime): Promise<TargetService> {
+/** A key as a sender; one that lacks some scope is refused where that is needed. */
+function keyNamed(name: string, has: (scope: string) => boolean = () => true): Credential {
+  const refusal: Credential['refusal'] = ({ access }) => (has(access) ? null : 'forbidden')
+  return { lines: [['Authorization', `Bearer {{${name}}}`]], refusal }
+}
+
+const strange = (...lines: Credential['lines']): Credential => ({
+  lines,
+  refusal: ({ access }) => (access === 'public' ? null : 'unauthorized'),
+})
+
+const senders: Record<string, Credential> = {
+  full: keyNamed('full'),
+  view: keyNamed('view', (scope) => scope !== 'analytics:delete-data'),
+  erase: keyNamed('erase', (scope) => scope !== 'analytics:view'),
+  foreign: keyNamed('foreign'),
+  revoked: strange(['Authorization', 'Bearer {{revoked}}']),
+  expired: strange(['Authorization', 'Bearer {{expired}}']),
+  damaged: strange(['Authorization', 'Bearer {{damaged}}']),
+  none: strange(),
+}
+
+export async function openApi(lifetime: Lifetime): Promise<ApiSurface> {
   const env = {
     LETHE_LIMIT_IP: '999999999/day',
     LETHE_LIMIT_KEY: '999999999/day',
@@ -32,26 +50,31 @@ export async function startTarget(lifetime: Lifetime): Promise<TargetService> {
   await service.createTracker(rival, 'blog')
   // Whoever was erased comes back later than anything that was.
   let startedAt = service.services.clock()
-  const refill = () => {
-    startedAt += 10_000
+  const renew = () => {
+    startedAt = Math.max(startedAt, service.services.clock()) + 10_000
     const rows = ['shop', 'blog'].flatMap((trackerId) =>
-      subjectIds.flatMap((subjectId) => [
+      allSubjectIds.flatMap((subjectId) => [
         ...visit(subjectId, { trackerId, startedAt, events: 3 }),
         ...visit(subjectId, { trackerId, startedAt, sessionId: 's2' }),
       ]),
     )
     return service.ingest(rows)
   }
-  await refill()
+  await renew()
   const full = (await service.createKey(own)).keyString
   const revoked = await service.createKey(own)
   await revokeKey(service.services, revoked.key.id, revoked.key.name)
   const expired = await service.createKey(own, undefined, Date.now() + 60_000)
   service.passTime(60_000)
+  const cursors = await issuedCursors(service, full)
   return {
     ...service,
-    refill,
-    keys: {
+    operations: apiOperations,
+    inPath: { trackerId: ['shop', 'shop', 'shop', 'blog', 'nothing'], subjectId: allSubjectIds },
+    cursors: [...cursors, ...forgedCursors().map(({ cursor }) => cursor)],
+    senders,
+    origins: { none: { lines: [], refusal: () => null } },
+    meanings: {
       full,
       view: (await service.createKey(own, ['analytics:view'])).keyString,
       erase: (await service.createKey(own, ['analytics:delete-data'])).keyString,
@@ -60,11 +83,16 @@ export async function startTarget(lifetime: Lifetime): Promise<TargetService> {
       expired: expired.keyString,
       damaged: `${full.slice(0, -1)}!`,
     },
-    known: {
-      trackerIds: ['shop', 'shop', 'shop', 'blog', 'nothing'],
-      subjectIds,
-      cursors: [...(await issuedCursors(service, full)), ...forgedCursors().map(({ cursor }) => cursor)],
-    },
+    isPipelined: true,
+    effectsOf: ({ method }, _, { status }) => (method === 'DELETE' && status === 200 ? ['subjects'] : []),
+    renew,
+    look: async () => ({}),
+    lookAtTheirs: async () => ({}),
+    assertSafe: () => {},
+    // They do not go together, an instant is finer than the format says, or a ledger is smaller.
+    mayClash: [
+      ...['cursor', 'from', 'subjectIdPrefix', 'lastSeenAfter', 'lastSeenBefore', 'identifier', 'subjectId'],
+    ],
     forgedTargets: forgedCursors().map(
       ({ list, cursor }) => `${list}${list.includes('?') ? '&' : '?'}cursor=${cursor}`,
     ),
@@ -92,20 +120,4 @@ function forgedCursors(): { list: string; cursor: string }[] {
     ...ids.map((id) => ({ list, cursor: encodeCursor(identity, 0, id) })),
     ...instants.map((at) => ({ list, cursor: encodeCursor(identity, at, 'anna') })),
   ])
-}
-
-/** The bytes of a request, one for each character. */
-export function bytesOf({ keys }: TargetService, request: GeneratedRequest): string {
-  const { method, target, key, headers, body, version } = request
-  const lines = [`${method} ${target} HTTP/${version}`]
-  const names = headers.map(([name]) => name.toLowerCase())
-  if (!names.includes('host')) lines.push('Host: test')
-  if (key !== 'none') lines.push(`Authorization: Bearer ${keys[key]}`)
-  for (const [name, value] of headers) lines.push(`${name}: ${value}`)
-  return `${lines.join('\r\n')}\r\n\r\n${body}`
-}
-
-/** Fails when the service has logged a failure. */
-export function assertNothingFailed({ logged }: TestService): void {
-  assert.deepEqual(logged.slice(0, 3), [])
 }

@@ -1,0 +1,74 @@
+import type { Operation } from './operations.ts'
+import type { Credential, Lines } from './surface.ts'
+
+/** Whether a member's sign-in comes with these lines; `null` where a server may take them for one or not. */
+function cookie(value: string | null, isMembers: boolean | null): Credential {
+  return {
+    lines: value === null ? [] : [['Cookie', value]],
+    refusal: ({ access }) => (access === 'member' ? unless(isMembers, 'unauthorized') : null),
+  }
+}
+
+function unless(isGood: boolean | null, refusal: 'unauthorized' | 'forbidden') {
+  return isGood === null ? 'unknown' : isGood ? null : refusal
+}
+
+const session = 'lethe-console={{session}}'
+
+export const cookies: Record<string, Credential> = {
+  'a member’s': cookie(session, true),
+  none: cookie(null, false),
+  empty: cookie('lethe-console=', false),
+  'made up': cookie('lethe-console=nonsense', false),
+  'signed out': cookie('lethe-console={{ended}}', false),
+  'a week old': cookie('lethe-console={{old}}', false),
+  'hours idle': cookie('lethe-console={{idle}}', false),
+  'a link’s token': cookie('lethe-console={{link}}', false),
+  'an API key': cookie('lethe-console={{keyString}}', false),
+  'a name in capitals': cookie('Lethe-Console={{session}}', false),
+  'one character more': cookie(`${session}x`, false),
+  'another’s name': cookie(`x${session}`, false),
+  'a pattern': cookie('lethe-console=%', false),
+  endless: cookie(`lethe-console=${'x'.repeat(9_000)}`, false),
+  'no text': cookie('lethe-console=\u00ff\u0080', false),
+  'a name for TLS': cookie('__Host-lethe-console={{session}}', null),
+  quoted: cookie('lethe-console="{{session}}"', null),
+  'behind an empty one': cookie(`lethe-console=; ${session}`, null),
+  'in bad company': cookie(`;;=; =x; a; ${session};;`, null),
+}
+
+/** Whether a change comes from a page of ours by these lines; `null` where only no browser would say so. */
+function origin(isOurs: boolean | null, ...lines: Lines): Credential {
+  const refusal = ({ method }: Operation) => (method === 'GET' ? null : unless(isOurs, 'forbidden'))
+  return { lines, refusal }
+}
+
+const ours = ['Origin', 'http://test'] as const
+
+export const origins: Record<string, Credential> = {
+  ours: origin(true, ours),
+  'ours, and it says so': origin(true, ours, ['Sec-Fetch-Site', 'same-origin']),
+  none: origin(false),
+  'none, and it says ours': origin(false, ['Sec-Fetch-Site', 'same-origin']),
+  'a referrer': origin(false, ['Referer', 'http://test/console']),
+  hidden: origin(false, ['Origin', 'null']),
+  empty: origin(false, ['Origin', '']),
+  another: origin(false, ['Origin', 'https://evil.example']),
+  'another that begins alike': origin(false, ['Origin', 'http://test.evil.example']),
+  'another that ends alike': origin(false, ['Origin', 'http://evil-test']),
+  'another behind a name': origin(false, ['Origin', 'http://test@evil.example']),
+  'another port': origin(false, ['Origin', 'http://test:8081']),
+  'no scheme': origin(false, ['Origin', 'test']),
+  'no origin': origin(false, ['Origin', '\u00ff://\u0080']),
+  'two of them': origin(false, ours, ['Origin', 'https://evil.example']),
+  'another site': origin(false, ours, ['Sec-Fetch-Site', 'cross-site']),
+  'a site beside': origin(false, ours, ['Sec-Fetch-Site', 'same-site']),
+  'typed in': origin(false, ours, ['Sec-Fetch-Site', 'none']),
+  'two sites': origin(false, ours, ['Sec-Fetch-Site', 'same-origin'], ['Sec-Fetch-Site', 'cross-site']),
+  'a host that was forwarded': origin(false, ours, ['X-Forwarded-Host', 'evil.example']),
+  'in capitals': origin(null, ['Origin', 'HTTP://TEST']),
+  'another scheme': origin(null, ['Origin', 'https://test']),
+  'with a path': origin(null, ['Origin', 'http://test/console']),
+  'ours, twice': origin(null, ours, ours),
+  'through TLS': origin(null, ours, ['X-Forwarded-Proto', 'https']),
+}

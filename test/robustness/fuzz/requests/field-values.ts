@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { allScopes } from '../../../../src/domain/scope.ts'
+import { maxBodyBytes } from '../../../../src/http/request-body.ts'
+import { isObject } from '../../../support/answers.ts'
+import { password } from '../../../support/console.ts'
+import { anyText, identifierText, notIdentifierText } from '../parsers/texts.ts'
+import type { Field, Operation } from './operations.ts'
+import type { Surface } from './surface.ts'
+
+/** Ids of data subjects of every surface. */
+export const subjectIds = ['anna', 'a/b', '🦦']
+
+/** Values of a parameter in a path or a query: good ones alone, those that name nothing, or both with texts beside them. */
+export function textValue(
+  field: Field,
+  surface: Surface,
+  values: 'good' | 'missing' | 'any',
+): fc.Arbitrary<string> {
+  const good = field.in === 'path' ? inPath(field, surface, values) : inQuery(field, surface)
+  if (values !== 'any') return good
+  return fc.oneof(
+    { arbitrary: good, weight: 12 },
+    { arbitrary: fc.oneof(...nearly(field.schema)), weight: 3 },
+    { arbitrary: anyText.map((text) => text.toWellFormed()), weight: 1 },
+  )
+}
+
+function inPath({ name }: Field, surface: Surface, values: 'good' | 'missing' | 'any') {
+  const known = surface.inPath[name]
+  assert.ok(known, `nobody has said what a good ${name} in a path is`)
+  if (values === 'any') return fc.constantFrom(...known)
+  return fc.constant((values === 'good' ? known.at(0) : known.at(-1)) ?? '')
+}
+
+function inQuery({ name, schema }: Field, surface: Surface): fc.Arbitrary<string> {
+  if (name === 'cursor') return fc.constantFrom(...surface.cursors)
+  if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum.map(String))
+  // Of a ledger, which has few entries.
+  if (name === 'from' || name === 'index') return fc.oneof(fc.nat(5), fc.maxSafeNat()).map(String)
+  if (schema.type === 'integer')
+    return fc.integer({ min: Number(schema.minimum), max: Number(schema.maximum ?? 9) }).map(String)
+  if (schema.format === 'date-time') return instant
+  return identifierText
+}
+
+const instant = fc
+  .date({ min: new Date('0001-01-01'), max: new Date('9999-12-30'), noInvalidDate: true })
+  .chain((date) => {
+    const text = date.toISOString()
+    return fc.constantFrom(text, text.replace('Z', '+01:30'), text.replace(/\.\d+Z/, 'Z'))
+  })
+
+/** Texts that are almost what a schema says. */
+function nearly(schema: Record<string, unknown>): fc.Arbitrary<string>[] {
+  if (Array.isArray(schema.enum)) {
+    const near = (word: string) => [word.toUpperCase(), `${word} `, `-${word}`, word.slice(1)]
+    return [fc.constantFrom(...schema.enum.map(String).flatMap(near))]
+  }
+  if (schema.type === 'integer') {
+    const bounds = [Number(schema.minimum) - 1, Number(schema.maximum ?? Number.MAX_SAFE_INTEGER) + 1]
+    const odd = ['', '-0', '+1', '01', ' 1', '1 ', '1.0', '1e1', '0x1', '１', '٣', 'NaN', 'null', '1\u0000']
+    return [fc.constantFrom(...bounds.map(String), ...odd, '9'.repeat(400)), fc.integer().map(String)]
+  }
+  if (schema.format === 'date-time') {
+    const odd = [
+      ...['2026-02-30T00:00:00Z', '2026-01-01', '2026-01-01T24:00:00Z', '2026-01-01T00:00:60Z', '0', ''],
+      ...['+002026-01-01T00:00:00Z', '2026-01-01T00:00:00', '2026-01-01 00:00:00Z'],
+    ]
+    return [fc.constantFrom(...odd), instant.map((text) => text.toLowerCase())]
+  }
+  return [
+    notIdentifierText.map((text) => text.toWellFormed()),
+    identifierText.map((text) => Array.from(text.repeat(257)).slice(0, 257).join('')),
+    identifierText,
+    fc.constantFrom(' ', '\u2028', '%00'),
+  ]
+}
+
+const freshEmail = fc.string({ unit: fc.constantFrom(...'abcxyz019'), minLength: 5, maxLength: 12 })
+
+/** What a client would write there: what is theirs, what is another organisation's, and what is nobody's. */
+const inBody: Record<string, fc.Arbitrary<unknown>> = {
+  name: fc.constantFrom('{{keyName}}', 'Another name', '__proto__', '🦦'.repeat(64)),
+  scopes: fc.uniqueArray(fc.constantFrom(...allScopes()), { minLength: 1 }),
+  expiresAt: fc.constantFrom('2999-12-31T00:00:00Z', '2100-01-01T00:00:00+01:30', null),
+  email: freshEmail.map((text) => `${text}@fresh.example`),
+  password: fc.constant(password),
+  token: fc.constant('{{link}}'),
+  organisationId: fc.constant('{{organisationId}}'),
+  subjectId: fc.constantFrom(...subjectIds),
+  identifier: fc.record({
+    name: fc.constantFrom('email', 'userId'),
+    value: fc.constantFrom('ada@example.com', '42'),
+  }),
+  person: fc.constantFrom(
+    { identifiers: [{ name: 'email', value: 'ada@example.com' }], subjects: [] },
+    { identifiers: [], subjects: [{ trackerId: '{{trackerId}}', subjectId: 'a' }] },
+  ),
+  limit: fc.constantFrom(1, 50, 200),
+  format: fc.constantFrom('lines', 'csv'),
+  column: fc.constantFrom('a', 'ada@example.com'),
+  by: fc.constantFrom('subjectId', 'email'),
+  trackerIds: fc.constantFrom([], ['{{trackerId}}'], ['{{theirTracker}}']),
+  subjects: fc.constantFrom(1, 2),
+  text: fc.constantFrom('a', 'ada@example.com', 'userId=42', ...subjectIds),
+  index: fc.constantFrom(0, 1, 1_000_000),
+  cursor: fc.constant('{{cursor}}'),
+}
+
+/** Where it takes another value than elsewhere. A password takes long to set, and as long to try where nobody has it: few do. */
+const particular: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
+  '/console/api/sign-in': {
+    email: fc.constant('{{email}}'),
+    password: fc.constantFrom(password, 'a wrong password'),
+  },
+  '/console/api/keys/{keyId}/revoke': { name: fc.constant('{{keyName}}') },
+  '/console/api/trackers/{trackerId}/delete': { name: fc.constant('tracker') },
+  // What a batch does, it does at times of its own: to somebody whom nothing else looks at.
+  '/console/api/batches': {
+    text: fc.constant('listed'),
+    format: fc.constant('lines'),
+    by: fc.constant('subjectId'),
+    trackerIds: fc.constantFrom([], ['{{listTracker}}']),
+    subjects: fc.constant(1),
+  },
+  '/console/api/people/erase': {
+    person: fc.constant({
+      identifiers: [],
+      subjects: [{ trackerId: '{{listTracker}}', subjectId: 'listed' }],
+    }),
+    subjects: fc.constant(1),
+  },
+}
+const rarelyGood: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
+  '/console/api/invitation/accept': {
+    token: fc.oneof({ arbitrary: fc.constant('nothing'), weight: 9 }, fc.constant('{{link}}')),
+  },
+}
+
+/** Good values of a field in a body alone, or with what is nearly good and with any JSON. */
+export function bodyValue({ path, fields }: Operation, { name, schema }: Field, onlyGood: boolean) {
+  const good = particular[path]?.[name] ?? inBody[name]
+  assert.ok(good, `nobody has said what a good ${name} in a body is`)
+  if (onlyGood) return good
+  const hasPassword = fields.some((each) => each.name === 'password')
+  return fc.oneof(
+    { arbitrary: rarelyGood[path]?.[name] ?? good, weight: hasPassword ? 30 : 12 },
+    { arbitrary: nearlyInBody(schema), weight: 2 },
+    { arbitrary: fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(...oddValues)), weight: 1 },
+  )
+}
+
+const oddValues: unknown[] = [
+  ...[null, true, 0, -1, 1e308, '', [], {}, [[]], ['x']],
+  ...[{ length: 5 }, { toString: 'x' }, { name: 'E-mail', value: '' }],
+]
+
+/** Just too short, too long, or of characters that no store should meet. */
+function nearlyInBody(schema: unknown): fc.Arbitrary<unknown> {
+  const { maxLength, maxItems } = isObject(schema) ? schema : {}
+  if (typeof maxItems === 'number') {
+    const tooMany = Array(maxItems + 1).fill('analytics:view')
+    return fc.constantFrom([], ['nothing:x'], tooMany, ['analytics:view', 1])
+  }
+  // A body too long for its route is refused before its fields are looked at.
+  const long = typeof maxLength === 'number' && maxLength < maxBodyBytes ? maxLength : 100
+  const lengths = ['x'.repeat(long), 'x'.repeat(long + 1), '🦦'.repeat(long)]
+  return fc.constantFrom('', ...lengths, '\u0000', 'a\u0000b', '\ud800', '\n')
+}
+
+/** Names that are no fields, or not of this route. */
+export const strayField = fc.oneof(
+  fc.constantFrom('__proto__', 'constructor', 'toString', 'organisationId', 'isAdmin', 'Name', ' name', ''),
+  anyText,
+)

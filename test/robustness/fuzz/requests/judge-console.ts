@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { errorCodes } from '../../../../src/domain/errors.ts'
+import { errorOf, isObject, objectIn, textIn } from '../../../support/answers.ts'
+import type { Answer } from '../../../support/documented.ts'
+import { cookies, origins } from './console-credentials.ts'
+import type { GeneratedRequest } from './generated-request.ts'
+import type { Operation } from './operations.ts'
+
+/** Stands in everything of the other organisation that a request does not name itself: no answer may hold it. */
+export const secret = 'nobody-elses'
+
+/** Fails unless an answer has what every answer of the console must have, whatever was sent. */
+export function assertSafe(request: GeneratedRequest, answer: Answer): void {
+  const { status, headers, body } = answer
+  assert.ok([200, 204, 302, 400, 401, 403, 404, 422, 429].includes(status), `the status ${status}`)
+  assert.equal(headers.get('x-content-type-options'), 'nosniff')
+  for (const [name] of headers) assert.doesNotMatch(name, /^access-control-|^x-powered-by$|^server$/)
+  assert.ok(!JSON.stringify([body, [...headers]]).includes(secret), 'the answer holds what is another’s')
+  if (status === 204) return
+  if (status >= 400) assertRefusal(request, answer)
+  else if (headers.get('content-type')?.startsWith('application/json')) assertData(request, answer)
+  else if (isFile(answer)) assert.equal(headers.get('cache-control'), 'no-store')
+  else assertPage(answer)
+}
+
+function assertRefusal({ method }: GeneratedRequest, answer: Answer): void {
+  assert.equal(answer.headers.get('set-cookie'), null)
+  assert.equal(answer.headers.get('cache-control'), 'no-store')
+  if (method === 'HEAD' && answer.body === null) return
+  const told = textIn(objectIn(answer.body, 'error'), 'code')
+  const code = errorCodes.find((each) => each === told)
+  assert.ok(code, `the code ${told}`)
+  errorOf(answer, code)
+}
+
+const signInCookie =
+  /^(lethe-(console|browser)=[\w.-]*; Max-Age=\d+; Path=\/console; HttpOnly; SameSite=Strict|__Host-lethe-(console|browser)=[\w.-]*; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Strict; Secure)$/
+
+function assertData({ method }: GeneratedRequest, answer: Answer): void {
+  assert.equal(answer.headers.get('cache-control'), 'no-store')
+  for (const cookie of answer.headers.getSetCookie()) assert.match(cookie, signInCookie)
+  if (method !== 'HEAD' && !isFile(answer)) assert.ok(isObject(answer.body) && 'data' in answer.body)
+}
+
+function isFile({ headers }: Answer): boolean {
+  return /^attachment; filename="[\w.-]+\.(json|csv)"$/.test(headers.get('content-disposition') ?? '')
+}
+
+/** A page or a part of one, never another file. */
+function assertPage({ headers, body }: Answer): void {
+  const policy = headers.get('content-security-policy') ?? ''
+  assert.match(policy, /default-src 'none'.*frame-ancestors 'none'/)
+  assert.doesNotMatch(policy, /unsafe-|\*|data:/)
+  assert.equal(headers.get('x-frame-options'), 'DENY')
+  assert.equal(headers.get('referrer-policy'), 'no-referrer')
+  assert.equal(headers.get('set-cookie'), null)
+  if (headers.get('content-type')?.startsWith('text/html') && body !== null)
+    assert.match(String(body), /^<!doctype html>/i)
+}
+
+const parts = ['keys', 'members', 'trackers', 'subjects', 'activity']
+
+/** What each route that is no mere reading may change, and nothing else may. */
+const mayChange: Record<string, readonly string[]> = {
+  'POST /console/api/sign-in': ['activity'],
+  'POST /console/api/invitation': [],
+  'POST /console/api/invitation/accept': ['members', 'activity'],
+  'POST /console/api/sign-out': ['activity'],
+  'POST /console/api/sign-out-everywhere': ['activity'],
+  'POST /console/api/keys': ['keys', 'activity'],
+  'POST /console/api/keys/{keyId}/rename': ['keys', 'activity'],
+  'POST /console/api/keys/{keyId}/rotate': ['keys', 'activity'],
+  'POST /console/api/keys/{keyId}/revoke': ['keys', 'activity'],
+  'POST /console/api/trackers': ['trackers', 'activity'],
+  'POST /console/api/trackers/{trackerId}/delete': ['trackers', 'subjects', 'activity'],
+  'POST /console/api/trackers/{trackerId}/rename': ['trackers', 'activity'],
+  'POST /console/api/find': [],
+  'POST /console/api/organisation/rename': ['activity'],
+  'POST /console/api/ledger/verify': [],
+  'POST /console/api/batches/preview': [],
+  'POST /console/api/batches': ['activity'],
+  'POST /console/api/batches/{batchId}/pause': ['activity'],
+  'POST /console/api/batches/{batchId}/resume': ['activity'],
+  'POST /console/api/batches/{batchId}/stop': ['activity'],
+  'POST /console/api/erasures/receipt': [],
+  'GET /console/api/trackers/{trackerId}/subjects/{subjectId}/export': ['activity'],
+  'POST /console/api/people/preview': [],
+  'POST /console/api/people/erase': ['subjects', 'activity'],
+  'POST /console/api/members': ['members', 'activity'],
+  'DELETE /console/api/members/{memberId}': ['members', 'activity'],
+}
+
+/** What a request may have changed, going by who sent it and what it was answered. */
+export function effectsOf(
+  { sender, origin, oddity }: GeneratedRequest,
+  operation: Operation,
+  { status }: Answer,
+): readonly string[] {
+  const changes = mayChange[operation.name]
+  if (status !== 200 || (operation.method === 'GET' && !changes && oddity === null)) return []
+  const refusals = [origins[origin]?.refusal(operation), cookies[sender]?.refusal(operation)]
+  if (refusals.includes('forbidden') || refusals.includes('unauthorized')) return []
+  // Another target or method may be another route's.
+  if (oddity !== null) return parts
+  assert.ok(changes, `nobody has said what ${operation.name} may change`)
+  return changes
+}
