@@ -1,12 +1,11 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { change } from './api.ts'
-import { Button } from './parts/button.tsx'
-import { Confirm } from './parts/confirm.tsx'
-import { Icon } from './parts/icon.tsx'
-import { tell, tellFailure } from './parts/toasts.tsx'
-import { otherPlaces, Places } from './places.tsx'
+import { Button } from './components/button.tsx'
+import { Confirm } from './components/dialog.tsx'
+import { Icon, type IconName } from './components/icon.tsx'
+import { showFailure, showToast } from './components/toasts.tsx'
+import { NavLinks, otherPages } from './navigation.tsx'
 import { leave, useSession } from './session.tsx'
-import { ThemeSwitch } from './theme-switch.tsx'
 
 /** Who is signed in, the colours, and the ways out. */
 export function AccountMenu({ path }: { path: string }) {
@@ -37,7 +36,7 @@ export function AccountMenu({ path }: { path: string }) {
 
   async function signOut(path: '/sign-out' | '/sign-out-everywhere'): Promise<void> {
     await change(path)
-    tell(path === '/sign-out' ? 'Signed out' : 'Signed out everywhere')
+    showToast(path === '/sign-out' ? 'Signed out' : 'Signed out everywhere')
     leave()
   }
 
@@ -68,11 +67,11 @@ export function AccountMenu({ path }: { path: string }) {
           </small>
         </p>
         {/* On wide screens they stand at the side. */}
-        <nav aria-label="More pages" class="places folded">
-          <Places of={otherPlaces} path={path} />
+        <nav aria-label="More pages" class="nav-links folded">
+          <NavLinks of={otherPages} path={path} />
         </nav>
         <ThemeSwitch />
-        <Button kind="quiet" icon="out" onClick={() => signOut('/sign-out').catch(tellFailure)}>
+        <Button kind="quiet" icon="out" onClick={() => signOut('/sign-out').catch(showFailure)}>
           Sign out
         </Button>
         <Button kind="quiet" icon="out" onClick={() => setLeavingAll(true)}>
@@ -93,5 +92,56 @@ export function AccountMenu({ path }: { path: string }) {
         </Confirm>
       )}
     </div>
+  )
+}
+
+type Theme = 'system' | 'light' | 'dark'
+
+const themes: { theme: Theme; title: string; icon: IconName }[] = [
+  { theme: 'system', title: 'System', icon: 'screen' },
+  { theme: 'light', title: 'Light', icon: 'sun' },
+  { theme: 'dark', title: 'Dark', icon: 'moon' },
+]
+
+const stored = 'lethe-theme'
+
+function current(): Theme {
+  const { theme } = document.documentElement.dataset
+  return theme === 'light' || theme === 'dark' ? theme : 'system'
+}
+
+function use(theme: Theme): void {
+  if (theme === 'system') {
+    delete document.documentElement.dataset.theme
+    localStorage.removeItem(stored)
+  } else {
+    document.documentElement.dataset.theme = theme
+    localStorage.setItem(stored, theme)
+  }
+}
+
+/** Light, dark, or as the system has it. */
+function ThemeSwitch() {
+  const [chosen, choose] = useState(current)
+  return (
+    <fieldset class="segments">
+      <legend class="visually-hidden">Theme</legend>
+      {themes.map(({ theme, title, icon }) => (
+        <label key={theme}>
+          <input
+            type="radio"
+            name="theme"
+            checked={chosen === theme}
+            onChange={() => {
+              use(theme)
+              choose(theme)
+            }}
+          />
+          <span>
+            <Icon name={icon} /> {title}
+          </span>
+        </label>
+      ))}
+    </fieldset>
   )
 }

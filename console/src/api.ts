@@ -86,7 +86,7 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
 let signInAgain: () => Promise<boolean> = async () => false
 
 /** Says what to do when the server no longer knows who this is. It tells whether it knows again. */
-export function whenSignedOut(work: () => Promise<boolean>): void {
+export function onSignedOut(work: () => Promise<boolean>): void {
   signInAgain = work
 }
 

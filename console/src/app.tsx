@@ -1,25 +1,23 @@
 import { QueryClientProvider } from '@tanstack/preact-query'
 import { useEffect } from 'preact/hooks'
+import { ErrorBoundary, NotFoundPage } from './components/page.tsx'
+import { LoadError, Skeleton } from './components/states.tsx'
+import { Toasts } from './components/toasts.tsx'
 import { ActivityPage } from './pages/activity.tsx'
 import { BatchPage } from './pages/batch.tsx'
 import { BatchesPage } from './pages/batches.tsx'
 import { CertificatePage, FormerCertificatePage } from './pages/certificate.tsx'
 import { ErasuresPage } from './pages/erasures.tsx'
-import { JoinPage } from './pages/join.tsx'
 import { KeyPage } from './pages/key.tsx'
 import { KeysPage } from './pages/keys.tsx'
 import { MembersPage } from './pages/members.tsx'
 import { NewBatchPage } from './pages/new-batch.tsx'
-import { NotFoundPage } from './pages/not-found.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { SettingsPage } from './pages/settings.tsx'
-import { SignInPage } from './pages/sign-in.tsx'
+import { JoinPage, SignInPage } from './pages/sign-in.tsx'
 import { SubjectPage } from './pages/subject.tsx'
-import { SubjectsPage } from './pages/subjects.tsx'
+import { TrackerPage } from './pages/tracker.tsx'
 import { TrackersPage } from './pages/trackers.tsx'
-import { ErrorBoundary } from './parts/error-boundary.tsx'
-import { Broken, Skeleton } from './parts/states.tsx'
-import { Toasts } from './parts/toasts.tsx'
 import { cache, useResource } from './resource.ts'
 import { navigate, route, useAddress } from './router.tsx'
 import { SessionProvider, useOtherTabs } from './session.tsx'
@@ -30,7 +28,7 @@ import type { SignedIn } from './types.ts'
 /** The pages for members, one line each. The first that a path fits is shown. */
 const routes = [
   route('/console/trackers', () => <TrackersPage />),
-  route('/console/trackers/:trackerId', ({ trackerId }) => <SubjectsPage trackerId={trackerId} />),
+  route('/console/trackers/:trackerId', ({ trackerId }) => <TrackerPage trackerId={trackerId} />),
   route('/console/trackers/:trackerId/subjects/:subjectId', (ids) => <SubjectPage {...ids} />),
   route('/console/search', () => <SearchPage />),
   route('/console/batches', () => <BatchesPage />),
@@ -89,7 +87,7 @@ function Members({ path }: { path: string }) {
   if (session.error && !isStranger) {
     return (
       <main class="alone">
-        <Broken error={session.error} onRetry={session.reload} />
+        <LoadError error={session.error} onRetry={session.reload} />
       </main>
     )
   }

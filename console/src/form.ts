@@ -3,7 +3,7 @@ import { ApiError } from './api.ts'
 import { unexpected } from './resource.ts'
 
 /** A form that is sent to the server: what is wrong with it, and whether it is under way. */
-export interface FormState {
+interface FormState {
   isBusy: boolean
   /** What is wrong with each field. */
   fields: Readonly<Record<string, string>>

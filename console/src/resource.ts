@@ -35,7 +35,7 @@ export interface Resource<Data> {
 
 interface ResourceOptions<Data> {
   /** After how long to look again by itself, by what is known; `false` for not at all. */
-  againAfterMs?(data: Data | undefined): number | false
+  pollMs?(data: Data | undefined): number | false
 }
 
 /** A path of the server's, fetched anew whenever the path changes; `null` for nothing yet. */
@@ -47,7 +47,7 @@ export function useResource<Data>(path: string | null, options?: ResourceOptions
 export function useFetched<Data>(
   what: string | null,
   fetchIt: (what: string, signal: AbortSignal) => Promise<Data>,
-  { againAfterMs = () => false }: ResourceOptions<Data> = {},
+  { pollMs = () => false }: ResourceOptions<Data> = {},
 ): Resource<Data> {
   const { data, error, isFetching, isPlaceholderData, refetch } = useQuery<Data, unknown>({
     queryKey: [what],
@@ -55,7 +55,7 @@ export function useFetched<Data>(
     enabled: what !== null,
     // Where nothing is wanted any more, nothing stays.
     ...(what !== null && { placeholderData: keepPreviousData }),
-    refetchInterval: ({ state }) => againAfterMs(state.data),
+    refetchInterval: ({ state }) => pollMs(state.data),
   })
   const failure = toFailure(error)
   return {
@@ -73,7 +73,7 @@ interface ListPage {
 }
 
 /** A list of which more comes as it is wanted. */
-export interface PagedResource<Page extends ListPage> {
+interface PagedResource<Page extends ListPage> {
   pages: Page[]
   error: ApiError | null
   hasMore: boolean

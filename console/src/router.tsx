@@ -4,28 +4,28 @@ import { useEffect, useState } from 'preact/hooks'
 const changed = 'lethe:navigated'
 
 /** What the browser remembers with an entry of its history, and tells nobody. */
-interface Remembered {
+interface HistoryState {
   /** How far down the page was when it was left. */
   scroll?: number
   /** The cursors that led to the page of a list. */
   trail?: string[]
 }
 
-/** What is remembered with where the browser is. */
-export function remembered(): Remembered {
+/** What is historyState with where the browser is. */
+export function historyState(): HistoryState {
   return { ...history.state }
 }
 
 interface NavigateOptions {
   replace?: boolean
-  state?: Remembered
+  state?: HistoryState
 }
 
 /** Goes to another page of the console without loading it anew. */
 export function navigate(to: string, { replace = false, state = {} }: NavigateOptions = {}): void {
   if (replace) history.replaceState(state, '', to)
   else {
-    history.replaceState({ ...remembered(), scroll: scrollY }, '')
+    history.replaceState({ ...historyState(), scroll: scrollY }, '')
     history.pushState(state, '', to)
   }
   dispatchEvent(new Event(changed))
@@ -57,7 +57,7 @@ type ParameterNames<Pattern extends string> = Pattern extends `${string}:${infer
     : never
 
 /** A page and the paths it is at. */
-export interface Route {
+interface Route {
   /** What to show at a path; `null` when it is another's. */
   at(path: string): ComponentChildren
 }

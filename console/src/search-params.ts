@@ -1,7 +1,7 @@
 import { navigate, useAddress } from './router.tsx'
 
 /** How a value stands in an address. */
-export interface Param<Value> {
+interface Param<Value> {
   /** The value of what stands there, which anybody may have typed; `null` for nothing. */
   read(text: string | null): Value
   /** What to put there; an empty text for nothing. */

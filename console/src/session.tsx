@@ -3,7 +3,7 @@ import { useContext, useEffect } from 'preact/hooks'
 import { read } from './api.ts'
 import { cache } from './resource.ts'
 import { navigate } from './router.tsx'
-import { seek } from './sought.ts'
+import { setSearchText } from './search.ts'
 import type { SignedIn } from './types.ts'
 
 const Context = createContext<SignedIn | null>(null)
@@ -39,7 +39,7 @@ export function leave(): void {
   announce('signed-out')
   navigate('/console/sign-in')
   cache.clear()
-  seek('')
+  setSearchText('')
 }
 
 /** Follows what other tabs do with the sign-in. The page is loaded anew, so that nothing of it stays in memory. */

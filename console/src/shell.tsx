@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { AccountMenu } from './account-menu.tsx'
-import { FindPerson } from './find-person.tsx'
-import { Logo } from './parts/icon.tsx'
-import { mainPlaces, otherPlaces, Places } from './places.tsx'
+import { Logo } from './components/icon.tsx'
+import { mainPages, NavLinks, otherPages } from './navigation.tsx'
 import { Link } from './router.tsx'
+import { SearchBox } from './search-box.tsx'
 import { useSession } from './session.tsx'
 
 /** What is around every page for members: on wide screens at the side, on small ones above and below. */
@@ -22,11 +22,11 @@ export function Shell({ path, children }: { path: string; children: ComponentChi
             <small>{organisation.name}</small>
           </span>
         </Link>
-        <FindPerson />
-        <nav aria-label="Console" class="places">
-          <Places of={mainPlaces} path={path} />
-          <div class="other-places">
-            <Places of={otherPlaces} path={path} />
+        <SearchBox />
+        <nav aria-label="Console" class="nav-links">
+          <NavLinks of={mainPages} path={path} />
+          <div class="other-pages">
+            <NavLinks of={otherPages} path={path} />
           </div>
         </nav>
         <AccountMenu path={path} />

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { change, read, whenSignedOut } from './api.ts'
+import { change, onSignedOut, read } from './api.ts'
+import { Button } from './components/button.tsx'
+import { Dialog } from './components/dialog.tsx'
+import { Failure, Field } from './components/field.tsx'
 import { useForm } from './form.ts'
-import { Button } from './parts/button.tsx'
-import { Dialog } from './parts/dialog.tsx'
-import { Failure, Field } from './parts/field.tsx'
 import { announce, leave, useSession } from './session.tsx'
 import type { SignedIn } from './types.ts'
 
@@ -19,11 +19,11 @@ export function SignInAgain() {
   const waiting = useRef<((isBack: boolean) => void)[]>([])
   const form = useForm()
   useEffect(() => {
-    whenSignedOut(() => {
+    onSignedOut(() => {
       setOpen(true)
       return new Promise((resolve) => waiting.current.push(resolve))
     })
-    return () => whenSignedOut(async () => false)
+    return () => onSignedOut(async () => false)
   }, [])
   function end(isBack: boolean): void {
     setOpen(false)

@@ -9,8 +9,8 @@ type Box = readonly [number, number, number, number]
 /** What a page is made of, as far as a broken layout would show in it. */
 const parts = [
   'header.sidebar',
-  'nav.places',
-  '.find-person form',
+  'nav.nav-links',
+  '.search-box form',
   'main',
   'main > .page-head h1',
   'main > .page-head .actions',
@@ -25,7 +25,7 @@ const parts = [
   'main .sheet-figure',
   'main .seal',
   'main .receipt-box',
-  'main .door-card',
+  'main .sign-in-card',
 ]
 
 /** Measures the first of each part that is there. */

@@ -304,7 +304,7 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
       ['.shell:has([href$="/members"][aria-current]) h1', () => hands.press('Members')],
       ['dialog input', () => press('Invite a member')],
       ['dialog [aria-invalid=true]', () => press('Create the link')],
-      ['.door input', signOut],
+      ['.sign-in input', signOut],
     ] as const) {
       const isFocused = isFocusedOnceDrawn(page, drawn)
       await act()

@@ -173,7 +173,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'reader', level: 1 }).waitFor()
     await page.keyboard.press('ControlOrMeta+k')
-    assert.equal(await page.evaluate(() => document.activeElement?.id), 'find-person')
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'search-box')
     await page.keyboard.insertText('crowd-')
     await options.nth(4).waitFor()
     assert.equal(await options.count(), 5, 'a few of many')

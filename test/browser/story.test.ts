@@ -86,7 +86,7 @@ describe('a request that comes in with an e-mail address', { skip: noBrowser }, 
     )
 
     // Nothing of whom it was stays: not in the page, its addresses or the search.
-    assert.equal(await page.locator('#find-person').inputValue(), '')
+    assert.equal(await page.locator('#search-box').inputValue(), '')
     await page.goBack()
     await settled(page)
     const html = await page.content()

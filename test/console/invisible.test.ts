@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isTyped, visiblePieces } from '../../console/src/parts/invisible.ts'
+import { isTyped, visiblePieces } from '../../console/src/components/invisible.ts'
 
 const shown = (text: string) =>
   visiblePieces(text)

@@ -1,15 +1,42 @@
 import { useId, useState } from 'preact/hooks'
-import { Button } from '../parts/button.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { Button } from '../components/button.tsx'
+import { Icon } from '../components/icon.tsx'
 import { useResource } from '../resource.ts'
 import { textParam, useSearchParams } from '../search-params.ts'
 import type { KeyList, MemberList } from '../types.ts'
-import { titles } from './activity-titles.ts'
+
+/** What each kind of activity is called. */
+export const titles: Record<string, string> = {
+  'key.created': 'Key created',
+  'key.rotated': 'Key rotated',
+  'key.revoked': 'Key revoked',
+  'key.renamed': 'Key renamed',
+  'organisation.renamed': 'Organisation renamed',
+  'tracker.renamed': 'Tracker renamed',
+  'subject.erased': 'Data subject erased',
+  'subject.exported': 'Data subject exported',
+  'batch.started': 'Batch started',
+  'batch.paused': 'Batch paused',
+  'batch.resumed': 'Batch resumed',
+  'batch.stopped': 'Batch stopped',
+  'batch.finished': 'Batch finished',
+  'tracker.created': 'Tracker created',
+  'tracker.deleted': 'Tracker deleted',
+  'organisation.plan-changed': 'Plan changed',
+  'organisation.deleted': 'Organisation deleted',
+  'member.invited': 'Member invited',
+  'member.joined': 'Password set',
+  'member.removed': 'Member removed',
+  'member.signed-in': 'Signed in',
+  'member.sign-in-failed': 'Sign-in failed',
+  'member.signed-out': 'Signed out',
+  'member.signed-out-everywhere': 'Signed out everywhere',
+}
 
 const params = { request: textParam, kind: textParam, who: textParam, day: textParam }
 
 /** What the address narrows the activity to. */
-export type ActivityFilters = Record<keyof typeof params, string>
+type ActivityFilters = Record<keyof typeof params, string>
 
 export function useActivityFilters() {
   return useSearchParams<ActivityFilters>(params)

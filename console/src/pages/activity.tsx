@@ -1,15 +1,19 @@
-import { certificateAddress } from '../erased.ts'
-import { ActorName } from '../parts/actor.tsx'
-import { Page } from '../parts/page.tsx'
-import { Pager, usePaging } from '../parts/pager.tsx'
-import { Empty, Loaded } from '../parts/states.tsx'
-import { counted, When } from '../parts/when.tsx'
+import { useEffect, useState } from 'preact/hooks'
+import { change } from '../api.ts'
+import { Button } from '../components/button.tsx'
+import { Icon } from '../components/icon.tsx'
+import { Page } from '../components/page.tsx'
+import { Pager, usePaging } from '../components/pager.tsx'
+import { Empty, Loaded, Placeholder } from '../components/states.tsx'
+import { showFailure } from '../components/toasts.tsx'
+import { ActorName } from '../components/values.tsx'
+import { counted, When } from '../components/when.tsx'
+import { certificateAddress } from '../erasure.ts'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
-import type { Activity, ActivityList } from '../types.ts'
-import { Filters, toParameters, useActivityFilters } from './activity-filters.tsx'
-import { titles } from './activity-titles.ts'
-import { LedgerState } from './ledger-state.tsx'
+import type { Activity, ActivityList, Ledger, LedgerVerification } from '../types.ts'
+import { type HeadVerdict, headIsSigned, verifyHead } from '../verify.ts'
+import { Filters, titles, toParameters, useActivityFilters } from './activity-filters.tsx'
 
 const pageSize = 50
 
@@ -124,5 +128,65 @@ function Detail({ entry: { target, counts, ledgerIndex } }: { entry: Activity })
         </>
       )}
     </span>
+  )
+}
+
+/** How the ledger of erasures stands: what it holds, and whether its head is signed, by this browser's own reckoning. */
+function LedgerState() {
+  const ledger = useResource<Ledger>('/ledger')
+  const [verdict, setVerdict] = useState<HeadVerdict | null>(null)
+  const [computed, setComputed] = useState<LedgerVerification | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const { data } = ledger
+  useEffect(() => {
+    if (data) void verifyHead(data).then(setVerdict)
+  }, [data?.checkpoint])
+  function compute(): void {
+    setBusy(true)
+    change<LedgerVerification>('/ledger/verify')
+      .then(setComputed, showFailure)
+      .finally(() => setBusy(false))
+  }
+  return (
+    <section class="card ledger-state" aria-labelledby="ledger">
+      <header>
+        <h2 id="ledger">Erasure ledger</h2>
+        <Link to="/console/erasures" class="go">
+          Erasures <Icon name="next" />
+        </Link>
+      </header>
+      <dl class="facts">
+        <div>
+          <dt>Size</dt>
+          <dd>{data ? counted(data.size, 'erasure') : '…'}</dd>
+        </div>
+        <div>
+          <dt>Last erasure</dt>
+          <dd>{data ? <When at={data.lastErasedAt} /> : '…'}</dd>
+        </div>
+        <div>
+          <dt>Root hash</dt>
+          <dd>
+            <code class="small">{data?.rootHash ?? <Placeholder like={'x'.repeat(44)} />}</code>
+          </dd>
+        </div>
+        <div>
+          <dt>Signature</dt>
+          <dd>{verdict?.words ?? <Placeholder like={headIsSigned} />}</dd>
+        </div>
+      </dl>
+      <footer>
+        <Button isBusy={isBusy} onClick={compute}>
+          Recompute
+        </Button>
+        <span role="status" class="muted">
+          {computed &&
+            (computed.problem ??
+              `Recomputed from ${counted(computed.size, 'entry', 'entries')}: the root hash ${
+                computed.rootHash === data?.rootHash ? 'matches' : 'has changed since this page was loaded'
+              }.`)}
+        </span>
+      </footer>
+    </section>
   )
 }

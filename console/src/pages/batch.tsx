@@ -1,23 +1,22 @@
 import { useEffect, useState } from 'preact/hooks'
 import { change } from '../api.ts'
-import { refreshErasures } from '../erased.ts'
-import { Badge } from '../parts/badge.tsx'
-import { Button } from '../parts/button.tsx'
-import { Confirm } from '../parts/confirm.tsx'
-import { Figures } from '../parts/figures.tsx'
-import { Icon } from '../parts/icon.tsx'
-import { Page } from '../parts/page.tsx'
-import { Loaded } from '../parts/states.tsx'
-import { tell, tellFailure } from '../parts/toasts.tsx'
-import { counted, formatNumber, When } from '../parts/when.tsx'
+import { Button } from '../components/button.tsx'
+import { Confirm } from '../components/dialog.tsx'
+import { Icon } from '../components/icon.tsx'
+import { Page } from '../components/page.tsx'
+import { Loaded } from '../components/states.tsx'
+import { showFailure, showToast } from '../components/toasts.tsx'
+import { Badge, Figures } from '../components/values.tsx'
+import { counted, formatNumber, When } from '../components/when.tsx'
+import { refreshErasures } from '../erasure.ts'
 import { refresh, useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import type { Batch, BatchPlan } from '../types.ts'
-import { lookAgainMs, starterOf } from './batches.tsx'
+import { pollIntervalMs, starterOf } from './batches.tsx'
 
 export function BatchPage({ batchId }: { batchId: string }) {
   const batch = useResource<Batch>(`/batches/${batchId}`, {
-    againAfterMs: (data) => (data?.state === 'running' ? lookAgainMs : false),
+    pollMs: (data) => (data?.state === 'running' ? pollIntervalMs : false),
   })
   const [isStopping, setStopping] = useState(false)
   const isOver = batch.data?.finishedAt != null
@@ -36,10 +35,10 @@ export function BatchPage({ batchId }: { batchId: string }) {
             <Progress batch={data} />
             <div class="actions batch-actions">
               {data.state === 'running' && (
-                <Button onClick={() => turn('pause').catch(tellFailure)}>Pause batch</Button>
+                <Button onClick={() => turn('pause').catch(showFailure)}>Pause batch</Button>
               )}
               {data.state === 'paused' && (
-                <Button kind="primary" onClick={() => turn('resume').catch(tellFailure)}>
+                <Button kind="primary" onClick={() => turn('resume').catch(showFailure)}>
                   Resume batch
                 </Button>
               )}
@@ -64,7 +63,7 @@ export function BatchPage({ batchId }: { batchId: string }) {
           kind="danger"
           onConfirm={async () => {
             await turn('stop')
-            tell('Batch stopped')
+            showToast('Batch stopped')
             setStopping(false)
           }}
           onClose={() => setStopping(false)}

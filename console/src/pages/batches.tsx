@@ -1,18 +1,18 @@
-import { Badge } from '../parts/badge.tsx'
-import { Icon } from '../parts/icon.tsx'
-import { Page } from '../parts/page.tsx'
-import { Empty, Loaded } from '../parts/states.tsx'
-import { formatNumber, When } from '../parts/when.tsx'
+import { Icon } from '../components/icon.tsx'
+import { Page } from '../components/page.tsx'
+import { Empty, Loaded } from '../components/states.tsx'
+import { Badge } from '../components/values.tsx'
+import { formatNumber, When } from '../components/when.tsx'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import type { Batch, BatchList } from '../types.ts'
 
 /** How often a page looks at batches that are under way. */
-export const lookAgainMs = 1_500
+export const pollIntervalMs = 1_500
 
 export function BatchesPage() {
   const batches = useResource<BatchList>('/batches', {
-    againAfterMs: (data) => (data?.batches.some(({ state }) => state === 'running') ? lookAgainMs : false),
+    pollMs: (data) => (data?.batches.some(({ state }) => state === 'running') ? pollIntervalMs : false),
   })
   return (
     <Page

@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact'
-import { certificateAddress } from '../erased.ts'
-import { ActorName } from '../parts/actor.tsx'
-import { Icon, Logo } from '../parts/icon.tsx'
-import { counted, formatNumber, When } from '../parts/when.tsx'
+import { Icon, Logo } from '../components/icon.tsx'
+import { ActorName } from '../components/values.tsx'
+import { counted, formatNumber, When } from '../components/when.tsx'
+import { certificateAddress } from '../erasure.ts'
 import type { Batch } from '../types.ts'
 import type { Checked, Verdict } from '../verify.ts'
-import { Seal } from './seal.tsx'
 
 /** What a person's erasure did not erase, by the reason. */
 export interface Missing {
@@ -228,6 +227,34 @@ function Scrub({
         <>The next nightly scrub will {remove} the store’s files.</>
       )}{' '}
       Earlier data that arrives later, from an import or a backup, is rejected.
+    </p>
+  )
+}
+
+const words = {
+  verified: 'Verified',
+  refused: 'Not verified',
+  unknown: 'Not checked',
+  incomplete: 'Incomplete',
+}
+
+/** What all checks come to, at a glance. */
+function Seal({ states, isComplete }: { states: Verdict['state'][]; isComplete: boolean }) {
+  const state =
+    states.find((each) => each === 'refused') ??
+    states.find((each) => each === 'unknown') ??
+    (isComplete ? 'verified' : 'incomplete')
+  return (
+    <p class={`seal ${state}`} role="status">
+      <svg viewBox="0 0 64 64" aria-hidden="true" focusable="false">
+        <circle class="ring" cx="32" cy="32" r="30" />
+        <circle class="teeth" cx="32" cy="32" r="25.500" />
+        <path d={state === 'verified' ? 'm21 33 8 8 15-17' : 'M32 18v18m0 8v.5'} />
+      </svg>
+      <span>
+        <strong>{words[state]}</strong>
+        <small>{state === 'incomplete' ? 'see details' : 'in this browser'}</small>
+      </span>
     </p>
   )
 }

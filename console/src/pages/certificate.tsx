@@ -1,32 +1,30 @@
 import { useEffect, useState } from 'preact/hooks'
 import { change, read } from '../api.ts'
-import { certificateAddress, refreshErasures } from '../erased.ts'
-import { Badge } from '../parts/badge.tsx'
-import { Button } from '../parts/button.tsx'
-import { Confirm } from '../parts/confirm.tsx'
-import { Page } from '../parts/page.tsx'
-import { Broken, Loaded } from '../parts/states.tsx'
-import { tell } from '../parts/toasts.tsx'
-import { counted, formatNumber, When } from '../parts/when.tsx'
+import { Button } from '../components/button.tsx'
+import { Confirm } from '../components/dialog.tsx'
+import { NotFoundPage, Page } from '../components/page.tsx'
+import { LoadError, Loaded } from '../components/states.tsx'
+import { showToast } from '../components/toasts.tsx'
+import { Badge } from '../components/values.tsx'
+import { counted, formatNumber, When } from '../components/when.tsx'
+import { certificateAddress, refreshErasures } from '../erasure.ts'
 import { type Resource, useFetched } from '../resource.ts'
 import { navigate } from '../router.tsx'
-import { saveText } from '../save-text.ts'
 import type { Batch, BatchCertificate, Certificate } from '../types.ts'
 import { type Checked, verifyCertificate } from '../verify.ts'
 import { CertificateSheet, type Missing } from './certificate-sheet.tsx'
-import { NotFoundPage } from './not-found.tsx'
-import { ReceiptBox } from './receipt-box.tsx'
+import { ReceiptBox, saveText } from './receipt-box.tsx'
 
 /** More than this were not erased together. */
-const mostNumbers = 50
+const maxNumbers = 50
 /** How often a page looks at an erasure that is under way, and at one that waits. */
-const lookAgainMs = { running: 1_000, waiting: 10_000 }
+const pollIntervalMs = { running: 1_000, waiting: 10_000 }
 
 /** A certificate: of one erasure or of several by their numbers, `13` or `13,14,15`, or of all erasures of a person, by their batch. */
 export function CertificatePage({ of }: { of: string }) {
   if (/^batch_\w+$/.test(of)) return <PersonCertificate key={of} batchId={of} />
   const numbers = [...new Set(of.split(',').map(Number))]
-  if (!isNumbers(of) || numbers.includes(0) || numbers.length > mostNumbers) return <NotFoundPage />
+  if (!isNumbers(of) || numbers.includes(0) || numbers.length > maxNumbers) return <NotFoundPage />
   return <EntryCertificate key={of} indexes={numbers.map((number) => number - 1)} />
 }
 
@@ -69,8 +67,8 @@ interface Certified {
 function PersonCertificate({ batchId }: { batchId: string }) {
   const path = `/batches/${batchId}/certificate`
   const certified = useFetched<Certified>(path, (_, signal) => certify(path, signal), {
-    againAfterMs: (data) =>
-      data?.batch?.finishedAt !== null ? false : lookAgainMs[data.batch.resumesAt ? 'waiting' : 'running'],
+    pollMs: (data) =>
+      data?.batch?.finishedAt !== null ? false : pollIntervalMs[data.batch.resumesAt ? 'waiting' : 'running'],
   })
   const isOver = certified.data?.batch?.finishedAt != null
   // What was fetched while it ran may still show who is erased now.
@@ -138,7 +136,7 @@ function CertificateFrame({
       }
     >
       {resource.error ? (
-        <Broken error={resource.error} onRetry={resource.reload} />
+        <LoadError error={resource.error} onRetry={resource.reload} />
       ) : (
         <Loaded resource={resource} lines={12}>
           {({ checked, missing, batch }) => (
@@ -203,7 +201,7 @@ function Progress({ batch, onStopped }: { batch: Batch; onStopped(): void }) {
           kind="danger"
           onConfirm={async () => {
             await change(`/batches/${id}/stop`)
-            tell('Erasure stopped')
+            showToast('Erasure stopped')
             setStopping(false)
             onStopped()
           }}

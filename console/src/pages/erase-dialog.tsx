@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError, change } from '../api.ts'
-import { erasePerson, type Person } from '../erased.ts'
-import { subjectAddress } from '../find.ts'
+import { Confirm } from '../components/dialog.tsx'
+import { Failure } from '../components/field.tsx'
+import { Skeleton } from '../components/states.tsx'
+import { Id } from '../components/values.tsx'
+import { counted, formatNumber, When } from '../components/when.tsx'
+import { erasePerson, type Person } from '../erasure.ts'
 import { invalid } from '../form.ts'
-import { Confirm } from '../parts/confirm.tsx'
-import { Failure } from '../parts/field.tsx'
-import { Id } from '../parts/id.tsx'
-import { Skeleton } from '../parts/states.tsx'
-import { counted, formatNumber, When } from '../parts/when.tsx'
 import { toFailure, useResource } from '../resource.ts'
+import { subjectAddress } from '../search.ts'
 import type { FoundSubject, PersonPlan, TrackerList } from '../types.ts'
 
 interface EraseDialogProps {
@@ -38,7 +38,7 @@ export function EraseDialog({ person: given, typing, onClose }: EraseDialogProps
       onClose={onClose}
     >
       <Failure failure={failure} />
-      {plan ? <Going subjects={plan.subjects} /> : !failure && <Skeleton lines={3} />}
+      {plan ? <DeletionTable subjects={plan.subjects} /> : !failure && <Skeleton lines={3} />}
       {plan && subjects.length === 0 && <p>No data about this person is stored any more.</p>}
       {plan && plan.hidden.length > 0 && (
         <p>{counted(plan.hidden.length, 'data subject')} that your plan hides will be erased too.</p>
@@ -110,7 +110,7 @@ function Others({
         {subjects.length === 1 ? 'has' : 'have'} the same {names}:
       </p>
       <ul>
-        {subjects.slice(0, mostNamed).map((subject) => (
+        {subjects.slice(0, maxNamed).map((subject) => (
           <li key={subjectAddress(subject)}>
             <a href={subjectAddress(subject)} target="_blank" rel="noreferrer">
               <Id text={subject.subjectId} />
@@ -120,8 +120,8 @@ function Others({
             </span>
           </li>
         ))}
-        {subjects.length > mostNamed && (
-          <li class="muted">and {counted(subjects.length - mostNamed, 'other')}</li>
+        {subjects.length > maxNamed && (
+          <li class="muted">and {counted(subjects.length - maxNamed, 'other')}</li>
         )}
       </ul>
       <label class="check">
@@ -136,7 +136,7 @@ function Others({
   )
 }
 
-const mostNamed = 5
+const maxNamed = 5
 
 /** What is left of the member's erasures, and what happens when that is not enough. */
 function Budget({
@@ -172,7 +172,7 @@ function Budget({
 }
 
 /** What will be deleted, tracker by tracker. */
-function Going({ subjects }: { subjects: readonly FoundSubject[] }) {
+function DeletionTable({ subjects }: { subjects: readonly FoundSubject[] }) {
   const trackers = useResource<TrackerList>('/trackers')
   const byTracker = Object.groupBy(subjects, ({ trackerId }) => trackerId)
   const nameOf = (id: string) => trackers.data?.trackers.find((tracker) => tracker.id === id)?.name ?? id
@@ -180,7 +180,7 @@ function Going({ subjects }: { subjects: readonly FoundSubject[] }) {
   const all = sum(subjects)
   if (lines.length === 0) return null
   return (
-    <table class="going">
+    <table class="deletions">
       <caption class="visually-hidden">Data to be deleted</caption>
       <thead>
         <tr>

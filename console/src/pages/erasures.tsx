@@ -1,13 +1,13 @@
-import { certificateAddress } from '../erased.ts'
-import { ActorName } from '../parts/actor.tsx'
-import { Page } from '../parts/page.tsx'
-import { Pager, usePaging } from '../parts/pager.tsx'
-import { Empty, Loaded } from '../parts/states.tsx'
-import { counted, formatNumber, When } from '../parts/when.tsx'
+import { Page } from '../components/page.tsx'
+import { Pager, usePaging } from '../components/pager.tsx'
+import { Empty, Loaded } from '../components/states.tsx'
+import { ActorName } from '../components/values.tsx'
+import { counted, formatNumber, When } from '../components/when.tsx'
+import { certificateAddress } from '../erasure.ts'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import type { Batch, BatchList, ErasureList, LedgerErasure, TrackerList } from '../types.ts'
-import { lookAgainMs } from './batches.tsx'
+import { pollIntervalMs } from './batches.tsx'
 
 const pageSize = 25
 
@@ -22,7 +22,7 @@ export function ErasuresPage() {
       title="Erasures"
       intro="Every erasure has a ledger entry and a certificate. Neither identifies the data subject."
     >
-      <UnderWay />
+      <InProgress />
       <Loaded resource={erasures} lines={10}>
         {({ erasures, size, nextCursor }) =>
           size === 0 ? (
@@ -45,15 +45,15 @@ export function ErasuresPage() {
 }
 
 /** Erasures of a person that are not over. Who closed the page finds them here. */
-function UnderWay() {
+function InProgress() {
   const people = useResource<BatchList>('/people', {
-    againAfterMs: (data) => (data?.batches.some(isOpen) ? lookAgainMs : false),
+    pollMs: (data) => (data?.batches.some(isOpen) ? pollIntervalMs : false),
   })
   const open = people.data?.batches.filter(isOpen) ?? []
   if (open.length === 0) return null
   return (
-    <section class="card under-way" aria-labelledby="under-way">
-      <h2 id="under-way">In progress</h2>
+    <section class="card in-progress" aria-labelledby="in-progress">
+      <h2 id="in-progress">In progress</h2>
       <ul>
         {open.map(({ id, settled, subjects, createdAt, resumesAt }) => (
           <li key={id}>

@@ -1,19 +1,18 @@
 import { useState } from 'preact/hooks'
 import { change, encode } from '../api.ts'
-import { Badge } from '../parts/badge.tsx'
-import { Button } from '../parts/button.tsx'
-import { Page } from '../parts/page.tsx'
-import { Loaded } from '../parts/states.tsx'
-import { tell } from '../parts/toasts.tsx'
-import { Ago, When } from '../parts/when.tsx'
+import { Button } from '../components/button.tsx'
+import { DayChart } from '../components/day-chart.tsx'
+import { NameDialog } from '../components/dialog.tsx'
+import { Page } from '../components/page.tsx'
+import { Loaded } from '../components/states.tsx'
+import { showToast } from '../components/toasts.tsx'
+import { Badge, Figures } from '../components/values.tsx'
+import { Ago, counted, formatNumber, When } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import type { IssuedKey, Key, KeyDetail } from '../types.ts'
-import { ChangeKey } from './change-key.tsx'
-import { KeyUse } from './key-use.tsx'
-import { Warnings } from './key-warnings.tsx'
-import { NameDialog } from './name-dialog.tsx'
-import { ShownOnce } from './shown-once.tsx'
+import { ChangeKey, ShowKey } from './key-dialogs.tsx'
+import { Warnings } from './keys.tsx'
 
 type Doing = 'rename' | 'rotate' | 'revoke' | IssuedKey | null
 
@@ -24,7 +23,7 @@ export function KeyPage({ keyId }: { keyId: string }) {
   const key = detail.data?.key
   async function rename(name: string): Promise<void> {
     await change(`/keys/${encode(keyId)}/rename`, { name })
-    tell(`Renamed to “${name}”`)
+    showToast(`Renamed to “${name}”`)
     await refresh('/keys')
     stop()
   }
@@ -80,7 +79,7 @@ export function KeyPage({ keyId }: { keyId: string }) {
         />
       )}
       {doing !== null && typeof doing === 'object' && (
-        <ShownOnce issued={doing} verb="rotated" onClose={stop} />
+        <ShowKey issued={doing} verb="rotated" onClose={stop} />
       )}
     </Page>
   )
@@ -134,6 +133,44 @@ function Facts({ subject: key }: { subject: Key }) {
           </dd>
         </div>
       </dl>
+    </section>
+  )
+}
+
+const shownDays = 90
+
+/** How often a key was used, day by day, and how often it was refused. */
+function KeyUse({ detail: { today, days } }: { detail: KeyDetail }) {
+  const sum = (measure: 'requests' | 'refusals') => days.reduce((total, day) => total + day[measure], 0)
+  const [requests, refusals] = [sum('requests'), sum('refusals')]
+  return (
+    <section class="card" aria-labelledby="use">
+      <header>
+        <h2 id="use">Usage in the last {shownDays} days</h2>
+      </header>
+      <Figures
+        of={[
+          ['Requests', requests],
+          ['Refused', refusals],
+        ]}
+      />
+      {requests === 0 ? (
+        <p class="muted">No requests in this period.</p>
+      ) : (
+        <>
+          <DayChart
+            today={today}
+            days={days.map(({ day, requests, refusals }) => ({ day, value: requests, part: refusals }))}
+            shownDays={shownDays}
+            label={`${counted(requests, 'request')}, of which ${formatNumber(refusals)} refused`}
+            words={(value, part) => `${counted(value, 'request')}, ${formatNumber(part)} refused`}
+          />
+          <p class="muted">
+            Dates are in UTC. Refused requests lacked a scope (403) or exceeded a budget of the key or of the
+            address they came from (429).
+          </p>
+        </>
+      )}
     </section>
   )
 }

@@ -1,17 +1,15 @@
 import { useState } from 'preact/hooks'
 import { encode } from '../api.ts'
-import { Badge } from '../parts/badge.tsx'
-import { Button } from '../parts/button.tsx'
-import { Page } from '../parts/page.tsx'
-import { Empty, Loaded } from '../parts/states.tsx'
-import { Ago, When } from '../parts/when.tsx'
+import { Button } from '../components/button.tsx'
+import { dayMs } from '../components/days.ts'
+import { Page } from '../components/page.tsx'
+import { Empty, Loaded } from '../components/states.tsx'
+import { Badge } from '../components/values.tsx'
+import { Ago, When } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import type { IssuedKey, Key, KeyList } from '../types.ts'
-import { ChangeKey } from './change-key.tsx'
-import { CreateKey } from './create-key.tsx'
-import { Warnings } from './key-warnings.tsx'
-import { ShownOnce } from './shown-once.tsx'
+import { ChangeKey, CreateKey, ShowKey } from './key-dialogs.tsx'
 
 type Doing =
   | { what: 'create' }
@@ -52,7 +50,7 @@ export function KeysPage() {
       {doing?.what === 'create' && (
         <CreateKey onCreated={(issued) => show(issued, 'created')} onClose={stop} />
       )}
-      {doing?.what === 'show' && <ShownOnce issued={doing.issued} verb={doing.verb} onClose={stop} />}
+      {doing?.what === 'show' && <ShowKey issued={doing.issued} verb={doing.verb} onClose={stop} />}
       {(doing?.what === 'rotate' || doing?.what === 'revoke') && (
         <ChangeKey
           what={doing.what}
@@ -135,5 +133,35 @@ function KeyTable({ keys, onDo }: { keys: Key[]; onDo(what: 'rotate' | 'revoke',
         </tbody>
       </table>
     </div>
+  )
+}
+
+const soonDays = 14
+const unusedDays = 90
+
+/** What somebody should look at: a key that soon expires, or that nobody has used for long. */
+function warningsOf(key: Key, now = Date.now()): string[] {
+  if (key.state !== 'active') return []
+  const daysUntil = key.expiresAt === null ? null : (Date.parse(key.expiresAt) - now) / dayMs
+  const idleDays = (now - Date.parse(key.lastUsedAt ?? key.rotatedAt ?? key.createdAt)) / dayMs
+  const warnings: string[] = []
+  if (daysUntil !== null && daysUntil <= soonDays) {
+    const days = Math.ceil(daysUntil)
+    warnings.push(days <= 1 ? 'expires within a day' : `expires in ${days} days`)
+  }
+  if (idleDays >= unusedDays)
+    warnings.push(key.lastUsedAt === null ? 'never used' : `unused for ${Math.floor(idleDays)} days`)
+  return warnings
+}
+
+export function Warnings({ subject }: { subject: Key }) {
+  return (
+    <>
+      {warningsOf(subject).map((warning) => (
+        <span key={warning} class="badge expired">
+          {warning}
+        </span>
+      ))}
+    </>
   )
 }

@@ -1,16 +1,17 @@
 import { useState } from 'preact/hooks'
 import { change, encode } from '../api.ts'
-import { Badge } from '../parts/badge.tsx'
-import { Button } from '../parts/button.tsx'
-import { Confirm } from '../parts/confirm.tsx'
-import { Page } from '../parts/page.tsx'
-import { Loaded } from '../parts/states.tsx'
-import { tell, tellFailure } from '../parts/toasts.tsx'
-import { When } from '../parts/when.tsx'
+import { Button } from '../components/button.tsx'
+import { Confirm, Dialog } from '../components/dialog.tsx'
+import { CopyField, Failure, Field } from '../components/field.tsx'
+import { Page } from '../components/page.tsx'
+import { Loaded } from '../components/states.tsx'
+import { showFailure, showToast } from '../components/toasts.tsx'
+import { Badge } from '../components/values.tsx'
+import { When } from '../components/when.tsx'
+import { useForm } from '../form.ts'
 import { refresh, useResource } from '../resource.ts'
 import { leave, useSession } from '../session.tsx'
 import type { Invitation, Member, MemberList } from '../types.ts'
-import { Invite, ShowLink } from './invite.tsx'
 
 export function MembersPage() {
   const { member: me } = useSession()
@@ -21,13 +22,13 @@ export function MembersPage() {
   async function remove({ id, email }: Member): Promise<void> {
     await change(`/members/${encode(id)}`, {}, 'DELETE')
     setRemoving(null)
-    tell(`Removed ${email}`)
+    showToast(`Removed ${email}`)
     if (id === me.id) leave()
     else void refresh('/members')
   }
   /** Who has not used theirs yet gets another; the one before is no good any more. */
   function makeLink({ email }: Member): void {
-    change<Invitation>('/members', { email }).then(setInvited).catch(tellFailure)
+    change<Invitation>('/members', { email }).then(setInvited).catch(showFailure)
   }
   return (
     <Page
@@ -132,5 +133,55 @@ function MemberTable({
         </tbody>
       </table>
     </div>
+  )
+}
+
+function Invite({ onInvited, onClose }: { onInvited(invited: Invitation): void; onClose(): void }) {
+  const [email, setEmail] = useState('')
+  const form = useForm()
+  return (
+    <Dialog title="Invite a member" onClose={onClose}>
+      <form
+        noValidate
+        onSubmit={form.submit(async () => onInvited(await change<Invitation>('/members', { email })))}
+      >
+        <Field
+          label="E-mail address"
+          type="email"
+          value={email}
+          onInput={setEmail}
+          problem={form.fields.email}
+          hint="You get a link to share. No e-mail is sent."
+          hasFocus
+        />
+        <Failure failure={form.failure} />
+        <footer class="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" isBusy={form.isBusy}>
+            Create the link
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
+
+function ShowLink({ invited, onClose }: { invited: Invitation; onClose(): void }) {
+  return (
+    <Dialog title={`Link for ${invited.member.email}`} onClose={onClose} isFirm>
+      <div class="prose">
+        <p>
+          Share this link in private. It lets the member set a password, works once and expires on{' '}
+          <When at={invited.expiresAt} />. <strong>It is shown only once.</strong>
+        </p>
+      </div>
+      <p class="label">Link</p>
+      <CopyField label="Link" text={`${location.origin}/console/join#${invited.token}`} hasFocus />
+      <footer class="dialog-foot">
+        <Button kind="primary" onClick={onClose}>
+          I have copied the link
+        </Button>
+      </footer>
+    </Dialog>
   )
 }

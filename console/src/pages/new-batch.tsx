@@ -1,16 +1,15 @@
 import { useId, useState } from 'preact/hooks'
 import { change } from '../api.ts'
+import { Button } from '../components/button.tsx'
+import { Confirm } from '../components/dialog.tsx'
+import { Choice, Failure, Note } from '../components/field.tsx'
+import { Page } from '../components/page.tsx'
+import { Loaded } from '../components/states.tsx'
+import { counted, formatNumber } from '../components/when.tsx'
 import { useForm } from '../form.ts'
-import { Button } from '../parts/button.tsx'
-import { Choice } from '../parts/choice.tsx'
-import { Confirm } from '../parts/confirm.tsx'
-import { Failure, Note } from '../parts/field.tsx'
-import { Page } from '../parts/page.tsx'
-import { Loaded } from '../parts/states.tsx'
-import { counted, formatNumber } from '../parts/when.tsx'
 import { refresh, useResource } from '../resource.ts'
 import { navigate } from '../router.tsx'
-import { takeListed } from '../sought.ts'
+import { takeBatchList } from '../search.ts'
 import type { Batch, BatchPlan, Tracker, TrackerList } from '../types.ts'
 import { LineFigures } from './batch.tsx'
 import { columnsOf, looksLikeAddresses, readTextFile, suggestedColumn } from './list-columns.ts'
@@ -32,7 +31,7 @@ function bodyOf({ text, by, column, trackerIds }: Draft) {
 
 export function NewBatchPage() {
   const trackers = useResource<TrackerList>('/trackers')
-  const [draft, setDraft] = useState<Draft>(() => ({ ...nothing, text: takeListed() }))
+  const [draft, setDraft] = useState<Draft>(() => ({ ...nothing, text: takeBatchList() }))
   const [plan, setPlan] = useState<BatchPlan | null>(null)
   const [fileProblem, setFileProblem] = useState<string | null>(null)
   const [isConfirming, setConfirming] = useState(false)

@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks'
 import { change } from '../api.ts'
+import { Button } from '../components/button.tsx'
+import { Failure, Field } from '../components/field.tsx'
+import { Icon } from '../components/icon.tsx'
 import { useForm } from '../form.ts'
-import { Button } from '../parts/button.tsx'
-import { Failure, Field } from '../parts/field.tsx'
-import { Icon } from '../parts/icon.tsx'
-import { saveText } from '../save-text.ts'
 import type { Certificate, ReceiptAgain } from '../types.ts'
 import { type Verdict, verifyCertificate } from '../verify.ts'
 
@@ -76,4 +75,14 @@ export function ReceiptBox({ certificates }: { certificates: Certificate[] }) {
       </div>
     </section>
   )
+}
+
+/** Has the browser save a text as a file. It goes no other way than through the browser's own memory. */
+export function saveText(name: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(address), 60_000)
 }

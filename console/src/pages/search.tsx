@@ -1,28 +1,35 @@
 import { useState } from 'preact/hooks'
-import type { Person } from '../erased.ts'
-import { find, foundSubjects, hiddenCount, nobody, subjectAddress } from '../find.ts'
-import { Button } from '../parts/button.tsx'
-import { Id } from '../parts/id.tsx'
-import { Page } from '../parts/page.tsx'
-import { Empty, Loaded } from '../parts/states.tsx'
-import { counted } from '../parts/when.tsx'
+import { Button } from '../components/button.tsx'
+import { Page } from '../components/page.tsx'
+import { Empty, Loaded } from '../components/states.tsx'
+import { Id } from '../components/values.tsx'
+import { counted } from '../components/when.tsx'
+import type { Person } from '../erasure.ts'
 import { useFetched } from '../resource.ts'
 import { Link, navigate } from '../router.tsx'
-import { listForBatch, useSought } from '../sought.ts'
+import {
+  countHidden,
+  find,
+  foundSubjects,
+  nobody,
+  setBatchList,
+  subjectAddress,
+  useSearchText,
+} from '../search.ts'
 import type { FoundGroup, FoundGroups, FoundPerson, FoundSubject } from '../types.ts'
 import { EraseDialog } from './erase-dialog.tsx'
 import { SubjectTable } from './subject-table.tsx'
 
 /** Nobody has so many; who asks for more than this asks the API. */
-const mostFound = 1_000
+const maxResults = 1_000
 /** So many data subjects can be named for an erasure; one id on more trackers is a batch. */
-const mostNamed = 32
+const maxNamed = 32
 
 /** Whom somebody looks for, in all trackers of the organisation. */
 export function SearchPage() {
-  const text = useSought()
+  const text = useSearchText()
   const [erasing, setErasing] = useState<FoundPerson | null>(null)
-  const found = useFetched(text === '' ? null : `search ${text}`, () => find(text, mostFound))
+  const found = useFetched(text === '' ? null : `search ${text}`, () => find(text, maxResults))
   const { people } = found.data ?? nobody
   const [person] = people.length === 1 && !found.isLoading ? people : []
   const title = text === '' ? 'Search' : text
@@ -126,7 +133,7 @@ function Notes({ person }: { person: FoundPerson }) {
       )}
       {isForBatch(person) && (
         <p class="note offer">
-          This ID is on more than {mostNamed} trackers. Erase it as a batch.
+          This ID is on more than {maxNamed} trackers. Erase it as a batch.
           <BatchButton subjects={[...subjects, ...hidden]} />
         </p>
       )}
@@ -135,7 +142,7 @@ function Notes({ person }: { person: FoundPerson }) {
 }
 
 function isForBatch({ identifier, subjects, hidden }: FoundPerson): boolean {
-  return identifier === null && subjects.length + hidden.length > mostNamed
+  return identifier === null && subjects.length + hidden.length > maxNamed
 }
 
 function EraseButton({ person, onErase }: { person: FoundPerson; onErase(): void }) {
@@ -152,7 +159,7 @@ function EraseButton({ person, onErase }: { person: FoundPerson; onErase(): void
 function BatchButton({ subjects }: { subjects: readonly Pick<FoundSubject, 'subjectId'>[] }) {
   const ids = [...new Set(subjects.map(({ subjectId }) => subjectId))]
   function makeBatch(): void {
-    listForBatch(ids)
+    setBatchList(ids)
     navigate('/console/batches/new')
   }
   return (
@@ -201,7 +208,7 @@ const howTo =
 
 function summary({ groups, people }: FoundGroups): string {
   const count = foundSubjects(groups).length
-  const hidden = hiddenCount(people)
+  const hidden = countHidden(people)
   if (count === 0 && hidden === 0) return 'No results'
   const more = groups.some(({ hasMore }) => hasMore) ? ', and more' : ''
   const besides = hidden > 0 ? `, and ${counted(hidden, 'hidden data subject')}` : ''

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
 import { change } from '../api.ts'
-import { Button } from '../parts/button.tsx'
-import { Page } from '../parts/page.tsx'
-import { Loaded } from '../parts/states.tsx'
-import { tell } from '../parts/toasts.tsx'
-import { counted, formatNumber, When } from '../parts/when.tsx'
+import { Button } from '../components/button.tsx'
+import { NameDialog } from '../components/dialog.tsx'
+import { Page } from '../components/page.tsx'
+import { Loaded } from '../components/states.tsx'
+import { showToast } from '../components/toasts.tsx'
+import { counted, formatNumber, When } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
 import type { HiddenByPlan, Settings } from '../types.ts'
-import { NameDialog } from './name-dialog.tsx'
 
 export function SettingsPage() {
   const settings = useResource<Settings>('/settings')
@@ -17,7 +17,7 @@ export function SettingsPage() {
         {(data) => (
           <>
             <OrganisationCard settings={data} />
-            <Windows settings={data} />
+            <Retention settings={data} />
             <Budgets settings={data} />
             <Service settings={data} />
           </>
@@ -63,7 +63,7 @@ function OrganisationCard({ settings: { organisation } }: { settings: Settings }
           name={organisation.name}
           onSave={async (name) => {
             await change('/organisation/rename', { name })
-            tell(`Renamed to “${name}”`)
+            showToast(`Renamed to “${name}”`)
             await Promise.all([refresh('/settings'), refresh('/session')])
             stop()
           }}
@@ -74,7 +74,7 @@ function OrganisationCard({ settings: { organisation } }: { settings: Settings }
   )
 }
 
-function Windows({ settings: { organisation, windows, activityDays } }: { settings: Settings }) {
+function Retention({ settings: { organisation, windows, activityDays } }: { settings: Settings }) {
   const own = windows.find(({ plan }) => plan === organisation.plan)
   return (
     <section class="card" aria-labelledby="windows">

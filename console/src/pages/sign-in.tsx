@@ -1,11 +1,15 @@
-import { useState } from 'preact/hooks'
-import { change } from '../api.ts'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { ApiError, change } from '../api.ts'
+import { Button } from '../components/button.tsx'
+import { Failure, Field, focusWithin } from '../components/field.tsx'
+import { Logo } from '../components/icon.tsx'
+import { LoadError, Skeleton } from '../components/states.tsx'
 import { useForm } from '../form.ts'
-import { Button } from '../parts/button.tsx'
-import { Failure, Field } from '../parts/field.tsx'
-import { useAddress } from '../router.tsx'
+import { unexpected } from '../resource.ts'
+import { Link, useAddress } from '../router.tsx'
 import { enter } from '../session.tsx'
-import { Door } from './door.tsx'
+import type { Invited } from '../types.ts'
 
 export function SignInPage() {
   const { query } = useAddress()
@@ -14,7 +18,7 @@ export function SignInPage() {
   const [organisationId, setOrganisation] = useState(query.get('org') ?? '')
   const form = useForm()
   return (
-    <Door title="Sign in">
+    <SignInFrame title="Sign in">
       <form
         onSubmit={form.submit(async () => {
           await change('/sign-in', { email, password, ...(organisationId !== '' && { organisationId }) })
@@ -58,7 +62,7 @@ export function SignInPage() {
         No password yet? Ask another member for a new link. Forgot your password? Ask your operator to run{' '}
         <code>lethe members link</code>.
       </p>
-    </Door>
+    </SignInFrame>
   )
 }
 
@@ -67,4 +71,132 @@ function destination(to: string | null): string {
   return to !== null && /^\/console(\/|$)/.test(to) && !to.startsWith('/console/sign-in')
     ? to
     : '/console/trackers'
+}
+
+/** Where a one-time link leads. Its token stands behind the hash, which browsers send to nobody. */
+export function JoinPage() {
+  const [token, setToken] = useState(() => location.hash.slice(1))
+  const [invitation, setInvitation] = useState<Invited | null>(null)
+  const [error, setError] = useState<ApiError | null>(null)
+  const [password, setPassword] = useState('')
+  const form = useForm()
+  // Who opens another link where this page is already does not load it anew.
+  useEffect(() => {
+    const take = () => {
+      if (location.hash === '') return
+      setInvitation(null)
+      setError(null)
+      setToken(location.hash.slice(1))
+    }
+    addEventListener('hashchange', take)
+    return () => removeEventListener('hashchange', take)
+  }, [])
+  useEffect(() => {
+    if (token === '') return
+    // Not for the history, and not for whoever looks over a shoulder.
+    history.replaceState(null, '', location.pathname)
+    change<Invited>('/invitation', { token })
+      .then(setInvitation)
+      .catch((error: unknown) => setError(error instanceof ApiError ? error : unexpected(error)))
+  }, [token])
+  if (token === '') {
+    return (
+      <SignInFrame title="Open the link again">
+        <p class="intro">
+          This page was reloaded, and it does not store the link. If the link has not been used yet, open it
+          again.
+        </p>
+        <p>
+          <Link to="/console/sign-in">Sign in instead</Link>
+        </p>
+      </SignInFrame>
+    )
+  }
+  if (error) {
+    const isExpired = error.status === 404
+    return (
+      <SignInFrame
+        title={isExpired ? 'This link has expired or was already used' : 'This link could not be opened'}
+      >
+        {isExpired ? <p class="intro">Ask for a new link.</p> : <LoadError error={error} />}
+        <p>
+          <Link to="/console/sign-in">Sign in instead</Link>
+        </p>
+      </SignInFrame>
+    )
+  }
+  if (!invitation) {
+    return (
+      <SignInFrame title="Set a password">
+        <Skeleton lines={4} />
+      </SignInFrame>
+    )
+  }
+  return (
+    <SignInFrame
+      title={invitation.hasPassword ? 'Set a new password' : `Welcome to ${invitation.organisation}`}
+    >
+      <p class="intro">
+        Set a password for <strong>{invitation.email}</strong>. You will use it to sign in.
+        {invitation.hasPassword && ' You will be signed out everywhere else.'}
+      </p>
+      <form
+        onSubmit={form.submit(async () => {
+          await change('/invitation/accept', { token, password })
+          enter('/console/trackers')
+        })}
+      >
+        <input type="email" autocomplete="username" value={invitation.email} readOnly hidden />
+        <Field
+          label="Password"
+          type="password"
+          autoComplete="new-password"
+          value={password}
+          onInput={setPassword}
+          problem={form.fields.password}
+          hint="At least 12 characters. A few words are easier to remember than symbols."
+          hasFocus
+        />
+        <Failure failure={form.failure} />
+        <Button type="submit" kind="primary" isBusy={form.isBusy}>
+          Set password and sign in
+        </Button>
+      </form>
+    </SignInFrame>
+  )
+}
+
+/** What is around the pages for whoever comes. */
+function SignInFrame({ title, children }: { title: string; children: ComponentChildren }) {
+  const ref = useRef<HTMLElement>(null)
+  useLayoutEffect(() => {
+    document.title = `${title} · Lethe`
+    focusWithin(ref.current)
+  }, [title])
+  return (
+    <main class="sign-in" ref={ref}>
+      <div class="sign-in-card">
+        <p class="sign-in-brand">
+          <Logo /> <strong>Lethe</strong>
+        </p>
+        <h1>{title}</h1>
+        {children}
+      </div>
+      <svg
+        class="river"
+        viewBox="0 0 1200 200"
+        preserveAspectRatio="none"
+        aria-hidden="true"
+        focusable="false"
+      >
+        {[0, 1, 2, 3, 4].map((i) => (
+          <path
+            key={i}
+            opacity={0.9 - i * 0.17}
+            d={`M0 ${30 + i * 34} C 200 ${-5 + i * 34}, 400 ${-5 + i * 34}, 600 ${30 + i * 34} S 1000 ${65 + i * 34}, 1200 ${30 + i * 34}`}
+          />
+        ))}
+      </svg>
+    </main>
+  )
 }

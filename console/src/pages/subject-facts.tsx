@@ -1,9 +1,7 @@
-import { Id } from '../parts/id.tsx'
-import { Ago, formatNumber, When } from '../parts/when.tsx'
+import { dayMs } from '../components/days.ts'
+import { Id } from '../components/values.tsx'
+import { Ago, formatNumber, When } from '../components/when.tsx'
 import type { Subject } from '../types.ts'
-import { Attributes } from './attributes.tsx'
-
-const dayMs = 86_400_000
 
 interface SubjectFactsProps {
   subject: Subject
@@ -31,7 +29,7 @@ export function SubjectFacts({ subject, retentionDays, trackerName }: SubjectFac
         {identifiers.length === 0 ? (
           <p class="muted">None besides the ID.</p>
         ) : (
-          <ul class="known-by">
+          <ul class="identifiers">
             {identifiers.map(({ name, value }) => (
               <li key={`${name} ${value}`}>
                 <span class="muted">{name}</span> <Id text={value} />
@@ -84,4 +82,24 @@ export function SubjectFacts({ subject, retentionDays, trackerName }: SubjectFac
 
 function later(at: string, days: number): string {
   return new Date(Date.parse(at) + days * dayMs).toISOString()
+}
+
+/** Free-form facts, by name. */
+export function Attributes({ of, none }: { of: Record<string, unknown>; none: string }) {
+  const facts = Object.entries(of)
+  if (facts.length === 0) return <p class="muted">{none}</p>
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>
+            <Id text={name} />
+          </dt>
+          <dd>
+            <Id text={typeof value === 'string' ? value : JSON.stringify(value)} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
 }

@@ -1,7 +1,7 @@
-import { subjectAddress } from '../find.ts'
-import { Id } from '../parts/id.tsx'
-import { formatNumber, When } from '../parts/when.tsx'
+import { Id } from '../components/values.tsx'
+import { formatNumber, When } from '../components/when.tsx'
 import { Link } from '../router.tsx'
+import { subjectAddress } from '../search.ts'
 import type { SubjectSummary } from '../types.ts'
 
 export function SubjectTable({ trackerId, subjects }: { trackerId: string; subjects: SubjectSummary[] }) {

@@ -1,26 +1,25 @@
 import { useMemo, useState } from 'preact/hooks'
 import { encode, read } from '../api.ts'
-import { onlyThis } from '../erased.ts'
-import { Button } from '../parts/button.tsx'
-import { Id } from '../parts/id.tsx'
-import { Page } from '../parts/page.tsx'
-import { Broken, Loaded } from '../parts/states.tsx'
-import { tell, tellFailure } from '../parts/toasts.tsx'
+import { Button } from '../components/button.tsx'
+import { Page } from '../components/page.tsx'
+import { LoadError, Loaded } from '../components/states.tsx'
+import { showFailure, showToast } from '../components/toasts.tsx'
+import { Id } from '../components/values.tsx'
+import { onlySubject } from '../erasure.ts'
 import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import { dayParam, useSearchParams } from '../search-params.ts'
 import { useSession } from '../session.tsx'
 import type { SubjectDays, Subject as SubjectRecord, TrackerList } from '../types.ts'
-import { DayStrip } from './day-strip.tsx'
 import { EraseDialog } from './erase-dialog.tsx'
 import { SubjectFacts } from './subject-facts.tsx'
-import { Timeline } from './timeline.tsx'
+import { DayStrip, Timeline } from './timeline.tsx'
 
 /** One data subject as a story: who it is, when it was here, what it did, and how long all that is kept. */
 export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subjectId: string }) {
   const api = `/trackers/${encode(trackerId)}/subjects/${encode(subjectId)}`
   const [isErasing, setErasing] = useState(false)
-  const erased = useMemo(() => onlyThis({ trackerId, subjectId }), [trackerId, subjectId])
+  const erased = useMemo(() => onlySubject({ trackerId, subjectId }), [trackerId, subjectId])
   const [{ day }, go] = useSearchParams({ day: dayParam })
   const record = useResource<SubjectRecord>(api)
   const trackers = useResource<TrackerList>('/trackers')
@@ -35,9 +34,9 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
       // A browser says nothing when a download is refused: whoever may not have it, or no longer, is told here.
       await read(api)
       save(`/console/api${api}/export`)
-      tell('Export started')
+      showToast('Export started')
     } catch (error) {
-      tellFailure(error)
+      showFailure(error)
     } finally {
       setDownloading(false)
     }
@@ -75,7 +74,7 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
                 Sessions and events
               </h2>
               {days.error ? (
-                <Broken error={days.error} onRetry={days.reload} />
+                <LoadError error={days.error} onRetry={days.reload} />
               ) : days.data ? (
                 <DayStrip
                   {...{ days: days.data, retentionDays }}

@@ -6,7 +6,7 @@ export type TimelineRow =
   | { kind: 'event'; event: Event }
 
 /** What has come of a list so far, newest first. */
-export interface Loaded<Item> {
+interface Loaded<Item> {
   items: readonly (readonly Item[])[]
   hasMore: boolean
 }

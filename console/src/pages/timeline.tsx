@@ -1,18 +1,17 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { Dialog } from '../parts/dialog.tsx'
-import { Icon } from '../parts/icon.tsx'
-import { Id } from '../parts/id.tsx'
-import { useMedia } from '../parts/media.ts'
-import { Broken, Skeleton } from '../parts/states.tsx'
-import { VirtualList } from '../parts/virtual-list.tsx'
-import { counted, formatDay, lasting, Time, When } from '../parts/when.tsx'
+import { dayMs, toBars } from '../components/days.ts'
+import { Dialog } from '../components/dialog.tsx'
+import { Icon } from '../components/icon.tsx'
+import { LoadError, Skeleton } from '../components/states.tsx'
+import { Id } from '../components/values.tsx'
+import { VirtualList } from '../components/virtual-list.tsx'
+import { counted, formatDay, formatDuration, Time, When } from '../components/when.tsx'
 import { usePages } from '../resource.ts'
-import type { Event, EventList, Session, SessionList } from '../types.ts'
-import { Attributes } from './attributes.tsx'
+import type { Event, EventList, Session, SessionList, SubjectDays } from '../types.ts'
+import { Attributes } from './subject-facts.tsx'
 import { type TimelineRow, TimelineRows } from './timeline-rows.ts'
 
 const pageSize = 200
-const dayMs = 86_400_000
 
 interface TimelineProps {
   api: string
@@ -48,7 +47,7 @@ export function Timeline({ api, day }: TimelineProps) {
   }, [isNarrow])
   const error = events.error ?? sessions.error
   if (error && rows.length === 0) {
-    return <Broken error={error} onRetry={events.error ? events.reload : sessions.reload} />
+    return <LoadError error={error} onRetry={events.error ? events.reload : sessions.reload} />
   }
   if (events.pages.length === 0 || sessions.pages.length === 0) return <Skeleton lines={8} />
   return (
@@ -69,7 +68,7 @@ export function Timeline({ api, day }: TimelineProps) {
       <p class="timeline-end" role="status">
         {events.hasMore ? 'Loading earlier events…' : 'No earlier events.'}
       </p>
-      {error && <Broken error={error} onRetry={events.reload} />}
+      {error && <LoadError error={error} onRetry={events.reload} />}
       {shown && <EventDialog event={shown} onClose={() => show(null)} />}
     </>
   )
@@ -96,7 +95,7 @@ function SessionLine({ session, sessionId, isContinued }: SessionLineProps) {
         {isContinued && <span class="muted"> continued</span>}
         {session && (
           <span class="muted">
-            {lasting(session.startedAt, session.endedAt)} · {counted(session.counts.events, 'event')}
+            {formatDuration(session.startedAt, session.endedAt)} · {counted(session.counts.events, 'event')}
           </span>
         )}
       </p>
@@ -143,4 +142,88 @@ function EventDialog({ event, onClose }: { event: Event; onClose(): void }) {
       </div>
     </Dialog>
   )
+}
+
+const [width, height] = [600, 44]
+
+interface DayStripProps {
+  days: SubjectDays
+  today: string
+  retentionDays: number
+  /** The day that the story begins with. */
+  chosen: string
+  onChoose(day: string): void
+}
+
+/** When a subject was here: a bar for each day, or a few days, on which sessions began. Choosing one leads the story there. */
+export function DayStrip({ days: { days, hasMore }, today, retentionDays, chosen, onChoose }: DayStripProps) {
+  const { bars } = toBars({ today, days }, retentionDays)
+  const highest = Math.max(1, ...bars.map(({ events, sessions }) => events + sessions))
+  const step = width / bars.length
+  const [first, last] = [days[0]?.day ?? today, days.at(-1)?.day ?? today]
+  return (
+    <figure class="strip">
+      <svg
+        viewBox={`0 0 ${width} ${height}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`Active on ${counted(days.length, 'day')} from ${formatDay(first)} to ${formatDay(last)}`}
+      >
+        {bars.map(({ from, to, sessions, events }, i) => {
+          // Roots, so that a quiet day is seen beside a busy one.
+          const size = Math.max(3, Math.sqrt((sessions + events) / highest) * height)
+          return sessions > 0 ? (
+            // biome-ignore lint/a11y/noStaticElementInteractions: the field below does the same for every hand
+            <rect
+              key={from}
+              class={chosen >= from && chosen <= to ? 'bar chosen' : 'bar'}
+              x={i * step}
+              width={Math.max(step * 0.8, 1.5)}
+              y={height - size}
+              height={size}
+              onClick={() => onChoose(to)}
+            >
+              <title>{`${formatDay(from)}: ${counted(sessions, 'session')}, ${counted(events, 'event')}`}</title>
+            </rect>
+          ) : null
+        })}
+        <line x1="0" x2={width} y1={height} y2={height} />
+      </svg>
+      <figcaption>
+        <span>{formatDay(bars[0]?.from ?? first)}</span>
+        {hasMore && <span>newest 5,000 sessions</span>}
+        <span>today</span>
+      </figcaption>
+      <p class="jump">
+        <label>
+          Activity up to{' '}
+          <input
+            type="date"
+            value={chosen}
+            min={first}
+            max={today}
+            onChange={(event) => onChoose(event.currentTarget.value)}
+          />
+        </label>
+        {chosen !== '' && (
+          <button type="button" class="button quiet" onClick={() => onChoose('')}>
+            Show newest
+          </button>
+        )}
+      </p>
+    </figure>
+  )
+}
+
+/** Whether a media query holds: renders anew when that changes. */
+function useMedia(query: string): boolean {
+  const [holds, setHolds] = useState(() => matchMedia(query).matches)
+  useEffect(() => {
+    const list = matchMedia(query)
+    const update = () => setHolds(list.matches)
+    update()
+    list.addEventListener('change', update)
+    return () => list.removeEventListener('change', update)
+  }, [query])
+  return holds
 }

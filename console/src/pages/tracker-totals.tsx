@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks'
 import { encode } from '../api.ts'
-import { Choice } from '../parts/choice.tsx'
-import { Copy } from '../parts/copy.tsx'
-import { dayNumber, dayText } from '../parts/day-bins.ts'
-import { DayChart } from '../parts/day-chart.tsx'
-import { Broken } from '../parts/states.tsx'
-import { counted, formatNumber } from '../parts/when.tsx'
+import { DayChart } from '../components/day-chart.tsx'
+import { dayNumber, dayText } from '../components/days.ts'
+import { Choice, CopyField } from '../components/field.tsx'
+import { LoadError } from '../components/states.tsx'
+import { counted, formatNumber } from '../components/when.tsx'
 import { useResource } from '../resource.ts'
 import { choiceParam, useSearchParams } from '../search-params.ts'
 import { useSession } from '../session.tsx'
@@ -20,7 +19,7 @@ const ranges = [
 ] as const
 
 /** How often a page looks whether the first data has come. */
-const lookAgainMs = 2_000
+const pollIntervalMs = 2_000
 
 /** What happened on a tracker, day by day and by the names of events; until anything has, how to bring it in. */
 export function TrackerTotals({ trackerId }: { trackerId: string }) {
@@ -28,9 +27,9 @@ export function TrackerTotals({ trackerId }: { trackerId: string }) {
   const [measure, setMeasure] = useState<'sessions' | 'events'>('sessions')
   const { retentionDays } = useSession().organisation
   const totals = useResource<Totals>(`/trackers/${encode(trackerId)}/totals?days=${days}`, {
-    againAfterMs: (data) => (data && data.days.length === 0 ? lookAgainMs : false),
+    pollMs: (data) => (data && data.days.length === 0 ? pollIntervalMs : false),
   })
-  if (totals.error) return <Broken error={totals.error} onRetry={totals.reload} />
+  if (totals.error) return <LoadError error={totals.error} onRetry={totals.reload} />
   const { data } = totals
   // An empty chart has the size of a full one, so that nothing moves when its days come.
   const today = data?.today ?? new Date().toISOString().slice(0, 10)
@@ -114,7 +113,7 @@ function FirstData({ trackerId }: { trackerId: string }) {
       <p>
         No data was recorded in this period. To import sessions and events, run this command on the server:
       </p>
-      <Copy label="Command" text={`npx lethe import visits.ndjson --tracker ${quoted}`} />
+      <CopyField label="Command" text={`npx lethe import visits.ndjson --tracker ${quoted}`} />
       <p class="muted" role="status">
         This page updates automatically when data arrives.
       </p>

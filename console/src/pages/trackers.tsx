@@ -1,18 +1,18 @@
-import { useState } from 'preact/hooks'
+import type { RefObject } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { change, encode } from '../api.ts'
-import { Button } from '../parts/button.tsx'
-import { Chart } from '../parts/chart.tsx'
-import { Icon } from '../parts/icon.tsx'
-import { Page } from '../parts/page.tsx'
-import { useSeen } from '../parts/seen.ts'
-import { Broken, Empty, Loaded } from '../parts/states.tsx'
-import { tell } from '../parts/toasts.tsx'
-import { formatNumber } from '../parts/when.tsx'
+import { Button } from '../components/button.tsx'
+import { Chart } from '../components/chart.tsx'
+import { NameDialog } from '../components/dialog.tsx'
+import { Icon } from '../components/icon.tsx'
+import { Page } from '../components/page.tsx'
+import { Empty, LoadError, Loaded } from '../components/states.tsx'
+import { showToast } from '../components/toasts.tsx'
+import { formatNumber } from '../components/when.tsx'
 import { refresh, useResource } from '../resource.ts'
 import { Link, navigate } from '../router.tsx'
 import { useSession } from '../session.tsx'
 import type { Totals, Tracker, TrackerList, TrackerName } from '../types.ts'
-import { NameDialog } from './name-dialog.tsx'
 
 export function TrackersPage() {
   const trackers = useResource<TrackerList>('/trackers')
@@ -27,13 +27,13 @@ export function TrackersPage() {
     if (doing === 'create') {
       const { id } = await change<TrackerName>('/trackers', { name })
       await refresh('/trackers')
-      tell(`Created “${name}”`)
+      showToast(`Created “${name}”`)
       // Its page tells how to bring in the first data, and waits for it.
       navigate(`/console/trackers/${encode(id)}`)
       return
     }
     if (doing) await change(`/trackers/${encode(doing.id)}/rename`, { name })
-    tell(`Renamed to “${name}”`)
+    showToast(`Renamed to “${name}”`)
     await refresh('/trackers')
     stop()
   }
@@ -119,10 +119,26 @@ export function subjectCount({ subjects, hasMoreSubjects }: Tracker): string {
 /** A tracker's chart, fetched for itself once it comes into view; its room is kept free meanwhile. */
 function TrackerChart({ trackerId }: { trackerId: string }) {
   const { retentionDays } = useSession().organisation
-  const { ref, isSeen } = useSeen<HTMLDivElement>()
+  const { ref, isInView } = useInView<HTMLDivElement>()
   const days = Math.ceil(retentionDays * 1.25)
-  const totals = useResource<Totals>(isSeen ? `/trackers/${encode(trackerId)}/totals?days=${days}` : null)
-  if (totals.error) return <Broken error={totals.error} onRetry={totals.reload} />
+  const totals = useResource<Totals>(isInView ? `/trackers/${encode(trackerId)}/totals?days=${days}` : null)
+  if (totals.error) return <LoadError error={totals.error} onRetry={totals.reload} />
   if (totals.data) return <Chart totals={totals.data} retentionDays={retentionDays} />
   return <div ref={ref} class="chart waiting" role="status" aria-label="Loading the chart" />
+}
+
+/** Tells, from then on, that an element has come into view: what is far down a page need not be fetched before. */
+function useInView<Kind extends Element>(): { ref: RefObject<Kind | null>; isInView: boolean } {
+  const ref = useRef<Kind>(null)
+  const [isInView, setSeen] = useState(false)
+  useEffect(() => {
+    const element = ref.current
+    if (!element || isInView) return
+    const watching = new IntersectionObserver((entries) => {
+      if (entries.some((entry) => entry.isIntersecting)) setSeen(true)
+    })
+    watching.observe(element)
+    return () => watching.disconnect()
+  }, [isInView])
+  return { ref, isInView }
 }

@@ -1,0 +1,161 @@
+import type { ComponentChildren } from 'preact'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useForm } from '../form.ts'
+import { Button } from './button.tsx'
+import { Failure, Field, focusWithin } from './field.tsx'
+import { Icon } from './icon.tsx'
+import { isTyped } from './invisible.ts'
+import { Id } from './values.tsx'
+
+interface DialogProps {
+  title: string
+  children: ComponentChildren
+  onClose(): void
+  /** Whether only a button inside closes it: what it shows is not shown again. */
+  isFirm?: boolean
+  /** Whether nothing of the page may be seen behind it. */
+  isCurtain?: boolean
+}
+
+/** A dialog over the page. The browser keeps the focus inside, and gives it back afterwards. */
+export function Dialog({ title, children, onClose, isFirm = false, isCurtain = false }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  useLayoutEffect(() => {
+    const dialog = ref.current
+    const before = document.activeElement
+    dialog?.showModal()
+    focusWithin(dialog)
+    return () => {
+      dialog?.close()
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
+    }
+  }, [])
+  return (
+    <dialog
+      ref={ref}
+      class={isCurtain ? 'dialog curtain' : 'dialog'}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault()
+        if (!isFirm) onClose()
+      }}
+      onKeyDown={(event) => {
+        // A browser lets a second Escape through even where the first was refused.
+        if (event.key === 'Escape' && isFirm) event.preventDefault()
+      }}
+    >
+      <header class="dialog-head">
+        <h2 id={titleId}>{title}</h2>
+        {!isFirm && (
+          <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>
+            <Icon name="close" />
+          </button>
+        )}
+      </header>
+      {children}
+    </dialog>
+  )
+}
+
+interface ConfirmProps {
+  title: string
+  children: ComponentChildren
+  /** What the button says that does it. */
+  action: string
+  kind?: 'primary' | 'danger'
+  /** What must be typed before it can be done, as far as it can be seen, and what that is. It is handed on as it stands. */
+  typing?: { what: string; text: string; field: string }
+  /** Whether it cannot be done, whatever is typed. */
+  isDisabled?: boolean
+  onConfirm(typed: string): Promise<void>
+  onClose(): void
+}
+
+/** Asks before something that cannot be taken back; for the gravest, only who has typed what it is about gets through. */
+export function Confirm({
+  title,
+  children,
+  action,
+  kind = 'primary',
+  typing,
+  isDisabled = false,
+  onConfirm,
+  onClose,
+}: ConfirmProps) {
+  const [typed, setTyped] = useState('')
+  const form = useForm()
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form onSubmit={form.submit(() => onConfirm(typing?.text ?? ''))}>
+        <div class="prose">{children}</div>
+        {typing && (
+          <Field
+            label={`Type ${typing.what} to confirm`}
+            hint={
+              <code class="wrap">
+                <Id text={typing.text} />
+              </code>
+            }
+            value={typed}
+            onInput={setTyped}
+            problem={form.fields[typing.field]}
+            hasFocus
+            isCode
+          />
+        )}
+        <Failure failure={form.failure} />
+        <footer class="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            kind={kind}
+            isBusy={form.isBusy}
+            isDisabled={isDisabled || (typing !== undefined && !isTyped(typed, typing.text))}
+          >
+            {action}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
+
+interface NameDialogProps {
+  title: string
+  action: string
+  name?: string
+  onSave(name: string): Promise<void>
+  onClose(): void
+}
+
+/** Asks for the name of a tracker or a key. */
+export function NameDialog({ title, action, name: before = '', onSave, onClose }: NameDialogProps) {
+  const [name, setName] = useState(before)
+  const form = useForm()
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form noValidate onSubmit={form.submit(() => onSave(name))}>
+        <Field
+          label="Name"
+          value={name}
+          onInput={setName}
+          problem={form.fields.name}
+          hint={
+            before === ''
+              ? 'For example “Web shop”. An ID is generated automatically.'
+              : 'The ID does not change.'
+          }
+          hasFocus
+        />
+        <Failure failure={form.failure} />
+        <footer class="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" isBusy={form.isBusy}>
+            {action}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,189 @@
+import type { ComponentChildren } from 'preact'
+import { useId, useRef, useState } from 'preact/hooks'
+import type { ApiError } from '../api.ts'
+import { Button } from './button.tsx'
+import { Icon } from './icon.tsx'
+import { showToast } from './toasts.tsx'
+
+/** One by one: what an input may have depends on its type. */
+const kinds = {
+  text: { type: 'text' },
+  email: { type: 'email' },
+  password: { type: 'password' },
+  date: { type: 'date' },
+} as const
+
+interface FieldProps {
+  label: string
+  value: string
+  onInput(value: string): void
+  type?: keyof typeof kinds
+  hint?: ComponentChildren
+  problem?: string | undefined
+  autoComplete?: string
+  isRequired?: boolean
+  /** Whether it is what somebody came to fill in. */
+  hasFocus?: boolean
+  isCode?: boolean
+}
+
+/** A field with its label above, and below it a hint or, in its place, what is wrong. */
+export function Field(props: FieldProps) {
+  const {
+    label,
+    value,
+    onInput,
+    type = 'text',
+    hint,
+    problem,
+    autoComplete = 'off',
+    isRequired = true,
+  } = props
+  const id = useId()
+  const noteId = `${id}-note`
+  const hasNote = problem !== undefined || hint !== undefined
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        {...kinds[type]}
+        id={id}
+        value={value}
+        class={props.isCode ? 'code' : undefined}
+        required={isRequired}
+        autocomplete={autoComplete}
+        data-focus={props.hasFocus}
+        spellcheck={false}
+        autocapitalize="none"
+        aria-invalid={problem !== undefined}
+        aria-describedby={hasNote ? noteId : undefined}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+      {hasNote && <Note id={noteId} problem={problem} hint={hint} />}
+    </div>
+  )
+}
+
+export function Note({
+  id,
+  problem,
+  hint,
+}: {
+  id: string
+  problem?: string | undefined
+  hint?: ComponentChildren
+}) {
+  return problem === undefined ? (
+    <p id={id} class="note">
+      {hint}
+    </p>
+  ) : (
+    <p id={id} class="note problem">
+      <Icon name="alert" /> {sentence(problem)}
+    </p>
+  )
+}
+
+/** What went wrong, apart from any field. */
+export function Failure({ failure }: { failure: ApiError | null }) {
+  if (!failure) return null
+  return (
+    <div class="failure" role="alert" tabIndex={-1}>
+      <Icon name="alert" />
+      <p>{failure.message}</p>
+    </div>
+  )
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+}
+
+interface ChoiceProps<Value extends string> {
+  label: string
+  value: Value
+  choices: readonly (readonly [value: Value, title: string])[]
+  onChange(value: Value): void
+  /** Whether its label is for those who listen alone. */
+  isSmall?: boolean
+}
+
+/** One of a few, all of them in sight. */
+export function Choice<Value extends string>({
+  label,
+  value,
+  choices,
+  onChange,
+  isSmall = false,
+}: ChoiceProps<Value>) {
+  const name = useId()
+  const segments = (
+    <div class={isSmall ? 'segments small' : 'segments'}>
+      {choices.map(([each, title]) => (
+        <label key={each}>
+          <input type="radio" name={name} checked={value === each} onChange={() => onChange(each)} />
+          <span>{title}</span>
+        </label>
+      ))}
+    </div>
+  )
+  return (
+    <fieldset class="choice">
+      <legend class={isSmall ? 'visually-hidden' : 'label'}>{label}</legend>
+      {segments}
+    </fieldset>
+  )
+}
+
+/** For browsers that cannot size a field by its text. */
+const charactersPerRow = 40
+
+interface CopyFieldProps {
+  label: string
+  text: string
+  /** Whether to begin here. */
+  hasFocus?: boolean
+}
+
+/** A text to take along, with a button that copies it. Where a browser does not let us, it is selected to be copied by hand. */
+export function CopyField({ label, text, hasFocus = false }: CopyFieldProps) {
+  const [isCopied, setCopied] = useState(false)
+  const ref = useRef<HTMLTextAreaElement>(null)
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text)
+      setCopied(true)
+      showToast(`${label} copied`)
+      setTimeout(() => setCopied(false), 2_000)
+    } catch {
+      ref.current?.select()
+      showToast('Text selected: copy it with Ctrl+C or ⌘C')
+    }
+  }
+  return (
+    <div class="copy">
+      <textarea
+        ref={ref}
+        readOnly
+        data-focus={hasFocus}
+        value={text}
+        rows={Math.ceil(text.length / charactersPerRow)}
+        aria-label={label}
+        spellcheck={false}
+        onFocus={(event) => event.currentTarget.select()}
+      />
+      <Button icon={isCopied ? 'check' : 'copy'} label={`Copy ${label.toLowerCase()}`} onClick={copy}>
+        {isCopied ? 'Copied' : 'Copy'}
+      </Button>
+    </div>
+  )
+}
+
+/**
+ * Puts the focus where whoever opens something begins: on the field that asks for it, if one does. To be called as that is drawn: a
+ * focus that comes later takes it from whoever types already.
+ */
+export function focusWithin(container: Element | null): void {
+  const field = container?.querySelector('[data-focus]')
+  if (field instanceof HTMLElement) field.focus()
+}

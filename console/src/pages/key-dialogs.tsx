@@ -1,0 +1,216 @@
+import { useId, useState } from 'preact/hooks'
+import { change, encode } from '../api.ts'
+import { Button } from '../components/button.tsx'
+import { dayMs } from '../components/days.ts'
+import { Confirm, Dialog } from '../components/dialog.tsx'
+import { CopyField, Failure, Field, Note } from '../components/field.tsx'
+import { Loaded } from '../components/states.tsx'
+import { showToast } from '../components/toasts.tsx'
+import { Ago } from '../components/when.tsx'
+import { invalid, useForm } from '../form.ts'
+import { refresh, useResource } from '../resource.ts'
+import type { Area, AreaList, IssuedKey, Key, TrackerList } from '../types.ts'
+
+const expiries = [
+  { value: '', title: 'Never' },
+  { value: '30', title: 'In 30 days' },
+  { value: '90', title: 'In 90 days' },
+  { value: '365', title: 'In a year' },
+  { value: 'date', title: 'On a specific date' },
+]
+
+export function CreateKey({ onCreated, onClose }: { onCreated(issued: IssuedKey): void; onClose(): void }) {
+  const areas = useResource<AreaList>('/scopes')
+  const [name, setName] = useState('')
+  const [scopes, setScopes] = useState<string[]>([])
+  const [expiry, setExpiry] = useState('')
+  const [day, setDay] = useState('')
+  const form = useForm()
+  const expiryId = useId()
+  const toggle = (scope: string) =>
+    setScopes((all) => (all.includes(scope) ? all.filter((other) => other !== scope) : [...all, scope]))
+  return (
+    <Dialog title="Create an API key" onClose={onClose}>
+      <form
+        noValidate
+        onSubmit={form.submit(async () => {
+          if (expiry === 'date' && day === '')
+            throw invalid('expiresAt', 'Choose the last day on which the key works')
+          onCreated(await change<IssuedKey>('/keys', { name, scopes, expiresAt: expiresAt(expiry, day) }))
+        })}
+      >
+        <Field
+          label="Name"
+          value={name}
+          onInput={setName}
+          problem={form.fields.name}
+          hint="For example “privacy desk” or “nightly export”."
+          hasFocus
+        />
+        <Loaded resource={areas} lines={4}>
+          {({ areas }) => (
+            <Scopes areas={areas} chosen={scopes} onToggle={toggle} problem={form.fields.scope} />
+          )}
+        </Loaded>
+        <div class="field">
+          <label for={expiryId}>Expires</label>
+          <select id={expiryId} value={expiry} onChange={(event) => setExpiry(event.currentTarget.value)}>
+            {expiries.map(({ value, title }) => (
+              <option key={value} value={value}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </div>
+        {expiry === 'date' && (
+          <Field
+            label="Last day"
+            type="date"
+            value={day}
+            onInput={setDay}
+            problem={form.fields.expiresAt}
+            hint="The key works until the end of this day in your time zone."
+          />
+        )}
+        <Failure failure={form.failure} />
+        <footer class="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" isBusy={form.isBusy}>
+            Create the key
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
+
+interface ScopesProps {
+  areas: Area[]
+  chosen: string[]
+  onToggle(scope: string): void
+  problem: string | undefined
+}
+
+function Scopes({ areas, chosen, onToggle, problem }: ScopesProps) {
+  const noteId = useId()
+  const others = areas.filter(({ scopes }) => scopes.length === 0).map(({ area }) => titleOf(area))
+  return (
+    <div class="field">
+      {areas
+        .filter(({ scopes }) => scopes.length > 0)
+        .map(({ area, scopes }) => (
+          <fieldset key={area} class="scopes" aria-describedby={noteId}>
+            <legend>{titleOf(area)}</legend>
+            {scopes.map(({ scope, allows }) => (
+              <label key={scope} class="scope">
+                <input
+                  type="checkbox"
+                  checked={chosen.includes(scope)}
+                  aria-invalid={problem !== undefined}
+                  onChange={() => onToggle(scope)}
+                />
+                <span>
+                  <code>{scope}</code>
+                  <small>{allows}</small>
+                </span>
+              </label>
+            ))}
+          </fieldset>
+        ))}
+      <Note id={noteId} problem={problem} hint={`${others.join(', ')} have no scopes yet.`} />
+    </div>
+  )
+}
+
+function titleOf(area: string): string {
+  const words = area === 'api-keys' ? 'API keys' : area.replaceAll('-', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** The instant at which a key chosen so expires; what is no day is left for the server to refuse. */
+function expiresAt(expiry: string, day: string): string | null {
+  if (expiry === '') return null
+  if (expiry !== 'date') return new Date(Date.now() + Number(expiry) * dayMs).toISOString()
+  const midnight = new Date(`${day}T24:00:00`)
+  return Number.isNaN(midnight.getTime()) ? 'no day' : midnight.toISOString()
+}
+
+interface ChangeKeyProps {
+  what: 'rotate' | 'revoke'
+  subject: Key
+  onRotated(issued: IssuedKey): void
+  onClose(): void
+}
+
+/** Asks before a key's string stops working. */
+export function ChangeKey({ what, subject: key, onRotated, onClose }: ChangeKeyProps) {
+  const path = `/keys/${encode(key.id)}`
+  if (what === 'rotate') {
+    return (
+      <Confirm
+        title={`Rotate “${key.name}”`}
+        action="Rotate the key"
+        onConfirm={async () => onRotated(await change<IssuedKey>(`${path}/rotate`))}
+        onClose={onClose}
+      >
+        <p>
+          The current key, which ends in <code>{key.lastFour}</code>, stops working immediately. There is no
+          overlap: clients that still use it receive 401 until they have the new key, which is shown next.
+        </p>
+        <p class="muted">
+          Last used: <Ago at={key.lastUsedAt} />. Name, scopes and expiry do not change.
+        </p>
+      </Confirm>
+    )
+  }
+  return (
+    <Confirm
+      title={`Revoke “${key.name}”`}
+      action="Revoke the key"
+      kind="danger"
+      typing={{ what: 'the key’s name', text: key.name, field: 'name' }}
+      onConfirm={async (name) => {
+        await change(`${path}/revoke`, { name })
+        showToast(`Revoked “${key.name}”`)
+        void refresh('/keys')
+        onClose()
+      }}
+      onClose={onClose}
+    >
+      <p>The key stops working immediately. A revoked key cannot be restored.</p>
+      <p class="muted">
+        Last used: <Ago at={key.lastUsedAt} />.
+      </p>
+    </Confirm>
+  )
+}
+
+/** A key's string, this once: it lives in this dialog and goes with it. */
+export function ShowKey({ issued, verb, onClose }: { issued: IssuedKey; verb: string; onClose(): void }) {
+  const trackers = useResource<TrackerList>('/trackers')
+  const { key, keyString } = issued
+  const trackerId = trackers.data?.trackers[0]?.id ?? 'TRACKER'
+  const subjects = `${location.origin}/v1/analytics/trackers/${encodeURIComponent(trackerId)}/subjects`
+  return (
+    <Dialog title={`Key “${key.name}” ${verb}`} onClose={onClose} isFirm>
+      <div class="prose">
+        <p>
+          Copy the key now and store it with your other secrets. <strong>It is shown only once</strong> and
+          cannot be retrieved later.
+        </p>
+      </div>
+      <p class="label">Key</p>
+      <CopyField label="Key" text={keyString} hasFocus />
+      <p class="label">Try it</p>
+      <CopyField
+        label="Command"
+        text={`curl -H 'Authorization: Bearer ${keyString}' '${subjects}?limit=3'`}
+      />
+      <footer class="dialog-foot">
+        <Button kind="primary" onClick={onClose}>
+          I have stored the key
+        </Button>
+      </footer>
+    </Dialog>
+  )
+}

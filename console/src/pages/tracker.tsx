@@ -1,0 +1,188 @@
+import { useEffect, useId, useState } from 'preact/hooks'
+import { ApiError, change, encode } from '../api.ts'
+import { Button } from '../components/button.tsx'
+import { Confirm, NameDialog } from '../components/dialog.tsx'
+import { Icon } from '../components/icon.tsx'
+import { Page } from '../components/page.tsx'
+import { Pager, usePaging } from '../components/pager.tsx'
+import { Empty, LoadError, Loaded } from '../components/states.tsx'
+import { showToast } from '../components/toasts.tsx'
+import { forget, refresh, useResource } from '../resource.ts'
+import { navigate } from '../router.tsx'
+import { choiceParam, textParam, useSearchParams } from '../search-params.ts'
+import type { SubjectList as SubjectPage, TrackerList } from '../types.ts'
+import { SubjectTable } from './subject-table.tsx'
+import { TrackerTotals } from './tracker-totals.tsx'
+import { subjectCount } from './trackers.tsx'
+
+const sorts = [
+  { value: '-lastSeenAt', title: 'Last seen, newest first' },
+  { value: 'lastSeenAt', title: 'Last seen, oldest first' },
+  { value: 'subjectId', title: 'ID' },
+]
+const sortParam = choiceParam('-lastSeenAt', 'lastSeenAt', 'subjectId')
+const pageSize = 25
+const above = { to: '/console/trackers', title: 'Trackers' }
+
+export function TrackerPage({ trackerId }: { trackerId: string }) {
+  const trackers = useResource<TrackerList>('/trackers')
+  const tracker = trackers.data?.trackers.find(({ id }) => id === trackerId)
+  if (trackers.data && !tracker) {
+    return (
+      <Page title="Tracker not found" above={above}>
+        <LoadError
+          error={new ApiError(404, 'not_found', 'This tracker does not exist or was deleted.', null)}
+        />
+      </Page>
+    )
+  }
+  return (
+    <Page
+      title={tracker?.name ?? trackerId}
+      within="Trackers"
+      intro={tracker ? `${subjectCount(tracker)} data subjects` : ' '}
+      above={above}
+      actions={<TrackerActions id={trackerId} name={tracker?.name} />}
+    >
+      <TrackerTotals trackerId={trackerId} />
+      <SubjectList trackerId={trackerId} />
+    </Page>
+  )
+}
+
+function SubjectList({ trackerId }: { trackerId: string }) {
+  const [filters, filter] = useSearchParams({ prefix: textParam, sort: sortParam })
+  const { prefix } = filters
+  const sort = prefix === '' ? filters.sort : 'subjectId'
+  const paging = usePaging()
+  const sortId = useId()
+  const parameters = new URLSearchParams({ limit: String(pageSize), sort })
+  if (prefix !== '') parameters.set('subjectIdPrefix', prefix)
+  if (paging.cursor !== null) parameters.set('cursor', paging.cursor)
+  const subjects = useResource<SubjectPage>(`/trackers/${encode(trackerId)}/subjects?${parameters}`)
+  return (
+    <section aria-label="Data subjects">
+      <div class="tools">
+        <PrefixSearch prefix={prefix} onSearch={(text) => filter({ prefix: text })} />
+        <div class="field inline">
+          <label for={sortId}>Sort by</label>
+          <select
+            id={sortId}
+            value={sort}
+            disabled={prefix !== ''}
+            title={prefix === '' ? undefined : 'Results are sorted by ID'}
+            onChange={(event) => filter({ sort: sortParam.read(event.currentTarget.value) })}
+          >
+            {sorts.map(({ value, title }) => (
+              <option key={value} value={value}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </div>
+      </div>
+      <Loaded resource={subjects} lines={10}>
+        {({ subjects, nextCursor }) =>
+          subjects.length === 0 ? (
+            prefix === '' ? (
+              <Empty icon="person" title="No data subjects">
+                <p>No visitors have been recorded yet, or all data has expired.</p>
+              </Empty>
+            ) : (
+              <Empty icon="search" title="No results">
+                <p>No ID starts with “{prefix}”. IDs are case-sensitive.</p>
+              </Empty>
+            )
+          ) : (
+            <>
+              <SubjectTable trackerId={trackerId} subjects={subjects} />
+              <Pager paging={paging} nextCursor={nextCursor} label="Pages of data subjects" />
+            </>
+          )
+        }
+      </Loaded>
+    </section>
+  )
+}
+
+/** Searches as one types, once the typing pauses. */
+function PrefixSearch({ prefix, onSearch }: { prefix: string; onSearch(prefix: string): void }) {
+  const [text, setText] = useState(prefix)
+  const id = useId()
+  // Only typing starts a search.
+  useEffect(() => {
+    if (text === prefix) return
+    const timer = setTimeout(() => onSearch(text), 250)
+    return () => clearTimeout(timer)
+  }, [text])
+  return (
+    <search class="field search">
+      <label for={id} class="visually-hidden">
+        ID prefix
+      </label>
+      <Icon name="search" />
+      <input
+        id={id}
+        type="search"
+        class="code"
+        placeholder="Filter by ID prefix…"
+        value={text}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+    </search>
+  )
+}
+
+/** What can be done to a tracker as a whole, once its name is known. */
+function TrackerActions({ id, name }: { id: string; name: string | undefined }) {
+  const [doing, setDoing] = useState<'rename' | 'delete' | null>(null)
+  const stop = () => setDoing(null)
+  const path = `/trackers/${encode(id)}`
+  return (
+    <>
+      <Button icon="edit" isDisabled={name === undefined} onClick={() => setDoing('rename')}>
+        Rename
+      </Button>
+      <Button kind="danger" isDisabled={name === undefined} onClick={() => setDoing('delete')}>
+        Delete
+      </Button>
+      {name !== undefined && doing === 'rename' && (
+        <NameDialog
+          title="Rename the tracker"
+          action="Rename"
+          name={name}
+          onSave={async (typed) => {
+            await change(`${path}/rename`, { name: typed })
+            showToast(`Renamed to “${typed}”`)
+            await refresh('/trackers')
+            stop()
+          }}
+          onClose={stop}
+        />
+      )}
+      {name !== undefined && doing === 'delete' && (
+        <Confirm
+          title={`Delete “${name}”`}
+          action="Delete the tracker"
+          kind="danger"
+          typing={{ what: 'the tracker’s name', text: name, field: 'name' }}
+          onConfirm={async (typed) => {
+            await change(`${path}/delete`, { name: typed })
+            showToast(`Deleted “${name}”`)
+            forget(path)
+            navigate('/console/trackers', { replace: true })
+            await refresh('/trackers')
+          }}
+          onClose={stop}
+        >
+          <p>
+            This deletes the tracker with all its data subjects, sessions, events and daily totals, and cannot
+            be undone. There will be no receipts: if you need proof of erasure, erase the data subjects first.
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { axisOf, positionOf, toBars, toBins } from '../../console/src/components/days.ts'
+
+describe('the days of a chart', () => {
+  test('come in their order up to today, with gaps filled', () => {
+    const days = [{ day: '2026-11-15', value: 4, part: 1 }]
+    assert.deepEqual(toBins(days, '2026-11-17', 3), [
+      { from: '2026-11-15', to: '2026-11-15', value: 4, part: 1 },
+      { from: '2026-11-16', to: '2026-11-16', value: 0, part: 0 },
+      { from: '2026-11-17', to: '2026-11-17', value: 0, part: 0 },
+    ])
+  })
+
+  test('share bins where there are too many, each of as many days, and lose nothing', () => {
+    const days = Array.from({ length: 400 }, (_, i) => ({
+      day: new Date(Date.UTC(2026, 10, 17) - i * 86_400_000).toISOString().slice(0, 10),
+      value: 1,
+    }))
+    const bins = toBins(days, '2026-11-17', 400)
+    assert.ok(bins.length <= 190)
+    assert.equal(new Set(bins.slice(1).map(({ value }) => value)).size, 1)
+    assert.equal(
+      bins.reduce((sum, { value }) => sum + value, 0),
+      400,
+    )
+  })
+
+  test('have an axis of whole, round numbers that holds the highest', () => {
+    for (const highest of [0, 1, 2, 3, 7, 9, 10, 11, 49, 99, 101, 1_234, 98_765]) {
+      const { top, steps } = axisOf(highest)
+      assert.ok(top >= highest && top <= Math.max(1, highest * 2), `${highest}: ${top}`)
+      assert.ok(Number.isInteger(top / steps), `${highest}: ${top} in ${steps}`)
+    }
+  })
+
+  test('tell where a window begins among them', () => {
+    const first = { from: '2026-11-08' }
+    assert.equal(positionOf('2026-11-13', first, '2026-11-17'), 0.5)
+    assert.equal(positionOf('2026-11-08', first, '2026-11-17'), null)
+    assert.equal(positionOf('2026-01-01', first, '2026-11-17'), null)
+  })
+})
+
+const today = '2026-11-15'
+const day = (day: string, sessions = 1, events = 2) => ({ day, sessions, events })
+
+describe('the bars of a chart', () => {
+  test('are thirty days at least, the last of them today, gaps filled', () => {
+    const { bars, daysPerBar, windowAt } = toBars({ today, days: [day('2026-11-13', 3, 7)] }, 180)
+    assert.equal(bars.length, 30)
+    assert.equal(daysPerBar, 1)
+    assert.deepEqual(bars.at(-1), { from: today, to: today, sessions: 0, events: 0 })
+    assert.deepEqual(bars.at(-3), { from: '2026-11-13', to: '2026-11-13', sessions: 3, events: 7 })
+    assert.equal(windowAt, null)
+  })
+
+  test('begin with the first day on which something happened', () => {
+    const { bars, windowAt } = toBars({ today, days: [day('2026-08-01'), day('2026-11-01')] }, 1_825)
+    assert.equal(bars[0]?.from, '2026-08-01')
+    assert.equal(bars.length, 107)
+    assert.equal(windowAt, null)
+  })
+
+  test('begin before the retention window where enough of it has passed, so that its beginning is seen', () => {
+    const { bars, windowAt, windowFrom } = toBars(
+      { today, days: [day('2026-08-01'), day('2026-11-01')] },
+      180,
+    )
+    assert.equal(windowFrom, '2026-05-20')
+    assert.equal(bars[0]?.from, '2026-05-13')
+    assert.equal(windowAt, 7 / bars.length)
+  })
+
+  test('stand for several days each where there are too many, and lose none', () => {
+    const days = Array.from({ length: 730 }, (_, i) =>
+      day(new Date(Date.parse(today) - (729 - i) * 86_400_000).toISOString().slice(0, 10)),
+    )
+    const { bars, daysPerBar } = toBars({ today, days }, 730)
+    assert.equal(daysPerBar, 4)
+    assert.ok(bars.length <= 190)
+    assert.equal(
+      bars.reduce((sum, { sessions }) => sum + sessions, 0),
+      730,
+    )
+    assert.equal(bars.at(-1)?.to, today)
+  })
+
+  test('are marked where the retention window begins', () => {
+    const { windowAt, windowFrom, bars } = toBars({ today, days: [day('2026-10-07')] }, 10)
+    assert.equal(windowFrom, '2026-11-06')
+    assert.equal(bars.length, 40)
+    assert.equal(windowAt, 30 / 40)
+  })
+
+  test('are there for a tracker on which nothing ever happened', () => {
+    assert.equal(toBars({ today, days: [] }, 180).bars.length, 30)
+  })
+})
