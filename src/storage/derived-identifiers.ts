@@ -1,7 +1,7 @@
 import type { DerivationStore, DerivedIdentifier, SourceRow } from '../domain/identifier-derivation.ts'
 import { maxPageBytes, type Page } from '../domain/page.ts'
 import { type BroughtIdentifier, isBroughtLater } from '../domain/subject-identifier.ts'
-import { asInteger, asJson, asText, type Values } from './rows/row.ts'
+import { asInteger, asJson, asText, type Values } from './nouns/row.ts'
 
 /** How many rows are looked at for a page of them; it also ends at about a mebibyte of what was collected. */
 export const sourceRowsPerPage = 1_000

@@ -1,7 +1,7 @@
 import type { Instant } from '../domain/instant.ts'
 import { subjectKey } from '../domain/subject-key.ts'
 import type { FoundSubject, Sought } from '../domain/subject-search.ts'
-import { asText, type Values } from './rows/row.ts'
+import { asText, type Values } from './nouns/row.ts'
 
 /**
  * Where a page of found subjects ended. Those with an identifier are in the order of their subject keys, in which every engine finds

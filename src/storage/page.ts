@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { andThen, type MaybePromise } from '../domain/maybe-promise.ts'
 import { maxPageBytes, type Page } from '../domain/page.ts'
-import type { Values } from './rows/row.ts'
+import type { Values } from './nouns/row.ts'
 
 /** Up to here a text counts as if each character took three bytes, which costs nothing to find out. */
 const shortText = 256

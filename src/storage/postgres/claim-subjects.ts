@@ -9,6 +9,8 @@ import {
   type SubjectChange,
   withoutErased,
 } from '../ingest-batch.ts'
+import { noteDeletion } from '../nouns/scrub.ts'
+import { findTombstones } from '../nouns/tombstone.ts'
 import { keyText } from './key-text.ts'
 import { findKnownRows, KnownRows } from './known-rows.ts'
 import {
@@ -18,8 +20,6 @@ import {
   type SubjectState,
   updateSubjects,
 } from './lock-subjects.ts'
-import { noteDeletion } from './scrub.ts'
-import { findTombstones } from './tombstone.ts'
 import type { Run } from './transact.ts'
 
 export interface SessionChange {

@@ -1,10 +1,12 @@
 import type { ClientBase, PoolClient } from 'pg'
-import type { Row, Values } from '../rows/row.ts'
-import { ask, askForValues } from './ask.ts'
+import type { ArgumentsOf, Engine, ResultOf } from '../nouns/engine.ts'
+import type { Row, Values } from '../nouns/row.ts'
+import type { Statement } from '../nouns/statement.ts'
+import { runTransaction, type SharedTransactions, type TransactionName } from '../nouns/transactions.ts'
+import { ask, askForValues, type Given } from './ask.ts'
 import { settings, withClient } from './connect.ts'
 import { toFailure } from './failures.ts'
 import { Readers } from './readers.ts'
-import type { Statement, Value } from './statement.ts'
 import type { Run } from './transact.ts'
 import { TransactionPool } from './transaction-pool.ts'
 
@@ -40,10 +42,10 @@ const readTimeout = `SET statement_timeout = ${readTimeoutMs}`
 const writeTimeouts = `SET statement_timeout = ${writeTimeoutMs}; SET lock_timeout = ${lockTimeoutMs}`
 
 /** Runs one statement that only reads, and hands over its rows as their values. */
-export type ReadValues = (statement: Statement, values: readonly Value[]) => Promise<Values[]>
+export type ReadValues = (statement: Statement, given: Given) => Promise<Values[]>
 
 /** All connections of this process to one PostgreSQL. They come when they are needed, and again after the server was away. */
-export class Connections {
+export class Connections implements Engine<SharedTransactions> {
   readonly url: string
   /** Whether the tables are spread over the nodes of a cluster. */
   readonly isDistributed: boolean
@@ -76,18 +78,28 @@ export class Connections {
   }
 
   /** Runs one statement that only reads; again when its connection had broken, as after a restart of the server. */
-  read(statement: Statement, values: readonly Value[]): Promise<Row[]> {
-    return this.#whileOpen(() => rowsOf(this.#readers, statement, values))
+  read(statement: Statement, given: Given = []): Promise<Row[]> {
+    return this.#whileOpen(() => rowsOf(this.#readers, statement, given))
   }
 
   /** Like `read`, with rows as their values. */
-  readValues(statement: Statement, values: readonly Value[]): Promise<Values[]> {
-    return this.#whileOpen(() => this.#readers.read((client) => askForValues(client, statement, values)))
+  readValues(statement: Statement, given: Given): Promise<Values[]> {
+    return this.#whileOpen(() => this.#readers.read((client) => askForValues(client, statement, given)))
   }
 
   /** Like `read`, for finding out who asks: waits for no other reads. */
-  readCredential(statement: Statement, values: readonly Value[]): Promise<Row[]> {
-    return this.#whileOpen(() => rowsOf(this.#credentialReaders, statement, values))
+  readCredential(statement: Statement, given: Given): Promise<Row[]> {
+    return this.#whileOpen(() => rowsOf(this.#credentialReaders, statement, given))
+  }
+
+  /** Like `read`, which may take only seconds, for what may take longer. */
+  readLong(statement: Statement, given: Given = []): Promise<Row[]> {
+    return this.transaction(async (run) => (await run(statement, given)).rows)
+  }
+
+  /** Others write unnoticed, so nothing is remembered. */
+  cacheUntilWrite<Find>(find: Find): Find {
+    return find
   }
 
   /** Like `read`, for finding out whether the server answers: waits for nothing else. */
@@ -98,6 +110,20 @@ export class Connections {
   /** Runs `work` in a transaction, rolled back when it throws. Statements may be sent without waiting for the one before. */
   transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
     return this.#whileOpen(() => this.#writers.run((_, run) => work(run)))
+  }
+
+  transact<Name extends TransactionName>(
+    name: Name,
+    ...args: ArgumentsOf<SharedTransactions[Name]>
+  ): Promise<ResultOf<SharedTransactions[Name]>> {
+    return this.transaction((run) => runTransaction(run, name, args))
+  }
+
+  revoke<Name extends TransactionName>(
+    name: Name,
+    ...args: ArgumentsOf<SharedTransactions[Name]>
+  ): Promise<ResultOf<SharedTransactions[Name]>> {
+    return this.revocation((run) => runTransaction(run, name, args))
   }
 
   /** Like `transaction`, for taking a credential away: waits for no other writes. */
@@ -113,7 +139,7 @@ export class Connections {
   /** Runs `work`, which only reads, at one moment of the store, however long it takes: waits for no other work, nor keeps it waiting. */
   atOneMoment<Result>(work: (read: ReadValues) => Promise<Result>): Promise<Result> {
     return this.#whileOpen(() =>
-      this.#exporters.run((client) => work((statement, values) => askForValues(client, statement, values))),
+      this.#exporters.run((client) => work((statement, given) => askForValues(client, statement, given))),
     )
   }
 
@@ -166,9 +192,9 @@ export class Connections {
   }
 }
 
-function rowsOf(readers: Readers, statement: Statement, values: readonly Value[]): Promise<Row[]> {
+function rowsOf(readers: Readers, statement: Statement, given: Given): Promise<Row[]> {
   return readers.read(async (client) => {
-    const { rows } = await ask(client, statement, values)
+    const { rows } = await ask(client, statement, given)
     return rows
   })
 }

@@ -6,21 +6,22 @@ import type { TreeHead } from '../../domain/merkle-tree.ts'
 import { formatRecord } from '../../domain/receipt.ts'
 import type { ErasedSubject, SubjectStore } from '../../domain/subject.ts'
 import type { SubjectCounts } from '../../domain/subject-counts.ts'
-import { noteValues } from '../rows/activity.ts'
-import { integer, integerOrNull, text } from '../rows/row.ts'
+import { activityParameters, insertActivity, insertActivityEntry } from '../nouns/activity.ts'
+import { settleItems } from '../nouns/erasure-batch.ts'
+import { insertEntry, type LockedLedger, lockLedger } from '../nouns/ledger.ts'
+import { lockReferenceTables } from '../nouns/locks.ts'
+import { integer, integerOrNull, type Row, text } from '../nouns/row.ts'
+import { countDeletion } from '../nouns/scrub.ts'
+import { type Parameters, statement } from '../nouns/statement.ts'
+import { insertTombstone } from '../nouns/tombstone.ts'
+import { visible } from '../nouns/tracker.ts'
 import type { SubjectErasure } from '../subject-erasure.ts'
-import { insertNote, leaveNote } from './activity.ts'
 import type { Connections } from './connections.ts'
-import { holdWaiting } from './erasure-batch.ts'
 import { isConnectionLost } from './failures.ts'
-import { holdTrackers, takeTurn } from './hold-owner.ts'
 import { deleteIdentifiers } from './identifier.ts'
 import { subjectKeyText } from './key-text.ts'
-import { type HeldLedger, holdLedger, insertEntry } from './ledger.ts'
-import { noteDeleted } from './scrub.ts'
-import { combine, statement, type Value } from './statement.ts'
-import { insertTombstone, tombstoneValues } from './tombstone.ts'
-import { visible } from './tracker.ts'
+import { lockTrackers } from './lock-subjects.ts'
+import type { Run } from './transact.ts'
 
 // Whoever writes to a subject has its row to itself first, so nothing is added to it while it is erased. Others do not wait for the
 // row of a subject they cannot see: how long they wait would tell that it is there.
@@ -56,19 +57,28 @@ const lockUsual = statement(
    FOR UPDATE OF s SKIP LOCKED`,
   'never',
 )
+const insertRecords = `entry AS (${insertEntry.source}), tombstone AS (${insertTombstone.source})`
+/** What an erasure leaves behind, as one statement: a server has less work with it. Not for a cluster. */
+const leaveUsual = statement(`WITH ${insertRecords} ${insertActivityEntry.source}`, 'never')
 // Fails, and the transaction with it, when the rows are not as many as were counted: it is sent together with the commit.
-const deleteUsual = statement(
-  `WITH gone_events AS (DELETE FROM events WHERE subject_key = ANY ($1) RETURNING 1),
-     gone_sessions AS (DELETE FROM sessions WHERE subject_key = ANY ($1) RETURNING 1),
-     gone_identifiers AS (DELETE FROM identifiers WHERE subject_key = ANY ($1)),
-     gone_subjects AS (DELETE FROM subjects WHERE subject_key = ANY ($1)),
-     noted AS (${noteDeleted.text})
-   SELECT 1 / ((SELECT count(*) FROM gone_sessions) = $2 AND (SELECT count(*) FROM gone_events) = $3)::integer`,
+const leaveUsualAndDelete = statement(
+  `WITH ${insertRecords}, activity_entry AS (${insertActivityEntry.source}),
+     gone_events AS (DELETE FROM events WHERE subject_key = ANY (:keys) RETURNING 1),
+     gone_sessions AS (DELETE FROM sessions WHERE subject_key = ANY (:keys) RETURNING 1),
+     gone_identifiers AS (DELETE FROM identifiers WHERE subject_key = ANY (:keys)),
+     gone_subjects AS (DELETE FROM subjects WHERE subject_key = ANY (:keys)),
+     counted AS (${countDeletion.source})
+   SELECT 1 / ((SELECT count(*) FROM gone_sessions) = :allSessions AND (SELECT count(*) FROM gone_events) = :allEvents)::integer`,
   'never',
 )
 
-const leaveUsual = combine(insertEntry, insertTombstone, insertNote)
-const leaveUsualAndDelete = combine(insertEntry, insertTombstone, insertNote, deleteUsual)
+const ofSubject = 'FROM erasure_batch_items WHERE tracker_id = $1 AND subject_id = $2'
+const anyWaiting = statement(`SELECT 1 ${ofSubject} LIMIT 1`)
+const lockWaiting = statement(`SELECT batch_id, place ${ofSubject} ORDER BY batch_id, place FOR UPDATE`)
+// Whoever pauses or stops a batch has its row to itself, and then the items: in the same order as here.
+const keepRunning = statement(
+  `SELECT 1 FROM erasure_batches WHERE id = $1 AND state = 'running' FOR KEY SHARE`,
+)
 
 const mostTogether = 16
 /** A subject with more goes alone, so that nobody has to wait for it. */
@@ -128,7 +138,7 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
       ;({ proven } = await connections.transaction(async (run) => {
         const [{ rows }, ledger] = await Promise.all([
           run(lockUsual, [...columns, mostEvents, organisationId]),
-          holdLedger(run, organisationId, guard),
+          lockLedger(run, organisationId, guard),
         ])
         const counted = { sessions: 0, events: 0 }
         const left = rows.flatMap((row) => {
@@ -138,13 +148,15 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
           counted.sessions += counts.sessions
           counted.events += counts.events
           const { entry, tombstone, facts, prove } = leave(ledger, erasure, counts, erasure.mark.erasedAt)
-          return { erasure, values: [...entry, ...tombstone, ...noteValues(erasure.note, facts)], prove }
+          const parameters = { ...entry, ...tombstone, ...activityParameters(erasure.note, facts) }
+          return { erasure, parameters, prove }
         })
         const last = left.at(-1)
         if (!last) return { proven: Promise.resolve(new Map()) }
-        for (const { values } of left.slice(0, -1)) run(leaveUsual, values)
+        for (const { parameters } of left.slice(0, -1)) run(leaveUsual, parameters)
         const keys = left.map(({ erasure }) => erasure.key)
-        run(leaveUsualAndDelete, [...last.values, keys, counted.sessions, counted.events])
+        const all = { keys, allSessions: counted.sessions, allEvents: counted.events }
+        run(leaveUsualAndDelete, { ...last.parameters, ...all })
         // While the server is at it. They share their head.
         const proven = nextTurn().then(() => {
           last.erasure.onHead?.(ledger.tree.head)
@@ -167,9 +179,9 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
     return connections.transaction(async (run) => {
       const [held] = (await run(lock, [key, trackerId, organisationId])).rows
       if (!held) {
-        if ((await run(visible, [trackerId, organisationId])).rowCount === 0) return null
-        takeTurn(run)
-        if (!(await holdTrackers(run, [trackerId])).has(trackerId)) return null
+        if ((await run(visible, { trackerId, organisationId })).count === 0) return null
+        lockReferenceTables(run)
+        if (!(await lockTrackers(run, [trackerId])).has(trackerId)) return null
         await run(claim, [key, trackerId, subjectId])
       }
       const { erasedAt } = mark
@@ -177,7 +189,7 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
       const isAhead = !held || integer(held, 'last_seen_at') > erasedAt
       // What has aged out goes before the rest, and uncounted: nobody could see it any more.
       const hasAged = !held || integer(held, 'oldest_at') < since
-      const [newest, , , events, sessions, , , settleItems, ledger] = await Promise.all([
+      const [newest, , , events, sessions, , , settleWaiting, ledger] = await Promise.all([
         isAhead ? run(newestOf, [key]) : null,
         hasAged ? run(deleteAgedEvents, [key, since]) : null,
         hasAged ? run(deleteAgedSessions, [key, since]) : null,
@@ -185,20 +197,20 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
         run(deleteSessions, [key]),
         run(deleteIdentifiers, [key]),
         run(deleteSubject, [key]),
-        holdWaiting(run, erasure),
-        holdLedger(run, organisationId, mark.guard),
+        lockWaitingItems(run, erasure),
+        lockLedger(run, organisationId, mark.guard),
       ])
       // Not before the rows are deleted, which may take long: whoever stops the batch meanwhile need not wait, and they are kept.
-      if (settleItems === null) throw new NotWaiting()
-      run(noteDeleted)
-      const counts = { sessions: sessions.rowCount ?? 0, events: events.rowCount ?? 0 }
+      if (settleWaiting === null) throw new NotWaiting()
+      run(countDeletion)
+      const counts = { sessions: sessions.count, events: events.count }
       const newestAt = newest?.rows[0] ? integerOrNull(newest.rows[0], 'newest') : null
       const refusedUntil = Math.max(erasedAt, newestAt ?? erasedAt)
       const { entry, tombstone, facts, prove } = leave(ledger, erasure, counts, refusedUntil)
       run(insertEntry, entry)
       run(insertTombstone, tombstone)
-      leaveNote(run, erasure.note, facts)
-      settleItems(facts)
+      insertActivity(run, erasure.note, facts)
+      settleWaiting(facts)
       return prove()
     })
   }
@@ -212,23 +224,44 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
   }
 }
 
-/** What an erasure leaves behind: the values that are inserted, and what tells of it once the ledger has all entries of the transaction. */
+/** What an erasure leaves behind: what is inserted, and what tells of it once the ledger has all entries of the transaction. */
 function leave(
-  ledger: HeldLedger,
+  ledger: LockedLedger,
   { view, mark }: SubjectErasure,
   counts: SubjectCounts,
   refusedUntil: number,
-): { entry: readonly Value[]; tombstone: readonly Value[]; facts: ErasureFacts; prove(): ErasedSubject } {
+): { entry: Parameters; tombstone: Parameters; facts: ErasureFacts; prove(): ErasedSubject } {
   const { trackerId, organisationId } = view
   const { erasedAt, digest, commitment } = mark
   const alreadyErased = counts.sessions === 0 && counts.events === 0
   const record = formatRecord({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
-  const { index: ledgerIndex, values: entry } = ledger.append(record)
+  const entry = ledger.append(record)
+  const { ledgerIndex } = entry
   const tombstone = { organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex }
   return {
     entry,
-    tombstone: tombstoneValues(tombstone),
+    tombstone,
     facts: { counts, ledgerIndex },
     prove: () => ({ counts, record, proof: ledger.tree.prove(ledgerIndex), refusedUntil }),
+  }
+}
+
+/**
+ * Keeps the items that wait for a subject from being stopped until the transaction of its erasure ends, and hands back what settles
+ * them; `null` when the erasure is for one that does not wait in a running batch. Mostly there are none: then nothing is locked, which
+ * on a cluster would lock the table.
+ */
+async function lockWaitingItems(
+  run: Run,
+  { view: { trackerId }, subjectId, mark, item }: SubjectErasure,
+): Promise<((facts: ErasureFacts) => void) | null> {
+  if (item && (await run(keepRunning, [item.batchId])).count === 0) return null
+  const isWaiting = (await run(anyWaiting, [trackerId, subjectId])).count !== 0
+  const { rows } = isWaiting ? await run(lockWaiting, [trackerId, subjectId]) : { rows: [] }
+  const isItem = (row: Row) => row.batch_id === item?.batchId && integer(row, 'place') === item?.place
+  if (item && !rows.some(isItem)) return null
+  return ({ counts, ledgerIndex }) => {
+    const { sealedNonce } = mark
+    if (isWaiting) run(settleItems, { trackerId, subjectId, ...counts, ledgerIndex, sealedNonce })
   }
 }

@@ -1,10 +1,10 @@
 import type { EventStore } from '../../domain/event.ts'
+import { eventColumns, eventPosition, toEvent } from '../nouns/event.ts'
+import { statement } from '../nouns/statement.ts'
 import { PageBuilder } from '../page.ts'
-import { eventColumns, eventPosition, toEvent } from '../rows/event.ts'
 import type { Connections } from './connections.ts'
 import { subjectKeyText } from './key-text.ts'
 import { behindAll, heldBefore, presentSubject, rowsOf, withinPage } from './present-subject.ts'
-import { statement } from './statement.ts'
 
 const range = 'subject_key = $1 AND occurred_at >= $3 AND (occurred_at, event_id) < ($4, $5)'
 const order = 'occurred_at DESC, event_id DESC'

@@ -2,10 +2,10 @@ import type { Client, PoolClient } from 'pg'
 import { type BroughtIdentifier, lookupKey } from '../../domain/subject-identifier.ts'
 import type { TrackerRef } from '../../domain/tracker.ts'
 import { broughtAgain } from '../brought-identifiers.ts'
+import { statement } from '../nouns/statement.ts'
 import type { Addition } from './claim-subjects.ts'
 import { copyRows } from './copy-rows.ts'
 import { keyText } from './key-text.ts'
-import { statement } from './statement.ts'
 import type { Run } from './transact.ts'
 
 const columns = ['subject_key', 'lookup_key', 'tracker_id', 'subject_id', 'name', 'value', 'brought_at']

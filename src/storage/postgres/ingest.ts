@@ -2,15 +2,15 @@ import type { PoolClient } from 'pg'
 import type { IngestStore } from '../../domain/ingest.ts'
 import { DailyChanges } from '../daily-changes.ts'
 import { bySubject, withoutRefused } from '../ingest-batch.ts'
-import { toAdditions, toRefusedLines } from '../rows/refused-lines.ts'
+import { lockReferenceTables } from '../nouns/locks.ts'
+import { refusedLineStore } from '../nouns/refused-lines.ts'
+import { statement } from '../nouns/statement.ts'
 import { type Addition, claimLiving, type SessionChange } from './claim-subjects.ts'
 import type { Connections } from './connections.ts'
 import { copyRows } from './copy-rows.ts'
-import { addToDailyTotals } from './daily-total.ts'
-import { holdTrackers, takeTurn } from './hold-owner.ts'
 import { writeIdentifierNames, writeIdentifiers } from './identifier.ts'
 import { keepInterleaved } from './interleaving.ts'
-import { statement } from './statement.ts'
+import { lockTrackers } from './lock-subjects.ts'
 import type { Run } from './transact.ts'
 
 const sessionColumns = [
@@ -32,18 +32,30 @@ const updateSessions = statement(
   'any',
 )
 
-const refusedLines = statement('SELECT reason, lines FROM refused_lines')
-const addRefused = statement(
-  `INSERT INTO refused_lines AS known (reason, lines) VALUES ($1, $2)
-   ON CONFLICT (reason) DO UPDATE SET lines = known.lines + excluded.lines`,
+// In one order, so that two loads of the same days do not wait for each other in a circle.
+const addEvents = statement(
+  `INSERT INTO daily_events AS d (tracker_id, day, name, count)
+   SELECT * FROM unnest($1::text[], $2::int[], $3::text[], $4::bigint[]) AS added (tracker_id, day, name, count)
+   ORDER BY tracker_id COLLATE "C", day, name COLLATE "C"
+   ON CONFLICT (tracker_id, day, name) DO UPDATE SET count = d.count + excluded.count`,
+)
+const addSessions = statement(
+  `INSERT INTO daily_sessions AS d (tracker_id, day, count)
+   SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[]) AS added (tracker_id, day, count)
+   ORDER BY tracker_id COLLATE "C", day
+   ON CONFLICT (tracker_id, day) DO UPDATE SET count = d.count + excluded.count`,
+)
+// A session that turned out to have started earlier may have been the only one of its day.
+const dropEmpty = statement(
+  'DELETE FROM daily_sessions WHERE tracker_id = ANY ($1) AND day = ANY ($2) AND count = 0',
 )
 
 export function ingestStore(connections: Connections): IngestStore {
   return {
     ingest: (batch, keys) =>
       connections.load(async (client, run) => {
-        takeTurn(run)
-        const owners = await holdTrackers(run, [...new Set(batch.map(({ trackerId }) => trackerId))].sort())
+        lockReferenceTables(run)
+        const owners = await lockTrackers(run, [...new Set(batch.map(({ trackerId }) => trackerId))].sort())
         const { accepted, ...refused } = withoutRefused(bySubject(batch), (id) => owners.has(id))
         const { additions, ofErased } = await claimLiving(run, accepted, keys, connections.isDistributed)
         await writeAdditions(client, run, additions)
@@ -59,12 +71,7 @@ export function ingestStore(connections: Connections): IngestStore {
           ...(ofErased > 0 && { ofErased }),
         }
       }),
-    countRefused: (refused) =>
-      connections.transaction(async (run) => {
-        // In one order, so that two imports do not wait for each other in a circle.
-        for (const { reason, lines } of toAdditions(refused)) await run(addRefused, [reason, lines])
-      }),
-    refusedLines: async () => toRefusedLines(await connections.read(refusedLines, [])),
+    ...refusedLineStore(connections),
   }
 }
 
@@ -130,4 +137,22 @@ function toDailyChanges(additions: readonly Addition[]): DailyChanges {
     }
   }
   return totals
+}
+
+async function addToDailyTotals(run: Run, changes: DailyChanges): Promise<void> {
+  const events = [...changes.events()]
+  if (events.length > 0) {
+    await run(addEvents, [
+      events.map(({ trackerId }) => trackerId),
+      events.map(({ day }) => day),
+      events.map(({ name }) => name),
+      events.map(({ change }) => change),
+    ])
+  }
+  const sessions = [...changes.sessions()].filter(({ change }) => change !== 0)
+  if (sessions.length === 0) return
+  const trackers = sessions.map(({ trackerId }) => trackerId)
+  const days = sessions.map(({ day }) => day)
+  await run(addSessions, [trackers, days, sessions.map(({ change }) => change)])
+  if (sessions.some(({ change }) => change < 0)) await run(dropEmpty, [trackers, days])
 }

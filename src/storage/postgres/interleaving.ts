@@ -1,5 +1,5 @@
 import { anyOverlap, maxPlainEvents, overlapsNeighbour, type SubjectGrowth } from '../interleaving.ts'
-import { statement } from './statement.ts'
+import { statement } from '../nouns/statement.ts'
 import type { Run } from './transact.ts'
 
 interface GrownSubject extends SubjectGrowth {
@@ -19,7 +19,7 @@ const markEvents = statement('UPDATE events SET interleaved = 1 WHERE subject_ke
 export async function keepInterleaved(run: Run, subject: GrownSubject): Promise<void> {
   const { key, before, after, sessions, isInterleaved } = subject
   if (after <= maxPlainEvents || isInterleaved || sessions.length === 0) return
-  const { rowCount } = await (before <= maxPlainEvents
+  const { count } = await (before <= maxPlainEvents
     ? run(hasOverlap, [key])
     : run(overlaps, [
         key,
@@ -27,7 +27,7 @@ export async function keepInterleaved(run: Run, subject: GrownSubject): Promise<
         sessions.map(({ startedAt }) => startedAt),
         sessions.map(({ endedAt }) => endedAt),
       ]))
-  if (rowCount === 0) return
+  if (count === 0) return
   await run(markSubject, [key])
   await run(markEvents, [key])
 }

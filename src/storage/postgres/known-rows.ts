@@ -1,7 +1,7 @@
 import type { SessionState, SubjectBatch } from '../ingest-batch.ts'
-import { integer, integerOrNull, text } from '../rows/row.ts'
+import { integer, integerOrNull, text } from '../nouns/row.ts'
+import { statement } from '../nouns/statement.ts'
 import { keyText } from './key-text.ts'
-import { statement } from './statement.ts'
 import type { Run } from './transact.ts'
 
 /** What is stored already of what a batch brings. */

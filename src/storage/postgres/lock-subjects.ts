@@ -1,5 +1,5 @@
-import { integer, type Row, text } from '../rows/row.ts'
-import { statement } from './statement.ts'
+import { integer, type Row, text } from '../nouns/row.ts'
+import { statement } from '../nouns/statement.ts'
 import type { Run } from './transact.ts'
 
 /** A subject's own row. */
@@ -42,6 +42,17 @@ const update = statement(
   'any',
 )
 const remove = statement('DELETE FROM subjects WHERE subject_key = ANY ($1)', 'any')
+
+// In one order, as above.
+const lockSeveral = statement(
+  'SELECT id, organisation_id FROM trackers WHERE id = ANY ($1) AND deleted_at IS NULL ORDER BY id FOR KEY SHARE',
+)
+
+/** Keeps trackers from being deleted before the transaction ends; hands back the organisations of those that are there, by tracker. */
+export async function lockTrackers(run: Run, ids: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await run(lockSeveral, [ids])
+  return new Map(rows.map((row) => [text(row, 'id'), text(row, 'organisation_id')]))
+}
 
 /** Keeps others from writing to these subjects until the transaction ends, and hands back their rows by key; not those not there. */
 export async function lockSubjects(

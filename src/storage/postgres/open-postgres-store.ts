@@ -2,33 +2,34 @@ import type { Client } from 'pg'
 import { LetheError } from '../../domain/errors.ts'
 import { hideSecrets } from '../../domain/hide-secrets.ts'
 import type { Store } from '../../domain/store.ts'
-import { activityStore } from './activity.ts'
-import { apiKeyStore } from './api-key.ts'
+import { activityStore } from '../nouns/activity.ts'
+import { apiKeyStore } from '../nouns/api-key.ts'
+import { dailyTotalStore } from '../nouns/daily-total.ts'
+import { deletionStore } from '../nouns/deletion.ts'
+import { erasureBatchStore } from '../nouns/erasure-batch.ts'
+import { ledgerStore } from '../nouns/ledger.ts'
+import { memberStore } from '../nouns/member.ts'
+import { organisationStore } from '../nouns/organisation.ts'
+import { replayStore } from '../nouns/replay.ts'
+import { retentionStore } from '../nouns/retention.ts'
+import { secretStore } from '../nouns/secret.ts'
+import { signInStore } from '../nouns/sign-in.ts'
+import { statement } from '../nouns/statement.ts'
+import { tombstoneStore } from '../nouns/tombstone.ts'
+import { trackerStore } from '../nouns/tracker.ts'
 import { withClient } from './connect.ts'
 import { Connections } from './connections.ts'
-import { dailyTotalStore } from './daily-total.ts'
-import { deletionStore } from './deletion.ts'
+import { derivationStore } from './derivation.ts'
 import { distribute, isDistributed } from './distribute.ts'
-import { erasureBatchStore } from './erasure-batch.ts'
 import { eventStore } from './event.ts'
-import { derivationStore } from './identifier-derivation.ts'
+import { exportStore } from './export.ts'
 import { ingestStore } from './ingest.ts'
-import { ledgerStore } from './ledger.ts'
-import { memberStore } from './member.ts'
 import { migrate, version } from './migrate.ts'
-import { organisationStore } from './organisation.ts'
-import { replayStore } from './replay.ts'
-import { retentionStore } from './retention.ts'
 import { scrubStore } from './scrub.ts'
-import { secretStore } from './secret.ts'
+import { searchStore } from './search.ts'
 import { sessionStore } from './session.ts'
-import { signInStore } from './sign-in.ts'
-import { statement } from './statement.ts'
 import { subjectStore } from './subject.ts'
-import { exportStore } from './subject-export.ts'
-import { searchStore } from './subject-search.ts'
-import { tombstoneStore } from './tombstone.ts'
-import { trackerStore } from './tracker.ts'
+import { sweepAll, trackerSweep } from './sweep.ts'
 import { transferStore } from './transfer.ts'
 
 const anything = statement('SELECT 1 FROM organisations LIMIT 1')
@@ -49,8 +50,8 @@ export async function openPostgresStore(url: string): Promise<Store> {
     ingest: ingestStore(connections),
     derivation: derivationStore(connections),
     dailyTotals: dailyTotalStore(connections),
-    retention: retentionStore(connections),
-    deletions: deletionStore(connections),
+    retention: retentionStore(connections, trackerSweep(connections)),
+    deletions: deletionStore(connections, (trackerId, maxRows) => sweepAll(connections, trackerId, maxRows)),
     maintenance: {
       ...scrubStore(connections),
       alone: (work) => connections.alone(work),

@@ -1,5 +1,5 @@
 import { maxPageBytes } from '../../domain/page.ts'
-import type { Values } from '../rows/row.ts'
+import type { Values } from '../nouns/row.ts'
 
 /**
  * One row when the subject with the key `$1` holds data since `$3` and its tracker is visible to the organisation `$2`, else none.

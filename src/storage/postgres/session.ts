@@ -1,10 +1,10 @@
 import type { SessionStore } from '../../domain/session.ts'
+import { sessionColumns, sessionPosition, toSession } from '../nouns/session.ts'
+import { statement } from '../nouns/statement.ts'
 import { readPage } from '../page.ts'
-import { sessionColumns, sessionPosition, toSession } from '../rows/session.ts'
 import type { Connections } from './connections.ts'
 import { subjectKeyText } from './key-text.ts'
 import { behindAll, heldBefore, presentSubject, rowsOf, withinPage } from './present-subject.ts'
-import { statement } from './statement.ts'
 
 const order = 'started_at DESC, session_id DESC'
 // One that has aged out is only passed over.

@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
 import type { StoreStatus } from '../../domain/store-status.ts'
-import { integer, type Row, text } from '../rows/row.ts'
+import { integer, type Row, text } from '../nouns/row.ts'
 import { transferTables } from '../transfer-tables.ts'
 import { withClient } from './connect.ts'
 import { isDistributed } from './distribute.ts'

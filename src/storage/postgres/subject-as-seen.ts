@@ -1,5 +1,5 @@
+import { statement } from '../nouns/statement.ts'
 import { identifiersAsSeen } from './identifier.ts'
-import { statement } from './statement.ts'
 
 /**
  * A subject `s` as it is to be seen since an instant: as if what has aged out were swept already. One statement sees one

@@ -9,16 +9,16 @@ import type {
   SubjectSummary,
 } from '../../domain/subject.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
+import { asInteger, integer, type Values } from '../nouns/row.ts'
+import { numbered, statement } from '../nouns/statement.ts'
+import { subjectPosition, toRecord, toSummary } from '../nouns/subject.ts'
+import { isVisible } from '../nouns/tracker.ts'
 import { type PageBuilder, readPage } from '../page.ts'
-import { asInteger, integer, type Values } from '../rows/row.ts'
-import { subjectPosition, toRecord, toSummary } from '../rows/subject.ts'
 import { subjectRange } from '../subject-range.ts'
 import type { Connections } from './connections.ts'
 import { subjectErasure } from './erasure.ts'
 import { subjectKeyText } from './key-text.ts'
-import { numbered, statement } from './statement.ts'
 import { asSeen, readOne, recordAsSeen } from './subject-as-seen.ts'
-import { isVisible } from './tracker.ts'
 
 const readSeveral = statement(
   `SELECT ${recordAsSeen('asked.since', 's.subject_key')}, asked.number

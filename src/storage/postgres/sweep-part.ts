@@ -1,7 +1,7 @@
 import type { Instant } from '../../domain/instant.ts'
-import { integer, text } from '../rows/row.ts'
+import { integer, text } from '../nouns/row.ts'
+import { statement } from '../nouns/statement.ts'
 import type { SubjectState } from './lock-subjects.ts'
-import { statement } from './statement.ts'
 import type { Run } from './transact.ts'
 
 const eventBeyond = statement(
@@ -48,8 +48,7 @@ export async function sweepPart(
   const keepsLast = lastSeenAt < since && sessionCount > roomForSessions
   const kept = keepsLast ? (await run(lastToEnd, [key, lastSeenAt])).rows[0] : undefined
   const keptId = kept ? text(kept, 'session_id') : ''
-  const { rowCount } = await run(deleteSessions, [key, since, keptId, roomForSessions])
-  const sessions = rowCount ?? 0
+  const { count: sessions } = await run(deleteSessions, [key, since, keptId, roomForSessions])
   return { sessions, events, isWhole: sessions < roomForSessions && !keepsLast }
 }
 

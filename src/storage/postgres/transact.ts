@@ -1,11 +1,11 @@
-import type { Pool, PoolClient, QueryResult } from 'pg'
-import type { Row } from '../rows/row.ts'
-import { ask } from './ask.ts'
+import type { Pool, PoolClient } from 'pg'
+import type { Result } from '../nouns/engine.ts'
+import type { Statement } from '../nouns/statement.ts'
+import { ask, type Given } from './ask.ts'
 import { isConflict, isConnectionLost } from './failures.ts'
-import type { Statement, Value } from './statement.ts'
 
 /** Runs a statement within a transaction. */
-export type Run = (statement: Statement, values?: readonly Value[]) => Promise<QueryResult<Row>>
+export type Run = (statement: Statement, given?: Given) => Promise<Result>
 
 /** How a transaction begins: as every other, or as one that sees a single moment from its first statement to its last. */
 export type Begin = 'BEGIN' | 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
@@ -62,11 +62,14 @@ async function attemptOnce<Result>(
     })
     // Where statements can be sent behind each other, none need wait; should this one fail, all behind it do.
     let last: Promise<unknown> = begun
-    const run: Run = (statement, values = []) => {
-      const send = () => ask(client, statement, values)
+    const run: Run = (statement, given = []) => {
+      const send = () => ask(client, statement, given)
       const asked = client.pipeline ? send() : last.then(send, send)
       last = asked
-      const answered = Promise.all([asked, begun]).then(([result]) => result)
+      const answered = Promise.all([asked, begun]).then(([{ rows, rowCount }]) => ({
+        rows,
+        count: rowCount ?? 0,
+      }))
       sent.add(answered)
       answered.then(
         () => sent.delete(answered),

@@ -1,20 +1,17 @@
 import type { TransferRow, TransferStore, TransferTable } from '../../domain/transfer.ts'
-import { integer, type Row, text } from '../rows/row.ts'
+import { integer, type Row, text } from '../nouns/row.ts'
+import { numbered, type Statement, statement } from '../nouns/statement.ts'
 import { columnLists, transferTables } from '../transfer-tables.ts'
 import type { Connections } from './connections.ts'
 import { copyRows } from './copy-rows.ts'
-import { adoptScrubState } from './scrub.ts'
-import { numbered, type Statement, statement } from './statement.ts'
 
 export function transferStore(connections: Connections): TransferStore {
   return {
     tables: transferTables,
-    // Not as a read, which may take only seconds.
-    count: ({ name }) =>
-      connections.transaction(async (run) => {
-        const { rows } = await run(statement(`SELECT count(*) AS count FROM ${name}`, 'any'))
-        return integer(rows[0] ?? {}, 'count')
-      }),
+    async count({ name }) {
+      const [row] = await connections.readLong(statement(`SELECT count(*) AS count FROM ${name}`, 'any'))
+      return integer(row ?? {}, 'count')
+    },
     async read(table, after, limit) {
       const rows = await connections.read(pageOf(table, after), [...(after ?? []), limit])
       return rows.map((row) => toTransferRow(table, row))
@@ -24,7 +21,7 @@ export function transferStore(connections: Connections): TransferStore {
         const columns = table.columns.map(({ name }) => name)
         return copyRows(client, table.name, columns, rows)
       }),
-    adoptScrubState: (state) => connections.transaction((run) => adoptScrubState(run, state)),
+    adoptScrubState: (state) => connections.transact('adoptScrubState', state),
   }
 }
 

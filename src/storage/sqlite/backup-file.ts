@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { pipeline } from 'node:stream/promises'
 import { pathToFileURL } from 'node:url'
 import { appendLeaf, type Edge, formatEdge, hashLeaf, headAt } from '../../domain/merkle-tree.ts'
-import { integer, text } from '../rows/row.ts'
+import { integer, text } from '../nouns/row.ts'
 import { transferTables } from '../transfer-tables.ts'
 import { ForeignStore, isOurs, migrations, version } from './migrate.ts'
 

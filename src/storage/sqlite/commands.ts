@@ -1,34 +1,21 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { activityCommands } from './activity.ts'
-import { apiKeyCommands } from './api-key.ts'
+import { isTransactionName, type TransactionName, transactionNamed } from '../nouns/transactions.ts'
 import { backupCommands } from './backup.ts'
-import { pause, touch, transaction } from './connection.ts'
-import { deletionCommands } from './deletion.ts'
-import { erasureBatchCommands } from './erasure-batch.ts'
-import { derivationCommands } from './identifier-derivation.ts'
+import { asyncTransaction, pause, touch, transaction } from './connection.ts'
+import { derivationCommands } from './derivation.ts'
+import { erasureCommands } from './erasure.ts'
 import { ingestCommands } from './ingest.ts'
-import { memberCommands } from './member.ts'
-import { organisationCommands } from './organisation.ts'
-import { replayCommands } from './replay.ts'
-import { retentionWindowCommands } from './retention-window.ts'
+import type { SqliteRun } from './run.ts'
 import { scrubCommands } from './scrub.ts'
 import { scrubPages } from './scrub-pages.ts'
-import { secretCommands } from './secret.ts'
-import { signInCommands } from './sign-in.ts'
-import { subjectCommands } from './subject.ts'
 import { sweepCommands } from './sweep.ts'
-import { tombstoneCommands } from './tombstone.ts'
-import { trackerCommands } from './tracker.ts'
 import { transferCommands } from './transfer.ts'
 
-/** Long enough for a writer of another process, who looks every millisecond, to find the store free. */
-const courtesyMs = 2
+/** Left to others after a command that others follow: long enough for another process, which tries every millisecond. */
+const yieldMs = 2
 
-/** Everything that writes, on one connection. Each command is one transaction. */
-export function commands(db: DatabaseSync) {
-  const activity = activityCommands(db)
-  const deletions = deletionCommands(db)
-  const { ingest, countRefused } = ingestCommands(db)
+/** What only SQLite does so, on one connection. Each command is one transaction. */
+export function commands(db: DatabaseSync, run: SqliteRun) {
   return {
     /** Nothing: who asks for it learns that the thread is ready. */
     getReady(): void {},
@@ -36,42 +23,38 @@ export function commands(db: DatabaseSync) {
     tryToWrite(): void {
       transaction(db, () => db.exec(touch))
     },
-    ...organisationCommands(db),
-    ...trackerCommands(db),
-    ...apiKeyCommands(db),
-    ...memberCommands(db),
-    ...signInCommands(db),
-    ...activity,
-    ...deletions,
-    ...subjectCommands(db),
-    ...erasureBatchCommands(db),
-    ...tombstoneCommands(db),
-    ...secretCommands(db),
+    ...erasureCommands(db, run),
+    ...ingestCommands(db, run),
+    ...derivationCommands(db),
+    ...sweepCommands(db, run),
     ...scrubCommands(db),
     ...backupCommands(db),
     ...transferCommands(db),
-    ...replayCommands(db),
-    ...retentionWindowCommands(db),
-    countRefused,
-    // These come one after the other for as long as there is work.
-    scrubPages: courteous(scrubPages),
-    ingest: courteous(ingest),
-    addDerived: courteous(derivationCommands(db).addDerived),
-    sweep: courteous(sweepCommands(db).sweep),
-    sweepActivity: courteous(activity.sweepActivity),
-    removeTracker: courteous(deletions.removeTracker),
-  }
-}
-
-/** Leaves a moment after a command in which other processes come to write. */
-function courteous<Args extends unknown[], Result>(
-  command: (...args: Args) => Result,
-): (...args: Args) => Result {
-  return (...args) => {
-    const result = command(...args)
-    pause(courtesyMs)
-    return result
+    scrubPages,
   }
 }
 
 export type Commands = ReturnType<typeof commands>
+/** Everything that can be asked of a writer: what is SQLite's own, and what is written for all engines. */
+export type CommandName = keyof Commands | TransactionName
+
+/** These come one after the other for as long as there is work. */
+const repeated: readonly CommandName[] = [
+  ...(['scrubPages', 'ingest', 'addDerived', 'sweep', 'sweepAll', 'sweepActivity', 'removeTracker'] as const),
+]
+
+/** Runs the command with this name. What is written for all engines ends later, in microtasks. */
+export function commandRunner(
+  db: DatabaseSync,
+  run: SqliteRun,
+  own: Commands,
+): (name: CommandName, args: never[]) => Promise<unknown> {
+  return async (name, args) => {
+    const command: (...args: never[]) => unknown = isTransactionName(name)
+      ? (...args) => asyncTransaction(db, () => transactionNamed(name)(run, ...args))
+      : own[name]
+    const result = await command(...args)
+    if (repeated.includes(name)) pause(yieldMs)
+    return result
+  }
+}

@@ -62,6 +62,22 @@ export function transaction<Result>(db: DatabaseSync, work: () => Result): Resul
   }
 }
 
+/** Like `transaction`, for what is written for all engines. It goes on in microtasks, so that nothing else happens meanwhile. */
+export async function asyncTransaction<Result>(
+  db: DatabaseSync,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  beginWriting(db)
+  try {
+    const result = await work()
+    db.exec('COMMIT')
+    return result
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
 /** Runs reads that belong together, so that they all see the store as it is at one moment; within another snapshot, at that one. */
 export function snapshot<Result>(db: DatabaseSync, work: () => Result): Result {
   if (db.isTransaction) return work()

@@ -1,14 +1,13 @@
 import type { EventQuery, EventStore } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
+import { eventColumnsWith, eventPosition, toEvent } from '../nouns/event.ts'
+import { asInteger, asText, integer, type Values } from '../nouns/row.ts'
 import { PageBuilder } from '../page.ts'
-import { eventColumnsWith, eventPosition, toEvent } from '../rows/event.ts'
-import { asInteger, asText, integer, type Values } from '../rows/row.ts'
 import { snapshot } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { areWhole, unlessLarge, withLargeTexts } from './large-text.ts'
-import { subjectPresence } from './subject.ts'
-import { trackerVisibility } from './tracker.ts'
+import { subjectPresence, trackerVisibility } from './subject.ts'
 import { prepareValues } from './values-statement.ts'
 
 export function eventStore({ reader }: Connections): EventStore {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { IngestResult, IngestStore, RefusedLines } from '../../domain/ingest.ts'
+import type { IngestResult, IngestStore } from '../../domain/ingest.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
 import { broughtIdentifiers } from '../brought-identifiers.ts'
 import { DailyChanges } from '../daily-changes.ts'
@@ -14,20 +14,21 @@ import {
   withoutRefused,
 } from '../ingest-batch.ts'
 import { maxPlainEvents } from '../interleaving.ts'
-import { toAdditions, toRefusedLines } from '../rows/refused-lines.ts'
-import { integer, integerOrNull, text } from '../rows/row.ts'
+import { integer, integerOrNull, text } from '../nouns/row.ts'
+import { checkKeys, listSecrets } from '../nouns/secret.ts'
 import { transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
-import { dailyTotalWriting } from './daily-total.ts'
 import { identifierNameWriting, identifierWriting } from './identifier.ts'
 import { interleavingWriting } from './interleaving.ts'
 import { packRows, unpackRows } from './packed-rows.ts'
-import { keyCheck } from './secret.ts'
-import { type BatchDigests, digestMaking, digestsMade, tombstoneLookup } from './tombstone.ts'
+import { type SqliteRun, statementRunner } from './run.ts'
+import { type BatchDigests, digestReader, precomputeDigests, tombstoneLookup } from './tombstone.ts'
 
-export function ingestStore({ reader, writer }: Connections<ReturnType<typeof ingestCommands>>): IngestStore {
-  const refusedLines = reader.prepare('SELECT reason, lines FROM refused_lines')
-  const makeDigests = digestMaking(reader)
+export function ingestStore({
+  reader,
+  writer,
+}: Connections<ReturnType<typeof ingestCommands>>): Pick<IngestStore, 'ingest'> {
+  const makeDigests = precomputeDigests(statementRunner(reader))
   return {
     async ingest(batch, keys) {
       const pieces = packRows(batch)
@@ -35,12 +36,10 @@ export function ingestStore({ reader, writer }: Connections<ReturnType<typeof in
       const moved = made ? [...pieces, made.digests] : pieces
       return writer.runMoving(moved, 'ingest', pieces, keys, made)
     },
-    countRefused: (lines) => writer.run('countRefused', lines),
-    refusedLines: async () => toRefusedLines(refusedLines.all()),
   }
 }
 
-export function ingestCommands(db: DatabaseSync) {
+export function ingestCommands(db: DatabaseSync, run: SqliteRun) {
   const insertEvent = db.prepare(
     `INSERT INTO events (subject_key, occurred_at, event_id, session_id, name, properties)
      VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -52,12 +51,7 @@ export function ingestCommands(db: DatabaseSync) {
   const putNames = identifierNameWriting(db)
   const writeTotals = dailyTotalWriting(db)
   const keepInterleaved = interleavingWriting(db)
-  const lookUpTombstones = tombstoneLookup(db)
-  const checkKeys = keyCheck(db)
-  const addRefused = db.prepare(
-    `INSERT INTO refused_lines AS known (reason, lines) VALUES (?, ?)
-     ON CONFLICT (reason) DO UPDATE SET lines = known.lines + excluded.lines`,
-  )
+  const lookUpTombstones = tombstoneLookup(db, run)
 
   /** Stores a subject's sessions, events and identifiers, and hands back what its row must be told; `null` when nothing is new. */
   function ingestSubject(
@@ -94,14 +88,14 @@ export function ingestCommands(db: DatabaseSync) {
       made: BatchDigests | null,
     ): IngestResult =>
       transaction(db, () => {
-        checkKeys(keys)
+        checkKeys(run(listSecrets).rows, keys)
         const added = { subjects: 0, sessions: 0, events: 0 }
         const totals = new DailyChanges()
         const names = new Map<string, Set<string>>()
         const ownerOf = lookUpOwners()
         const isThere = (trackerId: string) => ownerOf(trackerId) !== null
         const { accepted, ...refused } = withoutRefused(bySubject(unpackRows(batch)), isThere)
-        const { living, ofErased } = withoutErased(accepted, lookUpTombstones(digestsMade(keys, made)))
+        const { living, ofErased } = withoutErased(accepted, lookUpTombstones(digestReader(keys, made)))
         // Nothing else is kept of a subject meanwhile: what outlives a batch's many small objects is dear to collect.
         const changes: { change: SubjectChange; subject: SubjectBatch }[] = []
         for (const subject of living) {
@@ -120,10 +114,6 @@ export function ingestCommands(db: DatabaseSync) {
         writeTotals(totals)
         for (const [organisationId, own] of names) putNames(organisationId, own)
         return { ...added, ...refused, ...(ofErased > 0 && { ofErased }) }
-      }),
-    countRefused: (refused: RefusedLines): void =>
-      transaction(db, () => {
-        for (const { reason, lines } of toAdditions(refused)) addRefused.run(reason, lines)
       }),
   }
 }
@@ -227,4 +217,27 @@ function subjectWriting(db: DatabaseSync): (change: SubjectChange) => KnownSubje
 /** The order in which the subjects' own rows lie, more or less: what matters is that neighbours are written together. */
 function bySubjectId(a: { change: SubjectChange }, b: { change: SubjectChange }): number {
   return a.change.subjectId < b.change.subjectId ? -1 : 1
+}
+
+function dailyTotalWriting(db: DatabaseSync): (changes: DailyChanges) => void {
+  const addEvents = db.prepare(
+    `INSERT INTO daily_events (tracker_id, day, name, count) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET count = count + excluded.count`,
+  )
+  const addSessions = db.prepare(
+    `INSERT INTO daily_sessions (tracker_id, day, count) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET count = count + excluded.count`,
+  )
+  const dropEmpty = db.prepare('DELETE FROM daily_sessions WHERE tracker_id = ? AND day = ? AND count = 0')
+  return (changes) => {
+    for (const { trackerId, day, name, change } of changes.events()) {
+      addEvents.run(trackerId, day, name, change)
+    }
+    for (const { trackerId, day, change } of changes.sessions()) {
+      if (change === 0) continue
+      addSessions.run(trackerId, day, change)
+      // A session that turned out to have started earlier may have been the only one of its day.
+      if (change < 0) dropEmpty.run(trackerId, day)
+    }
+  }
 }

@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite'
-import type { Values } from '../rows/row.ts'
+import type { Values } from '../nouns/row.ts'
 import type { ValuesStatement } from './values-statement.ts'
 
 /** So many bytes are read with their row: those of a whole page are about as many as it may hold. */

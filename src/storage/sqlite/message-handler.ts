@@ -1,8 +1,9 @@
 import type { ErasedSubject } from '../../domain/subject.ts'
-import { commands } from './commands.ts'
+import { commandRunner, commands } from './commands.ts'
 import { isDiskFailure, openWriter } from './connection.ts'
+import type { ErasureOutcome } from './erasure.ts'
+import { statementRunner } from './run.ts'
 import { deletionCount, scrubStateReading } from './scrub.ts'
-import type { ErasureOutcome } from './subject.ts'
 import { LogTruncation } from './write-ahead-log.ts'
 import type { Call, Erasing, Message, Reply, Report } from './writer-messages.ts'
 
@@ -19,7 +20,9 @@ export function messageHandler(
   { post, onClosed }: HandlerOptions,
 ): (messages: readonly Message[]) => void {
   const db = openWriter(path)
-  const run = commands(db)
+  const run = statementRunner(db)
+  const own = commands(db, run)
+  const runCommand = commandRunner(db, run, own)
   const countDeletions = deletionCount(db)
   const log = new LogTruncation(db, {
     onHeld: (logHeldMs) => post({ logHeldMs }),
@@ -34,7 +37,7 @@ export function messageHandler(
    * is emptied also when nothing was there any more: an erasure that was cut off after its commit has left its pages in it.
    */
   function eraseTogether(calls: readonly Erasing[]): void {
-    const outcomes = run.eraseSubjects(calls.flatMap(({ args: [erasures] }) => erasures))
+    const outcomes = own.eraseSubjects(calls.flatMap(({ args: [erasures] }) => erasures))
     const hasErased = outcomes.some(isErased)
     if (outcomes.some(isDiskFailure)) post({ hasDiskFailed: true })
     function answerAll(error?: unknown): void {
@@ -52,9 +55,9 @@ export function messageHandler(
    * Whoever has deleted something for good hears of it when the log is empty too, as of an erasure. Steps that others follow do not wait,
    * and one emptying will do for several of them.
    */
-  function answerCall(call: Call): void {
+  async function answerCall(call: Call): Promise<void> {
     const { id } = call
-    const { reply, hasDeleted } = answer(call)
+    const { reply, hasDeleted } = await answer(call)
     const hasMoreSteps = hasDeleted && isStep(reply)
     if (hasMoreSteps) log.schedule()
     if (hasDeleted && !hasMoreSteps)
@@ -62,15 +65,13 @@ export function messageHandler(
     else post([reply])
   }
 
-  function answer({ id, name, args }: Call): { reply: Reply; hasDeleted: boolean } {
+  async function answer({ id, name, args }: Call): Promise<{ reply: Reply; hasDeleted: boolean }> {
     try {
       const before = countDeletions()
       // Another process may have deleted something, and ended since.
       if (before !== known) log.schedule()
       known = before
-      // The caller's types tie the arguments to the name; across the messages TypeScript cannot follow.
-      const command: (...args: never[]) => unknown = run[name]
-      const reply = { id, result: command(...(args as never[])) }
+      const reply = { id, result: await runCommand(name, args as never[]) }
       known = countDeletions()
       return { reply, hasDeleted: known !== before }
     } catch (error) {
@@ -87,14 +88,27 @@ export function messageHandler(
     })
   }
 
-  return (messages) => {
-    const calls = messages.flat()
-    const erasing = calls.filter(isErasing)
-    if (erasing.length > 0) eraseTogether(erasing)
-    for (const call of calls) {
-      if (call === 'close') close()
-      else if (!isErasing(call)) answerCall(call)
+  const waiting: Message[] = []
+  let isWorking = false
+
+  /** One call after the other: none begins before the transaction of the one before has ended. */
+  async function work(): Promise<void> {
+    isWorking = true
+    while (waiting.length > 0) {
+      const calls = waiting.splice(0).flat()
+      const erasing = calls.filter(isErasing)
+      if (erasing.length > 0) eraseTogether(erasing)
+      for (const call of calls) {
+        if (call === 'close') close()
+        else if (!isErasing(call)) await answerCall(call)
+      }
     }
+    isWorking = false
+  }
+
+  return (messages) => {
+    waiting.push(...messages)
+    if (!isWorking) void work()
   }
 }
 

@@ -3,36 +3,38 @@ import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { LetheError } from '../../domain/errors.ts'
 import type { Store } from '../../domain/store.ts'
-import { activityStore } from './activity.ts'
+import { activityStore } from '../nouns/activity.ts'
+import { apiKeyStore } from '../nouns/api-key.ts'
+import { dailyTotalStore } from '../nouns/daily-total.ts'
+import { deletionStore } from '../nouns/deletion.ts'
+import { erasureBatchStore } from '../nouns/erasure-batch.ts'
+import { ledgerStore } from '../nouns/ledger.ts'
+import { memberStore } from '../nouns/member.ts'
+import { organisationStore } from '../nouns/organisation.ts'
+import { refusedLineStore } from '../nouns/refused-lines.ts'
+import { replayStore } from '../nouns/replay.ts'
+import { retentionStore } from '../nouns/retention.ts'
+import { secretStore } from '../nouns/secret.ts'
+import { signInStore } from '../nouns/sign-in.ts'
+import { tombstoneStore } from '../nouns/tombstone.ts'
+import { trackerStore } from '../nouns/tracker.ts'
 import { alone, holdStore } from './alone.ts'
-import { apiKeyStore } from './api-key.ts'
 import type { Commands } from './commands.ts'
 import { openReader, openWriter, snapshot } from './connection.ts'
-import type { Connections } from './connections.ts'
-import { dailyTotalStore } from './daily-total.ts'
-import { deletionStore } from './deletion.ts'
-import { erasureBatchStore } from './erasure-batch.ts'
+import { type Connections, sqliteEngine } from './connections.ts'
+import { derivationStore } from './derivation.ts'
 import { eventStore } from './event.ts'
+import { exportStore } from './export.ts'
 import { ExportSnapshots } from './export-snapshots.ts'
-import { derivationStore } from './identifier-derivation.ts'
 import { ingestStore } from './ingest.ts'
-import { ledgerStore } from './ledger.ts'
-import { memberStore } from './member.ts'
 import { ForeignStore, isEmpty, migrate, refuseForeign } from './migrate.ts'
-import { organisationStore } from './organisation.ts'
-import { replayStore } from './replay.ts'
 import { requireRoom } from './require-room.ts'
 import { removeRestoreFiles } from './restore-files.ts'
-import { retentionStore } from './retention.ts'
 import { scrubStore } from './scrub.ts'
-import { secretStore } from './secret.ts'
+import { searchStore } from './search.ts'
 import { sessionStore } from './session.ts'
-import { signInStore } from './sign-in.ts'
 import { subjectStore } from './subject.ts'
-import { exportStore } from './subject-export.ts'
-import { searchStore } from './subject-search.ts'
-import { tombstoneStore } from './tombstone.ts'
-import { trackerStore } from './tracker.ts'
+import { trackerSweep } from './sweep.ts'
 import { transferStore } from './transfer.ts'
 import { writeHere } from './write-here.ts'
 import { writeInThread } from './write-in-thread.ts'
@@ -64,36 +66,41 @@ export async function openSqliteStore(
     snapshots.noteLogWanted(isWanted),
   )
   const connections: Connections<Commands> = { path, reader, writer }
+  const engine = sqliteEngine(connections)
   const anything = reader.prepare('SELECT 1 FROM organisations LIMIT 1')
   return {
-    organisations: organisationStore(connections),
-    trackers: trackerStore(connections),
-    apiKeys: apiKeyStore(connections),
+    organisations: organisationStore(engine),
+    trackers: trackerStore(engine),
+    apiKeys: apiKeyStore(engine),
     subjects: subjectStore(connections),
     search: searchStore(connections),
     exports: exportStore(connections, snapshots),
     sessions: sessionStore(connections),
     events: eventStore(connections),
-    ingest: ingestStore(connections),
+    ingest: { ...ingestStore(connections), ...refusedLineStore(engine) },
     derivation: derivationStore(connections),
-    dailyTotals: dailyTotalStore(connections),
-    retention: retentionStore(connections),
-    deletions: deletionStore(connections),
+    dailyTotals: dailyTotalStore(engine),
+    retention: retentionStore(engine, trackerSweep(connections)),
+    deletions: deletionStore(engine, (trackerId, maxRows) => writer.run('sweepAll', trackerId, maxRows)),
     maintenance: {
       ...scrubStore(connections),
+      noteSweep: (begunAt) => engine.transact('noteSweep', begunAt),
       alone: (work) => alone(path, work),
       backup: (file) => writer.run('backup', file),
       distribute,
     },
-    transfer: transferStore(connections),
-    replay: replayStore(connections),
-    members: memberStore(connections),
-    signIns: signInStore(connections),
-    activity: activityStore(connections),
-    erasureBatches: erasureBatchStore(connections),
-    tombstones: tombstoneStore(connections),
-    ledger: ledgerStore(connections),
-    secrets: secretStore(connections),
+    transfer: {
+      ...transferStore(connections),
+      adoptScrubState: (state) => engine.transact('adoptScrubState', state),
+    },
+    replay: replayStore(engine),
+    members: memberStore(engine),
+    signIns: signInStore(engine),
+    activity: activityStore(engine),
+    erasureBatches: erasureBatchStore(engine),
+    tombstones: tombstoneStore(engine),
+    ledger: ledgerStore(engine),
+    secrets: secretStore(engine),
     batchReads: (reads) => snapshot(reader, reads),
     async ping() {
       anything.get()

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Instant } from '../../domain/instant.ts'
 import type { MaintenanceStore, ScrubOptions, ScrubState } from '../../domain/maintenance.ts'
-import { integer } from '../rows/row.ts'
+import { integer } from '../nouns/row.ts'
 import { removeAbandonedBackups } from './backup.ts'
 import { transaction } from './connection.ts'
 import type { CommandRunner, Connections } from './connections.ts'
@@ -21,12 +21,11 @@ export function scrubStore({
   path,
   reader,
   writer,
-}: Connections<Commands>): Pick<MaintenanceStore, 'noteSweep' | 'scrubState' | 'scrubsEveryByte' | 'scrub'> {
+}: Connections<Commands>): Pick<MaintenanceStore, 'scrubState' | 'scrubsEveryByte' | 'scrub'> {
   const readState = scrubStateReading(reader)
   const state = reader.prepare('SELECT * FROM scrubs')
   const pageCount = reader.prepare('PRAGMA page_count')
   return {
-    noteSweep: (begunAt) => writer.run('noteSweep', begunAt),
     scrubState: async () => readState(),
     scrubsEveryByte: true,
     async scrub(now, options) {
@@ -99,12 +98,6 @@ async function untilFree<Result>(
 
 export function scrubCommands(db: DatabaseSync) {
   const note = db.prepare('UPDATE scrubs SET scrubbed_deletions = ?, scrubbed_at = ?')
-  const noteSweep = db.prepare(
-    'INSERT INTO sweeps VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET begun_at = excluded.begun_at',
-  )
-  const adopt = db.prepare(
-    'UPDATE scrubs SET scrubbed_at = ?, deletions = max(deletions, scrubbed_deletions + ?)',
-  )
   return {
     /** Notes that every page was seen to. */
     noteScrub: (deletions: number, now: Instant): void =>
@@ -113,14 +106,6 @@ export function scrubCommands(db: DatabaseSync) {
       }),
     /** Empties the log where nobody holds it; `null` where somebody does. */
     truncateLog: (): true | null => (truncateLog(db) ? true : null),
-    noteSweep: (begunAt: Instant): void =>
-      transaction(db, () => {
-        noteSweep.run(begunAt)
-      }),
-    adoptScrubState: ({ lastAt, isDue }: ScrubState): void =>
-      transaction(db, () => {
-        adopt.run(lastAt, isDue ? 1 : 0)
-      }),
   }
 }
 
@@ -128,15 +113,4 @@ export function scrubCommands(db: DatabaseSync) {
 export function deletionCount(db: DatabaseSync): () => number {
   const state = db.prepare('SELECT * FROM scrubs')
   return () => integer(state.get() ?? {}, 'deletions')
-}
-
-/**
- * Counts a deletion, within its transaction: a scrub is due from then on, and the log is emptied. Whatever deletes rows that lead to a
- * person calls it.
- */
-export function deletionNote(db: DatabaseSync): () => void {
-  const note = db.prepare('UPDATE scrubs SET deletions = deletions + 1')
-  return () => {
-    note.run()
-  }
 }

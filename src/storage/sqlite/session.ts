@@ -1,14 +1,13 @@
 import type { Instant } from '../../domain/instant.ts'
 import type { Session, SessionPosition, SessionStore } from '../../domain/session.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
+import { asInteger, asText, type Values } from '../nouns/row.ts'
+import { sessionColumnsWith, sessionPosition, toSession } from '../nouns/session.ts'
 import { type PageBuilder, readPage } from '../page.ts'
-import { asInteger, asText, type Values } from '../rows/row.ts'
-import { sessionColumnsWith, sessionPosition, toSession } from '../rows/session.ts'
 import { snapshot } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { areWhole, unlessLarge, withLargeTexts } from './large-text.ts'
-import { subjectPresence } from './subject.ts'
-import { trackerVisibility } from './tracker.ts'
+import { subjectPresence, trackerVisibility } from './subject.ts'
 import { prepareValues } from './values-statement.ts'
 
 export function sessionStore({ reader }: Connections): SessionStore {

@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { SubjectSummary } from '../../domain/subject.ts'
 import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
-import { asInteger, integer, type Values } from '../rows/row.ts'
-import { toSummary } from '../rows/subject.ts'
+import { asInteger, integer, type Values } from '../nouns/row.ts'
+import { toSummary } from '../nouns/subject.ts'
 
 /** What stands behind the columns of a summary. */
 export const oldestAt = ([, , , , , oldest]: Values) => asInteger(oldest, 'oldest_at')

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { SubjectStore } from '../../domain/subject.ts'
-import { summaryColumns, toRecord, toSummary } from '../rows/subject.ts'
+import { summaryColumns, toRecord, toSummary } from '../nouns/subject.ts'
 import { snapshot } from './connection.ts'
 import { identifiersAsSeen } from './identifier.ts'
 import { ageing, oldestAt } from './subject-ageing.ts'

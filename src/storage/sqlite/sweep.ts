@@ -1,11 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../domain/instant.ts'
-import type { SweepStep, SweptCounts } from '../../domain/retention.ts'
-import { blob, integer, type Row, text } from '../rows/row.ts'
+import type { RetentionStore, SweepStep, SweptCounts } from '../../domain/retention.ts'
+import { sweptBefore, windowOf } from '../nouns/retention.ts'
+import { blob, integer, type Row, text } from '../nouns/row.ts'
+import { noteDeletion } from '../nouns/scrub.ts'
 import { transaction } from './connection.ts'
+import type { Connections } from './connections.ts'
 import { identifierDeletion } from './identifier.ts'
-import { retentionWindowQueries } from './retention-window.ts'
-import { deletionNote } from './scrub.ts'
+import { type SqliteRun, statementRunner } from './run.ts'
 
 /** A subject of which something has aged out. */
 interface AgedSubject {
@@ -19,23 +21,63 @@ interface AgedSubject {
 /** How many subjects a step looks at, at most: one may have very little to delete. */
 const maxSubjects = 1_000
 
-export function sweepCommands(db: DatabaseSync) {
-  const windows = retentionWindowQueries(db)
-  const sweepBefore = trackerSweep(db)
+/** Everything was collected before it. */
+const afterEverything = Number.MAX_SAFE_INTEGER
+
+/** Deletes and counts what has aged out of trackers. */
+export function trackerSweep({
+  reader,
+  writer,
+}: Connections<ReturnType<typeof sweepCommands>>): Pick<RetentionStore, 'sweep' | 'countBefore'> {
+  const run = statementRunner(reader)
+  const aged = reader.prepare('SELECT 1 FROM subjects WHERE tracker_id = ? AND oldest_at < ? LIMIT 1')
+  const count = (rows: string) =>
+    `(SELECT count(*) FROM subjects JOIN ${rows} USING (subject_key) WHERE tracker_id = ?1 AND oldest_at < ?2`
+  const countBefore = reader.prepare(
+    `SELECT (SELECT count(*) FROM subjects WHERE tracker_id = ?1 AND last_seen_at < ?2) AS subjects,
+       ${count('sessions')} AND started_at < ?2 AND ended_at < ?2) AS sessions,
+       ${count('events')} AND occurred_at < ?2) AS events`,
+  )
+  return {
+    // Mostly there is nothing to do, and then the writer is not disturbed.
+    async sweep(trackerId, step) {
+      const since = sweptBefore(run(windowOf.visitors, { id: trackerId }).rows, 'visitors', step)
+      if (since === null || !aged.get(trackerId, since)) {
+        return { subjects: 0, sessions: 0, events: 0, isDone: true }
+      }
+      return writer.run('sweep', trackerId, step)
+    },
+    async countBefore(trackerId, since) {
+      const row = countBefore.get(trackerId, since) ?? {}
+      return {
+        subjects: integer(row, 'subjects'),
+        sessions: integer(row, 'sessions'),
+        events: integer(row, 'events'),
+      }
+    },
+  }
+}
+
+export function sweepCommands(db: DatabaseSync, run: SqliteRun) {
+  const sweepBefore = sweeping(db, run)
   return {
     sweep: (trackerId: string, step: SweepStep): SweptCounts & { isDone: boolean } =>
       transaction(db, () => {
-        const since = windows.trackerSweptBefore(trackerId, step)
+        const since = sweptBefore(run(windowOf.visitors, { id: trackerId }).rows, 'visitors', step)
         return since === null
           ? { subjects: 0, sessions: 0, events: 0, isDone: true }
           : sweepBefore(trackerId, since, step.maxRows)
       }),
+    /** Deletes some of what a tracker holds, whatever its age. */
+    sweepAll: (trackerId: string, maxRows: number): SweptCounts & { isDone: boolean } =>
+      transaction(db, () => sweepBefore(trackerId, afterEverything, maxRows)),
   }
 }
 
 /** Deletes some of what a tracker holds from before an instant, within a transaction. */
-export function trackerSweep(
+function sweeping(
   db: DatabaseSync,
+  run: SqliteRun,
 ): (trackerId: string, since: Instant, maxRows: number) => SweptCounts & { isDone: boolean } {
   const agedSubjects = db.prepare(
     `SELECT subject_id, subject_key, last_seen_at, session_count, event_count FROM subjects
@@ -46,7 +88,6 @@ export function trackerSweep(
      WHERE tracker_id = ? AND subject_id = ?`,
   )
   const deleteSubject = db.prepare('DELETE FROM subjects WHERE tracker_id = ? AND subject_id = ?')
-  const noteDeletion = deletionNote(db)
   const identifiers = identifierDeletion(db)
   const events = agedEvents(db)
   const sessions = agedSessions(db)
@@ -67,7 +108,7 @@ export function trackerSweep(
       identifiers.deleteAll(key)
       deleteSubject.run(trackerId, subjectId)
     } else {
-      if (identifiers.deleteAged(key, since)) noteDeletion()
+      if (identifiers.deleteAged(key, since)) noteDeletion(run)
       const bound = Math.min(events.first(key), identifiers.first(key))
       const oldestAt = sessions.earliestEnd(key, bound)
       const left = [sessionCount - sweptSessions, eventCount - sweptEvents] as const
@@ -88,7 +129,7 @@ export function trackerSweep(
       total.events += swept.events
       room -= swept.sessions + swept.events
     }
-    if (room < maxRows || total.subjects > 0) noteDeletion()
+    if (room < maxRows || total.subjects > 0) noteDeletion(run)
     return { ...total, isDone: room > 0 && aged.length < maxSubjects }
   }
 }

@@ -1,14 +1,14 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { TransferRow, TransferStore, TransferTable } from '../../domain/transfer.ts'
-import { blob, integer, type Row, text } from '../rows/row.ts'
+import { blob, integer, type Row, text } from '../nouns/row.ts'
 import { columnLists, transferTables } from '../transfer-tables.ts'
 import { transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
-import type { scrubCommands } from './scrub.ts'
 
-type Commands = ReturnType<typeof transferCommands> & ReturnType<typeof scrubCommands>
-
-export function transferStore({ reader, writer }: Connections<Commands>): TransferStore {
+export function transferStore({
+  reader,
+  writer,
+}: Connections<ReturnType<typeof transferCommands>>): Omit<TransferStore, 'adoptScrubState'> {
   const prepared = preparedOnce(reader)
   return {
     tables: transferTables,
@@ -21,7 +21,6 @@ export function transferStore({ reader, writer }: Connections<Commands>): Transf
       return page.all(...toStored(table, after ?? []), limit).map((row) => toTransferRow(table, row))
     },
     add: (table, rows) => writer.run('addRows', table, rows),
-    adoptScrubState: (state) => writer.run('adoptScrubState', state),
   }
 }
 

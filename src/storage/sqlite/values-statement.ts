@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { Values } from '../rows/row.ts'
+import type { Values } from '../nouns/row.ts'
 
 /** A statement that hands rows over as their values. */
 export interface ValuesStatement {

@@ -1,8 +1,8 @@
-import type { Commands } from './commands.ts'
+import type { CommandName, Commands } from './commands.ts'
 
 export interface Call {
   id: number
-  name: keyof Commands
+  name: CommandName
   args: unknown[]
 }
 

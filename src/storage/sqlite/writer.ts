@@ -1,5 +1,7 @@
 import { tooBusy } from '../../domain/errors.ts'
-import type { Commands } from './commands.ts'
+import type { ArgumentsOf, ResultOf } from '../nouns/engine.ts'
+import type { SharedTransactions, TransactionName } from '../nouns/transactions.ts'
+import type { CommandName, Commands } from './commands.ts'
 import type { CommandRunner } from './connections.ts'
 import type { Call, Message, Reply, Report } from './writer-messages.ts'
 
@@ -50,9 +52,14 @@ export class Writer implements CommandRunner<Commands> {
     name: Name,
     ...args: Parameters<Commands[Name]>
   ): Promise<ReturnType<Commands[Name]>> {
-    return this.#await<Name>((id) => {
-      if (this.#calls.push({ id, name, args }) === 1) queueMicrotask(() => this.#postCalls())
-    })
+    return this.#queue(name, args)
+  }
+
+  transact<Name extends TransactionName>(
+    name: Name,
+    ...args: ArgumentsOf<SharedTransactions[Name]>
+  ): Promise<ResultOf<SharedTransactions[Name]>> {
+    return this.#queue(name, args)
   }
 
   runMoving<Name extends keyof Commands>(
@@ -60,18 +67,28 @@ export class Writer implements CommandRunner<Commands> {
     name: Name,
     ...args: Parameters<Commands[Name]>
   ): Promise<ReturnType<Commands[Name]>> {
-    return this.#await<Name>((id) => {
+    return this.#await((id) => {
       this.#postCalls()
       this.#post([{ id, name, args }], moved)
     })
   }
 
-  #await<Name extends keyof Commands>(send: (id: number) => void): Promise<ReturnType<Commands[Name]>> {
+  #queue<Result>(name: CommandName, args: unknown[]): Promise<Result> {
+    return this.#await((id) => {
+      if (this.#calls.push({ id, name, args }) === 1) queueMicrotask(() => this.#postCalls())
+    })
+  }
+
+  /** The caller's types tie the result to the command; across the messages TypeScript cannot follow. */
+  #await<Result>(send: (id: number) => void): Promise<Result> {
     if (this.#closing) return Promise.reject(new Error('The store is closed.'))
     if (this.#waiting.size >= mostWaiting) return Promise.reject(tooBusy())
-    const { promise, resolve, reject } = Promise.withResolvers<ReturnType<Commands[Name]>>()
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const id = ++this.#lastId
-    this.#waiting.set(id, { resolve: (result) => resolve(result as ReturnType<Commands[Name]>), reject })
+    this.#waiting.set(id, {
+      resolve: (result) => resolve(result as Result),
+      reject,
+    })
     send(id)
     return promise
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { appendLeaf, type Edge, formatEdge, hashLeaf } from '../../../src/domain/merkle-tree.ts'
-import { text } from '../../../src/storage/rows/row.ts'
+import { text } from '../../../src/storage/nouns/row.ts'
 import { testKeyring } from '../../support/test-keyring.ts'
 import type { Queryable, Rule } from './killable-store.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { text } from '../../../src/storage/rows/row.ts'
+import { text } from '../../../src/storage/nouns/row.ts'
 import type { Snapshot } from './killable-store.ts'
 
 /** What depends on how the work was cut into steps, not on what was done: a bound, a moment, counts, notes and proofs of steps. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { text } from '../../../src/storage/rows/row.ts'
+import { text } from '../../../src/storage/nouns/row.ts'
 import { assertProven, ledgerRules } from './assert-proven.ts'
 import type { Queryable, Rule } from './killable-store.ts'
 

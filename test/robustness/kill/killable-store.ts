@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import type { Row } from '../../../src/storage/rows/row.ts'
+import type { Row } from '../../../src/storage/nouns/row.ts'
 import type { CommandLine, RunningProgram } from '../../support/command-line.ts'
 import type { SeededRandom } from '../../support/seeded-random.ts'
 

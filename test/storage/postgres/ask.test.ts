@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { getHeapSpaceStatistics } from 'node:v8'
+import { statement } from '../../../src/storage/nouns/statement.ts'
 import { ask, askForValues } from '../../../src/storage/postgres/ask.ts'
 import { withClient } from '../../../src/storage/postgres/connect.ts'
-import { statement } from '../../../src/storage/postgres/statement.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 
 const rows = 300

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { Client } from 'pg'
+import { type Statement, statements } from '../../../src/storage/nouns/statement.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
-import { type Statement, statements } from '../../../src/storage/postgres/statement.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 import { always } from '../../support/rows.ts'
 
@@ -74,9 +74,11 @@ export function shardTests(addressOf: () => string): void {
 
 /** Those that files make when they are loaded, and those that are made as they are needed. */
 async function makeEveryStatement(address: string): Promise<void> {
-  const folder = new URL('../../../src/storage/postgres/', import.meta.url)
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.ts'))) {
-    await import(`../../../src/storage/postgres/${file.slice(0, -3)}.ts`)
+  for (const part of ['postgres', 'nouns']) {
+    const folder = new URL(`../../../src/storage/${part}/`, import.meta.url)
+    for (const file of readdirSync(folder).filter((name) => name.endsWith('.ts'))) {
+      await import(`../../../src/storage/${part}/${file.slice(0, -3)}.ts`)
+    }
   }
   const store = await openPostgresStore(address)
   const view = { organisationId: 'acme', trackerId: 'shop', since: always }

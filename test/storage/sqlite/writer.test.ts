@@ -125,14 +125,14 @@ describe('the writer', () => {
     const folder = join(temporaryFolder(t), 'data')
     writeFileSync(folder, 'a file where the folder should be')
     const writer = new Writer(join(folder, 'lethe.db'), writeInThread)
-    const writes = [1, 2, 3].map(() => writer.run('createOrganisation', acme))
+    const writes = [1, 2, 3].map(() => writer.transact('createOrganisation', acme))
     for (const result of await Promise.allSettled(writes)) {
       assert.equal(result.status, 'rejected')
       if (result.status === 'rejected') assert.match(String(result.reason), /EEXIST|ENOTDIR|unable to open/)
     }
     rmSync(folder)
     await (await openSqliteStore(join(folder, 'lethe.db'))).close()
-    assert.equal(await writer.run('createOrganisation', acme), true)
+    assert.equal(await writer.transact('createOrganisation', acme), true)
     await writer.close()
   })
 
@@ -148,7 +148,10 @@ describe('the writer', () => {
     for (const start of [writeInThread, writeHere]) {
       const writer = new Writer(path, start)
       const organisation = { ...acme, id: start.name }
-      const [created] = await Promise.all([writer.run('createOrganisation', organisation), writer.close()])
+      const [created] = await Promise.all([
+        writer.transact('createOrganisation', organisation),
+        writer.close(),
+      ])
       assert.equal(created, true)
     }
   })
@@ -157,11 +160,11 @@ describe('the writer', () => {
     const path = join(temporaryFolder(t), 'lethe.db')
     await (await openSqliteStore(path)).close()
     const writer = new Writer(path, writeInThread)
-    const writes = Array.from({ length: mostWaiting + 1 }, () => writer.run('createOrganisation', acme))
+    const writes = Array.from({ length: mostWaiting + 1 }, () => writer.transact('createOrganisation', acme))
     await assert.rejects(Promise.all(writes), { message: tooBusy().message })
     const results = await Promise.allSettled(writes)
     assert.equal(results.filter(({ status }) => status === 'fulfilled').length, mostWaiting)
-    assert.equal(await writer.run('createOrganisation', acme), false)
+    assert.equal(await writer.transact('createOrganisation', acme), false)
     await writer.close()
   })
 })

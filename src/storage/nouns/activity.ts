@@ -1,0 +1,120 @@
+import {
+  type ActivityEntry,
+  type ActivityNote,
+  type ActivityQuery,
+  type ActivityStore,
+  type Actor,
+  commandLineActor,
+  type ErasureFacts,
+  isActivityKind,
+} from '../../domain/activity.ts'
+import { toPage } from '../page.ts'
+import type { Engine, Run } from './engine.ts'
+import { lockOrganisation } from './locks.ts'
+import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
+import { type Parameters, type Statement, statement } from './statement.ts'
+
+const columns = `organisation_id, at, id, kind, actor_kind, actor_id, actor_name, target, request_id, sessions, events,
+  ledger_index`
+
+export const insertActivityEntry = statement(
+  `INSERT INTO activity (${columns}) VALUES (:organisationId, :at, :id, :kind, :actorKind, :actorId, :actorName, :target,
+     :requestId, :sessions, :events, :ledgerIndex)`,
+)
+
+export const activityTransactions = {
+  async addActivity(run: Run, note: ActivityNote): Promise<void> {
+    if (await lockOrganisation(run, note.organisationId)) insertActivity(run, note)
+  },
+}
+
+export function activityStore(engine: Engine<typeof activityTransactions>): ActivityStore {
+  return {
+    add: (note) => engine.transact('addActivity', note),
+    async list(organisationId, query) {
+      const rows = await engine.read(...activityPage(organisationId, query))
+      return toPage(rows.map(toEntry), query.limit, ({ at, id }) => ({ at, id }))
+    },
+  }
+}
+
+/** Adds an entry, within the transaction of the change it tells of. */
+export function insertActivity(run: Run, note: ActivityNote | undefined, erasure?: ErasureFacts): void {
+  if (note) run(insertActivityEntry, activityParameters(note, erasure))
+}
+
+export function activityParameters(note: ActivityNote, erasure?: ErasureFacts): Parameters {
+  const { counts, ledgerIndex } = erasure ?? { counts: null, ledgerIndex: null }
+  return {
+    ...note,
+    ...actorParameters(note.actor),
+    sessions: counts?.sessions ?? null,
+    events: counts?.events ?? null,
+    ledgerIndex,
+  }
+}
+
+export function actorParameters(actor: Actor): Parameters {
+  const { id, name } = actor.kind === 'command-line' ? { id: null, name: null } : actor
+  return { actorKind: actor.kind, actorId: id, actorName: name }
+}
+
+/**
+ * What reads a page of an organisation's activity, newest first, with a row more than it holds. SQLite is told which index to use: it
+ * would not choose the narrower one by itself.
+ */
+function activityPage(
+  organisationId: string,
+  { kind = null, actor = null, requestId, limit, after, since }: ActivityQuery,
+): [Statement, Parameters] {
+  const isByCommand = actor === commandLineActor
+  const conditions = ['organisation_id = :organisationId', '(at, id) < (:at, :id)', 'at >= :since']
+  if (requestId !== null) conditions.push('request_id = :requestId')
+  if (kind !== null) conditions.push('kind = :kind')
+  if (actor !== null) conditions.push(isByCommand ? 'actor_id IS NULL' : 'actor_id = :actor')
+  const index = requestId !== null ? 'request' : indexOf(kind !== null, actor !== null)
+  const from = (table: string) =>
+    `SELECT ${columns} FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY at DESC, id DESC LIMIT :count`
+  const onSqlite = index === null ? 'activity' : `activity INDEXED BY activity_by_${index}`
+  const { at, id } = after ?? { at: Number.MAX_SAFE_INTEGER, id: '' }
+  const parameters = {
+    organisationId,
+    at,
+    id,
+    since: since ?? Number.MIN_SAFE_INTEGER,
+    requestId,
+    kind,
+    actor,
+  }
+  return [statement(from('activity'), 'one', from(onSqlite)), { ...parameters, count: limit + 1 }]
+}
+
+function indexOf(isOfKind: boolean, isOfActor: boolean): string | null {
+  if (isOfActor) return isOfKind ? 'actor_and_kind' : 'actor'
+  return isOfKind ? 'kind' : null
+}
+
+function toEntry(row: Row): ActivityEntry {
+  const kind = text(row, 'kind')
+  if (!isActivityKind(kind))
+    throw new Error(`The store holds activity of a kind "${kind}" that this program does not know.`)
+  return {
+    id: text(row, 'id'),
+    organisationId: text(row, 'organisation_id'),
+    at: integer(row, 'at'),
+    actor: toActor(row),
+    kind,
+    target: textOrNull(row, 'target'),
+    requestId: textOrNull(row, 'request_id'),
+    counts:
+      row.sessions === null ? null : { sessions: integer(row, 'sessions'), events: integer(row, 'events') },
+    ledgerIndex: integerOrNull(row, 'ledger_index'),
+  }
+}
+
+/** Who did something, as columns of any table say it. */
+export function toActor(row: Row): Actor {
+  const kind = text(row, 'actor_kind')
+  if (kind !== 'member' && kind !== 'key') return { kind: 'command-line' }
+  return { kind, id: text(row, 'actor_id'), name: text(row, 'actor_name') }
+}

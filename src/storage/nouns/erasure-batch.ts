@@ -1,0 +1,395 @@
+import type { ActivityNote } from '../../domain/activity.ts'
+import {
+  type BatchChange,
+  type BatchItem,
+  type BatchKind,
+  type BatchLoan,
+  type BatchOfEntry,
+  type BatchOutcome,
+  type BatchState,
+  batchKinds,
+  batchOutcomes,
+  type ErasureBatch,
+  type ErasureBatchStore,
+  type NewBatch,
+  type NewBatchItem,
+  type WaitingItem,
+} from '../../domain/erasure-batch.ts'
+import type { Instant } from '../../domain/instant.ts'
+import type { Person, SubjectRef } from '../../domain/person.ts'
+import { actorParameters, insertActivity, toActor } from './activity.ts'
+import type { Engine, Run } from './engine.ts'
+import { lockOrganisation, lockReferenceTables } from './locks.ts'
+import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
+import { noteDeletion } from './scrub.ts'
+import { statement } from './statement.ts'
+
+// Whoever writes here locks the organisation first, then the activity, the items, the batch: one order, so that nobody waits in a circle.
+
+// All those before the first that waits have been processed.
+const select = `SELECT b.*, coalesce((SELECT min(i.place) FROM erasure_batch_items i
+    WHERE i.batch_id = b.id AND i.outcome = 'waiting'), b.subjects) AS settled FROM erasure_batches b`
+const find = statement(`${select} WHERE b.id = :id AND b.organisation_id = :organisationId`)
+const list = statement(
+  `${select} WHERE b.organisation_id = :organisationId AND b.kind = :kind
+   ORDER BY b.created_at DESC, b.id DESC LIMIT :limit`,
+)
+const overdue = statement(
+  `${select} WHERE b.finished_at IS NULL AND b.created_at < :before ORDER BY b.created_at LIMIT 100`,
+)
+const open = statement(
+  `SELECT count(*) AS open FROM erasure_batches
+   WHERE organisation_id = :organisationId AND kind = :kind AND finished_at IS NULL`,
+)
+// Their items are found before them.
+const ofEntries = statement(
+  `SELECT i.ledger_index, i.sealed_nonce, b.id, b.kind, b.subjects, b.created_at
+   FROM erasure_batch_items i CROSS JOIN erasure_batches b
+   WHERE b.id = i.batch_id AND b.organisation_id = :organisationId AND i.ledger_index = ANY (:indexes)`,
+)
+const items = statement(
+  'SELECT * FROM erasure_batch_items WHERE batch_id = :batchId AND place > :after ORDER BY place LIMIT :limit',
+)
+const next = statement(
+  `SELECT place, tracker_id, subject_id FROM erasure_batch_items
+   WHERE batch_id = :id AND outcome = 'waiting' ORDER BY place LIMIT 1`,
+)
+const leased = statement(
+  `SELECT 1 FROM erasure_batches WHERE id = :id AND holder = :leaseOwner AND state = 'running'`,
+)
+const insert = statement(
+  `INSERT INTO erasure_batches (id, organisation_id, state, actor_kind, actor_id, actor_name, request_id, created_at, lines,
+     nothing_lines, invalid_lines, repeated_lines, empty_lines, other_lines, subjects, held_until, stepped_at, kind, person)
+   VALUES (:id, :organisationId, 'running', :actorKind, :actorId, :actorName, :requestId, :createdAt, :lines, :nothing,
+     :invalid, :repeated, :empty, :other, :subjects, 0, 0, :kind, :person)`,
+)
+const insertItemsFrom = (rows: string) =>
+  `INSERT INTO erasure_batch_items (batch_id, place, line, outcome, tracker_id, subject_id)
+   SELECT :batchId, (value ->> 0)::bigint, (value ->> 1)::bigint, value ->> 2, value ->> 3, value ->> 4
+   FROM ${rows}(:rows)`
+const insertItems = statement(
+  insertItemsFrom('json_array_elements').replace('(:rows)', '(:rows::json)'),
+  'one',
+  insertItemsFrom('json_each').replaceAll('::bigint', ''),
+)
+const lockInState = statement(
+  'SELECT 1 FROM erasure_batches WHERE id = :id AND organisation_id = :organisationId AND state = ANY (:states) FOR UPDATE',
+)
+const setState = statement('UPDATE erasure_batches SET state = :to WHERE id = :id')
+const stopWaiting = statement(
+  `UPDATE erasure_batch_items SET outcome = 'stopped', subject_id = NULL WHERE batch_id = :id AND outcome = 'waiting'`,
+)
+const sums = statement(
+  `SELECT count(*) AS erased, coalesce(sum(sessions), 0)::bigint AS sessions, coalesce(sum(events), 0)::bigint AS events
+   FROM erasure_batch_items WHERE batch_id = :id AND outcome = 'erased'`,
+)
+const end = statement(
+  `UPDATE erasure_batches SET state = :to, finished_at = :now, erased = :erased, sessions = :sessions, events = :events,
+   left_subjects = :left, holder = NULL, resumes_at = NULL, person = NULL WHERE id = :id`,
+)
+const isFree = `state = 'running' AND (holder IS NULL OR holder = :leaseOwner OR held_until <= :now OR held_until > :latestEnd)`
+const steppedAhead = statement(
+  `SELECT id FROM erasure_batches WHERE ${isFree} AND stepped_at > :now ORDER BY stepped_at, id LIMIT 1`,
+)
+const steppedBefore = statement(
+  `SELECT id FROM erasure_batches WHERE ${isFree} AND stepped_at <= :steppedBefore
+     AND (resumes_at IS NULL OR resumes_at <= :now) ORDER BY stepped_at, id LIMIT 1`,
+)
+const lease = statement(
+  `UPDATE erasure_batches SET holder = :leaseOwner, held_until = :until, resumes_at = NULL WHERE id = :id AND ${isFree}`,
+)
+const findLeased = statement(`${select} WHERE b.id = :id`)
+const release = statement(
+  `UPDATE erasure_batches SET holder = NULL, stepped_at = :now, resumes_at = :resumesAt
+   WHERE id = :id AND holder = :leaseOwner`,
+)
+const markTrackerDeleted = statement(
+  `UPDATE erasure_batch_items SET outcome = 'gone', subject_id = NULL
+   WHERE batch_id = :id AND place = :place AND outcome = 'waiting'`,
+)
+const lockUnchecked = statement(
+  `SELECT subjects FROM erasure_batches
+   WHERE id = :id AND holder = :leaseOwner AND state = 'running' AND checked_at IS NULL FOR UPDATE`,
+)
+const extend = statement('UPDATE erasure_batches SET subjects = :subjects, checked_at = :now WHERE id = :id')
+const owner = statement('SELECT organisation_id FROM erasure_batches WHERE id = :id')
+const finished = statement(
+  'SELECT id FROM erasure_batches WHERE finished_at < :before ORDER BY finished_at LIMIT 1',
+)
+const removeItems = statement(
+  `DELETE FROM erasure_batch_items WHERE batch_id = :id AND place IN (
+     SELECT place FROM erasure_batch_items WHERE batch_id = :id ORDER BY place LIMIT :maxRows)`,
+)
+const remove = statement('DELETE FROM erasure_batches WHERE id = :id')
+/** What an erasure leaves in the items that wait for its subject, in every batch. */
+export const settleItems = statement(
+  `UPDATE erasure_batch_items SET outcome = 'erased', subject_id = NULL, sessions = :sessions, events = :events,
+   ledger_index = :ledgerIndex, sealed_nonce = :sealedNonce WHERE tracker_id = :trackerId AND subject_id = :subjectId`,
+)
+
+export const erasureBatchTransactions = {
+  async createErasureBatch(
+    run: Run,
+    batch: NewBatch,
+    given: readonly NewBatchItem[],
+    note: ActivityNote,
+  ): Promise<boolean> {
+    if (!(await lockOrganisation(run, batch.organisationId))) return false
+    insertActivity(run, note)
+    const ofPerson = batch.person
+      ? { kind: 'person', person: JSON.stringify(batch.person) }
+      : { kind: 'list', person: null }
+    await run(insert, { ...batch, ...actorParameters(batch.startedBy), ...ofPerson })
+    // Those that wait come first, and are processed in their order.
+    const isWaiting = ({ outcome }: NewBatchItem) => outcome === 'waiting'
+    await addItems(run, batch.id, 0, [
+      ...given.filter(isWaiting),
+      ...given.filter((item) => !isWaiting(item)),
+    ])
+    return true
+  },
+  async changeErasureBatch(
+    run: Run,
+    { id, organisationId }: Pick<ErasureBatch, 'id' | 'organisationId'>,
+    { from, to }: BatchChange,
+    now: Instant,
+    note: ActivityNote,
+  ): Promise<boolean> {
+    await lockOrganisation(run, organisationId)
+    if ((await run(lockInState, { id, organisationId, states: from })).count === 0) return false
+    insertActivity(run, note)
+    if (to === 'stopped') {
+      await run(stopWaiting, { id })
+      await endBatch(run, id, to, now, null)
+    } else await run(setState, { id, to })
+    return true
+  },
+  async leaseErasureBatch(run: Run, leaseOwner: string, id: string, loan: BatchLoan): Promise<boolean> {
+    lockReferenceTables(run)
+    return (await run(lease, { ...loanParameters(leaseOwner, loan), id })).count === 1
+  },
+  async releaseErasureBatch(
+    run: Run,
+    leaseOwner: string,
+    id: string,
+    now: Instant,
+    resumesAt: Instant | null,
+  ): Promise<void> {
+    lockReferenceTables(run)
+    await run(release, { leaseOwner, id, now, resumesAt })
+  },
+  async markTrackerDeleted(run: Run, id: string, place: number): Promise<void> {
+    lockReferenceTables(run)
+    if ((await run(markTrackerDeleted, { id, place })).count !== 0) noteDeletion(run)
+  },
+  async extendErasureBatch(
+    run: Run,
+    leaseOwner: string,
+    id: string,
+    subjects: readonly SubjectRef[],
+    now: Instant,
+  ): Promise<boolean> {
+    lockReferenceTables(run)
+    const [row] = (await run(lockUnchecked, { id, leaseOwner })).rows
+    if (!row || (await run(next, { id })).count !== 0) return false
+    const first = integer(row, 'subjects')
+    // All are of its one line.
+    const added = subjects.map((subject) => ({ ...subject, line: 1, outcome: 'waiting' as const }))
+    await addItems(run, id, first, added)
+    await run(extend, { id, subjects: first + added.length, now })
+    return true
+  },
+  async finishErasureBatch(
+    run: Run,
+    id: string,
+    now: Instant,
+    note: ActivityNote,
+    left: number | null,
+  ): Promise<void> {
+    const [row] = (await run(owner, { id })).rows
+    if (!row) return
+    const organisationId = text(row, 'organisation_id')
+    await lockOrganisation(run, organisationId)
+    if ((await run(lockInState, { id, organisationId, states: ['running'] })).count === 0) return
+    if ((await run(next, { id })).count !== 0) return
+    insertActivity(run, note)
+    await endBatch(run, id, 'done', now, left)
+  },
+  async sweepErasureBatches(run: Run, before: Instant, maxRows: number): Promise<number> {
+    lockReferenceTables(run)
+    const [row] = (await run(finished, { before })).rows
+    if (!row) return 0
+    const id = text(row, 'id')
+    const { count } = await run(removeItems, { id, maxRows })
+    noteDeletion(run)
+    if (count === maxRows) return count
+    await run(remove, { id })
+    return count + 1
+  },
+}
+
+export function erasureBatchStore(engine: Engine<typeof erasureBatchTransactions>): ErasureBatchStore {
+  return {
+    create: (batch, given, note) => engine.transact('createErasureBatch', batch, given, note),
+    async find(organisationId, id) {
+      const [row] = await engine.read(find, { id, organisationId })
+      return row ? toBatch(row) : null
+    },
+    list: async (organisationId, kind, limit) =>
+      (await engine.read(list, { organisationId, kind, limit })).map(toBatch),
+    async countOpen(organisationId, kind) {
+      const [row = {}] = await engine.read(open, { organisationId, kind })
+      return integer(row, 'open')
+    },
+    ofEntries: async (organisationId, indexes) =>
+      toBatchesOfEntries(await engine.read(ofEntries, { organisationId, indexes })),
+    items: async (batchId, after, limit) =>
+      (await engine.read(items, { batchId, after, limit })).map(toBatchItem),
+    change: (batch, change, now, note) => engine.transact('changeErasureBatch', batch, change, now, note),
+    async lend(leaseOwner, loan) {
+      const parameters = loanParameters(leaseOwner, loan)
+      const [ahead] = await engine.read(steppedAhead, parameters)
+      const [row = ahead] = ahead ? [] : await engine.read(steppedBefore, parameters)
+      if (!row) return null
+      const id = text(row, 'id')
+      if (!(await engine.transact('leaseErasureBatch', leaseOwner, id, loan))) return null
+      const [batch] = await engine.read(findLeased, { id })
+      return batch ? toBatch(batch) : null
+    },
+    giveBack: (leaseOwner, id, now, resumesAt = null) =>
+      engine.transact('releaseErasureBatch', leaseOwner, id, now, resumesAt),
+    async next(leaseOwner, id) {
+      const [isLeased, [row]] = await Promise.all([
+        engine.read(leased, { id, leaseOwner }),
+        engine.read(next, { id }),
+      ])
+      if (isLeased.length === 0) return false
+      return row ? toWaitingItem(row) : null
+    },
+    settleGone: (id, place) => engine.transact('markTrackerDeleted', id, place),
+    extend: (leaseOwner, id, subjects, now) =>
+      engine.transact('extendErasureBatch', leaseOwner, id, subjects, now),
+    finish: (id, now, note, left = null) => engine.transact('finishErasureBatch', id, now, note, left),
+    listOverdue: async (before) => (await engine.read(overdue, { before })).map(toBatch),
+    sweep: (before, maxRows) => engine.transact('sweepErasureBatches', before, maxRows),
+  }
+}
+
+/** No lease from now ends after `latestEnd`, whose clock may be ahead by as much as a lease lasts: one that does is ignored. */
+function loanParameters(leaseOwner: string, loan: BatchLoan) {
+  return { ...loan, leaseOwner, latestEnd: loan.until + (loan.until - loan.now) }
+}
+
+async function endBatch(
+  run: Run,
+  id: string,
+  to: 'done' | 'stopped',
+  now: Instant,
+  left: number | null,
+): Promise<void> {
+  const row = (await run(sums, { id })).rows[0] ?? {}
+  const counts = {
+    erased: integer(row, 'erased'),
+    sessions: integer(row, 'sessions'),
+    events: integer(row, 'events'),
+  }
+  await run(end, { id, to, now, left, ...counts })
+  // Its person, or who waited, was stored until now.
+  noteDeletion(run)
+}
+
+/** Adds items to a batch, in their order, from a place on. */
+async function addItems(
+  run: Run,
+  batchId: string,
+  first: number,
+  added: readonly NewBatchItem[],
+): Promise<void> {
+  const rows = added.map((item, i) => {
+    const subject = item.outcome === 'waiting' ? [item.trackerId, item.subjectId] : [null, null]
+    return [first + i, item.line, item.outcome, ...subject]
+  })
+  await run(insertItems, { batchId, rows: JSON.stringify(rows) })
+}
+
+function toBatch(row: Row): ErasureBatch {
+  const erased = integerOrNull(row, 'erased')
+  return {
+    id: text(row, 'id'),
+    organisationId: text(row, 'organisation_id'),
+    kind: toKind(text(row, 'kind')),
+    state: toState(text(row, 'state')),
+    startedBy: toActor(row),
+    requestId: textOrNull(row, 'request_id'),
+    createdAt: integer(row, 'created_at'),
+    finishedAt: integerOrNull(row, 'finished_at'),
+    lines: integer(row, 'lines'),
+    nothing: integer(row, 'nothing_lines'),
+    invalid: integer(row, 'invalid_lines'),
+    repeated: integer(row, 'repeated_lines'),
+    empty: integer(row, 'empty_lines'),
+    other: integer(row, 'other_lines'),
+    subjects: integer(row, 'subjects'),
+    settled: integer(row, 'settled'),
+    erased:
+      erased === null
+        ? null
+        : { subjects: erased, sessions: integer(row, 'sessions'), events: integer(row, 'events') },
+    person: toPerson(textOrNull(row, 'person')),
+    checkedAt: integerOrNull(row, 'checked_at'),
+    left: integerOrNull(row, 'left_subjects'),
+    resumesAt: integerOrNull(row, 'resumes_at'),
+  }
+}
+
+/** That of a person comes before those of lists, and the newest one first. */
+function toBatchesOfEntries(rows: readonly Row[]): BatchOfEntry[] {
+  const isPerson = (row: Row) => Number(row.kind === 'person')
+  return rows
+    .toSorted((a, b) => isPerson(b) - isPerson(a) || integer(b, 'created_at') - integer(a, 'created_at'))
+    .map((row) => ({
+      ledgerIndex: integer(row, 'ledger_index'),
+      sealedNonce: text(row, 'sealed_nonce'),
+      batch: { id: text(row, 'id'), kind: toKind(text(row, 'kind')), subjects: integer(row, 'subjects') },
+    }))
+}
+
+function toPerson(json: string | null): Person | null {
+  return json === null ? null : JSON.parse(json)
+}
+
+function toKind(text: string): BatchKind {
+  const kind = batchKinds.find((known) => known === text)
+  if (kind) return kind
+  throw new Error(`The store holds a batch of a kind "${text}" that this program does not know.`)
+}
+
+function toBatchItem(row: Row): BatchItem {
+  const ledgerIndex = integerOrNull(row, 'ledger_index')
+  return {
+    place: integer(row, 'place'),
+    line: integer(row, 'line'),
+    outcome: toOutcome(text(row, 'outcome')),
+    trackerId: textOrNull(row, 'tracker_id'),
+    erasure: ledgerIndex === null ? null : { ledgerIndex, sealedNonce: text(row, 'sealed_nonce') },
+  }
+}
+
+function toWaitingItem(row: Row): WaitingItem {
+  return {
+    place: integer(row, 'place'),
+    trackerId: text(row, 'tracker_id'),
+    subjectId: text(row, 'subject_id'),
+  }
+}
+
+function toState(state: string): BatchState {
+  if (state === 'running' || state === 'paused' || state === 'stopped' || state === 'done') return state
+  throw new Error(`The store holds a batch in a state "${state}" that this program does not know.`)
+}
+
+function toOutcome(text: string): BatchOutcome {
+  const outcome = batchOutcomes.find((known) => known === text)
+  if (outcome) return outcome
+  throw new Error(`The store holds an outcome "${text}" that this program does not know.`)
+}

@@ -1,0 +1,123 @@
+import {
+  guardHead,
+  headMacs,
+  type LedgerEntry,
+  type LedgerGuard,
+  type LedgerStore,
+  type StoredHead,
+} from '../../domain/ledger.ts'
+import {
+  type Edge,
+  formatEdge,
+  GrowingTree,
+  hashLeaf,
+  lastLeafOf,
+  parseEdge,
+  type Subtree,
+} from '../../domain/merkle-tree.ts'
+import type { Engine, Run } from './engine.ts'
+import { integer, type Row, text } from './row.ts'
+import { joiningDeletions } from './scrub.ts'
+import { type Parameters, postgresOnly, statement } from './statement.ts'
+
+export const lastEntry = statement(
+  `SELECT ledger_index, edge, head_mac FROM ledger_entries WHERE organisation_id = :organisationId
+   ORDER BY ledger_index DESC LIMIT 1`,
+)
+const several = statement(
+  `SELECT ledger_index, edge FROM ledger_entries
+   WHERE organisation_id = :organisationId AND ledger_index = ANY (:indexes)`,
+)
+export const listEntries = statement(
+  `SELECT ledger_index, record, edge FROM ledger_entries
+   WHERE organisation_id = :organisationId AND ledger_index >= :from ORDER BY ledger_index LIMIT :limit`,
+)
+export const insertEntry = statement(
+  `INSERT INTO ledger_entries (organisation_id, ledger_index, record, edge, head_mac)
+   VALUES (:organisationId, :ledgerIndex, :record, :edge, :mac)`,
+)
+// Whoever appends has the ledger to itself until its transaction ends. Its subjects are locked by then, so nobody waits in a circle.
+const ledgerLocks = 1_279_611_754
+const lock = postgresOnly(
+  `SELECT pg_advisory_xact_lock(${ledgerLocks}, hashtext(:organisationId)), ${joiningDeletions}`,
+)
+
+export function ledgerStore(engine: Engine): LedgerStore {
+  return {
+    async head(organisationId) {
+      const [row] = await engine.read(lastEntry, { organisationId })
+      return row ? toStoredHead(row) : null
+    },
+    async hashes(organisationId, subtrees) {
+      const rows = await engine.read(several, { organisationId, indexes: subtrees.map(lastLeafOf) })
+      return toHashes(subtrees, rows)
+    },
+    list: async (organisationId, from, limit) =>
+      (await engine.read(listEntries, { organisationId, from, limit })).map(toLedgerEntry),
+  }
+}
+
+/** A ledger that nobody else appends to before the transaction has ended. */
+export interface LockedLedger {
+  /** As it was found. */
+  stored: StoredHead | null
+  tree: GrowingTree
+  /** Appends to the tree, and hands back what the entry is inserted with. */
+  append(record: string): Parameters & { ledgerIndex: number }
+}
+
+/** Keeps an organisation's ledger to this transaction from here on. It joins the deletions: who appends, deletes. */
+export async function lockLedger(
+  run: Run,
+  organisationId: string,
+  guard: LedgerGuard,
+): Promise<LockedLedger> {
+  const [, { rows }] = await Promise.all([run(lock, { organisationId }), run(lastEntry, { organisationId })])
+  return toLockedLedger(rows, organisationId, guard)
+}
+
+/** The ledger that ends with the entry in these rows. Throws when the guard forbids to append to it. */
+export function toLockedLedger(
+  [last]: readonly Row[],
+  organisationId: string,
+  guard: LedgerGuard,
+): LockedLedger {
+  const stored = last ? toStoredHead(last) : null
+  guardHead(guard, organisationId, stored)
+  const tree = new GrowingTree(stored?.edge ?? null)
+  return {
+    stored,
+    tree,
+    append(record) {
+      const edge = tree.append(hashLeaf(record))
+      const mac = headMacs(guard.headKeys, organisationId, tree.head)
+      return { organisationId, ledgerIndex: edge.size - 1, record, edge: formatEdge(edge), mac }
+    },
+  }
+}
+
+/** The edge that is stored with an entry. */
+function toEdge(row: Row): Edge {
+  return parseEdge(integer(row, 'ledger_index') + 1, text(row, 'edge'))
+}
+
+export function toStoredHead(row: Row): StoredHead {
+  return { edge: toEdge(row), mac: text(row, 'head_mac') }
+}
+
+function toLedgerEntry(row: Row): LedgerEntry {
+  const edge = toEdge(row)
+  const [leafHash] = edge.completed
+  if (!leafHash) throw new Error('The store holds an entry of the ledger without its hash.')
+  return { index: integer(row, 'ledger_index'), record: text(row, 'record'), leafHash, edge }
+}
+
+/** The hashes of subtrees, out of the rows with which they are stored. Throws when one is missing. */
+function toHashes(subtrees: readonly Subtree[], rows: readonly Row[]): Buffer[] {
+  const edges = new Map(rows.map((row) => [integer(row, 'ledger_index'), toEdge(row)]))
+  return subtrees.map((subtree) => {
+    const found = edges.get(lastLeafOf(subtree))?.completed[subtree.level]
+    if (!found) throw new Error('The store lacks an entry of the ledger.')
+    return found
+  })
+}

@@ -1,0 +1,119 @@
+import type { ActivityNote } from '../../domain/activity.ts'
+import type { Instant } from '../../domain/instant.ts'
+import type { Invitation, Member, MemberStore } from '../../domain/member.ts'
+import { insertActivity } from './activity.ts'
+import type { Engine, Run } from './engine.ts'
+import { lockOrganisation, lockOrganisationRow, lockReferenceTables } from './locks.ts'
+import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
+import { noteDeletion } from './scrub.ts'
+import { statement } from './statement.ts'
+
+const columns = 'id, organisation_id, email, created_at, password_hash, password_set_at'
+const find = statement(`SELECT ${columns} FROM members WHERE id = :id AND organisation_id = :organisationId`)
+const byEmail = statement(
+  `SELECT ${columns} FROM members
+   WHERE email = :email AND (:organisationId::text IS NULL OR organisation_id = :organisationId) LIMIT 2`,
+)
+const list = statement(
+  `SELECT ${columns} FROM members WHERE organisation_id = :organisationId ORDER BY created_at, id`,
+)
+const invited = statement(
+  `SELECT ${columns} FROM members WHERE invitation_hash = :tokenHash AND invitation_expires_at > :now`,
+)
+const insert = statement(
+  `INSERT INTO members (id, organisation_id, email, created_at, invitation_hash, invitation_expires_at)
+   VALUES (:id, :organisationId, :email, :createdAt, :tokenHash, :expiresAt) ON CONFLICT (email, organisation_id) DO NOTHING`,
+)
+const invite = statement(
+  'UPDATE members SET invitation_hash = :tokenHash, invitation_expires_at = :expiresAt WHERE id = :id',
+)
+const setPassword = statement(
+  `UPDATE members SET password_hash = :passwordHash, password_set_at = :now, invitation_hash = NULL,
+     invitation_expires_at = NULL
+   WHERE invitation_hash = :tokenHash AND invitation_expires_at > :now RETURNING id`,
+)
+// A sign-in that is beginning goes first, so that it is seen and ended.
+const lockMember = statement(
+  'SELECT 1 FROM members WHERE id = :id AND organisation_id = :organisationId FOR UPDATE',
+)
+const endSignIns = statement('DELETE FROM sign_ins WHERE member_id = :id')
+const remove = statement('DELETE FROM members WHERE id = :id')
+
+export const memberTransactions = {
+  async createMember(run: Run, member: Member, invitation: Invitation, note: ActivityNote): Promise<boolean> {
+    if (!(await lockOrganisation(run, member.organisationId))) return false
+    if ((await run(insert, { ...member, ...invitation })).count === 0) return false
+    insertActivity(run, note)
+    return true
+  },
+  async inviteMember(run: Run, id: string, invitation: Invitation, note: ActivityNote): Promise<boolean> {
+    lockReferenceTables(run)
+    if ((await run(invite, { ...invitation, id })).count === 0) return false
+    insertActivity(run, note)
+    return true
+  },
+  async setPassword(
+    run: Run,
+    tokenHash: string,
+    passwordHash: string,
+    now: Instant,
+    note: ActivityNote,
+  ): Promise<boolean> {
+    lockReferenceTables(run)
+    const [row] = (await run(setPassword, { tokenHash, passwordHash, now })).rows
+    if (!row) return false
+    await run(endSignIns, { id: text(row, 'id') })
+    insertActivity(run, note)
+    return true
+  },
+  async removeMember(
+    run: Run,
+    organisationId: string,
+    id: string,
+    note: ActivityNote,
+  ): Promise<'removed' | 'absent' | 'last'> {
+    // Two members that remove each other concurrently wait here, so that one is left.
+    await lockOrganisationRow(run, organisationId)
+    if ((await run(lockMember, { id, organisationId })).count === 0) return 'absent'
+    if ((await run(list, { organisationId })).count === 1) return 'last'
+    await run(endSignIns, { id })
+    await run(remove, { id })
+    noteDeletion(run)
+    insertActivity(run, note)
+    return 'removed'
+  },
+}
+
+export function memberStore(engine: Engine<typeof memberTransactions>): MemberStore {
+  return {
+    create: (member, invitation, note) => engine.transact('createMember', member, invitation, note),
+    async find(organisationId, id) {
+      const [row] = await engine.read(find, { id, organisationId })
+      return row ? toMember(row) : null
+    },
+    async findByEmail(email, organisationId) {
+      const [row, second] = await engine.read(byEmail, { email, organisationId })
+      if (!row || second) return null
+      return { member: toMember(row), passwordHash: textOrNull(row, 'password_hash') }
+    },
+    list: async (organisationId) => (await engine.read(list, { organisationId })).map(toMember),
+    invite: (id, invitation, note) => engine.transact('inviteMember', id, invitation, note),
+    async findInvited(tokenHash, now) {
+      const [row] = await engine.read(invited, { tokenHash, now })
+      return row ? toMember(row) : null
+    },
+    setPassword: (tokenHash, passwordHash, now, note) =>
+      engine.revoke('setPassword', tokenHash, passwordHash, now, note),
+    remove: (organisationId, id, note) => engine.revoke('removeMember', organisationId, id, note),
+  }
+}
+
+export function toMember(row: Row): Member {
+  return {
+    id: text(row, 'id'),
+    organisationId: text(row, 'organisation_id'),
+    email: text(row, 'email'),
+    createdAt: integer(row, 'created_at'),
+    passwordSetAt: integerOrNull(row, 'password_set_at'),
+  }
+}

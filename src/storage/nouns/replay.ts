@@ -1,0 +1,271 @@
+import type { KeyProof } from '../../domain/api-key.ts'
+import type { Instant } from '../../domain/instant.ts'
+import type { JournalledErasure } from '../../domain/journal-line.ts'
+import type { TombstoneKey } from '../../domain/keyring.ts'
+import type { HeadKeys } from '../../domain/ledger.ts'
+import {
+  type AppendedEntries,
+  detachedIndex,
+  type EndedAccess,
+  type MendedLedger,
+  type MendedTail,
+  type ReplayStore,
+} from '../../domain/replay.ts'
+import type { SweptCounts } from '../../domain/retention.ts'
+import { subjectKey } from '../../domain/subject-key.ts'
+import type { Tombstone } from '../../domain/tombstone.ts'
+import { erasedAtOf, mendTail } from '../mend-ledger.ts'
+import type { Engine, Run } from './engine.ts'
+import { insertEntry, listEntries, lockLedger } from './ledger.ts'
+import { lockOrganisationRow, lockReferenceTables } from './locks.ts'
+import { integer, integerOrNull, text } from './row.ts'
+import { noteDeletion } from './scrub.ts'
+import { statement } from './statement.ts'
+import { findTombstones, insertTombstone, toTombstone } from './tombstone.ts'
+
+const nextGuarded = statement(
+  'SELECT tracker_id FROM tombstones WHERE tracker_id > :after ORDER BY tracker_id LIMIT 1',
+  'any',
+)
+const revoke = statement('UPDATE api_keys SET revoked_at = :at WHERE id = :id AND revoked_at IS NULL')
+const rotate = statement(
+  `UPDATE api_keys SET hash = :hash, last_four = :lastFour, rotated_at = :at
+   WHERE id = :id AND (rotated_at IS NULL OR rotated_at < :at)`,
+)
+const endSignIns = statement(`DELETE FROM sign_ins WHERE token_hash > ''`)
+const withdrawLinks = statement(
+  `UPDATE members SET invitation_hash = NULL, invitation_expires_at = NULL WHERE invitation_hash > ''`,
+)
+
+const ofErasure = statement(
+  `SELECT max(ledger_index) AS ledger_index FROM tombstones
+   WHERE tracker_id = :trackerId AND digest = :digest AND organisation_id = :organisationId AND erased_at = :erasedAt`,
+)
+const takeOfEntry = statement(
+  `DELETE FROM tombstones WHERE erased_at = :erasedAt AND organisation_id = :organisationId AND ledger_index = :was
+   RETURNING *`,
+  'any',
+)
+const removeTombstone = statement(
+  `DELETE FROM tombstones WHERE tracker_id = :trackerId AND digest = :digest AND organisation_id = :organisationId
+   AND ledger_index = :ledgerIndex`,
+)
+const allRecords = statement(
+  'SELECT record FROM ledger_entries WHERE organisation_id = :organisationId ORDER BY ledger_index',
+)
+const cutLedger = statement(
+  'DELETE FROM ledger_entries WHERE organisation_id = :organisationId AND ledger_index >= :from',
+)
+const activityOfEntries = statement(
+  'SELECT at, id, ledger_index FROM activity WHERE organisation_id = :organisationId AND ledger_index >= :from',
+)
+const moveActivity = statement(
+  'UPDATE activity SET ledger_index = :index WHERE organisation_id = :organisationId AND at = :at AND id = :id',
+)
+const itemsOfEntries = statement(
+  `SELECT batch_id, place, ledger_index FROM erasure_batch_items WHERE ledger_index >= :from
+   AND batch_id IN (SELECT id FROM erasure_batches WHERE organisation_id = :organisationId)`,
+)
+const moveItem = statement(
+  'UPDATE erasure_batch_items SET ledger_index = :index WHERE batch_id = :batchId AND place = :place',
+)
+
+// What a tombstone refuses of one subject. PostgreSQL finds the subject's own row by its key, SQLite by the two ids.
+const ownRow = 'subject_key = :key AND tracker_id = :trackerId AND subject_id = :subjectId'
+const lockSubject = statement(`SELECT first_seen_at FROM subjects WHERE ${ownRow} FOR UPDATE`)
+const ofSession = 'subject_key = :key AND session_id = sessions.session_id'
+const begunBefore = 'subject_key = :key AND started_at <= :until'
+// Also what was said of a session that began before and ended later: that is refused too. Rather one too many.
+const deleteIdentifiers = statement(
+  `DELETE FROM identifiers WHERE subject_key = :key AND (brought_at <= :until
+     OR brought_at <= (SELECT max(attributes_at) FROM sessions WHERE ${begunBefore}))`,
+)
+const deleteEvents = statement('DELETE FROM events WHERE subject_key = :key AND occurred_at <= :until')
+const deleteSessions = statement(
+  `DELETE FROM sessions WHERE ${begunBefore} AND NOT EXISTS (SELECT 1 FROM events WHERE ${ofSession})`,
+)
+// What is left is what events that came later would have opened: their span, and no attributes.
+const shortenSessions = statement(
+  `UPDATE sessions SET attributes = '{}', attributes_at = NULL,
+     started_at = (SELECT min(occurred_at) FROM events WHERE ${ofSession}),
+     ended_at = (SELECT max(occurred_at) FROM events WHERE ${ofSession}),
+     event_count = (SELECT count(*) FROM events WHERE ${ofSession}) WHERE ${begunBefore}`,
+)
+const deleteSubject = statement(
+  `DELETE FROM subjects WHERE ${ownRow} AND NOT EXISTS (SELECT 1 FROM sessions WHERE subject_key = :key)`,
+)
+// Nothing that is left has happened before the first start.
+const left = (value: string, table: string) => `(SELECT ${value} FROM ${table} WHERE subject_key = :key)`
+const updateSubject = statement(
+  `UPDATE subjects SET first_seen_at = ${left('min(started_at)', 'sessions')},
+     last_seen_at = ${left('max(ended_at)', 'sessions')}, oldest_at = ${left('min(started_at)', 'sessions')},
+     session_count = ${left('count(*)', 'sessions')}, event_count = ${left('count(*)', 'events')} WHERE ${ownRow}`,
+)
+
+export const replayTransactions = {
+  async appendEntries(
+    run: Run,
+    organisationId: string,
+    entries: readonly JournalledErasure[],
+    headKeys: HeadKeys,
+  ): Promise<AppendedEntries | null> {
+    if (!(await lockOrganisationRow(run, organisationId))) return null
+    const appended = { entries: 0, tombstones: 0, others: 0 }
+    const [first] = entries
+    if (!first) return appended
+    const ledger = await lockLedger(run, organisationId, { headKeys, minEntries: first.index })
+    const range = { organisationId, from: first.index, limit: entries.length }
+    const { rows } = await run(listEntries, range)
+    const known = new Map(rows.map((row) => [integer(row, 'ledger_index'), text(row, 'record')]))
+    for (const [i, { index, record, trackerId, erasedAt, tombstone }] of entries.entries()) {
+      if (index < ledger.tree.size && known.get(index) === record) continue
+      if (index < ledger.tree.size) {
+        appended.others = entries.length - i
+        break
+      }
+      run(insertEntry, ledger.append(record))
+      known.set(index, record)
+      appended.entries += 1
+      if (!tombstone) continue
+      run(insertTombstone, { organisationId, trackerId, erasedAt, ledgerIndex: index, ...tombstone })
+      appended.tombstones += 1
+    }
+    return appended
+  },
+  async addTombstones(run: Run, organisationId: string, entries: readonly JournalledErasure[]) {
+    const result = { added: 0, withoutEntry: 0 }
+    for (const { index, trackerId, erasedAt, tombstone } of entries) {
+      if (!tombstone) continue
+      const erasure = { organisationId, trackerId, erasedAt, ...tombstone }
+      const [row] = (await run(ofErasure, erasure)).rows
+      const at = row ? integerOrNull(row, 'ledger_index') : null
+      if (at !== null && at >= 0) continue
+      result.withoutEntry += 1
+      if (at !== null) continue
+      await run(insertTombstone, { ...erasure, ledgerIndex: detachedIndex(index) })
+      result.added += 1
+    }
+    return result
+  },
+  async mendLedger(
+    run: Run,
+    organisationId: string,
+    tail: MendedTail,
+    headKeys: HeadKeys,
+  ): Promise<MendedLedger> {
+    const { from } = tail
+    const { stored } = await lockLedger(run, organisationId, { headKeys, minEntries: 0 })
+    const records = (await run(allRecords, { organisationId })).rows.map((row) => text(row, 'record'))
+    const entries = mendTail(organisationId, stored, records, tail, headKeys)
+    const moved = entries.filter(({ was, index }) => was !== null && was !== index)
+    const lines = entries.flatMap(({ index, line }) => (line ? [{ index, line }] : []))
+    if (moved.length + lines.length === 0) return { entries: 0, tombstones: 0, moved: 0 }
+    const tombstones: Tombstone[] = []
+    for (const entry of moved) {
+      const place = { organisationId, erasedAt: erasedAtOf(entry), was: entry.was }
+      for (const row of (await run(takeOfEntry, place)).rows) {
+        tombstones.push({ ...toTombstone(row), ledgerIndex: entry.index })
+      }
+    }
+    for (const { index, line } of lines) {
+      const { trackerId, erasedAt, tombstone } = line
+      if (!tombstone) continue
+      const erasure = { organisationId, trackerId, erasedAt, ...tombstone }
+      await run(removeTombstone, { ...erasure, ledgerIndex: detachedIndex(line.index) })
+      tombstones.push({ ...erasure, ledgerIndex: index })
+    }
+    for (const tombstone of tombstones) await run(insertTombstone, { ...tombstone })
+    await run(cutLedger, { organisationId, from })
+    for (const { index, record, edge, mac } of entries) {
+      await run(insertEntry, { organisationId, ledgerIndex: index, record, edge, mac })
+    }
+    await moveReferences(run, organisationId, from, new Map(moved.map(({ was, index }) => [was, index])))
+    const added = lines.filter(({ line }) => line.tombstone !== null).length
+    return { entries: lines.length, tombstones: added, moved: moved.length }
+  },
+  async removeRefused(
+    run: Run,
+    trackerId: string,
+    subjectIds: readonly string[],
+    keys: readonly TombstoneKey[],
+  ): Promise<SweptCounts> {
+    const removed = { subjects: 0, sessions: 0, events: 0 }
+    const subjects = subjectIds.map((subjectId) => {
+      const key = Buffer.from(subjectKey(trackerId, subjectId))
+      return { trackerId, subjectId, key }
+    })
+    const refusedUntil = await findTombstones(run, subjects, keys)
+    // In one order, so that two transactions do not wait for each other in a circle.
+    for (const subject of subjects.sort((a, b) => a.key.compare(b.key))) {
+      const until = refusedUntil(subject)
+      const [row] = until === null ? [] : (await run(lockSubject, subject)).rows
+      if (until === null || !row || integer(row, 'first_seen_at') > until) continue
+      const [, events, sessions, , gone] = await Promise.all([
+        run(deleteIdentifiers, { ...subject, until }),
+        run(deleteEvents, { ...subject, until }),
+        run(deleteSessions, { ...subject, until }),
+        run(shortenSessions, { ...subject, until }),
+        run(deleteSubject, subject),
+        run(updateSubject, subject),
+      ])
+      noteDeletion(run)
+      removed.subjects += gone.count
+      removed.sessions += sessions.count
+      removed.events += events.count
+    }
+    return removed
+  },
+  async replayRevocation(run: Run, id: string, at: Instant): Promise<boolean> {
+    return (await run(revoke, { id, at })).count === 1
+  },
+  async replayRotation(run: Run, id: string, proof: KeyProof, at: Instant): Promise<boolean> {
+    return (await run(rotate, { ...proof, id, at })).count === 1
+  },
+  async endAccess(run: Run): Promise<EndedAccess> {
+    lockReferenceTables(run)
+    const [signIns, links] = await Promise.all([run(endSignIns), run(withdrawLinks)])
+    return { endedSignIns: signIns.count, withdrawnLinks: links.count }
+  },
+}
+
+export function replayStore(engine: Engine<typeof replayTransactions>): ReplayStore {
+  return {
+    appendEntries: (organisationId, entries, headKeys) =>
+      engine.transact('appendEntries', organisationId, entries, headKeys),
+    addTombstones: (organisationId, entries) => engine.transact('addTombstones', organisationId, entries),
+    mendLedger: (organisationId, tail, headKeys) =>
+      engine.transact('mendLedger', organisationId, tail, headKeys),
+    async guardedTrackers() {
+      const trackers: string[] = []
+      for (;;) {
+        const [row] = await engine.readLong(nextGuarded, { after: trackers.at(-1) ?? '' })
+        if (!row) return trackers
+        trackers.push(text(row, 'tracker_id'))
+      }
+    },
+    removeRefused: (trackerId, subjectIds, keys) =>
+      engine.transact('removeRefused', trackerId, subjectIds, keys),
+    revokeKey: (id, at) => engine.revoke('replayRevocation', id, at),
+    rotateKey: (id, proof, at) => engine.revoke('replayRotation', id, proof, at),
+    endAccess: () => engine.revoke('endAccess'),
+  }
+}
+
+/** Moves what refers to entries of a ledger along with them. */
+async function moveReferences(
+  run: Run,
+  organisationId: string,
+  from: number,
+  movedTo: ReadonlyMap<number | null, number>,
+): Promise<void> {
+  for (const row of (await run(activityOfEntries, { organisationId, from })).rows) {
+    const index = movedTo.get(integer(row, 'ledger_index'))
+    const place = { organisationId, at: integer(row, 'at'), id: text(row, 'id') }
+    if (index !== undefined) await run(moveActivity, { ...place, index })
+  }
+  for (const row of (await run(itemsOfEntries, { organisationId, from })).rows) {
+    const index = movedTo.get(integer(row, 'ledger_index'))
+    const place = { batchId: text(row, 'batch_id'), place: integer(row, 'place') }
+    if (index !== undefined) await run(moveItem, { ...place, index })
+  }
+}

@@ -1,0 +1,58 @@
+/** A row as an engine hands it over, by the names of its columns. */
+export type Row = Record<string, unknown>
+
+/** A row as its values, in the order that was asked for. Where there are many rows, an engine makes these in two thirds of the time. */
+export type Values = readonly unknown[]
+
+// Every engine keeps to the types its schema declares; these say so to TypeScript, and loudly fail where it is not so.
+
+export function asText(value: unknown, column: string): string {
+  if (typeof value !== 'string') throw wrongType(column, 'text')
+  return value
+}
+
+export function asInteger(value: unknown, column: string): number {
+  if (typeof value !== 'number') throw wrongType(column, 'an integer')
+  return value
+}
+
+export function asJson<Value>(value: unknown, column: string): Value {
+  try {
+    return JSON.parse(asText(value, column))
+  } catch {
+    // Not the parser's own message: it quotes what it read, which may be personal data.
+    throw wrongType(column, 'JSON')
+  }
+}
+
+export function text(row: Row, column: string): string {
+  return asText(row[column], column)
+}
+
+export function integer(row: Row, column: string): number {
+  return asInteger(row[column], column)
+}
+
+export function integerOrNull(row: Row, column: string): number | null {
+  return row[column] === null ? null : integer(row, column)
+}
+
+export function textOrNull(row: Row, column: string): string | null {
+  return row[column] === null ? null : text(row, column)
+}
+
+export function blob(row: Row, column: string): Uint8Array {
+  const value = row[column]
+  if (!(value instanceof Uint8Array)) throw wrongType(column, 'bytes')
+  return value
+}
+
+/** A key or a digest, which PostgreSQL stores as a uuid. */
+export function bytes(row: Row, column: string): Uint8Array {
+  const value = row[column]
+  return typeof value === 'string' ? Buffer.from(value.replaceAll('-', ''), 'hex') : blob(row, column)
+}
+
+function wrongType(column: string, expected: string): Error {
+  return new Error(`The store holds something other than ${expected} in column ${column}.`)
+}

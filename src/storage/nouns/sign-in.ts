@@ -1,0 +1,92 @@
+import type { ActivityNote } from '../../domain/activity.ts'
+import type { Instant } from '../../domain/instant.ts'
+import { idleMs, type SignedIn, type SignIn, type SignInStore } from '../../domain/sign-in.ts'
+import { insertActivity } from './activity.ts'
+import type { Engine, Run } from './engine.ts'
+import { lockReferenceTables } from './locks.ts'
+import { toMember } from './member.ts'
+import { toPlan } from './organisation.ts'
+import { integer, type Row, text } from './row.ts'
+import { statement } from './statement.ts'
+
+const find = statement(
+  `SELECT token_hash, started_at, last_seen_at, members.id, organisation_id, email, members.created_at, password_set_at,
+     organisations.name AS organisation_name, plan, organisations.created_at AS organisation_created_at
+   FROM sign_ins JOIN members ON members.id = member_id JOIN organisations ON organisations.id = organisation_id
+   WHERE token_hash = :tokenHash`,
+)
+// Locks the member, so that a password that is set at the same time ends this sign-in or keeps it from beginning.
+const lockMember = statement(
+  'SELECT 1 FROM members WHERE id = :memberId AND password_set_at = :passwordSetAt FOR UPDATE',
+)
+const insert = statement(
+  `INSERT INTO sign_ins (token_hash, member_id, started_at, last_seen_at)
+   VALUES (:tokenHash, :memberId, :startedAt, :lastSeenAt)`,
+)
+const deleteIdle = statement('DELETE FROM sign_ins WHERE last_seen_at <= :before')
+const deleteAhead = statement('DELETE FROM sign_ins WHERE last_seen_at >= :after')
+const touch = statement(
+  'UPDATE sign_ins SET last_seen_at = :now WHERE token_hash = :tokenHash AND last_seen_at < :now',
+)
+const end = statement('DELETE FROM sign_ins WHERE token_hash = :tokenHash')
+const endAll = statement('DELETE FROM sign_ins WHERE member_id = :memberId')
+
+export const signInTransactions = {
+  async beginSignIn(run: Run, signIn: SignIn, passwordSetAt: Instant, note: ActivityNote): Promise<boolean> {
+    lockReferenceTables(run)
+    if ((await run(lockMember, { ...signIn, passwordSetAt })).count === 0) return false
+    await run(insert, { ...signIn })
+    await run(deleteIdle, { before: signIn.startedAt - idleMs })
+    await run(deleteAhead, { after: signIn.startedAt + idleMs })
+    insertActivity(run, note)
+    return true
+  },
+  async touchSignIn(run: Run, tokenHash: string, now: Instant): Promise<void> {
+    lockReferenceTables(run)
+    await run(touch, { tokenHash, now })
+  },
+  async endSignIn(run: Run, tokenHash: string, note: ActivityNote): Promise<boolean> {
+    lockReferenceTables(run)
+    if ((await run(end, { tokenHash })).count === 0) return false
+    insertActivity(run, note)
+    return true
+  },
+  async endAllSignIns(run: Run, memberId: string, note: ActivityNote): Promise<void> {
+    lockReferenceTables(run)
+    await run(endAll, { memberId })
+    insertActivity(run, note)
+  },
+}
+
+export function signInStore(engine: Engine<typeof signInTransactions>): SignInStore {
+  return {
+    begin: (signIn, passwordSetAt, note) => engine.transact('beginSignIn', signIn, passwordSetAt, note),
+    async find(tokenHash) {
+      const [row] = await engine.readCredential(find, { tokenHash })
+      return row ? toSignedIn(row) : null
+    },
+    touch: (tokenHash, now) => engine.transact('touchSignIn', tokenHash, now),
+    end: (tokenHash, note) => engine.revoke('endSignIn', tokenHash, note),
+    endAll: (memberId, note) => engine.revoke('endAllSignIns', memberId, note),
+  }
+}
+
+/** Of a sign-in joined with its member and the member's organisation. */
+function toSignedIn(row: Row): SignedIn {
+  const member = toMember(row)
+  return {
+    signIn: {
+      tokenHash: text(row, 'token_hash'),
+      memberId: member.id,
+      startedAt: integer(row, 'started_at'),
+      lastSeenAt: integer(row, 'last_seen_at'),
+    },
+    member,
+    organisation: {
+      id: member.organisationId,
+      name: text(row, 'organisation_name'),
+      plan: toPlan(row),
+      createdAt: integer(row, 'organisation_created_at'),
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import { activityTransactions } from './activity.ts'
+import { apiKeyTransactions } from './api-key.ts'
+import { deletionTransactions } from './deletion.ts'
+import type { ArgumentsOf, ResultOf, Run } from './engine.ts'
+import { erasureBatchTransactions } from './erasure-batch.ts'
+import { memberTransactions } from './member.ts'
+import { organisationTransactions } from './organisation.ts'
+import { refusedLineTransactions } from './refused-lines.ts'
+import { replayTransactions } from './replay.ts'
+import { retentionTransactions } from './retention.ts'
+import { scrubTransactions } from './scrub.ts'
+import { secretTransactions } from './secret.ts'
+import { signInTransactions } from './sign-in.ts'
+import { tombstoneTransactions } from './tombstone.ts'
+import { trackerTransactions } from './tracker.ts'
+
+/** Every transaction that is written once for all engines. */
+export const transactions = {
+  ...activityTransactions,
+  ...apiKeyTransactions,
+  ...deletionTransactions,
+  ...erasureBatchTransactions,
+  ...memberTransactions,
+  ...organisationTransactions,
+  ...refusedLineTransactions,
+  ...replayTransactions,
+  ...retentionTransactions,
+  ...scrubTransactions,
+  ...secretTransactions,
+  ...signInTransactions,
+  ...tombstoneTransactions,
+  ...trackerTransactions,
+}
+
+export type SharedTransactions = typeof transactions
+export type TransactionName = keyof SharedTransactions
+
+export function isTransactionName(name: string): name is TransactionName {
+  return name in transactions
+}
+
+/** The transaction with this name, which is handed its arguments as they came. */
+export function transactionNamed(name: TransactionName): (run: Run, ...args: never[]) => Promise<unknown> {
+  return transactions[name]
+}
+
+/** Runs the transaction with this name. */
+export function runTransaction<Name extends TransactionName>(
+  run: Run,
+  name: Name,
+  args: ArgumentsOf<SharedTransactions[Name]>,
+): Promise<ResultOf<SharedTransactions[Name]>> {
+  // The types tie arguments and result to the name; through the table TypeScript cannot follow.
+  return transactionNamed(name)(run, ...(args as never[])) as Promise<ResultOf<SharedTransactions[Name]>>
+}

@@ -1,0 +1,148 @@
+import type { DerivationStore, DerivedIdentifier, SourceKind } from '../../domain/identifier-derivation.ts'
+import type { TrackerRef } from '../../domain/tracker.ts'
+import {
+  fieldInJson,
+  missingOf,
+  type StoredIdentifier,
+  sourcePage,
+  sourceRowsPerPage,
+} from '../derived-identifiers.ts'
+import { lockReferenceTables } from '../nouns/locks.ts'
+import { integer, type Row, text } from '../nouns/row.ts'
+import { statement, type Value } from '../nouns/statement.ts'
+import { visible } from '../nouns/tracker.ts'
+import type { Connections } from './connections.ts'
+import { type IdentifierRow, identifierRow, putIdentifiers, writeIdentifierNames } from './identifier.ts'
+import { subjectKeyText } from './key-text.ts'
+import { findEvents } from './known-rows.ts'
+import { lockSubjects, updateSubjects } from './lock-subjects.ts'
+import { heldBefore, withinPage } from './present-subject.ts'
+import type { Run } from './transact.ts'
+
+const mayHold = (facts: string) =>
+  `EXISTS (SELECT 1 FROM unnest($3::text[]) AS field WHERE strpos(${facts}, field) > 0)`
+const rowsWithin = (rows: string, order: string) =>
+  statement(
+    `SELECT id, at, facts FROM (SELECT *, ${heldBefore('facts', order)} FROM (${rows}) AS looked_at) AS held
+     WHERE ${withinPage} ORDER BY ${order}`,
+  )
+const list = {
+  session: rowsWithin(
+    `SELECT session_id AS id, coalesce(attributes_at, 0) AS at,
+       CASE WHEN attributes_at >= $2 AND ${mayHold('attributes')} THEN attributes END AS facts
+     FROM sessions WHERE subject_key = $1 AND session_id > $4
+     ORDER BY session_id LIMIT $5`,
+    'id',
+  ),
+  event: rowsWithin(
+    `SELECT event_id AS id, occurred_at AS at, CASE WHEN ${mayHold('properties')} THEN properties END AS facts
+     FROM events WHERE subject_key = $1 AND occurred_at >= $2 AND (occurred_at, event_id) > ($6, $4)
+     ORDER BY occurred_at, event_id LIMIT $5`,
+    'at, id',
+  ),
+}
+
+const findSessions = statement(
+  `SELECT s.subject_key, s.attributes_at, s.session_id
+   FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS given (subject_key, attributes_at, session_id)
+   JOIN sessions s USING (subject_key, session_id, attributes_at)`,
+  'any',
+)
+const findIdentifiers = statement(
+  `SELECT i.subject_key, i.lookup_key, i.value, i.brought_at
+   FROM unnest($1::uuid[], $2::uuid[]) AS given (subject_key, lookup_key)
+   JOIN identifiers i USING (subject_key, lookup_key)`,
+  'any',
+)
+const sources = { session: findSessions, event: findEvents }
+
+/** An identifier with the row that it becomes. */
+type DerivedRow = DerivedIdentifier & { row: IdentifierRow }
+
+export function derivationStore(connections: Connections): DerivationStore {
+  return {
+    async rows({ trackerId, since }, { subjectId, kind, fields, after }) {
+      const key = subjectKeyText(trackerId, subjectId)
+      const values: Value[] = [key, since, fields.map(fieldInJson), after?.id ?? '', sourceRowsPerPage]
+      if (kind === 'event') values.push(after?.at ?? Number.MIN_SAFE_INTEGER)
+      return sourcePage(await connections.readValues(list[kind], values))
+    },
+    async missing(tracker, derived) {
+      const rows = derived.map((identifier) => toRow(tracker, identifier))
+      const read = (...asked: Parameters<Connections['read']>) => connections.read(...asked)
+      const { missing, counts } = missingOf(rows, await findStored(read, rows))
+      return { missing: missing.map(({ row, ...identifier }) => identifier), counts }
+    },
+    add: (tracker, derived) =>
+      connections.transaction(async (run) => {
+        const { trackerId, organisationId } = tracker
+        const nothing = { added: 0, renewed: 0 }
+        lockReferenceTables(run)
+        if ((await run(visible, { trackerId, organisationId })).count === 0) return nothing
+        const read = async (...asked: Parameters<Run>) => (await run(...asked)).rows
+        const rows = derived.map((identifier) => toRow(tracker, identifier))
+        const keys = [...new Set(rows.map(({ row: [key] }) => key))]
+        // From here on nobody erases or sweeps them before the transaction ends, but somebody may have until now.
+        const subjects = await lockSubjects(run, keys, connections.isDistributed)
+        const present = await withSource(read, rows)
+        const { missing, counts } = missingOf(present, await findStored(read, present))
+        await putIdentifiers(
+          run,
+          missing.map(({ row }) => row),
+        )
+        const grown = [...subjects.values()].flatMap((subject) => {
+          const own = missing.filter(({ row: [key] }) => key === subject.key)
+          const oldestAt = Math.min(subject.oldestAt, ...own.map(({ broughtAt }) => broughtAt))
+          return oldestAt < subject.oldestAt ? [{ ...subject, oldestAt }] : []
+        })
+        await updateSubjects(run, grown)
+        await writeIdentifierNames(
+          run,
+          missing.map(({ name }) => ({ organisationId, name })),
+        )
+        return counts
+      }),
+  }
+}
+
+type Read = (statement: Parameters<Run>[0], values: readonly Value[]) => Promise<Row[]>
+
+function toRow(tracker: TrackerRef, derived: DerivedIdentifier): DerivedRow {
+  const key = subjectKeyText(tracker.trackerId, derived.subjectId)
+  return { ...derived, row: identifierRow(tracker, { ...derived, key }) }
+}
+
+/** Those of which the row is there that they come from. */
+async function withSource(read: Read, derived: readonly DerivedRow[]): Promise<DerivedRow[]> {
+  const found = new Set<string>()
+  for (const kind of ['session', 'event'] as const satisfies SourceKind[]) {
+    const own = derived.filter((identifier) => identifier.kind === kind)
+    if (own.length === 0) continue
+    const rows = await read(sources[kind], [
+      own.map(({ row: [key] }) => key),
+      own.map(({ broughtAt }) => broughtAt),
+      own.map(({ sourceId }) => sourceId),
+    ])
+    for (const row of rows) found.add([kind, ...Object.values(row)].join(' '))
+  }
+  return derived.filter(({ kind, row: [key], broughtAt, sourceId }) =>
+    found.has([kind, key, broughtAt, sourceId].join(' ')),
+  )
+}
+
+async function findStored(
+  read: Read,
+  derived: readonly DerivedRow[],
+): Promise<(identifier: DerivedRow) => StoredIdentifier | null> {
+  const rows = await read(findIdentifiers, [
+    derived.map(({ row: [key] }) => key),
+    derived.map(({ row: [, lookup] }) => lookup),
+  ])
+  const stored = new Map(
+    rows.map((row) => [
+      `${text(row, 'subject_key')} ${text(row, 'lookup_key')}`,
+      { value: text(row, 'value'), broughtAt: integer(row, 'brought_at') },
+    ]),
+  )
+  return ({ row: [key, lookup] }) => stored.get(`${key} ${lookup}`) ?? null
+}

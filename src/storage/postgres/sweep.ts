@@ -1,0 +1,209 @@
+import type { Instant } from '../../domain/instant.ts'
+import type { RetentionStore, SweptCounts } from '../../domain/retention.ts'
+import type { SubjectCounts } from '../../domain/subject-counts.ts'
+import { lockSweptBefore, sweptBefore, windowOf } from '../nouns/retention.ts'
+import { integer, type Row, text } from '../nouns/row.ts'
+import { noteDeletion } from '../nouns/scrub.ts'
+import { statement } from '../nouns/statement.ts'
+import type { Connections } from './connections.ts'
+import { lockSubjects, type SubjectState, updateSubjects } from './lock-subjects.ts'
+import { sweepPart } from './sweep-part.ts'
+import type { Run } from './transact.ts'
+
+/** How many subjects a step looks at, at most: one may have very little to delete. */
+const maxSubjects = 1_000
+
+const agedSubjects = statement(
+  `SELECT subject_key, session_count + event_count AS rows FROM subjects WHERE tracker_id = $1 AND oldest_at < $2
+   ORDER BY oldest_at LIMIT $3`,
+  'any',
+)
+const ofSubjects = 'WHERE subject_key = ANY ($1)'
+const deleteEvents = statement(
+  `DELETE FROM events ${ofSubjects} AND occurred_at < $2 RETURNING subject_key`,
+  'any',
+)
+// What ended before the window began before it too: so the index by start leads there.
+const deleteSessions = statement(
+  `DELETE FROM sessions ${ofSubjects} AND started_at < $2 AND ended_at < $2 RETURNING subject_key`,
+  'any',
+)
+const deleteAgedIdentifiers = statement(`DELETE FROM identifiers ${ofSubjects} AND brought_at < $2`, 'any')
+const deleteIdentifiers = statement(`DELETE FROM identifiers ${ofSubjects}`, 'any')
+const deleteSubjects = statement(`DELETE FROM subjects ${ofSubjects}`, 'any')
+// Only what reaches over the edge of the window is left of what began before it.
+const recountSessions = statement(
+  `UPDATE sessions s SET event_count = (
+     SELECT count(*) FROM events e WHERE e.subject_key = s.subject_key AND e.session_id = s.session_id
+     AND e.occurred_at >= s.started_at AND e.occurred_at <= s.ended_at)
+   ${ofSubjects} AND started_at < $2`,
+  'any',
+)
+// When the first of what is left ages out, or an instant before that: nothing ends before it starts. Of what began before the
+// window only what reaches over its edge is left, which is little; unless this step was but a part ($3 is false).
+const whatIsLeft = statement(
+  `SELECT subject_key,
+     (SELECT min(started_at) FROM sessions x WHERE x.subject_key = s.subject_key) AS first_start,
+     least((SELECT min(CASE WHEN $3 THEN ended_at ELSE started_at END) FROM sessions x
+            WHERE x.subject_key = s.subject_key AND x.started_at < $2),
+           (SELECT min(started_at) FROM sessions x WHERE x.subject_key = s.subject_key AND x.started_at >= $2),
+           (SELECT min(occurred_at) FROM events e WHERE e.subject_key = s.subject_key),
+           (SELECT min(brought_at) FROM identifiers i WHERE i.subject_key = s.subject_key)) AS oldest
+   FROM subjects s ${ofSubjects}`,
+  'any',
+)
+
+const countSubjects = statement(
+  'SELECT count(*) AS count FROM subjects WHERE tracker_id = $1 AND last_seen_at < $2',
+  'any',
+)
+const ofTracker = 'JOIN subjects s USING (subject_key) WHERE s.tracker_id = $1 AND s.oldest_at < $2'
+const countSessions = statement(
+  `SELECT count(*) AS count FROM sessions x ${ofTracker} AND x.started_at < $2 AND x.ended_at < $2`,
+  'any',
+)
+const countEvents = statement(
+  `SELECT count(*) AS count FROM events e ${ofTracker} AND e.occurred_at < $2`,
+  'any',
+)
+
+/** Everything was collected before it. */
+const afterEverything = Number.MAX_SAFE_INTEGER
+
+const nothing = { subjects: 0, sessions: 0, events: 0, isDone: true }
+
+/** Deletes and counts what has aged out of trackers. */
+export function trackerSweep(connections: Connections): Pick<RetentionStore, 'sweep' | 'countBefore'> {
+  return {
+    async countBefore(trackerId, since) {
+      const [subjects = 0, sessions = 0, events = 0] = await Promise.all(
+        [countSubjects, countSessions, countEvents].map(async (count) => {
+          const [row] = await connections.readLong(count, [trackerId, since])
+          return integer(row ?? {}, 'count')
+        }),
+      )
+      return { subjects, sessions, events }
+    },
+    async sweep(trackerId, step) {
+      const likelySince = sweptBefore(
+        await connections.read(windowOf.visitors, { id: trackerId }),
+        'visitors',
+        step,
+      )
+      if (likelySince === null) return nothing
+      return sweepBefore(connections, trackerId, likelySince, step.maxRows, (run) =>
+        lockSweptBefore(run, 'visitors', trackerId, step),
+      )
+    },
+  }
+}
+
+/** Deletes some of what a tracker holds, whatever its age. */
+export function sweepAll(
+  connections: Connections,
+  trackerId: string,
+  maxRows: number,
+): Promise<SweptCounts & { isDone: boolean }> {
+  return sweepBefore(connections, trackerId, afterEverything, maxRows, async () => afterEverything)
+}
+
+/**
+ * A step of deleting what a tracker holds from before an instant: likely that one, and for certain the one that is found out within
+ * its transaction.
+ */
+async function sweepBefore(
+  connections: Connections,
+  trackerId: string,
+  likelySince: Instant,
+  maxRows: number,
+  findSince: (run: Run) => Promise<Instant | null>,
+): Promise<SweptCounts & { isDone: boolean }> {
+  const aged = await connections.read(agedSubjects, [trackerId, likelySince, maxSubjects])
+  const keys = keysWithin(aged, maxRows)
+  if (keys.length === 0) return nothing
+  return connections.transaction(async (run) => {
+    const since = await findSince(run)
+    if (since === null) return nothing
+    const locked = await lockSubjects(run, keys, connections.isDistributed)
+    const subjects = [...locked.values()].filter(({ oldestAt }) => oldestAt < since)
+    const { isWhole, ...swept } = await sweepSubjects(run, subjects, since, maxRows)
+    if (swept.subjects + swept.sessions + swept.events > 0) noteDeletion(run)
+    return { ...swept, isDone: isWhole && keys.length === aged.length && aged.length < maxSubjects }
+  })
+}
+
+/** The subjects that make up about so many rows, from the first on; a first one that is larger comes alone. */
+function keysWithin(aged: readonly Row[], maxRows: number): string[] {
+  let rows = 0
+  const beyond = aged.findIndex((row) => {
+    rows += integer(row, 'rows')
+    return rows > maxRows
+  })
+  const fit = aged.slice(0, beyond === -1 ? aged.length : Math.max(beyond, 1))
+  return fit.map((row) => text(row, 'subject_key'))
+}
+
+async function sweepSubjects(
+  run: Run,
+  subjects: readonly SubjectState[],
+  since: Instant,
+  maxRows: number,
+): Promise<SweptCounts & { isWhole: boolean }> {
+  const [first] = subjects
+  if (first && first.sessionCount + first.eventCount > maxRows) {
+    const { sessions, events, isWhole } = await sweepPart(run, first, since, maxRows)
+    const gone = await settle(run, [first], since, isWhole, new Map([[first.key, { sessions, events }]]))
+    return { subjects: gone, sessions, events, isWhole }
+  }
+  const keys = subjects.map(({ key }) => key)
+  const [events, sessions] = await Promise.all([
+    run(deleteEvents, [keys, since]),
+    run(deleteSessions, [keys, since]),
+    run(recountSessions, [keys, since]),
+  ])
+  const swept = new Map(keys.map((key) => [key, { sessions: 0, events: 0 }]))
+  const of = (row: Row) => swept.get(text(row, 'subject_key')) ?? { sessions: 0, events: 0 }
+  for (const row of sessions.rows) of(row).sessions += 1
+  for (const row of events.rows) of(row).events += 1
+  const gone = await settle(run, subjects, since, true, swept)
+  return { subjects: gone, sessions: sessions.rows.length, events: events.rows.length, isWhole: true }
+}
+
+/** Brings the rows of subjects up to date with what was swept of them; deletes those of which nothing is left, and counts these. */
+async function settle(
+  run: Run,
+  subjects: readonly SubjectState[],
+  since: Instant,
+  isWhole: boolean,
+  swept: ReadonlyMap<string, SubjectCounts>,
+): Promise<number> {
+  const keys = subjects.map(({ key }) => key)
+  const [aged, { rows }] = await Promise.all([
+    run(deleteAgedIdentifiers, [keys, since]),
+    run(whatIsLeft, [keys, since, isWhole]),
+  ])
+  if (aged.count > 0) noteDeletion(run)
+  const left = new Map(rows.map((row) => [text(row, 'subject_key'), row]))
+  const gone: string[] = []
+  const kept: SubjectState[] = []
+  for (const subject of subjects) {
+    const row = left.get(subject.key) ?? {}
+    const { sessions, events } = swept.get(subject.key) ?? { sessions: 0, events: 0 }
+    if (row.first_start === null) gone.push(subject.key)
+    else {
+      kept.push({
+        ...subject,
+        firstSeenAt: integer(row, 'first_start'),
+        oldestAt: integer(row, 'oldest'),
+        sessionCount: subject.sessionCount - sessions,
+        eventCount: subject.eventCount - events,
+      })
+    }
+  }
+  await updateSubjects(run, kept)
+  if (gone.length > 0) {
+    run(deleteIdentifiers, [gone])
+    await run(deleteSubjects, [gone])
+  }
+  return gone.length
+}

@@ -1,0 +1,99 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { LedgerGuard } from '../../domain/ledger.ts'
+import { formatRecord } from '../../domain/receipt.ts'
+import type { ErasedSubject } from '../../domain/subject.ts'
+import { subjectKey } from '../../domain/subject-key.ts'
+import { insertActivity } from '../nouns/activity.ts'
+import { settleItems } from '../nouns/erasure-batch.ts'
+import { insertEntry, type LockedLedger, lastEntry, toLockedLedger } from '../nouns/ledger.ts'
+import { integer } from '../nouns/row.ts'
+import { noteDeletion } from '../nouns/scrub.ts'
+import { insertTombstone } from '../nouns/tombstone.ts'
+import type { SubjectErasure } from '../subject-erasure.ts'
+import { transaction } from './connection.ts'
+import { identifierDeletion } from './identifier.ts'
+import type { SqliteRun } from './run.ts'
+import { trackerVisibility } from './subject.ts'
+
+/** What was deleted, `null` where the tracker cannot be seen, that its item does not wait any more, or why it was not done. */
+export type ErasureOutcome = ErasedSubject | null | 'not-waiting' | Error
+
+export function erasureCommands(db: DatabaseSync, run: SqliteRun) {
+  const isVisible = trackerVisibility(db)
+  const deleteAgedEvents = db.prepare('DELETE FROM events WHERE subject_key = ? AND occurred_at < ?')
+  const deleteEvents = db.prepare('DELETE FROM events WHERE subject_key = ?')
+  const deleteAgedSessions = db.prepare('DELETE FROM sessions WHERE subject_key = ? AND ended_at < ?')
+  const deleteSessions = db.prepare('DELETE FROM sessions WHERE subject_key = ?')
+  const identifiers = identifierDeletion(db)
+  const deleteSubject = db.prepare('DELETE FROM subjects WHERE tracker_id = ? AND subject_id = ?')
+  const lastSeen = db.prepare('SELECT last_seen_at FROM subjects WHERE tracker_id = ? AND subject_id = ?')
+  const newestOf = db.prepare(
+    `SELECT max(coalesce((SELECT max(occurred_at) FROM events WHERE subject_key = ?1), started_at), started_at) AS newest
+     FROM (SELECT max(started_at) AS started_at FROM sessions WHERE subject_key = ?1)`,
+  )
+  const waiting = db.prepare(
+    `SELECT 1 FROM erasure_batch_items i JOIN erasure_batches b ON b.id = i.batch_id
+     WHERE i.batch_id = ? AND i.place = ? AND i.outcome = 'waiting' AND b.state = 'running'`,
+  )
+
+  /** What was deleted, but for the proof, which comes when the ledger has all entries of the transaction. */
+  function erase({ view, subjectId, mark, note, item }: SubjectErasure, ledgers: Map<string, LockedLedger>) {
+    if (!isVisible(view)) return null
+    if (item && !waiting.get(item.batchId, item.place)) return 'not-waiting'
+    const { organisationId, trackerId } = view
+    const { erasedAt, digest, commitment, sealedNonce } = mark
+    const key = subjectKey(trackerId, subjectId)
+    const seen = lastSeen.get(trackerId, subjectId)
+    // What happened later than now, by a clock that ran ahead, stays away too.
+    const isAhead = seen && integer(seen, 'last_seen_at') > erasedAt
+    const refusedUntil = isAhead ? Math.max(erasedAt, integer(newestOf.get(key) ?? {}, 'newest')) : erasedAt
+    // What has aged out goes first, and uncounted: nobody could see it any more.
+    deleteAgedEvents.run(key, view.since)
+    deleteAgedSessions.run(key, view.since)
+    const events = Number(deleteEvents.run(key).changes)
+    const sessions = Number(deleteSessions.run(key).changes)
+    identifiers.deleteAll(key)
+    if (deleteSubject.run(trackerId, subjectId).changes !== 0) noteDeletion(run)
+    const counts = { sessions, events }
+    const alreadyErased = sessions === 0 && events === 0
+    const record = formatRecord({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
+    const ledger = ledgers.get(organisationId) ?? openLedger(organisationId, mark.guard)
+    ledgers.set(organisationId, ledger)
+    const entry = ledger.append(record)
+    const { ledgerIndex } = entry
+    run(insertEntry, entry)
+    run(insertTombstone, { organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex })
+    insertActivity(run, note, { counts, ledgerIndex })
+    const settled = run(settleItems, { trackerId, subjectId, sessions, events, ledgerIndex, sealedNonce })
+    if (settled.count !== 0) noteDeletion(run)
+    return { ledger, ledgerIndex, counts, record, refusedUntil }
+  }
+
+  function openLedger(organisationId: string, guard: LedgerGuard): LockedLedger {
+    return toLockedLedger(run(lastEntry, { organisationId }).rows, organisationId, guard)
+  }
+
+  /** In one transaction. Should it fail, each in one of its own, so that an erasure that cannot be done takes no other with it. */
+  function eraseSubjects(erasures: readonly SubjectErasure[]): ErasureOutcome[] {
+    let hasBegun = false
+    try {
+      return transaction(db, () => {
+        hasBegun = true
+        // Every proof is against a ledger as the transaction leaves it, so they share its head.
+        const ledgers = new Map<string, LockedLedger>()
+        const erased = erasures.map((erasure) => erase(erasure, ledgers))
+        return erased.map((one) => {
+          if (one === null || one === 'not-waiting') return one
+          const { ledger, ledgerIndex, counts, record, refusedUntil } = one
+          return { counts, record, proof: ledger.tree.prove(ledgerIndex), refusedUntil }
+        })
+      })
+    } catch (error) {
+      // One that was never let in has waited long enough.
+      if (hasBegun && erasures.length > 1) return erasures.flatMap((erasure) => eraseSubjects([erasure]))
+      return erasures.map(() => (error instanceof Error ? error : new Error(String(error))))
+    }
+  }
+
+  return { eraseSubjects }
+}
