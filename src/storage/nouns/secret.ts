@@ -47,7 +47,7 @@ export const secretTransactions = {
       const place = { organisationId: text(size, 'organisation_id'), index: integer(size, 'ledger_index') }
       const [row] = (await run(entry, place)).rows
       const stored = row && toStoredHead(row)
-      if (!stored || stored.mac !== '') continue
+      if (stored?.mac !== '') continue
       await run(setMac, { ...place, mac: headMacs(headKeys, place.organisationId, headAt(stored.edge)) })
       adopted += 1
     }

@@ -9,17 +9,16 @@ import { insertEntry, type LockedLedger, lastEntry, toLockedLedger } from '../no
 import { integer } from '../nouns/row.ts'
 import { noteDeletion } from '../nouns/scrub.ts'
 import { insertTombstone } from '../nouns/tombstone.ts'
+import { visible } from '../nouns/tracker.ts'
 import type { SubjectErasure } from '../subject-erasure.ts'
 import { transaction } from './connection.ts'
 import { identifierDeletion } from './identifier.ts'
 import type { SqliteRun } from './run.ts'
-import { trackerVisibility } from './subject.ts'
 
 /** What was deleted, `null` where the tracker cannot be seen, that its item does not wait any more, or why it was not done. */
 export type ErasureOutcome = ErasedSubject | null | 'not-waiting' | Error
 
 export function erasureCommands(db: DatabaseSync, run: SqliteRun) {
-  const isVisible = trackerVisibility(db)
   const deleteAgedEvents = db.prepare('DELETE FROM events WHERE subject_key = ? AND occurred_at < ?')
   const deleteEvents = db.prepare('DELETE FROM events WHERE subject_key = ?')
   const deleteAgedSessions = db.prepare('DELETE FROM sessions WHERE subject_key = ? AND ended_at < ?')
@@ -38,7 +37,7 @@ export function erasureCommands(db: DatabaseSync, run: SqliteRun) {
 
   /** What was deleted, but for the proof, which comes when the ledger has all entries of the transaction. */
   function erase({ view, subjectId, mark, note, item }: SubjectErasure, ledgers: Map<string, LockedLedger>) {
-    if (!isVisible(view)) return null
+    if (run(visible, { ...view }).count === 0) return null
     if (item && !waiting.get(item.batchId, item.place)) return 'not-waiting'
     const { organisationId, trackerId } = view
     const { erasedAt, digest, commitment, sealedNonce } = mark

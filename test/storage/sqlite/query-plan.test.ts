@@ -118,7 +118,8 @@ describe('every statement of the embedded store', () => {
         )
       if (!sql.startsWith('INSERT')) assert.match(plan.join('\n'), /\bSEARCH\b/, sql)
     }
-    for (const sql of allowedToScan) assert.ok(sql !== null && statements.includes(sql), `${sql} is still there`)
+    for (const sql of allowedToScan)
+      assert.ok(sql !== null && statements.includes(sql), `${sql} is still there`)
     // As many as there are: fewer would mean that some escaped this test.
     assert.ok(statements.length >= 95, `${statements.length} statements were seen`)
     db.close()
