@@ -2,9 +2,8 @@
 // --check only tells whether they are up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { readConfig } from '../src/config.ts'
-import { hoistComponents } from '../src/http/api/openapi/components.ts'
-import { openApiDocument } from '../src/http/api/openapi/document.ts'
-import { consoleRoutes } from '../src/http/console/routes/index.ts'
+import { hoistComponents, openApiDocument } from '../src/http/api/openapi/document.ts'
+import { consoleRoutes } from '../src/http/console/routes.ts'
 import { clientTypes, consoleTypes } from './openapi/client-types.ts'
 
 const documentFile = 'openapi/v1.json'

@@ -1,12 +1,17 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { readKeyId } from './domain/api-key.ts'
 import type { ApiBudgetName, Budget } from './domain/budget.ts'
-import { hideSecrets } from './domain/hide-secrets.ts'
-import { readKeyId } from './domain/key-string.ts'
-import { nearest } from './domain/nearest.ts'
-import { defaultRetentionDays, isPlan, plans, type RetentionDays } from './domain/plan.ts'
-import { defaultActivityDays, longestDays } from './domain/retention-window.ts'
-import { parseSecret } from './domain/secret.ts'
+import { nearest } from './domain/errors.ts'
+import {
+  defaultActivityDays,
+  defaultRetentionDays,
+  isPlan,
+  longestDays,
+  plans,
+  type RetentionDays,
+} from './domain/retention.ts'
+import { hideSecrets, parseSecret } from './domain/secret.ts'
 import { type LimiterAddress, parseLimiterAddress } from './limiter/limiter-address.ts'
 import { parseStoreAddress, type StoreAddress } from './storage/open-store.ts'
 

@@ -1,5 +1,5 @@
 import { processTerminal } from './cli/terminal.ts'
-import { keepYoungGenerationSmall } from './cli/v8-settings.ts'
+import { keepYoungGenerationSmall } from './cli/until-stopped.ts'
 
 // What loading the program makes stays. For that the heap would grow by ten megabytes which it never gives back.
 keepYoungGenerationSmall()

@@ -1,30 +1,30 @@
 import { rename, writeFile } from 'node:fs/promises'
 import type { Config } from './config.ts'
-import { FairQueue } from './domain/fair-queue.ts'
 import type { Clock } from './domain/instant.ts'
 import { KnownChanges } from './domain/journal.ts'
 import type { ReplayedInSetBack } from './domain/replay.ts'
-import type { RetentionPolicy } from './domain/retention-window.ts'
+import type { RetentionPolicy } from './domain/retention.ts'
+import { FairQueue } from './domain/semaphore.ts'
 import type { Services, ServicesWithoutSecrets } from './domain/services.ts'
-import type { Store } from './domain/store.ts'
-import type { StoreStatus } from './domain/store-status.ts'
-import { FileJournal } from './journal/file-journal.ts'
-import { mergeJournals } from './journal/merge-journals.ts'
-import { LedgerJournal } from './operations/journal/ledger-journal.ts'
-import {
-  type ReplayOptions,
-  type RestoredDeps,
-  replayIfSetBack,
-} from './operations/journal/replay-changes.ts'
+import type { Store, StoreStatus } from './domain/store.ts'
+import { FileJournal, mergeJournals } from './journal.ts'
+import { LedgerJournal } from './operations/journal.ts'
+import { type ReplayOptions, type RestoredDeps, replayIfSetBack } from './operations/replay-journal.ts'
 import { type BackupContents, contentsPath, formatContents } from './restore.ts'
-import { adoptStore, openKeyring, readKeyring, type SecretReports, secretPath } from './secret-file.ts'
+import { systemRandomness } from './runtime/randomness.ts'
+import {
+  adoptStore,
+  openKeyring,
+  readKeyring,
+  type SecretReports,
+  secretPath,
+} from './runtime/secret-file.ts'
 import { type OpenOptions, openStore, placeOf, storeExists } from './storage/open-store.ts'
 import { readStoreStatus } from './storage/store-status.ts'
-import { systemRandomness } from './system-randomness.ts'
 
 export { type BackupContents, checkBackup, type Restored, restoreStore } from './restore.ts'
 
-export { rotateSecret } from './secret-file.ts'
+export { rotateSecret } from './runtime/secret-file.ts'
 
 const systemClock: Clock = Date.now
 

@@ -4,24 +4,23 @@ import type { Config } from './config.ts'
 import { type Limiter, memberErasureBudget } from './domain/budget.ts'
 import { formatInstant } from './domain/instant.ts'
 import type { JournalReports } from './domain/journal.ts'
-import { deletesFrom } from './domain/retention-window.ts'
+import { deletesFrom } from './domain/retention.ts'
 import type { Services } from './domain/services.ts'
-import { clientAddress } from './http/client-address.ts'
+import { clientAddress, originPolicy } from './http/client-address.ts'
 import { connectionsWithin } from './http/connections.ts'
-import { originPolicy } from './http/console/origin-policy.ts'
 import type { Installation } from './http/request-context.ts'
 import { buildServer, serverTimeouts } from './http/server.ts'
 import { requireSpoolFolder } from './http/spool.ts'
 import { hostAndPort, type LimiterAddress } from './limiter/limiter-address.ts'
 import { openLimiter } from './limiter/open-limiter.ts'
 import type { LimiterReports } from './limiter/redis-limiter.ts'
-import type { Log } from './logger.ts'
-import type { WaitingWindow } from './maintenance/observe-windows.ts'
-import { type BatchRunner, runErasureBatches } from './maintenance/run-erasure-batches.ts'
-import { runMaintenance } from './maintenance/run-maintenance.ts'
-import { openJournal } from './operations/journal/open-journal.ts'
-import { keyUse } from './operations/key/note-key-use.ts'
-import { passwordQueue } from './operations/member/password-queue.ts'
+import { type BatchRunner, runErasureBatches } from './maintenance/erasure-batches.ts'
+import { runMaintenance } from './maintenance/maintenance.ts'
+import type { WaitingWindow } from './maintenance/sweep.ts'
+import { keyUse } from './operations/api-key-use.ts'
+import { openJournal } from './operations/journal.ts'
+import { passwordQueue } from './operations/sign-in.ts'
+import type { Log } from './runtime/log.ts'
 
 /** A service that listens. */
 export interface Service {
@@ -195,7 +194,7 @@ async function startMetrics(
   { logger, droppedLines }: Log,
 ) {
   if (port === 'off') return null
-  const { openMetrics } = await import('./metrics/open-metrics.ts')
+  const { openMetrics } = await import('./metrics/metrics.ts')
   const { openMetricsListener } = await import('./metrics/metrics-listener.ts')
   const metrics = openMetrics({
     ...{ store, limiter, droppedLines },

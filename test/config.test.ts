@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ConfigError, explainConfig, readConfig, readStoreAddress, variables } from '../src/config.ts'
-import { createKeyString } from '../src/domain/key-string.ts'
+import { createKeyString } from '../src/domain/api-key.ts'
 import { clientAddress } from '../src/http/client-address.ts'
 
 /** The message with which a value is refused. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { LogOutput, maxWaitingLength } from '../src/log-output.ts'
+import { LogOutput, maxWaitingLength } from '../src/runtime/log.ts'
 import { until } from './support/until.ts'
 
 const line = (number: number, length = 20) => `${String(number).padEnd(length - 1, '.')}\n`

@@ -1,6 +1,6 @@
 // What SQLite does when it is asked for nothing but the rows, with the settings that Lethe writes with.
 import type { DatabaseSync } from 'node:sqlite'
-import { subjectKey } from '../../src/domain/subject-key.ts'
+import { subjectKey } from '../../src/domain/subject.ts'
 import { openWriter } from '../../src/storage/sqlite/connection.ts'
 import { type LineOrder, subjectsIn, tracker, visits } from '../stores/visits.ts'
 

@@ -4,18 +4,17 @@
 // set as in Lethe's service.
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
-import { expectShortLived } from '../../src/cli/v8-settings.ts'
+import { expectShortLived } from '../../src/cli/until-stopped.ts'
 import { readConfig } from '../../src/config.ts'
 import { LetheError } from '../../src/domain/errors.ts'
 import { andThen } from '../../src/domain/maybe-promise.ts'
-import { subjectPath } from '../../src/http/api/routes/subjects.ts'
+import { subjectPath } from '../../src/http/api/subjects.ts'
 import { clientAddress } from '../../src/http/client-address.ts'
-import { RequestContext } from '../../src/http/request-context.ts'
-import { chosenRequestId } from '../../src/http/request-id.ts'
+import { chosenRequestId, RequestContext } from '../../src/http/request-context.ts'
 import { requestLog } from '../../src/http/request-log.ts'
 import { failure } from '../../src/http/response.ts'
 import { openLimiter } from '../../src/limiter/open-limiter.ts'
-import { createLog } from '../../src/logger.ts'
+import { createLog } from '../../src/runtime/log.ts'
 
 const config = readConfig(process.env)
 const limiter = await openLimiter(config.limiter, Date.now, { onLost() {}, onFound() {} })

@@ -1,12 +1,12 @@
 // The baseline of what a route can cost: Fastify asks the store for the same rows, and Redis once where it counts, and answers. No key, no
 // budget that could run out, no log, no parameters but the path's. V8 is set as in Lethe's service.
 import fastify from 'fastify'
-import { expectShortLived } from '../../src/cli/v8-settings.ts'
+import { expectShortLived } from '../../src/cli/until-stopped.ts'
 import { readConfig } from '../../src/config.ts'
-import { Problems } from '../../src/domain/problems.ts'
-import { presentSummary } from '../../src/http/api/routes/subjects.ts'
+import { Problems } from '../../src/domain/errors.ts'
+import { presentSummary } from '../../src/http/api/subjects.ts'
 import { openLimiter } from '../../src/limiter/open-limiter.ts'
-import { planSubjectList } from '../../src/operations/subject/list-subjects.ts'
+import { planSubjectList } from '../../src/operations/subject.ts'
 import { openStore } from '../../src/storage/open-store.ts'
 import { organisation, subjectsPath } from '../stores/empty-store.ts'
 import { tracker } from '../stores/visits.ts'

@@ -1,7 +1,7 @@
 // A service at its day's work: of a hundred requests ninety read, eight list, two erase, while an import and a sweep never end.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { IncomingEvent } from '../../src/domain/ingest.ts'
-import { defaultRetentionDays } from '../../src/domain/plan.ts'
+import { defaultRetentionDays } from '../../src/domain/retention.ts'
 import type { Bench } from '../bench.ts'
 import { type SteadyRequest, SteadyRequests } from '../load/steady-requests.ts'
 import { startEndlessImport } from '../processes/endless-import.ts'

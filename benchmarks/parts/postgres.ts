@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { readConfig } from '../../src/config.ts'
-import { eraseSubject } from '../../src/operations/subject/erase-subject.ts'
+import { eraseSubject } from '../../src/operations/erase-subject.ts'
 import { openServices } from '../../src/services.ts'
 import { startPostgres } from '../../test/support/postgres.ts'
 import { copyBarely, deleteBarely, listBarely, readBarely } from '../baselines/bare-postgres.ts'

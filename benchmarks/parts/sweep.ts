@@ -1,6 +1,6 @@
 // What sweeps of all sizes cost in a small and in a large store, beside plain deletes of the same rows; and what reads feel of one.
 import { readConfig } from '../../src/config.ts'
-import { sweepAged } from '../../src/maintenance/sweep-aged.ts'
+import { sweepAged } from '../../src/maintenance/sweep.ts'
 import { openServices } from '../../src/services.ts'
 import { deleteAgedPlainly } from '../baselines/plain-sqlite.ts'
 import type { Bench } from '../bench.ts'

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { createSample } from '../../src/operations/import/create-sample.ts'
+import { createSample } from '../../src/operations/sample.ts'
 import { noBrowser, openBrowser, settled, sitDown } from '../../test/browser/browser.ts'
 import { openConsole } from '../../test/support/console.ts'
 import { startTestService } from '../../test/support/service.ts'

@@ -1,7 +1,7 @@
 // Measures the console in a browser: how soon a page is painted, how far it moves, and what keeps it from answering; on the sample, on
 // a tracker of many subjects and on a subject of many events. The last two can be made smaller: SUBJECTS EVENTS.
 import type { Page } from 'playwright-core'
-import { createSample } from '../../src/operations/import/create-sample.ts'
+import { createSample } from '../../src/operations/sample.ts'
 import { noBrowser, openBrowser, settled, sitDown } from '../../test/browser/browser.ts'
 import { openConsole } from '../../test/support/console.ts'
 import { startTestService } from '../../test/support/service.ts'

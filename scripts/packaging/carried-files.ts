@@ -3,7 +3,7 @@ import { join, sep } from 'node:path'
 import { buildConsole } from '../../console/build.js'
 import { root } from './root.ts'
 
-/** What `src/program-files.ts` hands out: folders and single files, by their path in a clone. */
+/** What `src/runtime/program-files.ts` hands out: folders and single files, by their path in a clone. */
 export const carriedPaths = [
   'console/dist',
   'console/shared',

@@ -13,8 +13,12 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { completables } from '../../src/cli/commands/completion.ts'
-import { bashCompletion, fishCompletion, zshCompletion } from '../../src/cli/commands/completion-scripts.ts'
+import {
+  bashCompletion,
+  completables,
+  fishCompletion,
+  zshCompletion,
+} from '../../src/cli/commands/completion.ts'
 import { control, copyright, debianChangelog, md5sums } from './debian-files.ts'
 import { manPage, programForHelp } from './man-page.ts'
 import { root } from './root.ts'

@@ -6,8 +6,8 @@ type AddCommand = (program: Command, kit: CommandKit) => void
 /** Every command by its first word, in the order of the help. A command loads what it needs and no other: that is most of its start. */
 const loaders: Record<string, () => Promise<AddCommand>> = {
   serve: async () => (await import('./commands/serve.ts')).addServeCommand,
-  quickstart: async () => (await import('./commands/quickstart.ts')).addQuickstartCommand,
-  init: async () => (await import('./commands/init.ts')).addInitCommand,
+  quickstart: async () => (await import('./commands/serve.ts')).addQuickstartCommand,
+  init: async () => (await import('./commands/migrate.ts')).addInitCommand,
   orgs: async () => (await import('./commands/orgs.ts')).addOrgsCommand,
   trackers: async () => (await import('./commands/trackers.ts')).addTrackersCommand,
   keys: async () => (await import('./commands/keys.ts')).addKeysCommand,
@@ -22,7 +22,7 @@ const loaders: Record<string, () => Promise<AddCommand>> = {
   sweep: async () => (await import('./commands/sweep.ts')).addSweepCommand,
   scrub: async () => (await import('./commands/scrub.ts')).addScrubCommand,
   backup: async () => (await import('./commands/backup.ts')).addBackupCommand,
-  restore: async () => (await import('./commands/restore.ts')).addRestoreCommand,
+  restore: async () => (await import('./commands/backup.ts')).addRestoreCommand,
   journal: async () => (await import('./commands/journal.ts')).addJournalCommand,
   migrate: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
   copy: async () => (await import('./commands/copy.ts')).addCopyCommand,

@@ -119,3 +119,37 @@ export function duration(ms: number): string {
   const minutes = `${pair(Math.floor(seconds / 60) % 60)}:${pair(seconds % 60)}`
   return seconds < 3_600 ? minutes.replace(/^0/, '') : `${Math.floor(seconds / 3_600)}:${minutes}`
 }
+
+/** So many of something, in words: "1 entry", "2,000 entries". */
+export function counted(number: number, one: string, many = `${one}s`): string {
+  return `${grouped(number)} ${number === 1 ? one : many}`
+}
+
+/** What was deleted of a data subject, in words. */
+export function countsInWords({ sessions, events }: { sessions: number; events: number }): string {
+  return `${counted(sessions, 'session')} and ${counted(events, 'event')}`
+}
+
+/** Lines up rows under their headings, for people. */
+export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...rows.map((row) => (row[column] ?? '').length)),
+  )
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd()
+  return [line(headings), ...rows.map(line)]
+}
+
+/** Control characters, and those that turn the direction of text around. Visitors' browsers can send any of them. */
+const treacherous = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+
+/** Text as a terminal may show it: what would move its cursor or hide something is written out. */
+export function legible(text: string): string {
+  return text.replaceAll(treacherous, (character) => {
+    const code = character.codePointAt(0) ?? 0
+    return `\\u${code.toString(16).padStart(4, '0')}`
+  })
+}

@@ -1,13 +1,10 @@
 import { Command, CommanderError } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
-import { readConfig } from '../config.ts'
+import { readConfig, variables } from '../config.ts'
 import { MissingStore, type Store } from '../domain/store.ts'
 import { openBareStore, openServices, openServicesWithoutSecrets, withSecrets } from '../services.ts'
-import type { CommandKit } from './command-kit.ts'
+import { type CommandKit, exitCodeOf, failureOf, secretReports } from './command-kit.ts'
 import { addCommands } from './command-list.ts'
-import { addEnvironmentHelp } from './environment-help.ts'
-import { exitCodeOf, failureOf } from './failure.ts'
-import { secretReports } from './secret-words.ts'
 import type { Terminal } from './terminal.ts'
 
 /** How the store is opened for most commands, which are over in a moment. */
@@ -110,4 +107,36 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
 function isForScripts(args: readonly string[]): boolean {
   const end = args.indexOf('--')
   return (end < 0 ? args : args.slice(0, end)).includes('--json')
+}
+
+/** What the help of a command says of the environment, by its first word; of the store where none is named. */
+const named: Record<string, readonly (keyof typeof variables)[]> = {
+  lethe: ['LETHE_STORE', 'LETHE_URL', 'LETHE_API_KEY'],
+  subjects: ['LETHE_URL', 'LETHE_API_KEY'],
+  receipts: ['LETHE_URL', 'LETHE_API_KEY'],
+  health: ['LETHE_HOST', 'LETHE_PORT'],
+  copy: [],
+  completion: [],
+}
+
+/** Puts the variables that a command cannot do without below its help. */
+export function addEnvironmentHelp(program: Command): void {
+  addBelow(program, program.name())
+  for (const command of program.commands) addToAll(command, command.name())
+}
+
+function addToAll(command: Command, firstWord: string): void {
+  addBelow(command, firstWord)
+  for (const inner of command.commands) addToAll(inner, firstWord)
+}
+
+function addBelow(command: Command, firstWord: string): void {
+  const names = named[firstWord] ?? ['LETHE_STORE']
+  if (names.length === 0) return
+  const width = Math.max(...names.map((name) => name.length))
+  const lines = names.map((name) => {
+    const { fallback, takes } = variables[name]
+    return `  ${name.padEnd(width)}  ${takes}${fallback === '' ? '' : ` (default: ${fallback})`}`
+  })
+  command.addHelpText('after', `\nEnvironment:\n${lines.join('\n')}`)
 }

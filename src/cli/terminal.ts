@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
+import type { Config } from '../config.ts'
 
 /** Where a command reads and writes. */
 export interface Terminal {
@@ -76,4 +77,31 @@ function takeEnvironment(): NodeJS.ProcessEnv {
   const env = { ...process.env }
   for (const name of Object.keys(env)) if (name.startsWith('LETHE_')) delete process.env[name]
   return env
+}
+
+/** A value from its flag or, on a terminal, from whoever sits there. `UsageError` in a script that left the flag out. */
+export async function flagOrAnswer(
+  { ask }: Terminal,
+  value: string | undefined,
+  flag: string,
+  question: string,
+): Promise<string> {
+  const answer = value ?? (await ask(question))
+  if (answer === null) throw new UsageError(`${flag} is missing. Add --help for how it is used.`)
+  return answer
+}
+
+/** Where a browser finds the console: where the operator says, else where the service listens. */
+export function consoleUrl({ publicUrl, host, port }: Pick<Config, 'publicUrl' | 'host' | 'port'>): string {
+  return publicUrl ?? reachable(`http://${host.includes(':') ? `[${host}]` : host}:${port}`)
+}
+
+/** An address that a browser can open, where a service listens on all of them. */
+export function reachable(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+}
+
+/** A command line that cannot be meant as it stands: exit code 2. */
+export class UsageError extends Error {
+  override name = 'UsageError'
 }

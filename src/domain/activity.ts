@@ -1,6 +1,5 @@
 import type { Instant } from './instant.ts'
 import type { Page } from './page.ts'
-import type { SubjectCounts } from './subject-counts.ts'
 
 /** What can be read in an organisation's activity. */
 export const activityKinds = [
@@ -103,4 +102,10 @@ export interface ActivityStore {
 
 export function isActivityKind(text: string): text is ActivityKind {
   return activityKinds.some((kind) => kind === text)
+}
+
+/** How much is stored of a subject, or was. */
+export interface SubjectCounts {
+  sessions: number
+  events: number
 }

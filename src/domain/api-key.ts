@@ -1,9 +1,11 @@
+import { hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import type { ActivityNote } from './activity.ts'
 import { LetheError } from './errors.ts'
 import type { Instant } from './instant.ts'
 import type { MaybePromise } from './maybe-promise.ts'
-import type { Plan } from './plan.ts'
-import type { Scope } from './scope.ts'
+import { base62Alphabet, type Randomness } from './randomness.ts'
+import type { Plan } from './retention.ts'
 
 /** What is stored of an API key: everything but its string. */
 export interface ApiKey {
@@ -25,7 +27,7 @@ export interface Caller {
   plan: Plan
 }
 
-export type ApiKeyState = 'active' | 'expired' | 'revoked'
+type ApiKeyState = 'active' | 'expired' | 'revoked'
 
 /** From the instant of its expiry on a key is expired; revoked is final whatever the clock says. */
 export function apiKeyState(key: ApiKey, now: Instant): ApiKeyState {
@@ -99,4 +101,80 @@ export interface ApiKeyStore {
   touch(lastUsed: ReadonlyMap<string, Instant>, days?: readonly KeyDay[]): Promise<void>
   /** The days from one on, in their order, on which a key was used. */
   listDays(keyId: string, from: number): Promise<KeyDay[]>
+}
+
+export const keyIdLength = 16
+const secretLength = 32
+const checksumLength = 6
+
+/** Matches what looks like a key of ours, for leak scanners as for us. Part of the contract. */
+export const keyStringPattern = /^lethe_[0-9A-Za-z]{16}_[0-9A-Za-z]{38}$/
+
+/** Makes a key string `lethe_<id>_<secret><checksum>` for a key id. */
+export function createKeyString(id: string, randomness: Randomness): string {
+  const body = `lethe_${id}_${randomness.base62(secretLength)}`
+  return body + checksum(body)
+}
+
+/** The key id a string speaks of; `null` for one that is foreign or damaged, which needs no look-up to be refused. */
+export function readKeyId(text: string): string | null {
+  if (!keyStringPattern.test(text)) return null
+  const body = text.slice(0, -checksumLength)
+  if (checksum(body) !== text.slice(-checksumLength)) return null
+  return text.slice('lethe_'.length, 'lethe_'.length + keyIdLength)
+}
+
+/** What the store may keep of a key string. */
+export function proveKeyString(text: string): KeyProof {
+  return { hash: hashKeyString(text), lastFour: text.slice(-4) }
+}
+
+/** As text: a buffer would take three times as long to make. */
+export function hashKeyString(text: string): string {
+  return hash('sha256', text, 'hex')
+}
+
+/** A client may choose any request id; should it choose its key, neither the log nor the activity keeps it. */
+export function withoutKeys(requestId: string): string {
+  if (!requestId.includes('lethe_')) return requestId
+  return requestId.replaceAll(/lethe_[0-9A-Za-z]{16}_[0-9A-Za-z]+/g, '[key]')
+}
+
+/** CRC-32 of the text in base62, padded with zeros on the left. */
+function checksum(text: string): string {
+  let rest = crc32(text)
+  let digits = ''
+  for (let i = 0; i < checksumLength; i++) {
+    digits = base62Alphabet.charAt(rest % 62) + digits
+    rest = Math.floor(rest / 62)
+  }
+  return digits
+}
+
+/** The areas of the product that a scope can speak of. Only `analytics` has actions today. */
+export const areas = [
+  'analytics',
+  'trackers',
+  'variables',
+  'uptime-monitors',
+  'status-pages',
+  'members',
+  'api-keys',
+  'billing',
+] as const
+
+/** Every scope an endpoint knows, with what it allows. No other can be granted. */
+export const scopes = {
+  'analytics:view': 'read collected analytics data: list data subjects and read what is stored about them',
+  'analytics:delete-data': "erase a data subject's records, irreversibly",
+} as const
+
+export type Scope = keyof typeof scopes
+
+export function isScope(text: string): text is Scope {
+  return Object.hasOwn(scopes, text)
+}
+
+export function allScopes(): Scope[] {
+  return Object.keys(scopes).filter(isScope)
 }

@@ -1,7 +1,6 @@
-import type { ActivityNote, Actor } from './activity.ts'
+import type { ActivityNote, Actor, SubjectCounts } from './activity.ts'
 import type { Instant } from './instant.ts'
-import type { Person, SubjectRef } from './person.ts'
-import type { SubjectCounts } from './subject-counts.ts'
+import type { SubjectIdentifier } from './subject-identifier.ts'
 
 /** What a batch erases: everybody on a list, or one person. */
 export const batchKinds = ['list', 'person'] as const
@@ -176,4 +175,16 @@ export interface ErasureBatchStore {
   listOverdue(before: Instant): Promise<ErasureBatch[]>
   /** Removes about `maxRows` items of batches that ended before an instant, with those batches; tells how many items and batches. */
   sweep(before: Instant, maxRows: number): Promise<number>
+}
+
+/** A subject by its ids alone. */
+export interface SubjectRef {
+  trackerId: string
+  subjectId: string
+}
+
+/** Whom an erasure is about: everybody who is known by one of these identifiers, and these subjects. */
+export interface Person {
+  identifiers: readonly SubjectIdentifier[]
+  subjects: readonly SubjectRef[]
 }

@@ -1,4 +1,4 @@
-import type { Problems } from './problems.ts'
+import type { Problems } from './errors.ts'
 
 /** A moment: whole milliseconds since 1970-01-01T00:00:00Z. */
 export type Instant = number

@@ -9,8 +9,7 @@ import {
 import { formatInstant, type Instant } from './instant.ts'
 import type { HeadKeys } from './ledger.ts'
 import type { TreeHead } from './merkle-tree.ts'
-import { formatCheckpoint } from './receipt.ts'
-import { type NoteSigner, noteSigner } from './signed-note.ts'
+import { formatCheckpoint, type NoteSigner, noteSigner } from './receipt.ts'
 
 /** A key with which tombstones are made, one for each secret. */
 export interface TombstoneKey {

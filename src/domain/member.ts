@@ -1,6 +1,8 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ActivityNote } from './activity.ts'
+import type { Problems } from './errors.ts'
 import type { Instant } from './instant.ts'
-import type { Problems } from './problems.ts'
+import type { Organisation } from './organisation.ts'
 
 /** A person who may sign in to the console of one organisation. All members of an organisation may do the same. */
 export interface Member {
@@ -71,4 +73,79 @@ export interface MemberStore {
   setPassword(tokenHash: string, passwordHash: string, now: Instant, note: ActivityNote): Promise<boolean>
   /** Removes a member and its sign-ins. Nothing changes when it is not there (`absent`) or is the organisation's only one (`last`). */
   remove(organisationId: string, id: string, note: ActivityNote): Promise<'removed' | 'absent' | 'last'>
+}
+
+/** A member's stay in the console from one browser, known by the hash of the token in its cookie. */
+export interface SignIn {
+  tokenHash: string
+  memberId: string
+  startedAt: Instant
+  lastSeenAt: Instant
+}
+
+/** A sign-in ends when nothing came from it for so long… */
+export const idleMs = 2 * 3_600_000
+/** …and at the latest after this. */
+export const longestMs = 7 * 86_400_000
+
+/** One from the future comes from a clock that was wrong, and would last until the clock has caught up. */
+export function isOver({ startedAt, lastSeenAt }: SignIn, now: Instant): boolean {
+  return Math.abs(now - lastSeenAt) >= idleMs || now >= startedAt + longestMs
+}
+
+/** What a browser keeps of a sign-in: its token, and a mark by which it is known later. */
+export interface SignedInBrowser {
+  token: string
+  mark: string
+}
+
+/** Who is at the console. */
+export interface SignedIn {
+  signIn: SignIn
+  member: Member
+  organisation: Organisation
+}
+
+export interface SignInStore {
+  /**
+   * Stores a new sign-in. `false`, with nothing stored, when the member is gone or its password was set after `passwordSetAt`.
+   * Deletes, of whichever member, those that are over at its start because nothing came from them or they come from the future.
+   */
+  begin(signIn: SignIn, passwordSetAt: Instant, note: ActivityNote): Promise<boolean>
+  /** `null` when there is none with this hash: ended, or never there. One that is over may still be found. */
+  find(tokenHash: string): Promise<SignedIn | null>
+  /** Notes that something came from it; does nothing when it has ended. */
+  touch(tokenHash: string, now: Instant): Promise<void>
+  /** Ends one. `false`, with nothing noted, when it had ended already. */
+  end(tokenHash: string, note: ActivityNote): Promise<boolean>
+  /** Ends all of a member's. */
+  endAll(memberId: string, note: ActivityNote): Promise<void>
+}
+
+/** A member with the hash of its password. */
+export interface MemberWithPassword {
+  member: Member
+  passwordHash: string
+}
+
+/** For how long a browser is known after a sign-in from it. */
+export const knownBrowserMs = 180 * 86_400_000
+
+/**
+ * What a browser is given to show later that this member has signed in from it. Nothing is stored: the mark is keyed with the hash of
+ * the password, so that nobody else can make one, and a new password voids it.
+ */
+export function markBrowser(browserId: string, known: MemberWithPassword): string {
+  return `${browserId}.${proof(browserId, known).toString('base64url')}`
+}
+
+/** The id of the browser that a mark of this member's is from; `null` for any other text. */
+export function readBrowserMark(mark: string, known: MemberWithPassword): string | null {
+  const [browserId = '', given = ''] = mark.split('.')
+  const [wanted, found] = [proof(browserId, known), Buffer.from(given, 'base64url')]
+  return found.length === wanted.length && timingSafeEqual(found, wanted) ? browserId : null
+}
+
+function proof(browserId: string, { member, passwordHash }: MemberWithPassword): Buffer {
+  return createHmac('sha256', passwordHash).update(`lethe browser ${member.id} ${browserId}`).digest()
 }

@@ -1,8 +1,8 @@
 import type { ActivityNote } from './activity.ts'
+import type { Problems } from './errors.ts'
+import { countCharacters } from './identifier.ts'
 import type { Instant } from './instant.ts'
-import type { Plan } from './plan.ts'
-import type { Problems } from './problems.ts'
-import type { WindowKind } from './retention-window.ts'
+import type { Plan, WindowKind } from './retention.ts'
 
 /** Owns trackers and API keys. A key acts for one organisation and sees nothing of another. */
 export interface Organisation {
@@ -37,4 +37,16 @@ export interface OrganisationStore {
   setPlan(id: string, plan: Plan, note?: ActivityNote): Promise<boolean>
   /** Gives it another name, and leaves `note` behind. `false`, with nothing changed, when there is no such organisation. */
   rename(id: string, name: string, note: ActivityNote): Promise<boolean>
+}
+
+/** A name people gave: 1 to `maxLength` characters, something other than spaces, no control characters. */
+export function checkName(name: string, maxLength: number, problems: Problems): void {
+  if (
+    name.trim() === '' ||
+    countCharacters(name) > maxLength ||
+    /\p{Cc}/u.test(name) ||
+    !name.isWellFormed()
+  ) {
+    problems.add('name', `name must be 1 to ${maxLength} characters, no control characters`)
+  }
 }

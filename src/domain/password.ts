@@ -1,6 +1,6 @@
 import { scrypt, timingSafeEqual } from 'node:crypto'
+import type { Problems } from './errors.ts'
 import { countCharacters } from './identifier.ts'
-import type { Problems } from './problems.ts'
 import type { Randomness } from './randomness.ts'
 
 export const minPasswordLength = 12

@@ -1,9 +1,9 @@
-import type { FairQueue } from './fair-queue.ts'
 import type { Clock } from './instant.ts'
 import type { Journal } from './journal.ts'
 import type { Keyring } from './keyring.ts'
 import type { Randomness } from './randomness.ts'
-import type { RetentionPolicy } from './retention-window.ts'
+import type { RetentionPolicy } from './retention.ts'
+import type { FairQueue } from './semaphore.ts'
 import type { Store } from './store.ts'
 
 /** What operations work with: the store's ports, how long things are kept, the time, chance, and the journal where one is kept. */

@@ -1,6 +1,6 @@
-import type { Event } from './event.ts'
-import type { GiveWay } from './fair-queue.ts'
-import type { Session } from './session.ts'
+import { hash } from 'node:crypto'
+import type { GiveWay } from './semaphore.ts'
+import type { Event, Session } from './session.ts'
 import type { SubjectRecord } from './subject.ts'
 import type { TrackerView } from './tracker.ts'
 
@@ -27,4 +27,22 @@ export interface ExportStore {
    * is erased: an export goes on without its snapshot, and rejects when the subject has changed too much for that.
    */
   subject(tracker: TrackerView, subjectId: string, take: TakePart, giveWay: GiveWay): Promise<boolean>
+}
+
+const maxPartLength = 60
+
+/**
+ * The name of a file for an export, which tells whose it is and is good on every system: letters, digits, dots, dashes and underscores
+ * of both ids, and the beginning of their hash, which keeps the names of two subjects apart.
+ */
+export function exportFileName(trackerId: string, subjectId: string): string {
+  const mark = hash('sha256', `${trackerId}\0${subjectId}`).slice(0, 8)
+  return `${safe(trackerId)}_${safe(subjectId)}_${mark}.json`
+}
+
+function safe(id: string): string {
+  return id
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[.-]+/, '')
+    .slice(0, maxPartLength)
 }

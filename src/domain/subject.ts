@@ -1,11 +1,11 @@
-import type { ActivityNote } from './activity.ts'
+import { hash } from 'node:crypto'
+import type { ActivityNote, SubjectCounts } from './activity.ts'
 import type { BatchItemRef } from './erasure-batch.ts'
 import type { Instant } from './instant.ts'
 import type { LedgerGuard } from './ledger.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { InclusionProof, TreeHead } from './merkle-tree.ts'
 import type { Page } from './page.ts'
-import type { SubjectCounts } from './subject-counts.ts'
 import type { SubjectIdentifier } from './subject-identifier.ts'
 import type { TrackerView } from './tracker.ts'
 
@@ -60,7 +60,7 @@ export interface ErasureMark {
   guard: LedgerGuard
 }
 
-export interface ErasureOptions {
+interface ErasureOptions {
   /** May be told of the ledger's head before it is stored, so that the head is signed meanwhile. */
   onHead?: ((head: TreeHead) => void) | undefined
   /** The item of a batch that it is for. */
@@ -98,4 +98,12 @@ export interface SubjectStore {
     note?: ActivityNote,
     options?: ErasureOptions,
   ): Promise<ErasedSubject | null>
+}
+
+/**
+ * The compact key that sessions and events hang on: the first 16 bytes of SHA-256 over tracker id, NUL, subject id. The same on
+ * every engine. Ids hold no control characters, so the NUL keeps ('a', 'bc') and ('ab', 'c') apart.
+ */
+export function subjectKey(trackerId: string, subjectId: string): Uint8Array {
+  return hash('sha256', `${trackerId}\0${subjectId}`, 'buffer').subarray(0, 16)
 }

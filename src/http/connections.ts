@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { readSendQueues } from './send-queues.ts'
+import { readSendQueues } from './streamed-body.ts'
 
 /** A request and its answer on a connection. */
 export interface Exchange {

@@ -1,10 +1,31 @@
-import { LetheError } from '../domain/errors.ts'
-import type { Problems } from '../domain/problems.ts'
-import { parseQueryString, type Query, queryOf } from './query-string.ts'
+import { LetheError, type Problems } from '../domain/errors.ts'
+import { identifierPattern, identifierRule, maxIdentifierLength } from '../domain/identifier.ts'
 import type { PathParameters } from './request-context.ts'
-import { pathParameters } from './schemas/path-parameters.ts'
-import { type Fields, isOptional, object } from './schemas/schema.ts'
-import { validator } from './schemas/validator.ts'
+import { type Fields, isOptional, object, text, validator } from './schema.ts'
+
+// `x-rule` says in words what the schema says in keywords; the 422 of a parameter quotes it.
+
+export const identifier = {
+  minLength: 1,
+  maxLength: maxIdentifierLength,
+  pattern: identifierPattern,
+  'x-rule': identifierRule,
+}
+
+/** What may stand in the braces of a route's path. */
+export const pathParameters = {
+  trackerId: text({
+    ...identifier,
+    description: 'The tracker, as an opaque string; percent-encode it in the path.',
+  }),
+  subjectId: text({
+    ...identifier,
+    description: 'The data subject, as an opaque string; percent-encode it in the path.',
+  }),
+  keyId: text(identifier),
+  memberId: text(identifier),
+  batchId: text(identifier),
+}
 
 type Validators = Map<string, { isValid(value: unknown): boolean; rule: string; isInteger: boolean }>
 
@@ -100,4 +121,44 @@ function readQuery(fields: Validators, query: Query, problems: Problems): Record
     else if (check(name, value, fields, problems)) values[name] = value
   }
   return values
+}
+
+/** A query string taken apart. */
+type Query = {
+  values: ReadonlyMap<string, string>
+  /** Names that stand in it more than once. */
+  repeated: ReadonlySet<string>
+  /** Its percent-encoding or its UTF-8 is broken; the rest means nothing then. */
+  isBroken: boolean
+}
+
+const empty: Query = { values: new Map(), repeated: new Set(), isBroken: false }
+
+/** Takes a query string apart as forms write it: `+` is a space, `%xx` is a byte of UTF-8. Never throws. */
+export function parseQueryString(text: string): Query {
+  if (text === '') return empty
+  const values = new Map<string, string>()
+  const repeated = new Set<string>()
+  try {
+    for (const pair of text.split('&')) {
+      if (pair === '') continue
+      const equals = pair.indexOf('=')
+      const name = decode(equals < 0 ? pair : pair.slice(0, equals))
+      if (values.has(name)) repeated.add(name)
+      values.set(name, equals < 0 ? '' : decode(pair.slice(equals + 1)))
+    }
+  } catch {
+    return { ...empty, isBroken: true }
+  }
+  return { values, repeated, isBroken: false }
+}
+
+/** The part of a request's URL behind the question mark. */
+export function queryOf(url = ''): string {
+  const mark = url.indexOf('?')
+  return mark < 0 ? '' : url.slice(mark + 1)
+}
+
+function decode(text: string): string {
+  return decodeURIComponent(text.replaceAll('+', ' '))
 }

@@ -8,12 +8,11 @@ import type { Randomness } from '../domain/randomness.ts'
 import { addressBucketKey } from './client-address.ts'
 import type { Connections } from './connections.ts'
 import { http2Refusal } from './http2-refusal.ts'
-import { STATUS_CODES } from './node-http.ts'
 import { cutOffBody } from './request-body.ts'
 import type { HeaderList } from './request-context.ts'
 import { failure } from './response.ts'
 
-export interface ParserErrorDeps {
+interface ParserErrorDeps {
   connections: Connections
   logger: Logger
   clock: Clock
@@ -108,3 +107,6 @@ function http1Answer(status: number, headers: HeaderList, body: Buffer): Buffer 
   for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`), body])
 }
+
+/** Node's HTTP server. An `import` of the module would load its client for browsers' APIs too, a tenth of the time to start. */
+export const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http')

@@ -1,23 +1,22 @@
 import type { Caller } from '../domain/api-key.ts'
 import { type ApiBudgetName, type Budget, budgetSpent, type Limiter, tightest } from '../domain/budget.ts'
 import { LetheError } from '../domain/errors.ts'
-import { FairQueue } from '../domain/fair-queue.ts'
 import { andThen, type MaybePromise, runSteps } from '../domain/maybe-promise.ts'
+import { FairQueue } from '../domain/semaphore.ts'
 import type { Services } from '../domain/services.ts'
-import { authenticateKey } from '../operations/key/authenticate-key.ts'
-import { authenticateMember } from '../operations/member/authenticate-member.ts'
-import { hasBearerToken, readBearerToken } from './bearer-token.ts'
-import type { clientAddress } from './client-address.ts'
-import { consoleBudgets } from './console/budgets.ts'
-import type { OriginPolicy } from './console/origin-policy.ts'
-import { readCookie } from './console/sign-in-cookie.ts'
+import { authenticateKey } from '../operations/api-key.ts'
+import { authenticateMember } from '../operations/sign-in.ts'
+import type { clientAddress, OriginPolicy } from './client-address.ts'
+import { consoleBudgets, readCookie } from './console/sign-in-cookie.ts'
 import { discardBody, isLarge, readJson } from './request-body.ts'
 import {
   type HttpTools,
+  hasBearerToken,
   identityOf,
   type PipelineName,
   type RequestBatch,
   type RequestContext,
+  readBearerToken,
 } from './request-context.ts'
 import { isNamedIn } from './request-log.ts'
 

@@ -1,15 +1,14 @@
 import type { Limiter } from '../domain/budget.ts'
-import { checkReadiness } from '../operations/store/check-readiness.ts'
-import { programFile } from '../program-files.ts'
+import { checkReadiness } from '../operations/store-status.ts'
+import { programFile } from '../runtime/program-files.ts'
 import { openApiDocument, type ServiceFacts } from './api/openapi/document.ts'
 import { packDocument, sendDocument } from './api/openapi/send-document.ts'
-import { referenceRoutes } from './api/reference/reference.ts'
+import { referenceRoutes } from './api/reference/page.ts'
 import { sendAsset, textAsset } from './asset.ts'
-import type { OriginPolicy } from './console/origin-policy.ts'
-import { once } from './once.ts'
+import type { OriginPolicy } from './client-address.ts'
 import type { Route } from './request-context.ts'
 import { definePage, defineRoute } from './route.ts'
-import { object, oneOf } from './schemas/schema.ts'
+import { object, once, oneOf } from './schema.ts'
 
 /** What anybody may read, unmetered: how the service is, and how its API is used. */
 export function publicRoutes(
@@ -65,3 +64,25 @@ function verifyRoute(): Route {
     sendAsset(http.respond, context, page, 'no-store', policy)
   })
 }
+
+/**
+ * The only paths that answer without a key or a member's sign-in. A route that is neither here nor has a scope, nor is for members,
+ * stops the start. The console's own may be metered, by budgets of its own.
+ */
+export const publicPaths: readonly string[] = [
+  '/healthz',
+  '/readyz',
+  '/v1/analytics/openapi.json',
+  '/docs',
+  '/docs/reference.css',
+  '/docs/reference.js',
+  '/docs/icon.svg',
+  '/verify',
+  '/',
+  '/console',
+  '/console/*',
+  '/console/api/*',
+  '/console/api/sign-in',
+  '/console/api/invitation',
+  '/console/api/invitation/accept',
+]

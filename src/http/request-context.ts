@@ -1,17 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Actor, Origin } from '../domain/activity.ts'
-import type { Caller } from '../domain/api-key.ts'
+import type { Caller, Scope } from '../domain/api-key.ts'
 import { type BudgetState, type CountedBudget, requestWaitMs, type WaitBudget } from '../domain/budget.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
+import type { SignedIn, SignedInBrowser } from '../domain/member.ts'
 import type { Passwords } from '../domain/password.ts'
-import type { Plan } from '../domain/plan.ts'
-import type { Scope } from '../domain/scope.ts'
+import type { Plan } from '../domain/retention.ts'
 import type { Services } from '../domain/services.ts'
-import type { SignedIn, SignedInBrowser } from '../domain/sign-in.ts'
+import type { FailureBody } from './envelope.ts'
 import type { BodyBounds } from './request-body.ts'
-import type { ChosenRequestId } from './request-id.ts'
-import type { FailureBody } from './schemas/envelope.ts'
-import type { Fields, Schema } from './schemas/schema.ts'
+import type { Fields, Schema } from './schema.ts'
 import { ClientGone } from './streamed-body.ts'
 
 /** A request on its way through its pipeline, and what is learnt of it there. */
@@ -84,7 +82,7 @@ export class RequestBatch {
 }
 
 /** For whom a request is made: an API key or a member, and what they may see. */
-export interface Identity {
+interface Identity {
   organisationId: string
   plan: Plan
   actor: Actor
@@ -115,7 +113,7 @@ export function originOf(context: RequestContext): Origin {
 export type Access = Scope | 'member' | 'open' | 'public'
 
 /** An operation whose parameters have been read: the last step of a pipeline. `undefined` when it has written its answer itself. */
-export type Operation = (services: Services, http: HttpTools) => MaybePromise<unknown>
+type Operation = (services: Services, http: HttpTools) => MaybePromise<unknown>
 
 /** Values by the names of parameters. */
 type ExampleParameters = Readonly<Record<string, string | number>>
@@ -207,7 +205,7 @@ export interface SignInTools {
 export type HeaderList = (string | number)[]
 
 /** An answer in the making. */
-export interface AnswerStream {
+interface AnswerStream {
   /** Rejects when the client is gone. */
   add(text: string): Promise<void>
   /** What belongs into the envelope of an answer. */
@@ -232,4 +230,25 @@ export interface Responder {
   ): Promise<void>
   /** The envelope of a failure: the last resort, which never throws. Who cannot even be told of one sees its connection end. */
   fail(context: RequestContext, error: unknown): void
+}
+
+const usable = /^[\x20-\x7e]{1,200}$/
+
+/** The request id a client chose: `null` when it sent none, `'unusable'` when it cannot be used as sent. */
+type ChosenRequestId = { id: string } | 'unusable' | null
+
+export function chosenRequestId(request: IncomingMessage): ChosenRequestId {
+  const header = request.headers['x-request-id']
+  if (header === undefined || header === '') return null
+  return typeof header === 'string' && usable.test(header) ? { id: header } : 'unusable'
+}
+
+/** Whether a request carries a bearer token at all, good or bad. Another scheme counts as none. */
+export function hasBearerToken(authorization: string | undefined): authorization is string {
+  return authorization !== undefined && /^Bearer +\S/i.test(authorization)
+}
+
+/** The token; `undefined` where there is none, or something else behind it. */
+export function readBearerToken(authorization: string | undefined): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1]
 }

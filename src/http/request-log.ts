@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
-import { idIn } from '../domain/cursor.ts'
 import type { Clock } from '../domain/instant.ts'
+import { idIn } from '../domain/page.ts'
 import { isUuid, reveals } from '../domain/reveals.ts'
-import { parseQueryString, queryOf } from './query-string.ts'
+import { parseQueryString, queryOf } from './parameters.ts'
 import { hasBody } from './request-body.ts'
 import type { RequestContext, RouteMatch } from './request-context.ts'
 

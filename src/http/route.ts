@@ -1,8 +1,8 @@
+import { Problems } from '../domain/errors.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
-import { windowStart } from '../domain/plan.ts'
-import { Problems } from '../domain/problems.ts'
+import type { SignedIn } from '../domain/member.ts'
+import { windowStart } from '../domain/retention.ts'
 import type { Services } from '../domain/services.ts'
-import type { SignedIn } from '../domain/sign-in.ts'
 import type { OrganisationView } from '../domain/subject-search.ts'
 import type { TrackerView } from '../domain/tracker.ts'
 import { listBounds, parameterReader } from './parameters.ts'
@@ -15,7 +15,7 @@ import {
   type RequestContext,
   type Route,
 } from './request-context.ts'
-import type { Fields, Schema, ValueOf, ValuesOf } from './schemas/schema.ts'
+import type { Fields, Schema, ValueOf, ValuesOf } from './schema.ts'
 
 /** The names in the braces of a path. */
 type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`

@@ -1,5 +1,5 @@
 import findMyWay from 'find-my-way'
-import { publicPaths } from './public-paths.ts'
+import { publicPaths } from './public-routes.ts'
 import type { Access, PathParameters, PipelineName, Route, RouteMatch } from './request-context.ts'
 import { commonHeaders } from './response.ts'
 import { defineRoute } from './route.ts'

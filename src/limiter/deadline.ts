@@ -1,5 +1,4 @@
 import type { WaitBudget } from '../domain/budget.ts'
-import { NoAnswer } from './no-answer.ts'
 
 /** How often it is looked, and the most that counts each time: what a tick comes later was held up by a busy machine, not by Redis. */
 const tickMs = 5
@@ -65,4 +64,9 @@ export class Deadline {
     waiting.waitBudget.waitMs -= Math.min(silentMs, tickMs)
     waiting.chargedAt = now
   }
+}
+
+/** Redis is there, or somebody in its place, and says nothing. */
+export class NoAnswer extends Error {
+  override name = 'NoAnswer'
 }

@@ -1,7 +1,7 @@
 import { ConnectionTimeoutError, createClient } from '@redis/client'
-import { batcher } from '../domain/batcher.ts'
+import { batcher } from '../domain/maybe-promise.ts'
+import { NoAnswer } from './deadline.ts'
 import type { RedisAddress } from './limiter-address.ts'
-import { NoAnswer } from './no-answer.ts'
 import { type SharedWindow, type TakeOrder, takeScript } from './take-script.ts'
 
 /** Less than a connection may take in all: a client that is still opening its socket cannot be closed. */

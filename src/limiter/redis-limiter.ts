@@ -8,10 +8,9 @@ import {
 } from '../domain/budget.ts'
 import type { Clock } from '../domain/instant.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
-import { Deadline } from './deadline.ts'
+import { Deadline, NoAnswer } from './deadline.ts'
 import type { RedisAddress } from './limiter-address.ts'
 import { MemoryLimiter } from './memory-limiter.ts'
-import { NoAnswer } from './no-answer.ts'
 import { RedisConnection } from './redis-connection.ts'
 
 const prefix = 'lethe:'

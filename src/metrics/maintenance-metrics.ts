@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Clock, Instant } from '../domain/instant.ts'
-import type { MaintenanceReports } from '../maintenance/run-maintenance.ts'
+import type { MaintenanceReports } from '../maintenance/maintenance.ts'
 
 /** Seconds, from a pass that finds nothing to one behind a large backlog. */
 const buckets = [0.001, 0.01, 0.1, 1, 10, 60, 300, 1_800]

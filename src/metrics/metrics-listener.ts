@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerOptions } from 'node:http'
 import { openMetricsContentType, prometheusContentType } from 'prom-client'
-import { likesOpenMetrics, toOpenMetrics } from './open-metrics-format.ts'
+import { likesOpenMetrics, toOpenMetrics } from './metrics.ts'
 
 export interface MetricsListenerDeps {
   host: string

@@ -3,7 +3,7 @@ import type { Limiter } from '../domain/budget.ts'
 import { NotWaiting } from '../domain/erasure-batch.ts'
 import type { Store } from '../domain/store.ts'
 import type { SubjectStore } from '../domain/subject.ts'
-import { checkReadiness } from '../operations/store/check-readiness.ts'
+import { checkReadiness } from '../operations/store-status.ts'
 
 type Watched = Pick<Store, 'ping' | 'subjects' | 'connections' | 'logHeldMs'>
 

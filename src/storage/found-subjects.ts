@@ -1,5 +1,5 @@
 import type { Instant } from '../domain/instant.ts'
-import { subjectKey } from '../domain/subject-key.ts'
+import { subjectKey } from '../domain/subject.ts'
 import type { FoundSubject, Sought } from '../domain/subject-search.ts'
 import { asText, type Values } from './nouns/row.ts'
 

@@ -1,7 +1,7 @@
 import type { IncomingEvent, IncomingRow, IncomingSession, IngestResult } from '../domain/ingest.ts'
 import type { Instant } from '../domain/instant.ts'
+import { subjectKey } from '../domain/subject.ts'
 import type { BroughtIdentifier } from '../domain/subject-identifier.ts'
-import { subjectKey } from '../domain/subject-key.ts'
 
 // What a batch means for what is stored is the same on every engine; how it gets there is each engine's own.
 

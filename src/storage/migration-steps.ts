@@ -1,4 +1,4 @@
-import { programFolder } from '../program-files.ts'
+import { programFolder } from '../runtime/program-files.ts'
 
 /** Every migration in a folder, in order; the first is number 1. */
 export function migrationSteps(path: string): string[] {

@@ -1,4 +1,4 @@
-import { hideSecrets } from '../domain/hide-secrets.ts'
+import { hideSecrets } from '../domain/secret.ts'
 
 /** Where the data lives. */
 export type StoreAddress = { engine: 'sqlite'; path: string } | { engine: 'postgres'; url: string }

@@ -1,4 +1,4 @@
-import type { StoreStatus } from '../domain/store-status.ts'
+import type { StoreStatus } from '../domain/store.ts'
 import type { StoreAddress } from './open-store.ts'
 
 /** Looks at the store at an address, whatever its version, and changes nothing there. Rejects when there is none, or it does not answer. */

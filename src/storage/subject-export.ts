@@ -1,4 +1,4 @@
-import type { GiveWay } from '../domain/fair-queue.ts'
+import type { GiveWay } from '../domain/semaphore.ts'
 import type { SubjectRecord } from '../domain/subject.ts'
 import type { ExportedEvent, ExportedSession, TakePart } from '../domain/subject-export.ts'
 

@@ -1,4 +1,4 @@
-import { endOfPrefix } from '../domain/prefix.ts'
+import { endOfPrefix } from '../domain/identifier.ts'
 import type { SubjectQuery } from '../domain/subject.ts'
 import type { TrackerView } from '../domain/tracker.ts'
 

@@ -1,4 +1,4 @@
-import type { TransferTable } from '../domain/transfer.ts'
+import type { TransferTable } from '../domain/store.ts'
 
 type Columns = Record<string, TransferTable['columns'][number]['kind']>
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { commandLine } from '../../src/domain/activity.ts'
-import { inviteMember } from '../../src/operations/member/invite-member.ts'
+import { inviteMember } from '../../src/operations/member.ts'
 import { password } from '../support/console.ts'
 import { scryptOnce } from '../support/scrypt-once.ts'
 import { startShop, subjectsPath } from '../support/shop.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
-import { eraseSubject } from '../../src/operations/subject/erase-subject.ts'
+import { eraseSubject } from '../../src/operations/erase-subject.ts'
 import { openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { goTo, noBrowser, openBrowser, overflowOf, setOut, settled, sitDown } from './browser.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { variables } from '../../src/config.ts'
-import { createKeyString } from '../../src/domain/key-string.ts'
+import { createKeyString } from '../../src/domain/api-key.ts'
 import { commandLine, jsonLines } from '../support/command-line.ts'
 
 const keyString = createKeyString('0123456789ABCDEF', {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { readConfig } from '../../src/config.ts'
-import { deleteTracker } from '../../src/operations/tracker/delete-tracker.ts'
+import { deleteTracker } from '../../src/operations/tracker.ts'
 import { openServices } from '../../src/services.ts'
 import {
   assertRefused,

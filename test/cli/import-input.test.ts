@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { ImportInput } from '../../src/cli/commands/import-input.ts'
-import type { LineBlock } from '../../src/operations/import/import-lines.ts'
+import { ImportInput } from '../../src/cli/commands/import.ts'
+import type { LineBlock } from '../../src/operations/import.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 function writeFiles(t: TestContext, ...contents: (string | Uint8Array)[]): string[] {

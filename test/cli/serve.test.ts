@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as passTime } from 'node:timers/promises'
-import { echoMs } from '../../src/cli/on-stop-signal.ts'
+import { echoMs } from '../../src/cli/until-stopped.ts'
 import {
   type ApiAnswer,
   assertRefused,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { whenAlone } from '../../src/cli/command-kit.ts'
 import type { Terminal } from '../../src/cli/terminal.ts'
-import { whenAlone } from '../../src/cli/when-alone.ts'
 import type { MaintenanceStore } from '../../src/domain/maintenance.ts'
 
 /** An maintenance at which another process is for so many tries. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { createTracker } from '../../src/operations/tracker/create-tracker.ts'
+import { createTracker } from '../../src/operations/tracker.ts'
 import { dataOf, errorOf, isObject, listIn, textIn } from '../support/answers.ts'
 import { addMember, openConsole, password, visitor } from '../support/console.ts'
 import { scryptOnce } from '../support/scrypt-once.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { verifyReceipt } from '@lethe/client'
-import { runErasureBatches } from '../../src/maintenance/run-erasure-batches.ts'
+import { runErasureBatches } from '../../src/maintenance/erasure-batches.ts'
 import { dataOf, errorOf, isObject, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
 import { openConsole } from '../support/console.ts'
 import { openRawConnection, requestText } from '../support/raw-http.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { verifyCheckpoint, verifyReceipt } from '@lethe/client'
-import { eraseSubject } from '../../src/operations/subject/erase-subject.ts'
+import { eraseSubject } from '../../src/operations/erase-subject.ts'
 import { dataOf, errorOf, listIn, objectIn, problemFields, textIn } from '../support/answers.ts'
 import { eraseAtConsole, openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'

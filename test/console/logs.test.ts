@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { commandLine } from '../../src/domain/activity.ts'
-import { inviteMember } from '../../src/operations/member/invite-member.ts'
+import { inviteMember } from '../../src/operations/member.ts'
 import { dataOf, objectIn, textIn } from '../support/answers.ts'
 import { addMember, openConsole, password, visitor } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'

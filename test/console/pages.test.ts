@@ -4,7 +4,7 @@ import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { ensureConsole } from '../../bin/launch/console.js'
-import { programFolder } from '../../src/program-files.ts'
+import { programFolder } from '../../src/runtime/program-files.ts'
 import { errorOf } from '../support/answers.ts'
 import { startShop } from '../support/shop.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { consoleRoutes } from '../../src/http/console/routes/index.ts'
+import { consoleRoutes } from '../../src/http/console/routes.ts'
 import { dataOf, errorOf, indistinct, listIn, problemFields, textIn } from '../support/answers.ts'
 import { addMember, askToErase, openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Argument, Command } from 'commander'
 import { buildProgram } from '../../src/cli/run-cli.ts'
-import { plans } from '../../src/domain/plan.ts'
+import { plans } from '../../src/domain/retention.ts'
 import { blocks, code, codes, markdownFiles, read, section, sections, slug, tableRows } from './markdown.ts'
 
 const page = read('docs/reference/commands.md')

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { activityKinds } from '../../src/domain/activity.ts'
-import { invitationMs } from '../../src/domain/member.ts'
+import { idleMs, invitationMs, longestMs } from '../../src/domain/member.ts'
 import { maxPasswordLength, minPasswordLength } from '../../src/domain/password.ts'
-import { idleMs, longestMs } from '../../src/domain/sign-in.ts'
-import { consoleBudgets } from '../../src/http/console/budgets.ts'
-import { consoleRoutes } from '../../src/http/console/routes/index.ts'
-import { countedSubjects } from '../../src/operations/tracker/list-trackers.ts'
+import { consoleRoutes } from '../../src/http/console/routes.ts'
+import { consoleBudgets } from '../../src/http/console/sign-in-cookie.ts'
+import { countedSubjects } from '../../src/operations/tracker.ts'
 import { flat, read, section } from './markdown.ts'
 
 const page = read('docs/reference/console.md')

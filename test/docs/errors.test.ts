@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorCodes } from '../../src/domain/errors.ts'
+import { Failure } from '../../src/http/envelope.ts'
 import { errorStatus } from '../../src/http/response.ts'
-import { Failure } from '../../src/http/schemas/envelope.ts'
-import { validator } from '../../src/http/schemas/validator.ts'
+import { validator } from '../../src/http/schema.ts'
 import { blocks, code, read, sections, tableRows } from './markdown.ts'
 
 const page = read('docs/reference/errors.md')

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { maxReportsPerFile } from '../../src/cli/commands/import.ts'
 import { defaultMaxLineBytes } from '../../src/cli/split-lines.ts'
-import { parseImportLine } from '../../src/domain/import-line.ts'
-import { maxBatchRows, maxBatchText } from '../../src/operations/import/import-lines.ts'
+import { parseImportLine } from '../../src/domain/ingest.ts'
+import { maxBatchRows, maxBatchText } from '../../src/operations/import.ts'
 import { code, flat, markdownFiles, read, section, tableRows } from './markdown.ts'
 
 const page = read('docs/reference/import.md')

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
-import { maxKeyNameLength } from '../../src/domain/api-key.ts'
-import { keyStringPattern, readKeyId } from '../../src/domain/key-string.ts'
+import { areas, keyStringPattern, maxKeyNameLength, readKeyId, scopes } from '../../src/domain/api-key.ts'
 import { base62Alphabet } from '../../src/domain/randomness.ts'
-import { areas, scopes } from '../../src/domain/scope.ts'
 import { blocks, code, flat, markdownFiles, read, section, tableRows } from './markdown.ts'
 
 const page = read('docs/reference/keys.md')

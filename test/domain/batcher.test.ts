@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { batcher } from '../../src/domain/batcher.ts'
+import { batcher } from '../../src/domain/maybe-promise.ts'
 
 describe('asking together', () => {
   function doubling(atMost: number) {

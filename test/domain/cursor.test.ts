@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { decodeCursor, encodeCursor, type ListIdentity, readCursor } from '../../src/domain/cursor.ts'
-import { Problems } from '../../src/domain/problems.ts'
+import { Problems } from '../../src/domain/errors.ts'
+import { decodeCursor, encodeCursor, type ListIdentity, readCursor } from '../../src/domain/page.ts'
 
 const list: ListIdentity = ['subjects', 'shop', 'lastSeenAt', null, 1_000, null]
 

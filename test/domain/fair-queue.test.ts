@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { FairQueue } from '../../src/domain/fair-queue.ts'
+import { FairQueue } from '../../src/domain/semaphore.ts'
 
 const bounds = { permits: 2, maxWaitingEach: 100, waitTimeoutMs: 60_000 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { hideSecrets } from '../../src/domain/hide-secrets.ts'
+import { hideSecrets } from '../../src/domain/secret.ts'
 
 describe('an address that is shown', () => {
   for (const [address, shown] of [

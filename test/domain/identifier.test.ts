@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { Problems } from '../../src/domain/errors.ts'
 import {
   checkIdentifier,
   countCharacters,
   identifierPattern,
   isIdentifier,
 } from '../../src/domain/identifier.ts'
-import { Problems } from '../../src/domain/problems.ts'
 
 const good: [what: string, id: string][] = [
   ['one character', 'a'],

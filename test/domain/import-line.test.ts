@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { BadLine, parseImportLine } from '../../src/domain/import-line.ts'
-import type { IncomingRow } from '../../src/domain/ingest.ts'
+import { BadLine, type IncomingRow, parseImportLine } from '../../src/domain/ingest.ts'
 
 const session = {
   type: 'session',

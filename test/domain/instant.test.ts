@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { Problems } from '../../src/domain/errors.ts'
 import { formatInstant, parseInstant, readInstant } from '../../src/domain/instant.ts'
-import { Problems } from '../../src/domain/problems.ts'
 
 const good: [text: string, instant: number][] = [
   ['1970-01-01T00:00:00Z', 0],

@@ -7,7 +7,7 @@ import {
   keyStringPattern,
   proveKeyString,
   readKeyId,
-} from '../../src/domain/key-string.ts'
+} from '../../src/domain/api-key.ts'
 import { base62Alphabet } from '../../src/domain/randomness.ts'
 
 const id = '0123456789ABCDEF'

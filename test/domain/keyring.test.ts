@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { verifyCheckpoint, verifyReceipt } from '../../client/src/index.ts'
 import { Keyring, subjectCommitment } from '../../src/domain/keyring.ts'
-import { exampleErasure, exampleVerifierKey } from '../../src/http/api/schemas/example-receipt.ts'
+import { exampleErasure, exampleVerifierKey } from '../../src/http/api/examples.ts'
 import { testSecret } from '../support/test-keyring.ts'
 
 const [old, young] = [testSecret('old'), testSecret('young')]

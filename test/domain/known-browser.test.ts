@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { markBrowser, readBrowserMark } from '../../src/domain/known-browser.ts'
+import { markBrowser, readBrowserMark } from '../../src/domain/member.ts'
 
 const member = {
   id: 'mem_1',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { checkName } from '../../src/domain/name.ts'
-import { Problems } from '../../src/domain/problems.ts'
+import { Problems } from '../../src/domain/errors.ts'
+import { checkName } from '../../src/domain/organisation.ts'
 
 function problemsOf(name: string, maxLength = 64) {
   const problems = new Problems()

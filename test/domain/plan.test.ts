@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { defaultRetentionDays, isPlan, plans, windowStart } from '../../src/domain/plan.ts'
+import { defaultRetentionDays, isPlan, plans, windowStart } from '../../src/domain/retention.ts'
 import { at } from '../support/rows.ts'
 
 describe('the plans', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { endOfPrefix } from '../../src/domain/prefix.ts'
+import { endOfPrefix } from '../../src/domain/identifier.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 
 /** UTF-8 orders as code points do. */

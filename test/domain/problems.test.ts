@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { LetheError } from '../../src/domain/errors.ts'
-import { Problems } from '../../src/domain/problems.ts'
+import { LetheError, Problems } from '../../src/domain/errors.ts'
 
 describe('the problems of a request', () => {
   it('do nothing when there are none', () => {

@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import {
-  longestDays,
-  type RetentionWindow,
-  settleBy,
-  settleWindow,
-} from '../../src/domain/retention-window.ts'
+import { longestDays, type RetentionWindow, settleBy, settleWindow } from '../../src/domain/retention.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 
 const day = 86_400_000

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { allScopes, areas, isScope } from '../../src/domain/scope.ts'
+import { allScopes, areas, isScope } from '../../src/domain/api-key.ts'
 
 describe('the scopes', () => {
   it('are the two that endpoints know', () => {

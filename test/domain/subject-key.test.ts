@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { subjectKey } from '../../src/domain/subject-key.ts'
+import { subjectKey } from '../../src/domain/subject.ts'
 
 function hex(trackerId: string, subjectId: string): string {
   return Buffer.from(subjectKey(trackerId, subjectId)).toString('hex')

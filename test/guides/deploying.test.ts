@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { hideSecrets } from '../../src/domain/hide-secrets.ts'
+import { hideSecrets } from '../../src/domain/secret.ts'
 import { freePort } from '../deploy/run-proxy.ts'
 import { commandLine } from '../support/command-line.ts'
 import { freshDatabase } from '../support/fresh-database.ts'

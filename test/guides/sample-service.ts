@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
-import { createSample } from '../../src/operations/import/create-sample.ts'
+import { createSample } from '../../src/operations/sample.ts'
 import { openServices } from '../../src/services.ts'
 import { freePort } from '../deploy/run-proxy.ts'
 import { type CommandLine, commandLine } from '../support/command-line.ts'

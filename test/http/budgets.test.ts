@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
-import { rotateKey } from '../../src/operations/key/rotate-key.ts'
+import { rotateKey } from '../../src/operations/api-key.ts'
 import { assertUnmetered, budgetOf, dataOf, errorOf } from '../support/answers.ts'
 import type { Answer } from '../support/documented.ts'
 import { type Shop, startShop, subjectPath, subjectsPath } from '../support/shop.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { encodeCursor } from '../../src/domain/cursor.ts'
+import { encodeCursor } from '../../src/domain/page.ts'
 import { dataOf, listIn, problemFields, textIn } from '../support/answers.ts'
 import { anHourAgo, startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 

@@ -1,6 +1,6 @@
 import { after, describe, test } from 'node:test'
-import { deleteOrganisation } from '../../src/operations/organisation/delete-organisation.ts'
-import { deleteTracker } from '../../src/operations/tracker/delete-tracker.ts'
+import { deleteOrganisation } from '../../src/operations/organisation.ts'
+import { deleteTracker } from '../../src/operations/tracker.ts'
 import { dataOf, errorOf } from '../support/answers.ts'
 import { emptyStore } from '../support/empty-store.ts'
 import { inReverse } from '../support/in-reverse.ts'

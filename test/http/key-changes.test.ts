@@ -1,7 +1,6 @@
 import { after, describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
-import { revokeKey } from '../../src/operations/key/revoke-key.ts'
-import { rotateKey } from '../../src/operations/key/rotate-key.ts'
+import { revokeKey, rotateKey } from '../../src/operations/api-key.ts'
 import { openServices } from '../../src/services.ts'
 import { dataOf, errorOf } from '../support/answers.ts'
 import { emptyStore } from '../support/empty-store.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { after, describe, test } from 'node:test'
-import { publicPaths } from '../../src/http/public-paths.ts'
+import { publicPaths } from '../../src/http/public-routes.ts'
 import { assertUnmetered, budgetOf, dataOf, errorOf, textIn } from '../support/answers.ts'
 import { askRaw, openRawConnection, requestText } from '../support/raw-http.ts'
 import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import type { Scope } from '../../src/domain/scope.ts'
+import type { Scope } from '../../src/domain/api-key.ts'
 import { budgetOf, dataOf, errorOf, problemFields } from '../support/answers.ts'
 import { askRaw } from '../support/raw-http.ts'
 import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import type { Scope } from '../../src/domain/scope.ts'
-import { apiRoutes } from '../../src/http/api/routes/index.ts'
+import type { Scope } from '../../src/domain/api-key.ts'
+import { apiRoutes } from '../../src/http/api/routes.ts'
 import { dataOf, errorOf, isObject } from '../support/answers.ts'
 import { startShop, subjectPath, subjectsPath, visit } from '../support/shop.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { apiRoutes } from '../../src/http/api/routes/index.ts'
+import { apiRoutes } from '../../src/http/api/routes.ts'
 import { dataOf, errorOf, indistinct } from '../support/answers.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createSample } from '../../src/operations/import/create-sample.ts'
+import { createSample } from '../../src/operations/sample.ts'
 import { type ExampleRequest, exampleRequests } from '../support/example-requests.ts'
 import { type Lifetime, startTestService } from '../support/service.ts'
 import { workshop, write } from './tools.ts'

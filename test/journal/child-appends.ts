@@ -1,4 +1,4 @@
-import { FileJournal } from '../../src/journal/file-journal.ts'
+import { FileJournal } from '../../src/journal.ts'
 
 // Appends lines to a journal, as one of several processes.
 const [, , path = '', name = '', count = ''] = process.argv

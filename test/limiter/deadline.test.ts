@@ -3,8 +3,7 @@ import { stat } from 'node:fs'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { Deadline } from '../../src/limiter/deadline.ts'
-import { NoAnswer } from '../../src/limiter/no-answer.ts'
+import { Deadline, NoAnswer } from '../../src/limiter/deadline.ts'
 
 const never = new Promise<string>(() => {})
 

@@ -8,8 +8,8 @@ import {
   type MaintenanceSchedule,
   runMaintenance,
   type SweepPass,
-} from '../../src/maintenance/run-maintenance.ts'
-import { type SweptTotals, sweepAged } from '../../src/maintenance/sweep-aged.ts'
+} from '../../src/maintenance/maintenance.ts'
+import { type SweptTotals, sweepAged } from '../../src/maintenance/sweep.ts'
 import { emptyStore, openStoreAt } from '../support/empty-store.ts'
 import { inReverse } from '../support/in-reverse.ts'
 import { always, at, eventRow } from '../support/rows.ts'

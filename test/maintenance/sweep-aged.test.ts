@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import { afterEach, describe, it } from 'node:test'
-import { defaultRetentionDays, type Plan, plans } from '../../src/domain/plan.ts'
-import type { RetentionStore, SweptCounts } from '../../src/domain/retention.ts'
+import {
+  defaultRetentionDays,
+  type Plan,
+  plans,
+  type RetentionStore,
+  type SweptCounts,
+} from '../../src/domain/retention.ts'
 import type { TrackerView } from '../../src/domain/tracker.ts'
-import { type SweepDeps, type SweepOptions, sweepAged } from '../../src/maintenance/sweep-aged.ts'
+import { type SweepDeps, type SweepOptions, sweepAged } from '../../src/maintenance/sweep.ts'
 import { noon, openDeps } from '../operations/fixture.ts'
 import { always, eventRow } from '../support/rows.ts'
 import { testKeys } from '../support/test-keyring.ts'

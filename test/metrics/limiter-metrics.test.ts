@@ -3,7 +3,7 @@ import { it } from 'node:test'
 import { Registry } from 'prom-client'
 import type { WaitBudget } from '../../src/domain/budget.ts'
 import { MemoryLimiter } from '../../src/limiter/memory-limiter.ts'
-import { limiterMetrics } from '../../src/metrics/limiter-metrics.ts'
+import { limiterMetrics } from '../../src/metrics/metrics.ts'
 
 it('a limiter that is measured still hears who asks, and how long they wait', async () => {
   const waitBudgets: (WaitBudget | undefined)[] = []

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { carriedFiles, carriedPaths, threads } from '../../scripts/packaging/carried-files.ts'
-import { folderOnDisk, programFolder, threadScript } from '../../src/program-files.ts'
+import { folderOnDisk, programFolder, threadScript } from '../../src/runtime/program-files.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const sources = fileURLToPath(new URL('../../src', import.meta.url))

@@ -1,5 +1,5 @@
 import { createHmac, hash, hkdfSync } from 'node:crypto'
-import { subjectKey } from '../../src/domain/subject-key.ts'
+import { subjectKey } from '../../src/domain/subject.ts'
 
 /** What a thief has: every value of every table of a store, and whoever may have been erased. */
 export interface Loot {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import type { TransferTable } from '../../src/domain/transfer.ts'
+import type { TransferTable } from '../../src/domain/store.ts'
 import { transferTables } from '../../src/storage/transfer-tables.ts'
 import { openStoreAt } from '../support/empty-store.ts'
 import { freshStore } from '../support/fresh-database.ts'

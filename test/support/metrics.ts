@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { MemoryLimiter } from '../../src/limiter/memory-limiter.ts'
-import { openMetrics } from '../../src/metrics/open-metrics.ts'
+import { openMetrics } from '../../src/metrics/metrics.ts'
 import { openSqliteStore } from '../../src/storage/sqlite/open-sqlite-store.ts'
 import type { Lifetime } from './service.ts'
 import { temporaryFolder } from './temporary-folder.ts'

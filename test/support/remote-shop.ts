@@ -1,4 +1,4 @@
-import type { Scope } from '../../src/domain/scope.ts'
+import type { Scope } from '../../src/domain/api-key.ts'
 import { type CommandLine, commandLine, type LocalOutcome } from './command-line.ts'
 import type { Lifetime } from './service.ts'
 import { type Shop, startShop } from './shop.ts'

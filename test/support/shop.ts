@@ -1,6 +1,6 @@
+import type { Scope } from '../../src/domain/api-key.ts'
 import type { IncomingRow } from '../../src/domain/ingest.ts'
 import type { Instant } from '../../src/domain/instant.ts'
-import type { Scope } from '../../src/domain/scope.ts'
 import { type Lifetime, startTestService, type TestService } from './service.ts'
 
 /** A running service with one organisation that has the tracker `shop` and one key. */

@@ -2,12 +2,11 @@ import { createHash, createSecretKey, randomUUID } from 'node:crypto'
 import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ActivityNote } from '../../src/domain/activity.ts'
+import type { ActivityNote, SubjectCounts } from '../../src/domain/activity.ts'
 import type { Instant } from '../../src/domain/instant.ts'
 import { Keyring, subjectCommitment, type TombstoneKey } from '../../src/domain/keyring.ts'
 import type { SecretStore } from '../../src/domain/secret.ts'
 import type { ErasureMark, SubjectStore } from '../../src/domain/subject.ts'
-import type { SubjectCounts } from '../../src/domain/subject-counts.ts'
 import type { TrackerRef, TrackerView } from '../../src/domain/tracker.ts'
 
 /** A secret that is always the same for a name. */

@@ -1,7 +1,10 @@
 import type { Instant } from '../../src/domain/instant.ts'
-import { defaultRetentionDays } from '../../src/domain/plan.ts'
-import type { SweepStep } from '../../src/domain/retention.ts'
-import { defaultActivityDays, type RetentionPolicy } from '../../src/domain/retention-window.ts'
+import {
+  defaultActivityDays,
+  defaultRetentionDays,
+  type RetentionPolicy,
+  type SweepStep,
+} from '../../src/domain/retention.ts'
 import type { Store } from '../../src/domain/store.ts'
 
 const dayMs = 86_400_000

@@ -1,12 +1,11 @@
 import { type Command, Option } from 'commander'
 import { type ActivityEntry, type ActivityKind, activityKinds } from '../../domain/activity.ts'
 import { formatInstant, type Instant } from '../../domain/instant.ts'
-import { walkActivity } from '../../operations/activity/walk-activity.ts'
-import { requireOrganisation } from '../../operations/organisation/require-organisation.ts'
-import type { CommandKit } from '../command-kit.ts'
-import { legible } from '../legible.ts'
-import { readInstantOption, readLimit } from '../option-values.ts'
-import { UsageError } from '../usage-error.ts'
+import { walkActivity } from '../../operations/activity.ts'
+import { requireOrganisation } from '../../operations/organisation.ts'
+import { type CommandKit, readInstantOption, readLimit } from '../command-kit.ts'
+import { legible } from '../progress.ts'
+import { UsageError } from '../terminal.ts'
 
 interface ActivityOptions {
   org: string

@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import { explainConfig } from '../../config.ts'
 import type { CommandKit } from '../command-kit.ts'
-import { legible } from '../legible.ts'
-import { table } from '../table.ts'
+import { legible, table } from '../progress.ts'
 
 export function addConfigCommand(program: Command, { terminal, fail }: CommandKit): void {
   program

@@ -1,19 +1,17 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type Config, readStoreAddress } from '../../config.ts'
-import { formatInstant } from '../../domain/instant.ts'
+import { type Clock, formatInstant } from '../../domain/instant.ts'
 import type { ScrubState } from '../../domain/maintenance.ts'
 import type { Replayed } from '../../domain/replay.ts'
-import { type CopyResult, copyStore } from '../../operations/store/copy-store.ts'
-import { type Verification, verifyCopy } from '../../operations/store/verify-copy.ts'
+import { type CopyResult, type CopyStep, copyStore, countRows } from '../../operations/copy-store.ts'
+import { type CopyEnds, type Verification, verifyCopy } from '../../operations/verify-copy.ts'
 import { replayInto, secretFileOf } from '../../services.ts'
-import type { CommandKit } from '../command-kit.ts'
-import { table } from '../table.ts'
-import { UsageError } from '../usage-error.ts'
-import { whenAlone } from '../when-alone.ts'
-import { withCopyProgress } from './copy-progress.ts'
-import { failOnProblems, journalsOf, unreadableReports } from './journal.ts'
-import { replayedInWords } from './replayed-words.ts'
+import { type CommandKit, whenAlone } from '../command-kit.ts'
+import { Progress, shareOf, table, workProgress } from '../progress.ts'
+import { type Terminal, UsageError } from '../terminal.ts'
+import { onStopSignal } from '../until-stopped.ts'
+import { failOnProblems, journalsOf, replayedInWords, unreadableReports } from './journal.ts'
 
 interface CopyFlags {
   from: string
@@ -120,4 +118,48 @@ function inWords(
     `${copied}; ${verdict}.`,
     ...(replayed ? replayedInWords(replayed) : []),
   ]
+}
+
+const progressEveryMs = 250
+
+/** Does `work` between two stores, shows how far it has come, and ends it when a signal comes. */
+export async function withCopyProgress<Result>(
+  terminal: Terminal,
+  { source, target }: CopyEnds & { source: { clock: Clock } },
+  { verifyOnly }: { verifyOnly: boolean },
+  work: (options: Parameters<typeof copyStore>[1]) => Promise<Result>,
+): Promise<Result> {
+  const sourceRows = await countRows(source.transfer)
+  const targetRows = await countRows(target.transfer)
+  const totals: Record<CopyStep, number> = {
+    comparing: targetRows,
+    copying: sourceRows - targetRows,
+    verifying: sourceRows + (verifyOnly ? targetRows : sourceRows),
+  }
+  let step: CopyStep = verifyOnly ? 'verifying' : 'comparing'
+  let count = 0
+  const view = workProgress(() => ({ step, unit: 'rows', count, share: shareOf(count, totals[step]) }))
+  const progress = new Progress(terminal, source.clock, { view })
+  const ticking = setInterval(() => progress.tick(), progressEveryMs)
+  const stopping = new AbortController()
+  const signals = onStopSignal({
+    onFirst: (signal) => stopping.abort(new Error(`Stopped by ${signal}. ${outlook(verifyOnly)}`)),
+  })
+  try {
+    return await work({
+      signal: stopping.signal,
+      onRows(current, rows) {
+        count = current === step ? count + rows : rows
+        step = current
+      },
+    })
+  } finally {
+    signals.release()
+    clearInterval(ticking)
+    progress.end()
+  }
+}
+
+function outlook(verifyOnly: boolean): string {
+  return verifyOnly ? 'Not everything was compared.' : 'Running it again goes on from there.'
 }

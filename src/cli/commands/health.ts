@@ -1,7 +1,7 @@
 import { get } from 'node:http'
 import type { Command } from 'commander'
 import type { CommandKit } from '../command-kit.ts'
-import { consoleUrl } from '../console-url.ts'
+import { consoleUrl } from '../terminal.ts'
 
 /** A service that is too busy to answer for so long is of no use to whoever asks. */
 const patienceMs = 5_000

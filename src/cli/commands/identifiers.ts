@@ -1,12 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { identifierNameRule, isIdentifierName } from '../../domain/subject-identifier.ts'
-import { type Derivation, deriveIdentifiers } from '../../operations/subject/derive-identifiers.ts'
-import type { IdentifierSource } from '../../operations/subject/found-identifiers.ts'
+import { type Derivation, deriveIdentifiers } from '../../operations/derive-identifiers.ts'
+import type { IdentifierSource } from '../../operations/find-people.ts'
 import type { CommandKit } from '../command-kit.ts'
-import { counted } from '../counted.ts'
-import { onStopSignal } from '../on-stop-signal.ts'
-import { Progress, workProgress } from '../progress.ts'
-import { UsageError } from '../usage-error.ts'
+import { counted, Progress, workProgress } from '../progress.ts'
+import { UsageError } from '../terminal.ts'
+import { onStopSignal } from '../until-stopped.ts'
 
 interface DeriveFlags {
   tracker: string

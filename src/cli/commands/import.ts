@@ -1,13 +1,22 @@
+import { createReadStream } from 'node:fs'
+import { access, constants, stat } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { LetheError } from '../../domain/errors.ts'
-import { emptySummary, type ImportSummary, importLines } from '../../operations/import/import-lines.ts'
+import { type Clock, formatInstant } from '../../domain/instant.ts'
+import { longestDays, plans, type RetentionDays } from '../../domain/retention.ts'
+import {
+  emptySummary,
+  type ImportSummary,
+  importLines,
+  type LineBlock,
+  type TooOldRows,
+} from '../../operations/import.ts'
 import type { CommandKit } from '../command-kit.ts'
-import { onStopSignal } from '../on-stop-signal.ts'
 import { Progress, shareOf, workProgress } from '../progress.ts'
-import type { Terminal } from '../terminal.ts'
-import { keepMemorySmall } from '../v8-settings.ts'
-import { ImportInput } from './import-input.ts'
-import { tooOldInWords, tooOldJson } from './too-old.ts'
+import { decompress, defaultMaxLineBytes, readFailure, splitLines } from '../split-lines.ts'
+import { type Terminal, UsageError } from '../terminal.ts'
+import { keepMemorySmall, onStopSignal } from '../until-stopped.ts'
 
 interface ImportFlags {
   tracker?: string
@@ -110,4 +119,129 @@ function inWords(summary: ImportSummary, dryRun: boolean): string {
   return dryRun
     ? `Checked ${read}; ${rows} would be stored, nothing was.`
     : `Read ${read}; added ${subjects} subjects, ${sessions} sessions, ${events} events.`
+}
+
+/** How much is read at a time. */
+const chunkBytes = 256 * 1024
+
+/** The files of an import, `-` for standard input, as one sequence of blocks of lines. */
+export class ImportInput {
+  /** The size of all files together, as they are on disk; `null` where one has no size, such as a pipe. */
+  readonly totalBytes: number | null
+  bytesRead = 0
+  /** Why the sequence ended before the files did. */
+  failure: Error | null = null
+  readonly #files: readonly string[]
+  readonly #maxLineBytes: number
+  #reading: Readable | null = null
+  #isStopped = false
+  #isOver = false
+
+  constructor(files: readonly string[], totalBytes: number | null, maxLineBytes?: number) {
+    this.#files = files
+    this.#maxLineBytes = maxLineBytes ?? defaultMaxLineBytes
+    this.totalBytes = totalBytes
+  }
+
+  /** Looks at every file before the first is read, so that a mistyped name costs nothing. */
+  static async open(files: readonly string[], maxLineBytes?: number): Promise<ImportInput> {
+    if (files.filter(isStandardInput).length > 1)
+      throw new UsageError('Standard input can be read only once.')
+    let total: number | null = 0
+    for (const file of files) {
+      const bytes = isStandardInput(file) ? null : await sizeOf(file)
+      total = total === null || bytes === null ? null : total + bytes
+    }
+    return new ImportInput(files, total, maxLineBytes)
+  }
+
+  /** Whether `stop` came before the end. */
+  get wasCutShort(): boolean {
+    return this.#isStopped && !this.#isOver
+  }
+
+  /** Ends the sequence with the block that was read last. */
+  stop(): void {
+    this.#isStopped = true
+    this.#reading?.destroy()
+  }
+
+  /** Ends with a `failure` instead of throwing one: what was read before is as good as ever. */
+  async *blocks(): AsyncGenerator<LineBlock> {
+    for (const file of this.#files) {
+      let number = 1
+      try {
+        for await (const lines of splitLines(decompress(this.#read(file)), this.#maxLineBytes)) {
+          yield { source: sourceName(file), firstNumber: number, lines }
+          number += lines.length
+        }
+      } catch (error) {
+        if (!this.#isStopped) this.failure = cannotRead(file, error)
+        return
+      }
+    }
+    this.#isOver = true
+  }
+
+  async *#read(file: string): AsyncGenerator<Buffer> {
+    const stream = isStandardInput(file)
+      ? process.stdin
+      : createReadStream(file, { highWaterMark: chunkBytes })
+    this.#reading = stream
+    try {
+      if (this.#isStopped) throw new Error('stopped')
+      for await (const chunk of stream) {
+        this.bytesRead += chunk.length
+        yield chunk
+      }
+    } finally {
+      stream.destroy()
+    }
+  }
+}
+
+function isStandardInput(file: string): boolean {
+  return file === '-'
+}
+
+function sourceName(file: string): string {
+  return isStandardInput(file) ? 'standard input' : file
+}
+
+async function sizeOf(file: string): Promise<number | null> {
+  try {
+    await access(file, constants.R_OK)
+    const found = await stat(file)
+    if (found.isDirectory()) throw new Error('it is a folder')
+    return found.isFile() ? found.size : null
+  } catch (error) {
+    throw cannotRead(file, error)
+  }
+}
+
+function cannotRead(file: string, error: unknown): Error {
+  return new Error(`Cannot read ${sourceName(file)}: ${readFailure(error)}.`, { cause: error })
+}
+
+const dayMs = 86_400_000
+
+/** Which window of which plan was too short for what an import read, and what would have kept it. */
+export function tooOldInWords(
+  { organisationId, plan, days, rows, oldestAt }: TooOldRows,
+  { retentionDays, clock }: { retentionDays: RetentionDays; clock: Clock },
+): string {
+  const are = rows === 1 ? '1 line is' : `${rows} lines are`
+  const were = rows === 1 ? 'was' : 'were'
+  const said = `${are} older than the ${days} days that the plan ${plan} keeps, and ${were} not stored.`
+  // A day more, so that it is not too old again when the next line is read.
+  const needed = Math.ceil((clock() - oldestAt) / dayMs) + 1
+  const it = rows === 1 ? 'it' : 'them'
+  if (needed > longestDays) return `${said} No window is long enough to keep ${it}.`
+  const other = plans.find((each) => retentionDays[each] >= needed)
+  const move = other ? `lethe orgs set-plan ${organisationId} ${other}, or ` : ''
+  return `${said} To keep ${it}: ${move}LETHE_RETENTION_DAYS=${plan}=${needed} for every command and the service; then import again.`
+}
+
+export function tooOldJson({ organisationId, plan, days, rows, oldestAt }: TooOldRows) {
+  return { orgId: organisationId, plan, days, rows, oldestAt: formatInstant(oldestAt) }
 }

@@ -1,19 +1,19 @@
 import { type Command, Option } from 'commander'
-import { type ApiKey, apiKeyState } from '../../domain/api-key.ts'
+import { type ApiKey, allScopes, apiKeyState, scopes } from '../../domain/api-key.ts'
 import { LetheError } from '../../domain/errors.ts'
 import { formatInstant, type Instant } from '../../domain/instant.ts'
-import { allScopes, scopes } from '../../domain/scope.ts'
-import { createKey, type IssuedKey } from '../../operations/key/create-key.ts'
-import { renameKey } from '../../operations/key/rename-key.ts'
-import { requireKey } from '../../operations/key/require-key.ts'
-import { revokeKey } from '../../operations/key/revoke-key.ts'
-import { rotateKey } from '../../operations/key/rotate-key.ts'
-import { requireOrganisation } from '../../operations/organisation/require-organisation.ts'
-import type { CommandKit } from '../command-kit.ts'
-import { readInstantOption } from '../option-values.ts'
-import { flagOrAnswer } from '../questions.ts'
-import { table } from '../table.ts'
-import type { Terminal } from '../terminal.ts'
+import {
+  createKey,
+  type IssuedKey,
+  renameKey,
+  requireKey,
+  revokeKey,
+  rotateKey,
+} from '../../operations/api-key.ts'
+import { requireOrganisation } from '../../operations/organisation.ts'
+import { type CommandKit, readInstantOption } from '../command-kit.ts'
+import { table } from '../progress.ts'
+import { flagOrAnswer, type Terminal } from '../terminal.ts'
 
 export function addKeysCommand(program: Command, kit: CommandKit): void {
   const keys = program.command('keys').description('API keys: create, list, rename, rotate, revoke')

@@ -3,15 +3,17 @@ import { commandLine } from '../../domain/activity.ts'
 import { LetheError } from '../../domain/errors.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import { type Member, normaliseEmail } from '../../domain/member.ts'
-import { inviteMember } from '../../operations/member/invite-member.ts'
-import { type Invited, issueLink } from '../../operations/member/issue-link.ts'
-import { removeMember } from '../../operations/member/remove-member.ts'
-import { requireMember } from '../../operations/member/require-member.ts'
-import { requireOrganisation } from '../../operations/organisation/require-organisation.ts'
+import {
+  type Invited,
+  inviteMember,
+  issueLink,
+  removeMember,
+  requireMember,
+} from '../../operations/member.ts'
+import { requireOrganisation } from '../../operations/organisation.ts'
 import type { CommandKit } from '../command-kit.ts'
-import { consoleUrl } from '../console-url.ts'
-import { flagOrAnswer } from '../questions.ts'
-import { table } from '../table.ts'
+import { table } from '../progress.ts'
+import { consoleUrl, flagOrAnswer } from '../terminal.ts'
 
 interface MemberOptions {
   org?: string

@@ -1,13 +1,23 @@
-import { type Command, Option } from 'commander'
+import { Argument, type Command, Option } from 'commander'
+import { LetheError } from '../../domain/errors.ts'
+import { formatInstant, type Instant } from '../../domain/instant.ts'
 import type { Organisation } from '../../domain/organisation.ts'
-import { plans } from '../../domain/plan.ts'
-import { createOrganisation } from '../../operations/organisation/create-organisation.ts'
-import { renameOrganisation } from '../../operations/organisation/rename-organisation.ts'
-import type { CommandKit } from '../command-kit.ts'
-import { flagOrAnswer } from '../questions.ts'
-import { table } from '../table.ts'
-import { addDeleteOrganisationCommand } from './orgs-delete.ts'
-import { addSetPlanCommand } from './orgs-set-plan.ts'
+import { deletesFrom, type Plan, plans, windowStart } from '../../domain/retention.ts'
+import type { ServicesWithoutSecrets } from '../../domain/services.ts'
+import { countAged, type SweptTotals, sweepAged } from '../../maintenance/sweep.ts'
+import {
+  createOrganisation,
+  deleteOrganisation,
+  renameOrganisation,
+  requireDeletableOrganisation,
+  requireOrganisation,
+  setPlan,
+} from '../../operations/organisation.ts'
+import { type CommandKit, whenAlone } from '../command-kit.ts'
+import { table } from '../progress.ts'
+import { flagOrAnswer, type Terminal } from '../terminal.ts'
+import { countHeld, heldInWords, removeWithProgress } from './removal.ts'
+import { drawProgress, sweptInWords } from './sweep.ts'
 
 export function addOrgsCommand(program: Command, kit: CommandKit): void {
   const { terminal, withStore, ensureStore } = kit
@@ -69,4 +79,135 @@ export function addOrgsCommand(program: Command, kit: CommandKit): void {
 
 function toJson({ id, name, plan }: Organisation) {
   return { id, name, plan }
+}
+
+export function addDeleteOrganisationCommand(orgs: Command, { terminal, withStore }: CommandKit): void {
+  orgs
+    .command('delete')
+    .description('delete an organisation with its trackers, keys and members, for good')
+    .argument('<org>', 'its id')
+    .option('--name <name>', 'the name of the organisation, to confirm it here, without a question')
+    .option('--json', 'print one JSON object')
+    .action((id: string, options: { name?: string; json?: true }) =>
+      withStore(async (services) => {
+        const organisation = await requireDeletableOrganisation(services, id)
+        const held = await countAll(services, id)
+        terminal.tell(
+          `The organisation "${organisation.name}" has ${inWords(held)}. They go for good; its activity is kept.`,
+        )
+        const question = 'Type its name to delete it: '
+        const typedName = await flagOrAnswer(terminal, options.name, '--name', question)
+        const { name } = await deleteOrganisation(services, id, typedName)
+        await removeWithProgress(terminal, services, ({ organisationId }) => organisationId === id)
+        const deleted = { id, name, deleted: held }
+        terminal.print(
+          options.json
+            ? JSON.stringify(deleted)
+            : `Deleted the organisation "${name}" with ${inWords(held)}.`,
+        )
+      }),
+    )
+}
+
+/** What an organisation has, its trackers included whose deletion is under way. */
+async function countAll(services: ServicesWithoutSecrets, id: string) {
+  const remaining = (await services.deletions.listTrackers()).filter(
+    (tracker) => tracker.organisationId === id,
+  )
+  const trackers = [...(await services.trackers.list(id)), ...remaining]
+  return {
+    trackers: trackers.length,
+    keys: (await services.apiKeys.list(id)).length,
+    members: (await services.members.list(id)).length,
+    ...(await countHeld(services, trackers)),
+  }
+}
+
+function inWords(held: Awaited<ReturnType<typeof countAll>>): string {
+  return `${held.trackers} trackers, ${held.keys} keys, ${held.members} members, ${heldInWords(held)}`
+}
+
+export function addSetPlanCommand(orgs: Command, { terminal, withStore }: CommandKit): void {
+  orgs
+    .command('set-plan')
+    .description("change an organisation's plan")
+    .argument('<org>', 'its id')
+    .addArgument(new Argument('<plan>', 'the plan').choices(plans))
+    .option('--yes', 'immediately delete what a plan with a shorter window does not keep, without a question')
+    .option('--json', 'print one JSON object')
+    .action((org: string, plan: Plan, options: { yes?: true; json?: true }) =>
+      withStore(async (services) => {
+        const { plan: before } = await requireOrganisation(services, org)
+        const isShorter = services.retentionDays[plan] < services.retentionDays[before]
+        const aged = isShorter ? await weigh(terminal, services, { org, before, plan }, options.yes) : null
+        await setPlan(services, org, plan)
+        const deleted = aged && options.yes ? await deleteNow(terminal, services, org, plan) : null
+        const from = await deletionOf(services, org)
+        const { id, name, plan: now } = await requireOrganisation(services, org)
+        const retention = {
+          days: services.retentionDays[now],
+          aged,
+          deletesFrom: from === null ? null : formatInstant(from),
+          deleted,
+        }
+        terminal.print(
+          options.json
+            ? JSON.stringify({ id, name, plan: now, retention })
+            : `${id} is on the plan ${now} now.`,
+        )
+        if (deleted) terminal.tell(`Deleted ${sweptInWords(deleted)}.`)
+        if (from === null) return
+        terminal.tell(
+          `What is older than ${retention.days} days is hidden, and deleted from ${retention.deletesFrom} on. Until then, lethe orgs set-plan ${id} ${before} brings it back; lethe sweep --now deletes it immediately.`,
+        )
+      }),
+    )
+}
+
+/** Says what a plan with a shorter window does not keep, and asks where somebody can answer. */
+async function weigh(
+  terminal: Terminal,
+  services: ServicesWithoutSecrets,
+  { org, before, plan }: { org: string; before: Plan; plan: Plan },
+  yes?: true,
+): Promise<SweptTotals> {
+  const { retentionDays, clock } = services
+  const starts = { visitors: windowStart(retentionDays, plan, clock()), activity: null }
+  const aged = await countAged(services, org, starts)
+  const windows = `The plan ${plan} keeps ${retentionDays[plan]} days; ${before} keeps ${retentionDays[before]}.`
+  const when = yes ? 'will be deleted now' : 'will be hidden immediately and deleted a day later'
+  terminal.tell(`${windows} ${sweptInWords(aged)} ${when}.`)
+  if (yes) return aged
+  const answer = await terminal.ask(`Type yes to move ${org} to the plan ${plan}: `)
+  if (answer !== null && answer.trim() !== 'yes') {
+    throw new LetheError('invalid_request', 'Not confirmed; nothing was changed.')
+  }
+  return aged
+}
+
+/** Lets the shorter window delete immediately, unless the plan has become another one meanwhile. */
+async function deleteNow(
+  terminal: Terminal,
+  services: ServicesWithoutSecrets,
+  organisationId: string,
+  plan: Plan,
+): Promise<SweptTotals> {
+  const { retention, retentionDays, activityDays, clock, maintenance } = services
+  const policy = { retentionDays, activityDays }
+  return whenAlone(terminal, maintenance, async () => {
+    const which = { organisationId, kind: 'visitors', plan } as const
+    await retention.settleWindows({ policy, now: clock(), rule: 'immediately', ...which })
+    return sweepAged(services, { organisationId, onProgress: drawProgress(terminal) })
+  })
+}
+
+/** From when on a shorter window deletes, which waits from now on at the latest; `null` when none does. */
+async function deletionOf(
+  { retention, retentionDays, activityDays, clock }: ServicesWithoutSecrets,
+  organisationId: string,
+): Promise<Instant | null> {
+  const policy = { retentionDays, activityDays }
+  const which = { organisationId, kind: 'visitors' } as const
+  const [settled] = await retention.settleWindows({ policy, now: clock(), rule: 'grace', ...which })
+  return settled?.window.shorter ? deletesFrom(settled.window.shorter) : null
 }

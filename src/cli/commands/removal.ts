@@ -1,9 +1,9 @@
 import type { SweptCounts } from '../../domain/retention.ts'
 import type { ServicesWithoutSecrets } from '../../domain/services.ts'
 import type { Tracker } from '../../domain/tracker.ts'
-import { finishDeletions } from '../../maintenance/finish-deletions.ts'
+import { finishDeletions } from '../../maintenance/maintenance.ts'
+import { whenAlone } from '../command-kit.ts'
 import type { Terminal } from '../terminal.ts'
-import { whenAlone } from '../when-alone.ts'
 
 /** What trackers hold, whatever its age. */
 export async function countHeld(

@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import { formatInstant } from '../../domain/instant.ts'
-import type { CommandKit } from '../command-kit.ts'
+import { type CommandKit, whenAlone } from '../command-kit.ts'
 import { Progress } from '../progress.ts'
-import { whenAlone } from '../when-alone.ts'
 
 const everyByte = 'what was deleted is gone from every file of the store.'
 const freedRoom =

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { rotateSecret } from '../../services.ts'
 import type { CommandKit } from '../command-kit.ts'
-import { counted } from '../counted.ts'
+import { counted } from '../progress.ts'
 
 export function addSecretCommand(program: Command, { terminal, config, withSecrets }: CommandKit): void {
   program

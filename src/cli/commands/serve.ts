@@ -1,8 +1,12 @@
 import type { Command } from 'commander'
-import { createLog } from '../../logger.ts'
+import type { Services } from '../../domain/services.ts'
+import { createSample } from '../../operations/sample.ts'
+import { createLog } from '../../runtime/log.ts'
 import { openServices } from '../../services.ts'
-import type { CommandKit } from '../command-kit.ts'
+import { type CommandKit, secretReports } from '../command-kit.ts'
+import { reachable } from '../terminal.ts'
 import { untilStopped } from '../until-stopped.ts'
+import { joinLink } from './members.ts'
 
 export function addServeCommand(program: Command, { config }: CommandKit): void {
   program
@@ -37,4 +41,71 @@ export function addServeCommand(program: Command, { config }: CommandKit): void 
         return service
       }, log.logger)
     })
+}
+
+export function addQuickstartCommand(program: Command, { terminal, config }: CommandKit): void {
+  program
+    .command('quickstart')
+    .description('what npm start runs: fill an empty store with a sample, then serve')
+    .option('--json', 'log JSON lines even on a terminal')
+    .action(async (options: { json?: true }) => {
+      const settings = config()
+      const log = await createLog(settings, options)
+      const services = await openServices(settings, {
+        create: true,
+        ...secretReports(terminal),
+      })
+      await untilStopped(async () => {
+        const { startService } = await import('../../start.ts')
+        const service = await startService(settings, services, log)
+        const url = reachable(service.url)
+        const lines = await introduce(services, url, settings.publicUrl ?? url)
+        for (const line of lines) terminal.tell(line)
+        return service
+      }, log.logger)
+    })
+}
+
+/** What to tell a person: on an empty store a sample to try, afterwards how to get a key. */
+async function introduce(services: Services, url: string, publicUrl: string): Promise<string[]> {
+  const [organisation] = await services.organisations.list()
+  if (organisation) {
+    return [
+      '',
+      `Lethe listens on ${url}`,
+      `The console is at ${publicUrl}/console. To let somebody in:`,
+      `  npx lethe members create --org ${shellQuoted(organisation.id)} --email somebody@example.com`,
+      '',
+      'A key is shown only once, when it is made. To make a new one:',
+      `  npx lethe keys create --org ${shellQuoted(organisation.id)} --name 'my key' --scope analytics:view analytics:delete-data`,
+      '',
+    ]
+  }
+  const { trackerId, subjectId, issued, invited } = await createSample(services)
+  const subjects = `${url}/v1/analytics/trackers/${trackerId}/subjects`
+  const curl = `curl -H 'Authorization: Bearer ${issued.keyString}'`
+  return [
+    '',
+    'The store was empty. It now has a sample organisation with two trackers, about 1,000 visitors, and this key,',
+    'which may read and erase and is shown this once:',
+    '',
+    `  ${issued.keyString}`,
+    '',
+    `Lethe listens on ${url}`,
+    '',
+    `Open the console with this link, which is good once, and set a password for ${invited.member.email}:`,
+    '',
+    `  ${joinLink(publicUrl, invited.token)}`,
+    '',
+    'List visitors, read one, erase it:',
+    '',
+    `  ${curl} '${subjects}?limit=3'`,
+    `  ${curl} ${subjects}/${subjectId}`,
+    `  ${curl} -X DELETE ${subjects}/${subjectId}`,
+    '',
+  ]
+}
+
+function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,10 +1,9 @@
 import type { Command } from 'commander'
 import { formatInstant, type Instant } from '../../domain/instant.ts'
-import { readStatus, type Status } from '../../operations/store/read-status.ts'
+import { readStatus, type Status } from '../../operations/store-status.ts'
 import { storeStatus } from '../../services.ts'
 import type { CommandKit } from '../command-kit.ts'
-import { legible } from '../legible.ts'
-import { table } from '../table.ts'
+import { legible, table } from '../progress.ts'
 
 export function addStatusCommand(program: Command, { terminal, config, fail }: CommandKit): void {
   program

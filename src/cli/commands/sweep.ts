@@ -1,18 +1,17 @@
 import type { Command } from 'commander'
 import { LetheError } from '../../domain/errors.ts'
 import { formatInstant } from '../../domain/instant.ts'
-import { startOfWindow, windowStart } from '../../domain/plan.ts'
-import { deletesFrom } from '../../domain/retention-window.ts'
+import { deletesFrom, startOfWindow, windowStart } from '../../domain/retention.ts'
 import type { ServicesWithoutSecrets } from '../../domain/services.ts'
-import { countAged } from '../../maintenance/count-aged.ts'
-import { observeWindows, type WaitingWindow } from '../../maintenance/observe-windows.ts'
-import { type SweptTotals, sweepAged } from '../../maintenance/sweep-aged.ts'
-import type { CommandKit } from '../command-kit.ts'
-import { flagOrAnswer } from '../questions.ts'
-import type { Terminal } from '../terminal.ts'
-import { UsageError } from '../usage-error.ts'
-import { whenAlone } from '../when-alone.ts'
-import { isNothing, sweptInWords } from './swept-words.ts'
+import {
+  countAged,
+  observeWindows,
+  type SweptTotals,
+  sweepAged,
+  type WaitingWindow,
+} from '../../maintenance/sweep.ts'
+import { type CommandKit, whenAlone } from '../command-kit.ts'
+import { flagOrAnswer, type Terminal, UsageError } from '../terminal.ts'
 
 export function addSweepCommand(program: Command, { terminal, withStore }: CommandKit): void {
   program
@@ -108,4 +107,14 @@ function toJson({ of: { organisationId, plan, kind, window }, aged }: Waiting) {
   const { days: keptDays, shorter } = window
   const from = formatInstant(deletesFrom(shorter))
   return { orgId: organisationId, plan, kind, keptDays, days: shorter.days, deletesFrom: from, ...aged }
+}
+
+/** What was, or will be, deleted. */
+export function sweptInWords({ subjects, sessions, events, activity }: SweptTotals): string {
+  const visitors = `${events} events, ${sessions} sessions and ${subjects} subjects of which nothing is left`
+  return activity === 0 ? visitors : `${visitors}, and ${activity} entries of the activity`
+}
+
+export function isNothing({ subjects, sessions, events, activity }: SweptTotals): boolean {
+  return subjects + sessions + events + activity === 0
 }

@@ -2,14 +2,18 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { type DailyTotal, type Day, dayOf, formatDay } from '../../domain/daily-total.ts'
 import { parseInstant } from '../../domain/instant.ts'
 import type { Tracker } from '../../domain/tracker.ts'
-import { requireOrganisation } from '../../operations/organisation/require-organisation.ts'
-import { createTracker } from '../../operations/tracker/create-tracker.ts'
-import { renameTracker } from '../../operations/tracker/rename-tracker.ts'
-import { requireTracker } from '../../operations/tracker/require-tracker.ts'
+import { requireOrganisation } from '../../operations/organisation.ts'
+import {
+  createTracker,
+  deleteTracker,
+  renameTracker,
+  requireDeletableTracker,
+  requireTracker,
+} from '../../operations/tracker.ts'
 import type { CommandKit } from '../command-kit.ts'
-import { flagOrAnswer } from '../questions.ts'
-import { table } from '../table.ts'
-import { addDeleteTrackerCommand } from './trackers-delete.ts'
+import { table } from '../progress.ts'
+import { flagOrAnswer } from '../terminal.ts'
+import { countHeld, heldInWords, removeWithProgress } from './removal.ts'
 
 export function addTrackersCommand(program: Command, kit: CommandKit): void {
   const { terminal, withStore } = kit
@@ -107,4 +111,30 @@ function readDay(text: string): Day {
 
 function toJson({ id, organisationId, name }: Tracker) {
   return { id, orgId: organisationId, name }
+}
+
+export function addDeleteTrackerCommand(trackers: Command, { terminal, withStore }: CommandKit): void {
+  trackers
+    .command('delete')
+    .description('delete a tracker and everything it holds, for good')
+    .argument('<tracker>', 'its id')
+    .option('--name <name>', 'the name of the tracker, to confirm it here, without a question')
+    .option('--json', 'print one JSON object')
+    .action((id: string, options: { name?: string; json?: true }) =>
+      withStore(async (services) => {
+        const tracker = await requireDeletableTracker(services, id)
+        const held = await countHeld(services, [tracker])
+        terminal.tell(
+          `The tracker "${tracker.name}" holds ${heldInWords(held)}. They go for good, and its daily totals with them.`,
+        )
+        const question = 'Type its name to delete it: '
+        const typedName = await flagOrAnswer(terminal, options.name, '--name', question)
+        const { name, organisationId } = await deleteTracker(services, id, typedName)
+        await removeWithProgress(terminal, services, (deleted) => deleted.id === id)
+        const deleted = { id, orgId: organisationId, name, deleted: held }
+        terminal.print(
+          options.json ? JSON.stringify(deleted) : `Deleted the tracker "${name}" with ${heldInWords(held)}.`,
+        )
+      }),
+    )
 }

@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs'
 import {
   ApiError,
   type BatchOptions,
@@ -5,19 +6,25 @@ import {
   type BatchProgress,
   type ClientError,
   type Identifier,
+  isIdentifier,
   type LetheClient,
 } from '@lethe/client'
 import { fileJournal } from '@lethe/client/file-journal'
+import { identifierRule } from '../../domain/identifier.ts'
 import type { CommandKit } from '../command-kit.ts'
-import { counted, countsInWords } from '../counted.ts'
-import { legible } from '../legible.ts'
-import { onStopSignal } from '../on-stop-signal.ts'
-import { duration, grouped, Progress, type ProgressView } from '../progress.ts'
-import { flagOrAnswer } from '../questions.ts'
-import type { Terminal } from '../terminal.ts'
-import { checkBatch, checkInWords } from './check-batch.ts'
-import { readIdList } from './id-list.ts'
-import { notConfirmed } from './with-client.ts'
+import {
+  counted,
+  countsInWords,
+  duration,
+  grouped,
+  legible,
+  Progress,
+  type ProgressView,
+} from '../progress.ts'
+import { readFailure, splitLines } from '../split-lines.ts'
+import { flagOrAnswer, type Terminal } from '../terminal.ts'
+import { onStopSignal } from '../until-stopped.ts'
+import { isRefusal, notConfirmed } from './with-client.ts'
 
 const drawEveryMs = 250
 const tellEveryMs = 600_000
@@ -175,4 +182,93 @@ function roughly(ms: number): string {
   const [days, hours] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24]
   if (days > 0) return `${days} d ${hours} h`
   return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
+}
+
+/** How many data subjects a dry run reads at most: with the budgets as they are by default, it then waits for none of them. */
+const mostChecked = 50
+
+/** What the service says of the data subjects of a batch that were looked at. */
+interface CheckedBatch {
+  subjects: number
+  holdingData: number
+  sessions: number
+  events: number
+}
+
+/** Asks the service for the tracker and, spread over the list, for the data subjects of a batch. Erases nothing. */
+async function checkBatch(
+  client: LetheClient,
+  tracker: string,
+  ids: readonly string[],
+): Promise<CheckedBatch> {
+  // A subject that is not there and a tracker that is not are the same 404; only a list tells them apart.
+  await client.listSubjects(tracker, { limit: 1 }).pages().next()
+  const checked = { subjects: Math.min(ids.length, mostChecked), holdingData: 0, sessions: 0, events: 0 }
+  for (let number = 0; number < checked.subjects; number++) {
+    const counts = await countsOf(client, tracker, ids[spread(number, checked.subjects, ids.length)] ?? '')
+    if (counts === null) continue
+    checked.holdingData += 1
+    checked.sessions += counts.sessions
+    checked.events += counts.events
+  }
+  return checked
+}
+
+function checkInWords({ subjects, holdingData, ...counts }: CheckedBatch, total: number): string {
+  const data = `${grouped(holdingData)} hold data`
+  const amount = `${grouped(counts.sessions)} sessions and ${grouped(counts.events)} events.`
+  if (subjects === total) {
+    return `${grouped(holdingData)} of ${grouped(total)} subjects hold data: ${amount} Nothing was erased.`
+  }
+  const lookedAt = `Of ${grouped(total)} subjects ${grouped(subjects)} were looked at, spread over the list`
+  return `${lookedAt}: ${data}, ${amount} The others were not looked at. Nothing was erased.`
+}
+
+/** `null` for a data subject that holds nothing. */
+async function countsOf(client: LetheClient, tracker: string, id: string) {
+  try {
+    return (await client.readSubject(tracker, id)).counts
+  } catch (error) {
+    if (isRefusal(error, 'not_found')) return null
+    throw error
+  }
+}
+
+/** The position of one of `count` in a list of `length`, the first and the last of both being the same. */
+function spread(number: number, count: number, length: number): number {
+  return count === 1 ? 0 : Math.round((number * (length - 1)) / (count - 1))
+}
+
+const chunkBytes = 256 * 1024
+
+/**
+ * The ids in a file, one a line, `-` for standard input; empty lines are passed over, spaces are part of an id. A line that can be no
+ * id is an error: before something that cannot be undone, a damaged list is not guessed at.
+ */
+async function readIdList(file: string): Promise<string[]> {
+  const name = file === '-' ? 'standard input' : file
+  const ids: string[] = []
+  let number = 0
+  const source = file === '-' ? process.stdin : createReadStream(file, { highWaterMark: chunkBytes })
+  try {
+    for await (const lines of splitLines(source)) {
+      for (const line of lines) {
+        number += 1
+        const id = typeof line === 'string' ? line.replace(/\r$/, '') : null
+        if (id === '') continue
+        if (!isIdentifier(id)) throw new BadIdList(`${name}:${number}: an id is ${identifierRule}.`)
+        ids.push(id)
+      }
+    }
+  } catch (error) {
+    if (error instanceof BadIdList) throw error
+    throw new Error(`Cannot read ${name}: ${readFailure(error)}.`, { cause: error })
+  }
+  if (ids.length === 0) throw new BadIdList(`There are no ids in ${name}.`)
+  return [...new Set(ids)]
+}
+
+/** A list that will not do. */
+class BadIdList extends Error {
+  override name = 'BadIdList'
 }

@@ -1,7 +1,17 @@
+import { readFileSync } from 'node:fs'
+import {
+  type LetheClient,
+  type Receipt,
+  VerificationError,
+  type VerifiedReceipt,
+  verifyReceipt,
+} from '@lethe/client'
 import type { Command } from 'commander'
 import type { CommandKit } from '../command-kit.ts'
-import { addReceiptsGet } from './receipts-get.ts'
-import { addReceiptsVerify } from './receipts-verify.ts'
+import { counted, legible } from '../progress.ts'
+import { UsageError } from '../terminal.ts'
+import { subjectArgument, trackerArgument } from './subjects-read.ts'
+import { writeWhole } from './whole-file.ts'
 import { withClient } from './with-client.ts'
 
 export function addReceiptsCommand(program: Command, kit: CommandKit): void {
@@ -25,4 +35,98 @@ function addReceiptsKey(receipts: Command, { terminal, config }: CommandKit): vo
         else for (const key of verifierKeys) terminal.print(key)
       }),
     )
+}
+
+export function addReceiptsGet(receipts: Command, { terminal, config }: CommandKit): void {
+  receipts
+    .command('get')
+    .description('get the receipt of the erasure of a data subject')
+    .addArgument(trackerArgument())
+    .addArgument(subjectArgument())
+    .option(
+      '--output <file>',
+      'the file to write it to, which must not exist, or - for standard output (the default)',
+    )
+    .option('--json', 'print all receipts there are, newest first, one JSON object per line')
+    .action((tracker: string, subject: string, { output, json }: { output?: string; json?: true }) => {
+      if (output !== undefined && json)
+        throw new UsageError('--output takes one receipt, --json prints all of them.')
+      return withClient(config(), terminal, async (client) => {
+        if (json) {
+          for await (const each of client.listReceipts(tracker, subject)) terminal.print(JSON.stringify(each))
+          return
+        }
+        const { receipt, erasedAt } = await bestReceipt(client, tracker, subject)
+        if (output === undefined || output === '-') return terminal.print(receipt.trimEnd())
+        await writeWhole(output, oneOf(receipt))
+        terminal.print(`Wrote the receipt of the erasure at ${erasedAt} to ${output}.`)
+      })
+    })
+}
+
+/** Of the newest erasure that deleted something; where none did, of the newest. */
+async function bestReceipt(client: LetheClient, tracker: string, subject: string): Promise<Receipt> {
+  let newest: Receipt | null = null
+  for await (const each of client.listReceipts(tracker, subject)) {
+    if (!each.alreadyErased) return each
+    newest ??= each
+  }
+  if (newest !== null) return newest
+  throw new Error(
+    'There is no receipt: this data subject was never erased, or so long ago that its tombstone is gone.',
+  )
+}
+
+async function* oneOf(text: string): AsyncGenerator<string> {
+  yield text
+}
+
+interface VerifyFlags {
+  key: string[]
+  tracker?: string
+  subject?: string
+  json?: true
+}
+
+export function addReceiptsVerify(receipts: Command, { terminal, config }: CommandKit): void {
+  receipts
+    .command('verify')
+    .description('verify a receipt, offline, and say what it proves')
+    .argument('<file>', 'the file with the receipt')
+    .requiredOption('--key <vkey...>', 'a verifier key that you trust, as lethe receipts key prints it')
+    .option('--tracker <id>', 'the tracker that the erasure must be of')
+    .option('--subject <id>', 'the data subject that the erasure must be of')
+    .option('--json', 'print one JSON object')
+    .action(async (file: string, { key, tracker, subject, json }: VerifyFlags) => {
+      config()
+      const receipt = readFileSync(file, 'utf8')
+      const verified = await verifyReceipt(receipt, {
+        // A ledger has several keys after a rotation, and `receipts key` prints one per line.
+        verifierKeys: key.flatMap((each) => each.trim().split(/\s+/)),
+        ...(tracker !== undefined && { trackerId: tracker }),
+        ...(subject !== undefined && { subjectId: subject }),
+      }).catch(refuse)
+      if (json) terminal.print(JSON.stringify(verified))
+      else for (const line of inWords(verified)) terminal.print(line)
+    })
+}
+
+function refuse(error: unknown): never {
+  if (!(error instanceof VerificationError)) throw error
+  if (error.reason === 'malformed_key') throw new UsageError(`--key: ${error.message}`)
+  throw new Error(`This receipt proves nothing (${error.reason}). ${error.message}`, { cause: error })
+}
+
+function inWords({ record, index, checkpoint, isSubjectProven }: VerifiedReceipt): string[] {
+  const { trackerId, erasedAt, alreadyErased, counts } = record
+  const who = isSubjectProven ? 'this data subject' : 'a data subject'
+  const what = alreadyErased
+    ? `held no data of ${who}`
+    : `erased ${who}: ${counted(counts.sessions, 'session')} and ${counted(counts.events, 'event')}`
+  const lines = [
+    `The receipt is good: at ${erasedAt} the tracker ${legible(trackerId)} ${what}.`,
+    `It is entry No. ${index + 1} of the ledger ${legible(checkpoint.origin)}, which had ${counted(checkpoint.size, 'entry', 'entries')} when it was signed.`,
+  ]
+  if (!isSubjectProven) lines.push('Whose data it was is not proven: name them with --tracker and --subject.')
+  return lines
 }

@@ -1,17 +1,31 @@
-import { defaultErasuresPerHour, type ErasureReport, type LetheClient } from '@lethe/client'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  defaultErasuresPerHour,
+  type ErasureReport,
+  type FoundSubject,
+  type Identifier,
+  type LetheClient,
+  type SubjectRef,
+} from '@lethe/client'
+import { fileJournal } from '@lethe/client/file-journal'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { exportFileName } from '../../domain/subject-export.ts'
 import type { CommandKit } from '../command-kit.ts'
-import { countsInWords } from '../counted.ts'
-import { legible } from '../legible.ts'
-import { flagOrAnswer } from '../questions.ts'
-import type { Terminal } from '../terminal.ts'
-import { UsageError } from '../usage-error.ts'
+import { counted, countsInWords, legible } from '../progress.ts'
+import { flagOrAnswer, type Terminal, UsageError } from '../terminal.ts'
+import { onStopSignal } from '../until-stopped.ts'
 import { type EraseFlags, eraseMany } from './erase-many.ts'
-import { erasePerson } from './erase-person.ts'
-import { byOption } from './identifier-argument.ts'
-import { subjectArgument, trackerArgument } from './subject-arguments.ts'
-import { describeSubject } from './subjects-show.ts'
-import { isRefusal, notConfirmed, withClient } from './with-client.ts'
+import {
+  describeSubject,
+  foundTable,
+  hiddenInWords,
+  subjectArgument,
+  trackerArgument,
+} from './subjects-read.ts'
+import { writeWhole } from './whole-file.ts'
+import { byOption, isRefusal, notConfirmed, withClient } from './with-client.ts'
 
 export function addSubjectsErase(subjects: Command, kit: CommandKit): void {
   const { terminal, config } = kit
@@ -139,4 +153,96 @@ function inWords({ subjectId, alreadyErased, countsKnown, counts }: ErasureRepor
 function readCount(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It takes a whole number from 1 on.')
   return Number(text)
+}
+
+/**
+ * Erases all data subjects of a person: shows who was found, asks, and erases one after the other within the budget. With a journal,
+ * whom it is about lies in a file beside it until all of them are gone: who is erased is not found again.
+ */
+async function erasePerson(
+  { terminal, fail, summarise }: CommandKit,
+  client: LetheClient,
+  identifier: Identifier,
+  { journal, perHour, yes, dryRun, json, receipts }: EraseFlags,
+): Promise<void> {
+  const listFile = journal === undefined ? null : `${journal}.subjects`
+  const isResumed = listFile !== null && existsSync(listFile)
+  const { subjects, hidden } = isResumed ? await readList(listFile) : await find(client, identifier)
+  const found = [...subjects, ...hidden]
+  if (isResumed) terminal.tell(`Going on with the ${counted(found.length, 'subject')} in ${listFile}.`)
+  else for (const line of [...foundTable(subjects), ...hiddenInWords(hidden.length)]) terminal.tell(line)
+  if (dryRun || found.length === 0) {
+    terminal.tell(found.length === 0 ? 'Nobody was found; nothing was erased.' : 'Nothing was erased.')
+    if (json) summarise({ subjects, hidden, erasures: [], dryRun: dryRun ?? false })
+    return
+  }
+  if (!yes) {
+    const count = String(found.length)
+    const question = `They cannot be brought back. Type how many will go, ${count}, to erase them: `
+    if ((await flagOrAnswer(terminal, undefined, '--yes', question)).trim() !== count) throw notConfirmed()
+  }
+  if (listFile && !isResumed) await writeWhole(listFile, [JSON.stringify({ subjects, hidden })])
+  const stop = new AbortController()
+  const stopping = onStopSignal({
+    onFirst: (signal) => stop.abort(new Error(`Stopped by ${signal} before the end; run it again to go on.`)),
+  })
+  const erasures: object[] = []
+  let failures = 0
+  try {
+    const options = {
+      ...{ erasuresPerHour: perHour, signal: stop.signal },
+      journal: journal === undefined ? undefined : fileJournal(journal),
+    }
+    for await (const outcome of client.erasePerson(found, options)) {
+      const { trackerId, subjectId } = outcome
+      const name = `${legible(trackerId)} ${legible(subjectId)}`
+      if (outcome.status === 'failed') {
+        failures += 1
+        terminal.tell(`${name}: ${outcome.error.message}`)
+        continue
+      }
+      const { counts, receipt } = outcome.erasure
+      erasures.push(outcome.erasure)
+      if (receipts !== undefined) await keepReceipt(receipts, outcome, receipt)
+      if (json) continue
+      const isHidden = hidden.some((each) => each.trackerId === trackerId && each.subjectId === subjectId)
+      terminal.print(`Erased ${name}: ${isHidden ? 'hidden data' : countsInWords(counts)}.`)
+    }
+  } finally {
+    stopping.release()
+    if (json) summarise({ subjects, hidden, erasures, dryRun: false })
+  }
+  if (failures > 0) fail()
+  else if (listFile) await rm(listFile, { force: true })
+}
+
+/** Whom a search found: those it shows, and those that a shorter plan hides. */
+interface Found {
+  subjects: FoundSubject[]
+  hidden: SubjectRef[]
+}
+
+async function find(client: LetheClient, identifier: Identifier): Promise<Found> {
+  const found: Found = { subjects: [], hidden: [] }
+  for await (const { subjects, hidden = [] } of client.searchSubjects({ identifier }).pages()) {
+    found.subjects.push(...subjects)
+    found.hidden.push(...hidden)
+  }
+  return found
+}
+
+/** What this command wrote; before there were hidden ones, it was a list. */
+async function readList(file: string): Promise<Found> {
+  const written: Found | FoundSubject[] = JSON.parse(await readFile(file, 'utf8'))
+  return Array.isArray(written) ? { subjects: written, hidden: [] } : written
+}
+
+async function keepReceipt(
+  folder: string,
+  { trackerId, subjectId }: SubjectRef,
+  text: string,
+): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const name = exportFileName(trackerId, subjectId).replace(/json$/, 'receipt.txt')
+  await writeWhole(join(folder, name), [text])
 }

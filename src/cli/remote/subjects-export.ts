@@ -1,13 +1,16 @@
-import type { Identifier } from '@lethe/client'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FoundSubject, Identifier, LetheClient } from '@lethe/client'
 import { type Command, Option } from 'commander'
+import { formatInstant } from '../../domain/instant.ts'
+import { exportFileName } from '../../domain/subject-export.ts'
 import type { CommandKit } from '../command-kit.ts'
-import { onStopSignal } from '../on-stop-signal.ts'
-import { UsageError } from '../usage-error.ts'
-import { exportPerson } from './export-person.ts'
-import { byOption } from './identifier-argument.ts'
-import { subjectArgument, trackerArgument } from './subject-arguments.ts'
+import { legible } from '../progress.ts'
+import { UsageError } from '../terminal.ts'
+import { onStopSignal } from '../until-stopped.ts'
+import { hiddenInWords, subjectArgument, trackerArgument } from './subjects-read.ts'
 import { whenWhole, writeWhole } from './whole-file.ts'
-import { withClient } from './with-client.ts'
+import { byOption, withClient } from './with-client.ts'
 
 interface ExportFlags {
   format: 'json' | 'ndjson'
@@ -78,4 +81,42 @@ function inWords(written: readonly { bytes: number }[], folder: string): string 
 
 function sizeInWords(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+}
+
+interface WrittenExport extends FoundSubject {
+  file: string
+  bytes: number
+}
+
+/**
+ * Writes all that is stored about a person into a folder: a file for each data subject, and last an index of what was found where and
+ * when. Without an index, the folder is not complete.
+ */
+async function exportPerson(
+  client: LetheClient,
+  identifier: Identifier,
+  { folder, format, signal }: { folder: string; format: 'json' | 'ndjson'; signal: AbortSignal },
+  tell: (line: string) => void,
+): Promise<WrittenExport[]> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const searchedAt = formatInstant(Date.now())
+  const written: WrittenExport[] = []
+  let hiddenCount = 0
+  for await (const { subjects, hidden = [] } of client
+    .searchSubjects({ identifier }, {}, { signal })
+    .pages()) {
+    for (const found of subjects) {
+      const { trackerId, subjectId } = found
+      const file = exportFileName(trackerId, subjectId).replace(/json$/, format)
+      const whole = client.exportSubject(trackerId, subjectId, { signal })
+      const bytes = await writeWhole(join(folder, file), whole[format]())
+      tell(`${legible(trackerId)} ${legible(subjectId)}: ${file}`)
+      written.push({ ...found, file, bytes })
+    }
+    hiddenCount += hidden.length
+  }
+  for (const line of hiddenInWords(hiddenCount)) tell(line)
+  const index = JSON.stringify({ identifier, searchedAt, subjects: written }, null, 2)
+  await writeWhole(join(folder, 'index.json'), [`${index}\n`])
+  return written
 }

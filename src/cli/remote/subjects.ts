@@ -2,9 +2,7 @@ import type { Command } from 'commander'
 import type { CommandKit } from '../command-kit.ts'
 import { addSubjectsErase } from './subjects-erase.ts'
 import { addSubjectsExport } from './subjects-export.ts'
-import { addSubjectsFind } from './subjects-find.ts'
-import { addSubjectsList } from './subjects-list.ts'
-import { addSubjectsShow } from './subjects-show.ts'
+import { addSubjectsFind, addSubjectsList, addSubjectsShow } from './subjects-read.ts'
 
 /** The commands that ask a running service, over HTTP and with a key, like any other client. They never open the store. */
 export function addSubjectsCommand(program: Command, kit: CommandKit): void {

@@ -2,16 +2,23 @@ import {
   ApiError,
   ClientError,
   ConnectionError,
+  type Identifier,
   JournalError,
   LetheClient,
   systemRuntime,
   UnexpectedAnswerError,
 } from '@lethe/client'
+import { InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../../config.ts'
 import { tryAgainIn } from '../../domain/budget.ts'
 import { LetheError } from '../../domain/errors.ts'
-import type { Terminal } from '../terminal.ts'
-import { UsageError } from '../usage-error.ts'
+import {
+  identifierNameRule,
+  identifierValueRule,
+  isIdentifierName,
+  isIdentifierValue,
+} from '../../domain/subject-identifier.ts'
+import { type Terminal, UsageError } from '../terminal.ts'
 
 /** A wait that people should know of. */
 const longWaitMs = 3_000
@@ -53,7 +60,7 @@ export async function withClient<Result>(
 }
 
 /** An error of the client in one line that says what to do next. */
-export function whatToDo(error: ClientError | JournalError, url: string): string {
+function whatToDo(error: ClientError | JournalError, url: string): string {
   if (error instanceof JournalError) return `${error.message} Name another file with --journal.`
   if (error instanceof ApiError) return refusal(error)
   if (error instanceof ConnectionError) {
@@ -94,4 +101,22 @@ export function isRefusal(error: unknown, code: ApiError['code']): error is ApiE
 /** For what was not confirmed. */
 export function notConfirmed(): LetheError {
   return new LetheError('invalid_request', 'Not confirmed; nothing was erased.')
+}
+
+export function byOption(description: string): Option {
+  return new Option('--by <identifier>', `${description}, such as email=ada@example.com`).argParser(
+    readIdentifier,
+  )
+}
+
+/** An identifier as somebody types it: `email=ada@example.com`. */
+export function readIdentifier(text: string): Identifier {
+  const equals = text.indexOf('=')
+  const [name, value] = [text.slice(0, equals), text.slice(equals + 1)]
+  if (equals < 0 || !isIdentifierName(name) || !isIdentifierValue(value)) {
+    throw new InvalidArgumentError(
+      `It takes name=value, such as email=ada@example.com. A name is ${identifierNameRule}; a value, ${identifierValueRule}.`,
+    )
+  }
+  return { name, value }
 }

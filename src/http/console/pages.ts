@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { LetheError } from '../../domain/errors.ts'
-import { type ProgramFolder, programFolder } from '../../program-files.ts'
+import { type ProgramFolder, programFolder } from '../../runtime/program-files.ts'
 import { type Asset, keptForGood, safeHeaders, sendAsset } from '../asset.ts'
 import type { Route } from '../request-context.ts'
 import { definePage } from '../route.ts'

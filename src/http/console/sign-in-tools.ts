@@ -1,14 +1,11 @@
-import type { Limiter } from '../../domain/budget.ts'
-import { knownBrowserMs } from '../../domain/known-browser.ts'
-import { longestMs } from '../../domain/sign-in.ts'
-import type { clientAddress } from '../client-address.ts'
+import { type Budget, type Limiter, memberErasureBudget } from '../../domain/budget.ts'
+import { knownBrowserMs, longestMs } from '../../domain/member.ts'
+import type { clientAddress, OriginPolicy } from '../client-address.ts'
 import { spending } from '../pipeline.ts'
-import type { SignInTools } from '../request-context.ts'
-import { consoleBudgets } from './budgets.ts'
-import type { OriginPolicy } from './origin-policy.ts'
-import { dropFormerCookie, readCookie, setCookie } from './sign-in-cookie.ts'
+import { type HttpTools, identityOf, type SignInTools } from '../request-context.ts'
+import { consoleBudgets, dropFormerCookie, readCookie, setCookie } from './sign-in-cookie.ts'
 
-export interface SignInDeps {
+interface SignInDeps {
   limiter: Pick<Limiter, 'take'>
   addressOf: ReturnType<typeof clientAddress>
   originPolicy: OriginPolicy
@@ -39,5 +36,17 @@ export function signInTools({ limiter, addressOf, originPolicy: { isSecure } }: 
       setCookie(response, 'console', isSecure(request), '', 0)
       dropFormerCookie(request, response)
     },
+  }
+}
+
+/** Tells what is left of a member's erasures. They are counted as they are done, by the service. */
+export function memberErasures(
+  limiter: Pick<Limiter, 'peek'>,
+  ofKeys: Pick<Budget, 'limit' | 'windowMs'>,
+): HttpTools['erasuresLeft'] {
+  const budget = memberErasureBudget(ofKeys)
+  return async (context) => {
+    const { actor } = identityOf(context)
+    return limiter.peek(budget, actor.kind === 'member' ? actor.id : '', context)
   }
 }

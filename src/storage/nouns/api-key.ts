@@ -3,13 +3,13 @@ import {
   type ApiKey,
   type ApiKeyStore,
   type Caller,
+  isScope,
   type KeyDay,
   type KeyProof,
   keptKeyDays,
 } from '../../domain/api-key.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { andThen } from '../../domain/maybe-promise.ts'
-import { isScope } from '../../domain/scope.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockOrganisation, lockReferenceTables } from './locks.ts'

@@ -13,10 +13,11 @@ import {
   type ErasureBatchStore,
   type NewBatch,
   type NewBatchItem,
+  type Person,
+  type SubjectRef,
   type WaitingItem,
 } from '../../domain/erasure-batch.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { Person, SubjectRef } from '../../domain/person.ts'
 import { actorParameters, insertActivity, toActor } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockOrganisation, lockReferenceTables } from './locks.ts'

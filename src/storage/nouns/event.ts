@@ -1,4 +1,4 @@
-import type { Event, EventPosition } from '../../domain/event.ts'
+import type { Event, EventPosition } from '../../domain/session.ts'
 import type { Attributes } from '../../domain/subject.ts'
 import type { ExportedEvent } from '../../domain/subject-export.ts'
 import { asInteger, asJson, asText, type Values } from './row.ts'

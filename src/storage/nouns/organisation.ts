@@ -1,7 +1,6 @@
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Organisation, OrganisationStore } from '../../domain/organisation.ts'
-import { isPlan, type Plan } from '../../domain/plan.ts'
-import type { WindowKind } from '../../domain/retention-window.ts'
+import { isPlan, type Plan, type WindowKind } from '../../domain/retention.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockWindows } from './locks.ts'

@@ -2,7 +2,7 @@ import type { KeyProof } from '../../domain/api-key.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { JournalledErasure } from '../../domain/journal-line.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
-import type { HeadKeys } from '../../domain/ledger.ts'
+import type { HeadKeys, Tombstone } from '../../domain/ledger.ts'
 import {
   type AppendedEntries,
   detachedIndex,
@@ -12,8 +12,7 @@ import {
   type ReplayStore,
 } from '../../domain/replay.ts'
 import type { SweptCounts } from '../../domain/retention.ts'
-import { subjectKey } from '../../domain/subject-key.ts'
-import type { Tombstone } from '../../domain/tombstone.ts'
+import { subjectKey } from '../../domain/subject.ts'
 import { erasedAtOf, mendTail } from '../mend-ledger.ts'
 import type { Engine, Run } from './engine.ts'
 import { insertEntry, listEntries, lockLedger } from './ledger.ts'

@@ -1,16 +1,19 @@
 import type { Instant } from '../../domain/instant.ts'
-import { type Plan, startOfWindow } from '../../domain/plan.ts'
-import type { RetentionStore, SweepStep, WindowSettling } from '../../domain/retention.ts'
 import {
   daysKept,
   isSameWindow,
   type OrganisationWindow,
+  type Plan,
+  type RetentionStore,
   type RetentionWindow,
+  type SweepStep,
   settleBy,
   settleWindow,
+  startOfWindow,
   type WindowKind,
+  type WindowSettling,
   windowKinds,
-} from '../../domain/retention-window.ts'
+} from '../../domain/retention.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockReferenceTables, lockWindows, shareWindows } from './locks.ts'
 import { toPlan } from './organisation.ts'

@@ -1,6 +1,6 @@
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
-import { idleMs, type SignedIn, type SignIn, type SignInStore } from '../../domain/sign-in.ts'
+import { idleMs, type SignedIn, type SignIn, type SignInStore } from '../../domain/member.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockReferenceTables } from './locks.ts'

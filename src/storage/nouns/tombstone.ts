@@ -1,6 +1,6 @@
 import type { Instant } from '../../domain/instant.ts'
 import { type TombstoneKey, tombstoneDigest } from '../../domain/keyring.ts'
-import type { Tombstone, TombstoneStore } from '../../domain/tombstone.ts'
+import type { Tombstone, TombstoneStore } from '../../domain/ledger.ts'
 import type { Engine, Run } from './engine.ts'
 import { bytes, integer, type Row, text } from './row.ts'
 import { noteDeletion } from './scrub.ts'

@@ -1,4 +1,4 @@
-import type { EventStore } from '../../domain/event.ts'
+import type { EventStore } from '../../domain/session.ts'
 import { eventColumns, eventPosition, toEvent } from '../nouns/event.ts'
 import { statement } from '../nouns/statement.ts'
 import { PageBuilder } from '../page.ts'

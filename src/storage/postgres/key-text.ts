@@ -1,4 +1,4 @@
-import { subjectKey } from '../../domain/subject-key.ts'
+import { subjectKey } from '../../domain/subject.ts'
 
 /** A subject key as PostgreSQL writes a uuid. */
 export function keyText(key: Uint8Array): string {

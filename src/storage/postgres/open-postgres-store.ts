@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
 import { LetheError } from '../../domain/errors.ts'
-import { hideSecrets } from '../../domain/hide-secrets.ts'
+import { hideSecrets } from '../../domain/secret.ts'
 import type { Store } from '../../domain/store.ts'
 import { activityStore } from '../nouns/activity.ts'
 import { apiKeyStore } from '../nouns/api-key.ts'

@@ -1,5 +1,5 @@
 import type { Client } from 'pg'
-import type { StoreStatus } from '../../domain/store-status.ts'
+import type { StoreStatus } from '../../domain/store.ts'
 import { integer, type Row, text } from '../nouns/row.ts'
 import { transferTables } from '../transfer-tables.ts'
 import { withClient } from './connect.ts'

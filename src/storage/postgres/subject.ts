@@ -1,5 +1,5 @@
-import { batcher } from '../../domain/batcher.ts'
 import type { Instant } from '../../domain/instant.ts'
+import { batcher } from '../../domain/maybe-promise.ts'
 import type { Page } from '../../domain/page.ts'
 import type {
   SubjectPosition,

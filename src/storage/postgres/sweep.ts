@@ -1,6 +1,6 @@
+import type { SubjectCounts } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { RetentionStore, SweptCounts } from '../../domain/retention.ts'
-import type { SubjectCounts } from '../../domain/subject-counts.ts'
 import { lockSweptBefore, sweptBefore, windowOf } from '../nouns/retention.ts'
 import { integer, type Row, text } from '../nouns/row.ts'
 import { noteDeletion } from '../nouns/scrub.ts'

@@ -1,4 +1,4 @@
-import type { TransferRow, TransferStore, TransferTable } from '../../domain/transfer.ts'
+import type { TransferRow, TransferStore, TransferTable } from '../../domain/store.ts'
 import { integer, type Row, text } from '../nouns/row.ts'
 import { numbered, type Statement, statement } from '../nouns/statement.ts'
 import { columnLists, transferTables } from '../transfer-tables.ts'

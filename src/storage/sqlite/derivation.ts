@@ -6,8 +6,8 @@ import type {
   SourceKind,
 } from '../../domain/identifier-derivation.ts'
 import { maxPageBytes } from '../../domain/page.ts'
+import { subjectKey } from '../../domain/subject.ts'
 import { lookupKey } from '../../domain/subject-identifier.ts'
-import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import {
   fieldInJson,

@@ -1,6 +1,6 @@
-import type { EventQuery, EventStore } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
-import { subjectKey } from '../../domain/subject-key.ts'
+import type { EventQuery, EventStore } from '../../domain/session.ts'
+import { subjectKey } from '../../domain/subject.ts'
 import { eventColumnsWith, eventPosition, toEvent } from '../nouns/event.ts'
 import { asInteger, asText, integer, type Values } from '../nouns/row.ts'
 import { PageBuilder } from '../page.ts'

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { subjectKey } from '../../domain/subject.ts'
 import type { ExportedEvent, ExportedSession, ExportStore } from '../../domain/subject-export.ts'
-import { subjectKey } from '../../domain/subject-key.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { eventColumns, toExportedEvent } from '../nouns/event.ts'
 import { asInteger, asText, type Values } from '../nouns/row.ts'

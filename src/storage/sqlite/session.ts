@@ -1,6 +1,6 @@
 import type { Instant } from '../../domain/instant.ts'
 import type { Session, SessionPosition, SessionStore } from '../../domain/session.ts'
-import { subjectKey } from '../../domain/subject-key.ts'
+import { subjectKey } from '../../domain/subject.ts'
 import { asInteger, asText, type Values } from '../nouns/row.ts'
 import { sessionColumnsWith, sessionPosition, toSession } from '../nouns/session.ts'
 import { type PageBuilder, readPage } from '../page.ts'

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { SubjectSummary } from '../../domain/subject.ts'
-import { subjectKey } from '../../domain/subject-key.ts'
+import { type SubjectSummary, subjectKey } from '../../domain/subject.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
 import { asInteger, integer, type Values } from '../nouns/row.ts'
 import { toSummary } from '../nouns/subject.ts'

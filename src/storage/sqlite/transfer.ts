@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import type { TransferRow, TransferStore, TransferTable } from '../../domain/transfer.ts'
+import type { TransferRow, TransferStore, TransferTable } from '../../domain/store.ts'
 import { blob, integer, type Row, text } from '../nouns/row.ts'
 import { columnLists, transferTables } from '../transfer-tables.ts'
 import { transaction } from './connection.ts'

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { threadScript } from '../../program-files.ts'
+import { threadScript } from '../../runtime/program-files.ts'
 import type { StartAnswering } from './writer.ts'
 import type { Reply, Report } from './writer-messages.ts'
 

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
-import { importLines, type LineBlock, maxBatchRows } from '../../../src/operations/import/import-lines.ts'
+import { importLines, type LineBlock, maxBatchRows } from '../../../src/operations/import.ts'
 import { addTracker, openDeps } from '../fixture.ts'
 
 const { deps, fresh } = openDeps()

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { BadLine } from '../../../src/domain/import-line.ts'
-import type { IncomingRow } from '../../../src/domain/ingest.ts'
-import type { Plan } from '../../../src/domain/plan.ts'
-import type { WindowSettling } from '../../../src/domain/retention.ts'
-import type { RetentionPolicy } from '../../../src/domain/retention-window.ts'
+import { BadLine, type IncomingRow } from '../../../src/domain/ingest.ts'
+import type { Plan, RetentionPolicy, WindowSettling } from '../../../src/domain/retention.ts'
 import {
   type ImportOptions,
   importLines,
   type LineBlock,
   maxBatchRows,
-} from '../../../src/operations/import/import-lines.ts'
+} from '../../../src/operations/import.ts'
 import { always } from '../../support/rows.ts'
 import { testKeys } from '../../support/test-keyring.ts'
 import { until } from '../../support/until.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { withTicks } from '../../../src/operations/import/with-ticks.ts'
+import { withTicks } from '../../../src/operations/import.ts'
 
 /** Items of which each comes, or fails to, when the test says so. */
 function source() {

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { keyStringPattern, readKeyId } from '../../../src/domain/key-string.ts'
-import { authenticateKey } from '../../../src/operations/key/authenticate-key.ts'
-import { createKey, type NewKey } from '../../../src/operations/key/create-key.ts'
-import { requireKey } from '../../../src/operations/key/require-key.ts'
-import { revokeKey } from '../../../src/operations/key/revoke-key.ts'
-import { rotateKey } from '../../../src/operations/key/rotate-key.ts'
+import { keyStringPattern, readKeyId } from '../../../src/domain/api-key.ts'
+import {
+  authenticateKey,
+  createKey,
+  type NewKey,
+  requireKey,
+  revokeKey,
+  rotateKey,
+} from '../../../src/operations/api-key.ts'
 import { failure, openDeps } from '../fixture.ts'
 
 const { deps, passTime, fresh } = openDeps()

@@ -4,16 +4,14 @@ import { after, describe, it } from 'node:test'
 import { commandLine, type Origin } from '../../../src/domain/activity.ts'
 import { hashPassword, isPassword, type Passwords } from '../../../src/domain/password.ts'
 import { failure as answerFailure } from '../../../src/http/response.ts'
-import { createKey } from '../../../src/operations/key/create-key.ts'
-import { revokeKey } from '../../../src/operations/key/revoke-key.ts'
-import { rotateKey } from '../../../src/operations/key/rotate-key.ts'
-import { acceptInvitation } from '../../../src/operations/member/accept-invitation.ts'
-import { authenticateMember } from '../../../src/operations/member/authenticate-member.ts'
-import { inviteMember } from '../../../src/operations/member/invite-member.ts'
-import { passwordQueue } from '../../../src/operations/member/password-queue.ts'
-import { removeMember } from '../../../src/operations/member/remove-member.ts'
-import { requireInvited } from '../../../src/operations/member/require-invited.ts'
-import { signIn } from '../../../src/operations/member/sign-in.ts'
+import { createKey, revokeKey, rotateKey } from '../../../src/operations/api-key.ts'
+import {
+  acceptInvitation,
+  inviteMember,
+  removeMember,
+  requireInvited,
+} from '../../../src/operations/member.ts'
+import { authenticateMember, passwordQueue, signIn } from '../../../src/operations/sign-in.ts'
 import { scryptOnce } from '../../support/scrypt-once.ts'
 import { until } from '../../support/until.ts'
 import { type Deps, failure, openDeps } from '../fixture.ts'

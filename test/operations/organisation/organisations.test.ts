@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createOrganisation } from '../../../src/operations/organisation/create-organisation.ts'
-import { setPlan } from '../../../src/operations/organisation/set-plan.ts'
-import { createTracker } from '../../../src/operations/tracker/create-tracker.ts'
+import { createOrganisation, setPlan } from '../../../src/operations/organisation.ts'
+import { createTracker } from '../../../src/operations/tracker.ts'
 import { failure, noon, openDeps } from '../fixture.ts'
 
 const { deps, fresh } = openDeps()

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Problems } from '../../../src/domain/problems.ts'
-import { eraseSubject } from '../../../src/operations/subject/erase-subject.ts'
-import { listEvents, planEventList } from '../../../src/operations/subject/list-events.ts'
-import { listSessions, planSessionList } from '../../../src/operations/subject/list-sessions.ts'
+import { Problems } from '../../../src/domain/errors.ts'
+import { eraseSubject } from '../../../src/operations/erase-subject.ts'
 import {
+  listEvents,
+  listSessions,
   listSubjects,
+  planEventList,
+  planSessionList,
   planSubjectList,
+  readSubject,
   type SubjectListOptions,
-} from '../../../src/operations/subject/list-subjects.ts'
-import { readSubject } from '../../../src/operations/subject/read-subject.ts'
+} from '../../../src/operations/subject.ts'
 import { eventRow } from '../../support/rows.ts'
 import { testKeys } from '../../support/test-keyring.ts'
 import { addTracker, failure, noon, openDeps } from '../fixture.ts'

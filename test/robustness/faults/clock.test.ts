@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { runMaintenance } from '../../../src/maintenance/run-maintenance.ts'
+import { runMaintenance } from '../../../src/maintenance/maintenance.ts'
 import { dataOf, errorOf, isObject } from '../../support/answers.ts'
 import { startShop, subjectPath, visit } from '../../support/shop.ts'
 import { until } from '../../support/until.ts'

@@ -1,5 +1,5 @@
 import { after, before } from 'node:test'
-import { maxBatchRows } from '../../../src/operations/import/import-lines.ts'
+import { maxBatchRows } from '../../../src/operations/import.ts'
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts'
 import { killTests } from './kill-tests.ts'
 import { killablePostgres } from './killable-postgres.ts'

@@ -1,7 +1,7 @@
 import { constants, copyFileSync, existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { subjectKey } from '../../../src/domain/subject-key.ts'
+import { subjectKey } from '../../../src/domain/subject.ts'
 import type { Row } from '../../../src/storage/nouns/row.ts'
 import { ask } from '../../storage/sqlite/database-file.ts'
 import { commandLine } from '../../support/command-line.ts'

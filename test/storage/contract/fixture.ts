@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import type { Event, EventPosition } from '../../../src/domain/event.ts'
 import type { MaybePromise } from '../../../src/domain/maybe-promise.ts'
 import type { Page } from '../../../src/domain/page.ts'
-import type { Session, SessionPosition } from '../../../src/domain/session.ts'
+import type { Event, EventPosition, Session, SessionPosition } from '../../../src/domain/session.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import type {
   SubjectPosition,

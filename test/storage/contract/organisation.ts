@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ActivityNote } from '../../../src/domain/activity.ts'
 import type { Organisation } from '../../../src/domain/organisation.ts'
-import { plans } from '../../../src/domain/plan.ts'
+import { plans } from '../../../src/domain/retention.ts'
 import type { Fixture } from './fixture.ts'
 import { kindsOf, memberNote } from './member.ts'
 

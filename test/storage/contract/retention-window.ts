@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ActivityNote } from '../../../src/domain/activity.ts'
-import type { RetentionPolicy, WindowRule } from '../../../src/domain/retention-window.ts'
+import type { RetentionPolicy, WindowRule } from '../../../src/domain/retention.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { testKeys } from '../../support/test-keyring.ts'
 import { keeping } from '../../support/windows.ts'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Member } from '../../../src/domain/member.ts'
-import { idleMs, type SignIn } from '../../../src/domain/sign-in.ts'
+import { idleMs, type Member, type SignIn } from '../../../src/domain/member.ts'
 import type { Fixture } from './fixture.ts'
 import { addJoined, addMember, memberNote } from './member.ts'
 

@@ -1,8 +1,8 @@
+import type { SubjectCounts } from '../../../src/domain/activity.ts'
 import { type DailyTotal, dayOf } from '../../../src/domain/daily-total.ts'
 import type { IncomingEvent, IncomingRow, IncomingSession, IngestResult } from '../../../src/domain/ingest.ts'
 import type { Instant } from '../../../src/domain/instant.ts'
 import type { SweptCounts } from '../../../src/domain/retention.ts'
-import type { SubjectCounts } from '../../../src/domain/subject-counts.ts'
 import { type BroughtIdentifier, inOrder } from '../../../src/domain/subject-identifier.ts'
 import { byCodePoints, isSameIdentifier, type WholeSubject } from './fixture.ts'
 

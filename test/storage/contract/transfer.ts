@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import type { Store } from '../../../src/domain/store.ts'
-import { keyOf, type TransferRow, type TransferTable } from '../../../src/domain/transfer.ts'
+import { keyOf, type Store, type TransferRow, type TransferTable } from '../../../src/domain/store.ts'
 import { fillEverything } from '../../support/everything.ts'
 import { byCodePoints, Fixture } from './fixture.ts'
 

@@ -1,18 +1,14 @@
+import { scopes } from '../../../domain/api-key.ts'
 import type { ApiBudgetName, Budget } from '../../../domain/budget.ts'
 import { errorCodes } from '../../../domain/errors.ts'
-import { scopes } from '../../../domain/scope.ts'
+import { Failure, success } from '../../envelope.ts'
+import { pathParameters } from '../../parameters.ts'
 import type { Route } from '../../request-context.ts'
 import { errorStatus } from '../../response.ts'
-import { Failure, success } from '../../schemas/envelope.ts'
-import { pathParameters } from '../../schemas/path-parameters.ts'
-import { isOptional, object, type Schema } from '../../schemas/schema.ts'
-import { apiRoutes } from '../routes/index.ts'
-import { exampleMeta } from '../schemas/examples.ts'
-import { budgetInWords } from './budget-in-words.ts'
-import { hoistComponents } from './components.ts'
-import { errorExamples, requestIdParameter } from './descriptions.ts'
-import { budgetHeaders, headers } from './headers.ts'
-import { publicOperations } from './public-operations.ts'
+import { isOptional, object, type Schema } from '../../schema.ts'
+import { exampleMeta } from '../examples.ts'
+import { apiRoutes } from '../routes.ts'
+import { budgetHeaders, errorExamples, headers, publicOperations, requestIdParameter } from './operations.ts'
 
 type Json = Record<string, unknown>
 
@@ -177,4 +173,37 @@ function errorResponses(): Json {
 
 function headerRefs(names: readonly string[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+/** Moves every schema with a title to the components and leaves a reference in its place, so that generated clients get named types. */
+export function hoistComponents<Document extends Json>(
+  document: Document,
+): { document: Json; schemas: Json } {
+  const schemas: Json = {}
+  function walk(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(walk)
+    if (!isObject(value)) return value
+    const walked = Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, walk(inner)]))
+    if (typeof value.title !== 'string' || value.type !== 'object') return walked
+    schemas[value.title] = walked
+    return { $ref: `#/components/schemas/${value.title}` }
+  }
+  const walked = walk(document)
+  return { document: isObject(walked) ? walked : {}, schemas }
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null
+}
+
+const windows = new Map([
+  [1_000, 'a second'],
+  [60_000, 'a minute'],
+  [3_600_000, 'an hour'],
+  [86_400_000, 'a day'],
+])
+
+/** Such as "60 a minute". */
+export function budgetInWords({ limit, windowMs }: Budget): string {
+  return `${limit.toLocaleString('en')} ${windows.get(windowMs) ?? `in ${windowMs / 1_000} s`}`
 }

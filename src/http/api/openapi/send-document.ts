@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { constants, crc32, deflateRawSync } from 'node:zlib'
-import { readAccepted } from '../../accepted-encodings.ts'
+import { readAccepted } from '../../asset.ts'
 import type { HeaderList, RequestContext, Responder } from '../../request-context.ts'
 import { serversAt } from './document.ts'
 

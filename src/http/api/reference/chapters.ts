@@ -1,10 +1,19 @@
 import type { ApiBudgetName, Budget } from '../../../domain/budget.ts'
-import { budgetInWords } from '../openapi/budget-in-words.ts'
-import { codeBlock, curl, json } from './code.ts'
+import { budgetInWords } from '../openapi/document.ts'
 import { html, inline, type Markup, prose } from './markup.ts'
-import { anchor, fieldEntry, headerLinks, ruleText } from './operation.ts'
+import {
+  anchor,
+  codeBlock,
+  curl,
+  fieldEntry,
+  fieldsOf,
+  headerLinks,
+  json,
+  ruleOf,
+  ruleText,
+  typeOf,
+} from './operation.ts'
 import type { Answer, Header, Outline } from './outline.ts'
-import { fieldsOf, ruleOf, typeOf } from './schema.ts'
 
 /** A part of the page that is not an operation. */
 export interface Chapter {

@@ -1,7 +1,5 @@
-import { codeBlock, curl, json } from './code.ts'
-import { html, inline, type Markup, prose } from './markup.ts'
+import { html, inline, isObject, type Json, list, type Markup, object, prose } from './markup.ts'
 import type { Answer, Operation, Parameter } from './outline.ts'
-import { fieldsOf, ruleOf, typeOf } from './schema.ts'
 
 /** One operation: what it takes and gives on one side, a request and its answer on the other. */
 export function operationSection(operation: Operation): Markup {
@@ -88,4 +86,89 @@ function answerEntry({ status, code, description, headers }: Answer): Markup {
   return html`<li><p><span class="status s${status.slice(0, 1)}">${status}</span>${name}</p>
 <p>${inline(description)}</p><p class="headers">${headerLinks(headers)}</p></li>
 `
+}
+
+/** A field of an answer, by its way from the top: `data.subjects[].counts`. */
+interface Field {
+  path: string
+  type: string
+  isOptional: boolean
+  description: string
+}
+
+/** Every field that a schema names, in its order, each before its own fields. */
+export function fieldsOf(schema: Json, path = ''): Field[] {
+  const required = list(schema.required)
+  return Object.entries(isObject(schema.properties) ? schema.properties : {}).flatMap(([name, value]) => {
+    const inner = object(value)
+    const isList = inner.type === 'array' && isObject(inner.items)
+    const here = path === '' ? name : `${path}.${name}`
+    const field = {
+      path: here,
+      type: typeOf(inner),
+      isOptional: !required.includes(name),
+      description: typeof inner.description === 'string' ? inner.description : '',
+    }
+    return [field, ...(isList ? fieldsOf(object(inner.items), `${here}[]`) : fieldsOf(inner, here))]
+  })
+}
+
+/** What a value is, in a few words. */
+export function typeOf({ type, format, const: only, enum: choices, anyOf, items }: Json): string {
+  if (anyOf !== undefined) return list(anyOf).map(object).map(typeOf).join(' or ')
+  if (only !== undefined) return JSON.stringify(only)
+  if (type === 'array') return `list of ${isObject(items) ? typeOf(items) : 'any'}`
+  if (format === 'date-time') return 'timestamp'
+  if (choices !== undefined) return list(choices).map(String).join(' | ')
+  return typeof type === 'string' ? type : 'any'
+}
+
+/** What a value must keep to, as the schema says it in words, else from its keywords; `null` where anything goes. */
+export function ruleOf(schema: Json): string | null {
+  const { 'x-rule': rule, default: fallback, minimum, minLength, maxLength, pattern } = schema
+  const parts = [
+    typeof rule === 'string' ? rule : null,
+    rule === undefined && minimum !== undefined ? `at least ${minimum}` : null,
+    rule === undefined && minLength !== undefined ? `at least ${minLength} characters` : null,
+    rule === undefined && maxLength !== undefined ? `at most ${maxLength} characters` : null,
+    rule === undefined && typeof pattern === 'string' ? `matches \`${pattern}\`` : null,
+    fallback === undefined ? null : `default \`${fallback}\``,
+  ].filter((part) => part !== null)
+  return parts.length === 0 ? null : parts.join('; ')
+}
+
+/** A block of code under its own title. One that is too wide scrolls, and so can be reached with the keyboard. */
+export function codeBlock(title: string, code: Markup): Markup {
+  return html`<figure class="code"><figcaption>${title}</figcaption><pre tabindex="0" role="group" aria-label="${title}"><code>${code}</code></pre></figure>`
+}
+
+/** JSON as people read it, with its keys, texts and other values told apart. */
+export function json(value: unknown): Markup {
+  const lines = JSON.stringify(value, null, 2)
+  const parts = lines.split(/("(?:[^"\\]|\\.)*"(?::)?|\b(?:true|false|null)\b|-?\b\d[\d.eE+-]*)/)
+  return html`${parts.map((part, index) => (index % 2 === 0 ? part : html`<span class="${kindOf(part)}">${part}</span>`))}`
+}
+
+function kindOf(part: string): string {
+  if (part.endsWith('":')) return 'key'
+  return part.startsWith('"') ? 'text' : 'value'
+}
+
+/** The command that sends an operation's request, with the examples of its parameters. */
+export function curl({ method, path, scope, parameters, exampleBody }: Operation): string {
+  const examples = parameters.filter(({ example }) => example !== null)
+  const filled = path.replaceAll(
+    /\{(\w+)\}/g,
+    (_, name: string) => examples.find((each) => each.name === name)?.example ?? name,
+  )
+  const query = examples
+    .filter(({ place }) => place === 'query')
+    .map(({ name, example }) => `${name}=${example}`)
+  const address = `"$LETHE_URL${filled}${query.length > 0 ? `?${query.join('&')}` : ''}"`
+  return [
+    method === 'GET' ? 'curl' : `curl -X ${method}`,
+    ...(scope === null ? [] : ['-H "Authorization: Bearer $LETHE_API_KEY"']),
+    ...(exampleBody === undefined ? [] : [`--json '${JSON.stringify(exampleBody)}'`]),
+    address,
+  ].join(' \\\n  ')
 }

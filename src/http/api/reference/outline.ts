@@ -1,4 +1,4 @@
-import { isObject, type Json, list, object, resolver, text } from './json.ts'
+import { isObject, type Json, list, object, resolver, text } from './markup.ts'
 
 /** What the page tells, taken from the OpenAPI document: every reference in it is resolved. */
 export interface Outline {

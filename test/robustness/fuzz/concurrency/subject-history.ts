@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
+import type { SubjectCounts } from '../../../../src/domain/activity.ts'
 import type { IngestResult } from '../../../../src/domain/ingest.ts'
 import type { Instant } from '../../../../src/domain/instant.ts'
 import type { SweptCounts } from '../../../../src/domain/retention.ts'
-import type { SubjectCounts } from '../../../../src/domain/subject-counts.ts'
 
 /** What somebody did to a subject and what they were told, between two instants of the machine's own clock. */
 export type Deed = { subject: string; startedAt: number; endedAt: number } & (

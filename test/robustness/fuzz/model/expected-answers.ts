@@ -1,5 +1,4 @@
-import type { Event } from '../../../../src/domain/event.ts'
-import type { Session } from '../../../../src/domain/session.ts'
+import type { Event, Session } from '../../../../src/domain/session.ts'
 import type { SubjectSort, SubjectSummary } from '../../../../src/domain/subject.ts'
 import { byCodePoints, type WholeSubject } from '../../../storage/contract/fixture.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Scope } from '../../../../src/domain/scope.ts'
+import type { Scope } from '../../../../src/domain/api-key.ts'
 import { dataOf, errorOf, listIn } from '../../../support/answers.ts'
 import { subjectPath } from '../../../support/shop.ts'
 import { among } from './among.ts'

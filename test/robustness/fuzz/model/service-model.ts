@@ -1,6 +1,6 @@
+import type { Scope } from '../../../../src/domain/api-key.ts'
 import type { IncomingRow } from '../../../../src/domain/ingest.ts'
-import type { Plan } from '../../../../src/domain/plan.ts'
-import type { Scope } from '../../../../src/domain/scope.ts'
+import type { Plan } from '../../../../src/domain/retention.ts'
 import type { WholeSubject } from '../../../storage/contract/fixture.ts'
 import { TrackerModel } from '../../../storage/contract/tracker-model.ts'
 

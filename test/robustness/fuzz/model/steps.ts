@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { type Plan, plans } from '../../../../src/domain/plan.ts'
-import { allScopes, type Scope } from '../../../../src/domain/scope.ts'
+import { allScopes, type Scope } from '../../../../src/domain/api-key.ts'
+import { type Plan, plans } from '../../../../src/domain/retention.ts'
 import { type SubjectSort, subjectSorts } from '../../../../src/domain/subject.ts'
 
 /** A row to import; `ago` is how long before now it happened, in ticks. */

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { decodeCursor, encodeCursor, readCursor } from '../../../../src/domain/cursor.ts'
+import { createKeyString, keyStringPattern, readKeyId, withoutKeys } from '../../../../src/domain/api-key.ts'
+import { Problems } from '../../../../src/domain/errors.ts'
 import { isIdentifier } from '../../../../src/domain/identifier.ts'
-import {
-  createKeyString,
-  keyStringPattern,
-  readKeyId,
-  withoutKeys,
-} from '../../../../src/domain/key-string.ts'
-import { Problems } from '../../../../src/domain/problems.ts'
+import { decodeCursor, encodeCursor, readCursor } from '../../../../src/domain/page.ts'
 import { hold } from '../hold.ts'
 import { anyText, base62, identifierText, notIdentifierText, withOneChanged } from './texts.ts'
 

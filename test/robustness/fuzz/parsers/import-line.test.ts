@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { BadLine, parseImportLine } from '../../../../src/domain/import-line.ts'
-import type { IncomingRow } from '../../../../src/domain/ingest.ts'
+import { BadLine, type IncomingRow, parseImportLine } from '../../../../src/domain/ingest.ts'
 import { hold } from '../hold.ts'
 import { anyText, identifierText, notIdentifierText } from './texts.ts'
 

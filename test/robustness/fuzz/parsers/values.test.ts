@@ -5,7 +5,7 @@ import { readRetryAfter } from '../../../../client/src/budget.ts'
 import { isIdentifier as isClientIdentifier } from '../../../../client/src/identifier.ts'
 import { isIdentifier } from '../../../../src/domain/identifier.ts'
 import { formatInstant, parseInstant } from '../../../../src/domain/instant.ts'
-import { parseQueryString } from '../../../../src/http/query-string.ts'
+import { parseQueryString } from '../../../../src/http/parameters.ts'
 import { hold } from '../hold.ts'
 import { anyText, identifierText, notIdentifierText } from './texts.ts'
 

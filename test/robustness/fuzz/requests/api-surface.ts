@@ -1,5 +1,5 @@
-import { encodeCursor } from '../../../../src/domain/cursor.ts'
-import { revokeKey } from '../../../../src/operations/key/revoke-key.ts'
+import { encodeCursor } from '../../../../src/domain/page.ts'
+import { revokeKey } from '../../../../src/operations/api-key.ts'
 import { dataOf, textIn } from '../../../support/answers.ts'
 import { type Lifetime, startTestService, type TestService } from '../../../support/service.ts'
 import { subjectPath, subjectsPath, visit } from '../../../support/shop.ts'

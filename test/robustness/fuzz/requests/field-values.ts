@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { allScopes } from '../../../../src/domain/scope.ts'
+import { allScopes } from '../../../../src/domain/api-key.ts'
 import { maxBodyBytes } from '../../../../src/http/request-body.ts'
 import { isObject } from '../../../support/answers.ts'
 import { password } from '../../../support/console.ts'

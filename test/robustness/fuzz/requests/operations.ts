@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { consoleRoutes } from '../../../../src/http/console/routes/index.ts'
-import { pathParameters } from '../../../../src/http/schemas/path-parameters.ts'
-import { isOptional } from '../../../../src/http/schemas/schema.ts'
+import { consoleRoutes } from '../../../../src/http/console/routes.ts'
+import { pathParameters } from '../../../../src/http/parameters.ts'
+import { isOptional } from '../../../../src/http/schema.ts'
 import { isObject, listIn, objectIn, textIn } from '../../../support/answers.ts'
 
 type Schema = Record<string, unknown>

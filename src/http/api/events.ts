@@ -1,0 +1,39 @@
+import { formatInstant } from '../../domain/instant.ts'
+import { andThen } from '../../domain/maybe-promise.ts'
+import type { Event } from '../../domain/session.ts'
+import { listEvents, planEventList } from '../../operations/subject.ts'
+import { defineRoute, trackerView } from '../route.ts'
+import { exampleEvents, exampleSubjectParameters } from './examples.ts'
+import { EventList, eventListParameters } from './fields.ts'
+import { subjectPath } from './subjects.ts'
+
+export const listEventsRoute = defineRoute({
+  method: 'GET',
+  path: `${subjectPath}/events`,
+  access: 'analytics:view',
+  query: eventListParameters,
+  response: EventList,
+  documentation: {
+    operationId: 'listEvents',
+    summary: "List a data subject's events",
+    description: 'Newest first; all of them, or those of one session.',
+    exampleParameters: { ...exampleSubjectParameters, sessionId: 'visitor-61920061-2', limit: 1 },
+    exampleAlone: { cursor: 'tKriMvdlhSdRWzE3OTIyNzM4NTc4MDYsInZpc2l0b3ItNjE5MjAwNjEtMi0yIl0' },
+    example: {
+      events: exampleEvents.slice(-1),
+      nextCursor: 'tKriMvdlhSdRWzE3OTIyNzM4NTc4MDYsInZpc2l0b3ItNjE5MjAwNjEtMi0yIl0',
+    },
+  },
+  plan: ({ path, query }, problems) => planEventList(path.trackerId, path.subjectId, query, problems),
+  handle(call) {
+    const { trackerId, subjectId } = call.path
+    return andThen(
+      listEvents(call.services, trackerView(call, trackerId), subjectId, call.plan),
+      ({ events, nextCursor }) => ({ events: events.map(presentEvent), nextCursor }),
+    )
+  },
+})
+
+export function presentEvent({ eventId, sessionId, name, occurredAt, properties }: Event) {
+  return { eventId, sessionId, name, occurredAt: formatInstant(occurredAt), properties }
+}

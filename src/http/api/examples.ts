@@ -1,0 +1,138 @@
+// What the examples speak of is in the sample of `npm start`: each of them works on it, and answers what stands here when it was made
+// at the instant of `exampleMeta`. A test tries them.
+
+export const exampleMeta = {
+  requestId: '6f8b2c1e-5a0d-4a57-9b7e-0c2f6d1f7a34',
+  timestamp: '2026-11-15T09:30:00.000Z',
+}
+
+/** A visitor of the sample's shop who is known by an address. */
+export const exampleSubjectParameters = { trackerId: 'sample-shop', subjectId: 'visitor-61920061' }
+
+/** Another one, who is erased. */
+export const exampleErasureParameters = { trackerId: 'sample-shop', subjectId: 'visitor-18340075' }
+
+const phone = { country: 'US', language: 'en', device: 'phone', os: 'iOS', browser: 'Safari' }
+
+const exampleSummary = {
+  subjectId: exampleSubjectParameters.subjectId,
+  firstSeenAt: '2026-10-01T16:11:25.857Z',
+  lastSeenAt: '2026-10-17T21:50:57.806Z',
+  counts: { sessions: 2, events: 5 },
+}
+
+export const exampleSubject = {
+  trackerId: exampleSubjectParameters.trackerId,
+  ...exampleSummary,
+  identifiers: [
+    { name: 'email', value: 'bela@example.com' },
+    { name: 'userId', value: '1001' },
+  ],
+  attributes: { ...phone, referrer: 'https://duckduckgo.com/' },
+}
+
+export const exampleSubjects = [
+  {
+    subjectId: 'visitor-61000455',
+    firstSeenAt: '2026-08-12T22:15:56.248Z',
+    lastSeenAt: '2026-08-18T10:58:37.119Z',
+    counts: { sessions: 2, events: 9 },
+  },
+  {
+    subjectId: 'visitor-61030170',
+    firstSeenAt: '2026-07-01T13:02:49.858Z',
+    lastSeenAt: '2026-07-01T13:02:49.858Z',
+    counts: { sessions: 1, events: 1 },
+  },
+]
+
+/** Whoever is known by the same address, on another device and at the sample's blog. */
+export const exampleFound = [
+  {
+    trackerId: 'sample-shop',
+    subjectId: 'visitor-78920062',
+    firstSeenAt: '2026-06-21T18:23:25.317Z',
+    lastSeenAt: '2026-07-11T21:47:52.050Z',
+    counts: { sessions: 2, events: 4 },
+  },
+  {
+    trackerId: 'sample-blog',
+    subjectId: 'reader-a681',
+    firstSeenAt: '2026-11-11T10:29:16.201Z',
+    lastSeenAt: '2026-11-11T10:31:16.201Z',
+    counts: { sessions: 1, events: 3 },
+  },
+  { trackerId: exampleSubjectParameters.trackerId, ...exampleSummary },
+]
+
+const [firstSession, secondSession] = ['visitor-61920061-1', 'visitor-61920061-2']
+
+/** The subject's sessions, oldest first. */
+export const exampleSessions = [
+  {
+    sessionId: firstSession,
+    startedAt: '2026-10-01T16:11:25.857Z',
+    endedAt: '2026-10-01T16:13:52.485Z',
+    counts: { events: 3 },
+    attributes: { ...phone, referrer: 'https://www.google.com/' },
+  },
+  {
+    sessionId: secondSession,
+    startedAt: '2026-10-17T21:50:45.088Z',
+    endedAt: '2026-10-17T21:50:57.806Z',
+    counts: { events: 2 },
+    attributes: { ...phone, referrer: 'https://duckduckgo.com/' },
+  },
+]
+
+/** The subject's events, oldest first. */
+export const exampleEvents = [
+  event(firstSession, 1, '2026-10-01T16:11:25.857Z', { url: 'https://shop.example/' }),
+  event(firstSession, 2, '2026-10-01T16:12:51.953Z', { url: 'https://shop.example/' }),
+  { ...event(firstSession, 3, '2026-10-01T16:13:52.485Z', { query: 'oak desk' }), name: 'search' },
+  event(secondSession, 1, '2026-10-17T21:50:45.088Z', { url: 'https://shop.example/blog/oak' }),
+  event(secondSession, 2, '2026-10-17T21:50:57.806Z', { url: 'https://shop.example/about' }),
+]
+
+function event(sessionId: string, number: number, occurredAt: string, properties: object) {
+  return { eventId: `${sessionId}-${number}`, sessionId, name: 'pageview', occurredAt, properties }
+}
+
+// The receipt of the one erasure that the examples make; a test checks it against the key beside it.
+
+export const exampleOrigin = 'lethe.local/sample'
+
+export const exampleVerifierKey = 'lethe.local/sample+b53cd3fc+Adg2RagO0ojwpfGvuysXpX6rGoUnzpaFzfEOBlVfGf7y'
+
+export const exampleHead = { size: 1, rootHash: 'UF56OoNdldBqsBQqPSRIsDzsuW3R1TUckDQAk5AWy/Y=' }
+
+export const exampleEntry = {
+  index: 0,
+  record:
+    '{"alreadyErased":false,"counts":{"events":3,"sessions":2},"erasedAt":"2026-11-15T09:30:00.000Z","subject":"Yr7ZFUovOMtAxGcbRlPdDqtiZb54lLSj-zKcnsAzsUc","trackerId":"sample-shop","version":1}',
+  leafHash: exampleHead.rootHash,
+}
+
+export const exampleCheckpoint = [
+  exampleOrigin,
+  '1',
+  exampleHead.rootHash,
+  '',
+  '— lethe.local/sample tTzT/IFkKNoaxGv6hmAQ3K/UjZkB4Yq0QxrzDDsGgl4sxwgf2Erd6NosR7js6Ex93kp7/AD/7p7YbleGo4rq7WqXLQU=',
+  '',
+].join('\n')
+
+export const exampleReceipt = {
+  erasedAt: exampleMeta.timestamp,
+  alreadyErased: false,
+  counts: { sessions: 2, events: 3 },
+  receipt: [
+    'c2sp.org/tlog-proof@v1',
+    'extra eyJub25jZSI6IkZzV0VfRTFxYklVMUR2RXN0UUM0c3hMSEowaWM5MjFJejRsOXliamtxLWMiLCJyZWNvcmQiOiJ7XCJhbHJlYWR5RXJhc2VkXCI6ZmFsc2UsXCJjb3VudHNcIjp7XCJldmVudHNcIjozLFwic2Vzc2lvbnNcIjoyfSxcImVyYXNlZEF0XCI6XCIyMDI2LTExLTE1VDA5OjMwOjAwLjAwMFpcIixcInN1YmplY3RcIjpcIllyN1pGVW92T010QXhHY2JSbFBkRHF0aVpiNTRsTFNqLXpLY25zQXpzVWNcIixcInRyYWNrZXJJZFwiOlwic2FtcGxlLXNob3BcIixcInZlcnNpb25cIjoxfSJ9',
+    'index 0',
+    '',
+    exampleCheckpoint,
+  ].join('\n'),
+}
+
+export const exampleErasure = { ...exampleErasureParameters, ...exampleReceipt }

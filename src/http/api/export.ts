@@ -1,0 +1,80 @@
+import { formatInstant } from '../../domain/instant.ts'
+import type { ExportedEvent, ExportedSession, ExportPart, TakePart } from '../../domain/subject-export.ts'
+import { exportSubject } from '../../operations/export-subject.ts'
+import { readSubject } from '../../operations/subject.ts'
+import { originOf } from '../request-context.ts'
+import { defineRoute, trackerView } from '../route.ts'
+import { exampleEvents, exampleSessions, exampleSubject, exampleSubjectParameters } from './examples.ts'
+import { SubjectExport } from './fields.ts'
+import { presentRecord, subjectPath } from './subjects.ts'
+
+export const exportSubjectRoute = defineRoute({
+  method: 'GET',
+  path: `${subjectPath}/export`,
+  access: 'analytics:view',
+  response: SubjectExport,
+  documentation: {
+    operationId: 'exportSubject',
+    summary: 'Export all that is stored about a data subject',
+    description:
+      'The record with all its sessions and events, oldest first, as they are at one moment. It is streamed, whatever its size, and is one request of the budgets. Should it break off, the connection ends before the JSON does: what parses is complete.',
+    exampleParameters: exampleSubjectParameters,
+    example: { ...exampleSubject, sessions: exampleSessions, events: exampleEvents },
+  },
+  async handle(call) {
+    const { services, context, http } = call
+    const { trackerId, subjectId } = call.path
+    const view = trackerView(call, trackerId)
+    // Nobody is handed anything.
+    if (context.request.method === 'HEAD') await readSubject(services, view, subjectId)
+    await http.respond.stream(context, async ({ add, meta, signal }) => {
+      const { take, end } = exportWriter(trackerId, add, '{"data":')
+      await exportSubject(services, view, subjectId, originOf(context), { take, signal })
+      await end(`,"meta":${JSON.stringify(meta())}}`)
+    })
+    return undefined
+  },
+})
+
+/** Writes an export as one JSON object, in pieces, between what comes before and what `end` is given: the record's fields, two lists. */
+export function exportWriter(
+  trackerId: string,
+  add: (text: string) => Promise<void>,
+  before = '',
+): { take: TakePart; end(after: string): Promise<void> } {
+  /** The list that is open: none before the record. */
+  let list: ExportPart['kind'] = 'record'
+  let separator = ''
+  return {
+    async take(part) {
+      if (part.kind === 'record') {
+        const record = JSON.stringify(presentRecord(trackerId, part.record))
+        await add(`${before}${record.slice(0, -1)},"sessions":[`)
+        list = 'sessions'
+        return
+      }
+      let text = ''
+      if (part.kind === 'events' && list === 'sessions') {
+        text = '],"events":['
+        list = 'events'
+        separator = ''
+      }
+      const rows = part.kind === 'sessions' ? part.rows.map(sessionJson) : part.rows.map(eventJson)
+      await add(`${text}${separator}${rows.join(',')}`)
+      separator = ','
+    },
+    end: (after) => add(`${list === 'sessions' ? '],"events":[]}' : ']}'}${after}`),
+  }
+}
+
+// What was collected is JSON already, and goes out as it is stored.
+
+function sessionJson({ sessionId, startedAt, endedAt, counts, attributes }: ExportedSession): string {
+  const times = `"startedAt":"${formatInstant(startedAt)}","endedAt":"${formatInstant(endedAt)}"`
+  return `{"sessionId":${JSON.stringify(sessionId)},${times},"counts":{"events":${counts.events}},"attributes":${attributes}}`
+}
+
+function eventJson({ eventId, sessionId, name, occurredAt, properties }: ExportedEvent): string {
+  const ids = `"eventId":${JSON.stringify(eventId)},"sessionId":${JSON.stringify(sessionId)}`
+  return `{${ids},"name":${JSON.stringify(name)},"occurredAt":"${formatInstant(occurredAt)}","properties":${properties}}`
+}

@@ -1,0 +1,34 @@
+import { formatInstant } from '../../domain/instant.ts'
+import { listReceipts, planReceiptList, type Receipt } from '../../operations/receipt.ts'
+import { defineRoute, trackerView } from '../route.ts'
+import { exampleErasureParameters, exampleReceipt } from './examples.ts'
+import { ReceiptList, receiptListParameters } from './fields.ts'
+import { subjectPath } from './subjects.ts'
+
+export const listReceiptsRoute = defineRoute({
+  method: 'GET',
+  path: `${subjectPath}/receipts`,
+  access: 'analytics:view',
+  query: receiptListParameters,
+  response: ReceiptList,
+  documentation: {
+    operationId: 'listReceipts',
+    summary: "List the receipts of a data subject's erasures",
+    description:
+      'Newest first, each made again against the ledger as it is now, for as long as the tombstone of the erasure is kept. A subject that was never erased gives an empty list.',
+    exampleParameters: { ...exampleErasureParameters, limit: 2 },
+    exampleAlone: { cursor: '0p6_AtaZyidEWzEsInJlY2VpcHQiXQ' },
+    example: { receipts: [exampleReceipt], nextCursor: null },
+  },
+  plan: ({ path, query }, problems) => planReceiptList(path.trackerId, path.subjectId, query, problems),
+  async handle(call) {
+    const { trackerId, subjectId } = call.path
+    const view = trackerView(call, trackerId)
+    const { receipts, nextCursor } = await listReceipts(call.services, view, subjectId, call.plan)
+    return { receipts: receipts.map(presentReceipt), nextCursor }
+  },
+})
+
+function presentReceipt({ erasedAt, alreadyErased, counts, receipt }: Receipt) {
+  return { erasedAt: formatInstant(erasedAt), alreadyErased, counts, receipt }
+}

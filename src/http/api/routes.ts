@@ -1,0 +1,22 @@
+import type { Route } from '../request-context.ts'
+import { listEventsRoute } from './events.ts'
+import { exportSubjectRoute } from './export.ts'
+import { listEntriesRoute, proveConsistencyRoute, readLedgerRoute } from './ledger.ts'
+import { listReceiptsRoute } from './receipts.ts'
+import { listSessionsRoute } from './sessions.ts'
+import { eraseSubjectRoute, listSubjectsRoute, readSubjectRoute, searchSubjectsRoute } from './subjects.ts'
+
+/** Every operation of the API. */
+export const apiRoutes: readonly Route[] = [
+  listSubjectsRoute,
+  readSubjectRoute,
+  eraseSubjectRoute,
+  searchSubjectsRoute,
+  listSessionsRoute,
+  listEventsRoute,
+  exportSubjectRoute,
+  listReceiptsRoute,
+  readLedgerRoute,
+  listEntriesRoute,
+  proveConsistencyRoute,
+]

@@ -1,0 +1,94 @@
+import type { ActivityEntry } from '../../domain/activity.ts'
+import { Problems } from '../../domain/errors.ts'
+import type { GiveWay } from '../../domain/semaphore.ts'
+import type { Services } from '../../domain/services.ts'
+import {
+  type ActivityFilters,
+  csvHeader,
+  listActivity,
+  pagesOfActivity,
+  planActivityList,
+  readActivityFilters,
+  toCsvLine,
+} from '../../operations/activity.ts'
+import { type HttpTools, identityOf, type RequestContext } from '../request-context.ts'
+import { defineRoute } from '../route.ts'
+import {
+  ActivityList,
+  activityFilterParameters,
+  activityFormat,
+  activityListParameters,
+  presentActivity,
+} from './fields.ts'
+
+export const activityRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/activity',
+    access: 'member',
+    query: activityListParameters,
+    response: ActivityList,
+    async handle({ services, context, query }) {
+      const { organisationId } = identityOf(context)
+      const problems = new Problems()
+      const plan = planActivityList(organisationId, query, problems)
+      problems.throwIfAny()
+      const { entries, nextCursor } = await listActivity(services, organisationId, plan)
+      return { entries: entries.map(presentActivity), nextCursor }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/activity/export',
+    access: 'member',
+    query: { ...activityFilterParameters, format: activityFormat },
+    response: null,
+    plan: ({ query }, problems) => readActivityFilters(query, problems),
+    handle: ({ services, context, http, query, plan }) =>
+      exportActivity(services, http, context, plan, query.format),
+  }),
+]
+
+/** Streams all that filters leave of the activity, as a file. */
+async function exportActivity(
+  services: Services,
+  { respond }: HttpTools,
+  context: RequestContext,
+  filters: ActivityFilters,
+  format: 'csv' | 'json',
+): Promise<undefined> {
+  const { organisationId } = identityOf(context)
+  const pages = pagesOfActivity(services, organisationId, filters)
+  const headers = [
+    ...['Content-Disposition', `attachment; filename="lethe-activity.${format}"`],
+    ...(format === 'csv' ? ['Content-Type', 'text/csv; charset=utf-8'] : []),
+  ]
+  const write = format === 'csv' ? writeCsv : writeJson
+  await respond.stream(
+    context,
+    ({ add, signal }) => services.jobs.run(organisationId, (giveWay) => write(pages, add, giveWay), signal),
+    headers,
+  )
+}
+
+type Pages = AsyncIterable<ActivityEntry[]>
+type Add = (text: string) => Promise<void>
+
+async function writeCsv(pages: Pages, add: Add, giveWay: GiveWay): Promise<void> {
+  await add(csvHeader)
+  for await (const entries of pages) {
+    await add(entries.map(toCsvLine).join(''))
+    await giveWay()
+  }
+}
+
+async function writeJson(pages: Pages, add: Add, giveWay: GiveWay): Promise<void> {
+  await add('{"entries":[')
+  let separator = '\n'
+  for await (const entries of pages) {
+    await add(separator + entries.map((entry) => JSON.stringify(presentActivity(entry))).join(',\n'))
+    separator = ',\n'
+    await giveWay()
+  }
+  await add('\n]}\n')
+}

@@ -1,0 +1,43 @@
+import { formatInstant } from '../../domain/instant.ts'
+import { inviteMember, removeMember } from '../../operations/member.ts'
+import { identityOf, originOf } from '../request-context.ts'
+import { defineRoute } from '../route.ts'
+import { email, Invitation, MemberList, Nothing, presentMember } from './fields.ts'
+
+export const memberRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/members',
+    access: 'member',
+    response: MemberList,
+    async handle({ services, context }) {
+      const members = await services.members.list(identityOf(context).organisationId)
+      return { members: members.map(presentMember) }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/members',
+    access: 'member',
+    body: { email },
+    response: Invitation,
+    async handle({ services, context, body }) {
+      const { organisationId } = identityOf(context)
+      const invited = await inviteMember(services, { organisationId, ...body }, originOf(context))
+      const { member, token, expiresAt } = invited
+      return { member: presentMember(member), token, expiresAt: formatInstant(expiresAt) }
+    },
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: '/console/api/members/{memberId}',
+    access: 'member',
+    body: {},
+    response: Nothing,
+    async handle({ services, context, path }) {
+      const { organisationId } = identityOf(context)
+      await removeMember(services, { organisationId, ...path }, originOf(context))
+      return {}
+    },
+  }),
+]

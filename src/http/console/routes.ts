@@ -1,0 +1,26 @@
+import type { Route } from '../request-context.ts'
+import { activityRoutes } from './activity.ts'
+import { batchRoutes, peopleRoutes } from './batches.ts'
+import { erasureRoutes } from './erasures.ts'
+import { keyRoutes } from './keys.ts'
+import { ledgerRoutes } from './ledger.ts'
+import { memberRoutes } from './members.ts'
+import { settingsRoutes } from './settings.ts'
+import { signInRoutes } from './sign-in.ts'
+import { subjectRoutes } from './subjects.ts'
+import { trackerRoutes } from './trackers.ts'
+
+/** Everything the console's pages can ask for. */
+export const consoleRoutes: readonly Route[] = [
+  ...signInRoutes,
+  ...keyRoutes,
+  ...trackerRoutes,
+  ...subjectRoutes,
+  ...peopleRoutes,
+  ...batchRoutes,
+  ...activityRoutes,
+  ...ledgerRoutes,
+  ...erasureRoutes,
+  ...memberRoutes,
+  ...settingsRoutes,
+]

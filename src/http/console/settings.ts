@@ -1,0 +1,55 @@
+import { formatInstant } from '../../domain/instant.ts'
+import { plans, windowStart } from '../../domain/retention.ts'
+import { countHidden, renameOrganisation, requireOrganisation } from '../../operations/organisation.ts'
+import { identityOf, originOf } from '../request-context.ts'
+import { defineRoute, organisationView } from '../route.ts'
+import { HiddenByPlan, OrganisationName, plan, Settings, typed } from './fields.ts'
+
+export const settingsRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/settings',
+    access: 'member',
+    response: Settings,
+    async handle({ services, context, http }) {
+      const { id, name, plan, createdAt } = await requireOrganisation(
+        services,
+        identityOf(context).organisationId,
+      )
+      const { maintenance, retentionDays, activityDays } = services
+      const { lastAt, isDue } = await maintenance.scrubState()
+      return {
+        organisation: { id, name, plan, createdAt: formatInstant(createdAt) },
+        windows: plans.map((each) => ({ plan: each, days: retentionDays[each] })),
+        activityDays,
+        ...http.installation,
+        scrub: { lastAt: formatInstant(lastAt), isDue, reachesEveryByte: maintenance.scrubsEveryByte },
+      }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/settings/hidden',
+    access: 'member',
+    query: { plan },
+    response: HiddenByPlan,
+    async handle(call) {
+      const { services, query } = call
+      const until = windowStart(services.retentionDays, query.plan, services.clock())
+      return countHidden(services, organisationView(call), until)
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/organisation/rename',
+    access: 'member',
+    body: { name: typed },
+    bodyNamesNobody: true,
+    response: OrganisationName,
+    async handle({ services, context, body }) {
+      const { organisationId } = identityOf(context)
+      const { id, name } = await renameOrganisation(services, organisationId, body.name, originOf(context))
+      return { id, name }
+    },
+  }),
+]

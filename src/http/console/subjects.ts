@@ -1,0 +1,154 @@
+import { formatDay } from '../../domain/daily-total.ts'
+import { exportFileName } from '../../domain/subject-export.ts'
+import { sumDays } from '../../operations/daily-total.ts'
+import { exportSubject } from '../../operations/export-subject.ts'
+import { findPeople } from '../../operations/find-people.ts'
+import {
+  listEvents,
+  listSessions,
+  listSubjects,
+  planEventList,
+  planSessionList,
+  planSubjectList,
+  readSubject,
+} from '../../operations/subject.ts'
+import { presentEvent } from '../api/events.ts'
+import { exportWriter } from '../api/export.ts'
+import { subjectListParameters } from '../api/fields.ts'
+import { presentSession } from '../api/sessions.ts'
+import { presentFound, presentRecord, presentSummary } from '../api/subjects.ts'
+import { originOf } from '../request-context.ts'
+import { defineRoute, organisationView, trackerView } from '../route.ts'
+import {
+  EventList,
+  eventsUntilParameters,
+  FoundGroups,
+  findBody,
+  SessionList,
+  Subject,
+  SubjectDays,
+  SubjectList,
+  sessionsUntilParameters,
+} from './fields.ts'
+
+const listPath = '/console/api/trackers/{trackerId}/subjects'
+/** As many as a list below a search box shows. */
+const defaultFound = 5
+const subjectPath = `${listPath}/{subjectId}` as const
+
+export const subjectRoutes = [
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/find',
+    access: 'member',
+    body: findBody,
+    response: FoundGroups,
+    async handle(call) {
+      const { text, limit = defaultFound } = call.body
+      const { services, context } = call
+      const view = organisationView(call)
+      const { groups, people } = await findPeople(services, view, text, limit, context.gone)
+      return {
+        groups: groups.map(({ tracker: { id, name }, subjects, hasMore }) => ({
+          ...{ tracker: { id, name }, subjects: subjects.map(presentFound), hasMore },
+        })),
+        people: people.map(({ subjects, ...person }) => ({
+          ...{ ...person, subjects: subjects.map(presentFound) },
+        })),
+      }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: listPath,
+    access: 'member',
+    query: subjectListParameters,
+    response: SubjectList,
+    plan: ({ path, query }, problems) => planSubjectList(path.trackerId, query, problems),
+    async handle(call) {
+      const view = trackerView(call, call.path.trackerId)
+      const { subjects, nextCursor } = await listSubjects(call.services, view, call.plan)
+      return { subjects: subjects.map(presentSummary), nextCursor }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: subjectPath,
+    access: 'member',
+    response: Subject,
+    async handle(call) {
+      const { trackerId, subjectId } = call.path
+      return presentRecord(
+        trackerId,
+        await readSubject(call.services, trackerView(call, trackerId), subjectId),
+      )
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: `${subjectPath}/sessions`,
+    access: 'member',
+    query: sessionsUntilParameters,
+    response: SessionList,
+    plan: ({ path, query }, problems) => planSessionList(path.trackerId, path.subjectId, query, problems),
+    async handle(call) {
+      const { trackerId, subjectId } = call.path
+      const view = trackerView(call, trackerId)
+      const { sessions, nextCursor } = await listSessions(call.services, view, subjectId, call.plan)
+      return { sessions: sessions.map(presentSession), nextCursor }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: `${subjectPath}/events`,
+    access: 'member',
+    query: eventsUntilParameters,
+    response: EventList,
+    plan: ({ path, query }, problems) => planEventList(path.trackerId, path.subjectId, query, problems),
+    async handle(call) {
+      const { trackerId, subjectId } = call.path
+      const view = trackerView(call, trackerId)
+      const { events, nextCursor } = await listEvents(call.services, view, subjectId, call.plan)
+      return { events: events.map(presentEvent), nextCursor }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: `${subjectPath}/days`,
+    access: 'member',
+    response: SubjectDays,
+    async handle(call) {
+      const { trackerId, subjectId } = call.path
+      const { days, hasMore } = await sumDays(
+        call.services,
+        trackerView(call, trackerId),
+        subjectId,
+        call.context.gone,
+      )
+      return { days: days.map((sum) => ({ ...sum, day: formatDay(sum.day) })), hasMore }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: `${subjectPath}/export`,
+    access: 'member',
+    response: null,
+    async handle(call) {
+      const { trackerId, subjectId } = call.path
+      const view = trackerView(call, trackerId)
+      const { services, context, http } = call
+      if (context.request.method === 'HEAD') await readSubject(services, view, subjectId)
+      const name = exportFileName(trackerId, subjectId)
+      const headers = ['Content-Disposition', `attachment; filename="${name}"`]
+      await http.respond.stream(
+        context,
+        async ({ add, signal }) => {
+          const { take, end } = exportWriter(trackerId, add)
+          await exportSubject(services, view, subjectId, originOf(context), { take, signal })
+          await end('\n')
+        },
+        headers,
+      )
+    },
+  }),
+]

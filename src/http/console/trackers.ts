@@ -1,0 +1,112 @@
+import { dayOf, formatDay } from '../../domain/daily-total.ts'
+import { notFound } from '../../domain/errors.ts'
+import { formatInstant } from '../../domain/instant.ts'
+import { sumTotals } from '../../operations/daily-total.ts'
+import {
+  countedSubjects,
+  createTracker,
+  deleteTracker,
+  listTrackers,
+  renameTracker,
+  requireTracker,
+} from '../../operations/tracker.ts'
+import { identityOf, originOf } from '../request-context.ts'
+import { defineRoute, trackerView } from '../route.ts'
+import { days, EventNames, Totals, TrackerList, TrackerName, typed } from './fields.ts'
+
+/** So many names of events are shown. */
+const shownNames = 10
+
+export const trackerRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/trackers',
+    access: 'member',
+    response: TrackerList,
+    async handle(call) {
+      const { organisationId, since } = trackerView(call, '')
+      const trackers = await listTrackers(call.services, organisationId, since)
+      return {
+        trackers: trackers.map(({ id, name, createdAt, subjects }) => ({
+          ...{ id, name, createdAt: formatInstant(createdAt), subjects },
+          hasMoreSubjects: subjects >= countedSubjects,
+        })),
+      }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/trackers',
+    access: 'member',
+    body: { name: typed },
+    bodyNamesNobody: true,
+    response: TrackerName,
+    async handle({ services, context, body }) {
+      const { organisationId } = identityOf(context)
+      // Its id is chance's: whoever could choose one would learn which ids other organisations have.
+      const wanted = { organisationId, name: body.name }
+      const { id, name } = await createTracker(services, wanted, originOf(context))
+      return { id, name }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/trackers/{trackerId}/rename',
+    access: 'member',
+    body: { name: typed },
+    bodyNamesNobody: true,
+    response: TrackerName,
+    async handle(call) {
+      const { services, context, path, body } = call
+      const { id, name } = await renameTracker(services, path.trackerId, body.name, originOf(context))
+      return { id, name }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/trackers/{trackerId}/totals',
+    access: 'member',
+    query: { days },
+    response: Totals,
+    async handle(call) {
+      const { services, path, query } = call
+      const today = dayOf(services.clock())
+      const view = trackerView(call, path.trackerId)
+      const totals = await sumTotals(services, view, today - (query.days ?? 30) + 1, today)
+      return {
+        today: formatDay(today),
+        days: totals.map((total) => ({ ...total, day: formatDay(total.day) })),
+      }
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/trackers/{trackerId}/event-names',
+    access: 'member',
+    query: { days },
+    response: EventNames,
+    async handle(call) {
+      const { services, path, query } = call
+      const today = dayOf(services.clock())
+      const view = trackerView(call, path.trackerId)
+      const from = today - (query.days ?? 30) + 1
+      const found = await services.dailyTotals.names(view, from, today, shownNames)
+      if (found === null) throw notFound('This tracker')
+      return found
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/trackers/{trackerId}/delete',
+    access: 'member',
+    body: { name: typed },
+    bodyNamesNobody: true,
+    response: TrackerName,
+    async handle({ services, context, path, body }) {
+      const origin = originOf(context)
+      await requireTracker(services, path.trackerId, origin)
+      const { id, name } = await deleteTracker(services, path.trackerId, body.name, origin)
+      return { id, name }
+    },
+  }),
+]

@@ -1,0 +1,54 @@
+import { type ErrorCode, errorCodes, maxListed } from '../domain/errors.ts'
+import { list, object, oneOf, optional, type Schema, text } from './schema.ts'
+
+export const Meta = object(
+  {
+    requestId: text({
+      minLength: 1,
+      maxLength: 200,
+      pattern: '^[\\x20-\\x7e]+$',
+      description: 'The same value as the X-Request-Id header; a UUID unless the client chose its own.',
+    }),
+    timestamp: text({
+      format: 'date-time',
+      maxLength: 24,
+      description: 'When the answer was made: ISO 8601 in UTC with milliseconds.',
+    }),
+  },
+  { title: 'Meta', description: 'What every answer carries, failure or success.' },
+)
+
+/** The envelope of a success, under the name of what it holds. */
+export function success(data: Schema) {
+  return object({ data, meta: Meta }, { title: `${data.title}Envelope` })
+}
+
+const FieldProblem = object(
+  { field: text(), message: text() },
+  { title: 'FieldProblem', description: 'What is wrong with one parameter.' },
+)
+
+/** The envelope of a failure. `details` is there only when fields are to blame. */
+export const Failure = object(
+  {
+    error: object({
+      code: oneOf(errorCodes, { description: 'What went wrong, for programs.' }),
+      message: text({ description: 'What went wrong, for people.' }),
+      details: optional(
+        list(FieldProblem, {
+          minItems: 1,
+          maxItems: maxListed,
+          description:
+            'One entry per field; only with validation_error. Of more than 100, the last entry says how many more there are.',
+        }),
+      ),
+    }),
+    meta: Meta,
+  },
+  { title: 'Failure', description: 'The envelope of every failure: `error` stands where `data` would.' },
+)
+
+export interface FailureBody {
+  error: { code: ErrorCode; message: string; details?: readonly { field: string; message: string }[] }
+  meta: { requestId: string; timestamp: string }
+}

@@ -1,0 +1,180 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { DeletionStore } from '../domain/deletion.ts'
+import type { ErasureBatchStore } from '../domain/erasure-batch.ts'
+import type { Clock, Instant } from '../domain/instant.ts'
+import { keptTombstoneDays, type TombstoneStore } from '../domain/ledger.ts'
+import type { OrganisationStore } from '../domain/organisation.ts'
+import {
+  type OrganisationWindow,
+  type RetentionPolicy,
+  type RetentionStore,
+  type SweepStep,
+  type SweptCounts,
+  startOfWindow,
+} from '../domain/retention.ts'
+import type { TrackerStore } from '../domain/tracker.ts'
+
+export interface SweepDeps extends RetentionPolicy {
+  organisations: OrganisationStore
+  trackers: TrackerStore
+  retention: RetentionStore
+  deletions: DeletionStore
+  tombstones: TombstoneStore
+  erasureBatches: ErasureBatchStore
+  clock: Clock
+}
+
+/** What a pass deleted: of visitors, and entries of the activity. */
+export interface SweptTotals extends SweptCounts {
+  activity: number
+}
+
+export interface SweepOptions {
+  /** Only what belongs to this organisation. */
+  organisationId?: string
+  /** Told after every step what was deleted so far. */
+  onProgress?(swept: SweptTotals): void
+  /** Ends the pass early, between two steps. */
+  signal?: AbortSignal
+  /** Asked before every step, which reads the clock anew: nothing is deleted by one that is in doubt. */
+  isClockDoubtful?(): boolean
+}
+
+/** How many rows share a transaction: few enough that an erasure that comes meanwhile hardly waits. */
+const rowsPerStep = 5_000
+
+export function sweptNothing(): SweptTotals {
+  return { subjects: 0, sessions: 0, events: 0, activity: 0 }
+}
+
+/**
+ * Deletes everything that has aged out by now and may be deleted, in small steps, and tells what. To be run by one process at a time.
+ */
+export async function sweepAged(
+  deps: SweepDeps,
+  { organisationId, onProgress, signal, isClockDoubtful = () => false }: SweepOptions = {},
+): Promise<SweptTotals> {
+  const { organisations, trackers, retention, deletions, retentionDays, activityDays, clock } = deps
+  const total = sweptNothing()
+  const isOver = () => signal?.aborted === true || isClockDoubtful()
+
+  async function inSteps(sweep: (step: SweepStep) => Promise<{ isDone: boolean }>): Promise<void> {
+    const policy = { retentionDays, activityDays }
+    // Mostly there is nothing to sweep, which is known immediately: requests must get their turn in between.
+    await nextTurn()
+    for (let isDone = false; !isDone && !isOver(); ) {
+      isDone = (await sweep({ policy, now: clock(), maxRows: rowsPerStep })).isDone
+      onProgress?.({ ...total })
+    }
+  }
+
+  const sweepActivity = (id: string) =>
+    inSteps(async (step) => {
+      const { entries, isDone } = await retention.sweepActivity(id, step)
+      total.activity += entries
+      return { isDone }
+    })
+
+  if (isOver()) return total
+  await observeWindows(deps)
+  for (const { id } of await organisations.list()) {
+    if (organisationId !== undefined && id !== organisationId) continue
+    for (const tracker of await trackers.list(id)) {
+      await inSteps(async (step) => {
+        const { subjects, sessions, events, isDone } = await retention.sweep(tracker.id, step)
+        total.subjects += subjects
+        total.sessions += sessions
+        total.events += events
+        return { isDone }
+      })
+    }
+    await sweepActivity(id)
+  }
+  if (organisationId !== undefined) return total
+  // Of one that was deleted, the activity is what is left; the last of it takes the rest along.
+  for (const { id } of await deletions.listOrganisations()) {
+    await sweepActivity(id)
+    if (!isOver()) await deletions.removeOrganisation(id)
+  }
+  await sweepTombstones(deps, isOver)
+  await sweepBatches(deps, isOver)
+  return total
+}
+
+/** A batch is kept as long as the activity that tells of it. */
+async function sweepBatches(
+  { erasureBatches, activityDays, clock }: SweepDeps,
+  isOver: () => boolean,
+): Promise<void> {
+  for (let removed = 1; removed > 0 && !isOver(); )
+    removed = await erasureBatches.sweep(startOfWindow(activityDays, clock()), rowsPerStep)
+}
+
+/** How much of an organisation lies outside of windows that begin then; `null` for one that is not asked for. */
+export async function countAged(
+  { trackers, retention }: { trackers: TrackerStore; retention: RetentionStore },
+  organisationId: string,
+  starts: { visitors: Instant | null; activity: Instant | null },
+): Promise<SweptTotals> {
+  const total = sweptNothing()
+  if (starts.visitors !== null) {
+    for (const { id } of await trackers.list(organisationId)) {
+      const { subjects, sessions, events } = await retention.countBefore(id, starts.visitors)
+      total.subjects += subjects
+      total.sessions += sessions
+      total.events += events
+    }
+  }
+  if (starts.activity !== null) {
+    total.activity = await retention.countActivityBefore(organisationId, starts.activity)
+  }
+  return total
+}
+
+const dayMs = 86_400_000
+
+interface TombstoneDeps extends RetentionPolicy {
+  retention: RetentionStore
+  tombstones: TombstoneStore
+  clock: Clock
+}
+
+/**
+ * Deletes the tombstones that nothing needs any more: what they would refuse is too old for every window. The windows that the store
+ * remembers count as well as those of today, so that a missing variable costs none.
+ */
+async function sweepTombstones(deps: TombstoneDeps, isOver: () => boolean): Promise<void> {
+  const { retention, tombstones, retentionDays, activityDays, tombstoneDays, clock } = deps
+  const policy = { retentionDays, activityDays }
+  const remembered = await retention.settleWindows({
+    ...{ policy, now: clock(), rule: 'longer-only', kind: 'visitors' },
+  })
+  const windows = [...Object.values(retentionDays), ...remembered.map(({ window }) => window.days)]
+  const days = keptTombstoneDays(windows, tombstoneDays)
+  while (!isOver()) {
+    const swept = await tombstones.sweep(clock() - days * dayMs, rowsPerStep)
+    if (swept < rowsPerStep) return
+  }
+}
+
+/** A window with a shorter one that waits. */
+export interface WaitingWindow extends OrganisationWindow {
+  window: { days: number; shorter: NonNullable<OrganisationWindow['window']['shorter']> }
+}
+
+/**
+ * Tells the store how long this process keeps things, as every process must that deletes: one with a longer window then keeps the
+ * others from deleting by a shorter one. Hands back the windows with a shorter one that waits.
+ */
+export async function observeWindows({
+  retention,
+  retentionDays,
+  activityDays,
+  clock,
+}: RetentionPolicy & { retention: RetentionStore; clock: Clock }): Promise<WaitingWindow[]> {
+  const policy = { retentionDays, activityDays }
+  const windows = await retention.settleWindows({ policy, now: clock(), rule: 'grace' })
+  return windows.flatMap(({ window: { days, shorter }, ...of }) =>
+    shorter ? [{ ...of, window: { days, shorter } }] : [],
+  )
+}

@@ -1,0 +1,170 @@
+import { Counter, Gauge, Registry } from 'prom-client'
+import type { Limiter } from '../domain/budget.ts'
+import { type IngestStore, type RefusedLines, refusalReasons } from '../domain/ingest.ts'
+import type { Clock } from '../domain/instant.ts'
+import type { Journal, JournalReports } from '../domain/journal.ts'
+import { andThen } from '../domain/maybe-promise.ts'
+import type { Store } from '../domain/store.ts'
+import type { SubjectStore } from '../domain/subject.ts'
+import type { MaintenanceReports } from '../maintenance/maintenance.ts'
+import { askStore } from '../operations/store-status.ts'
+import { maintenanceMetrics } from './maintenance-metrics.ts'
+import { processMetrics } from './process-metrics.ts'
+import { RequestDurations } from './request-metrics.ts'
+import { storeMetrics } from './store-metrics.ts'
+
+export interface MeteredDeps {
+  store: Pick<Store, 'ping' | 'subjects' | 'ingest' | 'connections' | 'logHeldMs'>
+  limiter: Omit<Limiter, 'close'>
+  journal?: Pick<Journal, 'waitingLines'> | undefined
+  /** How many lines of the log were dropped. */
+  droppedLines(): number
+  clock: Clock
+  /** Of the program. */
+  version: string
+}
+
+/** What measures a service. Its labels come from closed lists: none ever holds an id, an address, a key or a path. */
+export interface Metrics {
+  /** To be used in place of the ones that were handed in. */
+  limiter: Omit<Limiter, 'close'>
+  subjects: SubjectStore
+  /** To be told of every request, and of the maintenance. */
+  onAnswered: RequestDurations['note']
+  maintenance: Omit<MaintenanceReports, 'onClockJumped'>
+  /** Where a journal is kept. */
+  journal?: Pick<JournalReports, 'onFailed'>
+  /** Everything measured so far, as Prometheus reads it. */
+  text(): Promise<string>
+  stop(): void
+}
+
+export function openMetrics({ store, limiter, journal, droppedLines, clock, version }: MeteredDeps): Metrics {
+  const registry = new Registry()
+  const durations = new RequestDurations()
+  const watchedLimiter = limiterMetrics(registry, limiter)
+  const subjects = storeMetrics(registry, store, limiter)
+  const maintenance = maintenanceMetrics(registry, clock)
+  importMetrics(registry, store.ingest)
+  logMetrics(registry, droppedLines)
+  const { stop } = processMetrics(registry, clock, version)
+  return {
+    limiter: watchedLimiter,
+    subjects,
+    onAnswered: (route, method, status, durationMs) => durations.note(route, method, status, durationMs),
+    maintenance,
+    ...(journal && { journal: journalMetrics(registry, journal) }),
+    text: async () => `${durations.text()}\n${await registry.metrics()}`,
+    stop,
+  }
+}
+
+/** Whether an `Accept` header likes OpenMetrics best. It is for who asks for it by name: everybody else reads plain text. */
+export function likesOpenMetrics(accept = ''): boolean {
+  let [plain, open] = [0, 0]
+  for (const range of accept.split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    const value = (name: string) =>
+      parameters.find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1)
+    const weight = Number(value('q') ?? 1)
+    if (type === 'application/openmetrics-text' && (value('version') ?? '1.0.0') === '1.0.0')
+      open = Math.max(open, weight)
+    if (type === 'text/plain') plain = Math.max(plain, weight)
+  }
+  return open > plain
+}
+
+/**
+ * The text format of Prometheus as OpenMetrics has it: no empty lines, an end, and counters announced without the suffix of their
+ * samples. prom-client can write it too, but takes that suffix from its counters for good.
+ */
+export function toOpenMetrics(text: string): string {
+  const lines = text.split('\n').filter((line) => line !== '')
+  const counters = new Set(lines.map((line) => /^# TYPE (\w+_total) counter$/.exec(line)?.[1]))
+  const announced = lines.map((line) => {
+    const [, keyword, name = '', rest] = /^# (HELP|TYPE) (\w+) (.*)$/.exec(line) ?? []
+    return counters.has(name) ? `# ${keyword} ${name.slice(0, -'_total'.length)} ${rest}` : line
+  })
+  return `${announced.join('\n')}\n# EOF\n`
+}
+
+/** Measures imports. They are processes of their own, so this is what the store counts, the same in every process that uses it. */
+export function importMetrics(registry: Registry, ingest: Pick<IngestStore, 'refusedLines'>): void {
+  let known: RefusedLines | null = null
+  new Counter({
+    name: 'lethe_lines_refused_total',
+    help: 'Lines of imports into this store that were refused, by whatever process, by the reason.',
+    labelNames: ['reason'],
+    registers: [registry],
+    async collect() {
+      // A store that does not answer must not make a counter fall.
+      known = await askStore(() => ingest.refusedLines()).catch(() => known)
+      this.reset()
+      for (const reason of known ? refusalReasons : []) this.inc({ reason }, known?.[reason])
+    },
+  })
+}
+
+/** Measures a journal by what is told of it. */
+export function journalMetrics(
+  registry: Registry,
+  journal: Pick<Journal, 'waitingLines'>,
+): Pick<JournalReports, 'onFailed'> {
+  const failures = new Counter({
+    name: 'lethe_journal_failures_total',
+    help: 'Writes to the journal that failed, to be tried again.',
+    registers: [registry],
+  })
+  new Gauge({
+    name: 'lethe_journal_lines_waiting',
+    help: 'Lines that the journal lacks since a write to it failed.',
+    registers: [registry],
+    collect() {
+      this.set(journal.waitingLines())
+    },
+  })
+  return { onFailed: () => failures.inc() }
+}
+
+/** Measures the log by how much of it was lost. */
+export function logMetrics(registry: Registry, droppedLines: () => number): void {
+  new Counter({
+    name: 'lethe_log_lines_dropped_total',
+    help: 'Lines of the log that were dropped, because standard output was full, closed, or not read.',
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc(droppedLines())
+    },
+  })
+}
+
+type Watched = Omit<Limiter, 'close'>
+
+/** Measures a limiter. What it hands back does the same, and is counted. */
+export function limiterMetrics(registry: Registry, limiter: Watched): Watched {
+  const refusals = new Counter({
+    name: 'lethe_budget_refusals_total',
+    help: 'Requests that a budget refused, by the name of the budget.',
+    labelNames: ['budget'],
+    registers: [registry],
+  })
+  for (const budget of ['ip', 'key', 'erasure']) refusals.inc({ budget }, 0)
+  new Gauge({
+    name: 'lethe_limiter_reachable',
+    help: 'Whether the limiter can be reached (1) or this process counts for itself (0).',
+    registers: [registry],
+    collect() {
+      this.set(limiter.isReachable() ? 1 : 0)
+    },
+  })
+  return {
+    take: (budget, bucketKey, waitBudget) =>
+      andThen(limiter.take(budget, bucketKey, waitBudget), (state) => {
+        if (!state.granted) refusals.inc({ budget: budget.name })
+        return state
+      }),
+    peek: (budget, bucketKey, waitBudget) => limiter.peek(budget, bucketKey, waitBudget),
+    isReachable: () => limiter.isReachable(),
+  }
+}

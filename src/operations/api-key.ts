@@ -1,0 +1,180 @@
+import { commandLine, type Origin } from '../domain/activity.ts'
+import {
+  type ApiKey,
+  type ApiKeyStore,
+  allScopes,
+  apiKeyState,
+  type Caller,
+  createKeyString,
+  hashKeyString,
+  isScope,
+  keyIdLength,
+  keyNotActive,
+  maxKeyNameLength,
+  proveKeyString,
+  readKeyId,
+} from '../domain/api-key.ts'
+import { LetheError, notFound, Problems } from '../domain/errors.ts'
+import type { Clock, Instant } from '../domain/instant.ts'
+import type { Journal } from '../domain/journal.ts'
+import { andThen, type MaybePromise } from '../domain/maybe-promise.ts'
+import { checkName, type OrganisationStore } from '../domain/organisation.ts'
+import type { Randomness } from '../domain/randomness.ts'
+import { activityNote } from './activity.ts'
+import { requireOrganisation } from './organisation.ts'
+
+export interface NewKey {
+  organisationId: string
+  name: string
+  scopes: readonly string[]
+  expiresAt: Instant | null
+}
+
+/** A key together with its string: the one moment that the string can be seen. */
+export interface IssuedKey {
+  key: ApiKey
+  keyString: string
+}
+
+/** Creates an active key. `validation_error` when the name, a scope or the expiry will not do; `not_found` without the organisation. */
+export async function createKey(
+  deps: { organisations: OrganisationStore; apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness },
+  { organisationId, name, scopes, expiresAt }: NewKey,
+  origin: Origin = commandLine,
+): Promise<IssuedKey> {
+  const now = deps.clock()
+  const problems = new Problems()
+  checkName(name, maxKeyNameLength, problems)
+  const granted = [...new Set(scopes)].filter(isScope)
+  const unknown = scopes.find((scope) => !isScope(scope))
+  if (unknown !== undefined) {
+    problems.add('scope', `"${unknown}" is not a scope; there are ${allScopes().join(' and ')}`)
+  } else if (granted.length === 0) {
+    problems.add('scope', 'a key needs at least one scope')
+  }
+  if (expiresAt !== null && expiresAt <= now) problems.add('expiresAt', 'expiresAt must lie in the future')
+  problems.throwIfAny()
+  await requireOrganisation(deps, organisationId)
+
+  const id = deps.randomness.base62(keyIdLength)
+  const keyString = createKeyString(id, deps.randomness)
+  const { hash, lastFour } = proveKeyString(keyString)
+  const key: ApiKey = {
+    id,
+    organisationId,
+    name,
+    scopes: granted,
+    lastFour,
+    createdAt: now,
+    rotatedAt: null,
+    expiresAt,
+    revokedAt: null,
+    lastUsedAt: null,
+  }
+  const note = activityNote(deps, origin, { organisationId, kind: 'key.created', target: name })
+  if (!(await deps.apiKeys.create(key, hash, note))) {
+    // Where it was deleted meanwhile, that is why.
+    await requireOrganisation(deps, organisationId)
+    problems.add('name', `the organisation has an active key named "${name}" already`)
+    problems.throwIfAny()
+  }
+  return { key, keyString }
+}
+
+/**
+ * Gives an active key another name; its string and its budgets stay. `validation_error` for a name that will not do or that another
+ * active key has, `invalid_request` for a key that is not active.
+ */
+export async function renameKey(
+  deps: { apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness },
+  id: string,
+  name: string,
+  origin: Origin = commandLine,
+): Promise<ApiKey> {
+  const now = deps.clock()
+  const problems = new Problems()
+  checkName(name, maxKeyNameLength, problems)
+  problems.throwIfAny()
+  const key = await requireKey(deps, id, origin)
+  if (apiKeyState(key, now) !== 'active') throw keyNotActive(key, now)
+  if (key.name === name) return key
+  const { organisationId } = key
+  const target = `${key.name} → ${name}`
+  const note = activityNote(deps, origin, { organisationId, kind: 'key.renamed', target })
+  const outcome = await deps.apiKeys.rename(key, name, now, note)
+  if (outcome === 'taken') {
+    problems.add('name', `the organisation has an active key named "${name}" already`)
+    problems.throwIfAny()
+  }
+  const renamed = await requireKey(deps, id)
+  if (outcome === 'absent') throw keyNotActive(renamed, now)
+  return renamed
+}
+
+/** Gives an active key a new string; the old one stops working immediately. `invalid_request` for a key that is not active. */
+export async function rotateKey(
+  deps: { apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness; journal?: Journal | undefined },
+  id: string,
+  origin: Origin = commandLine,
+): Promise<IssuedKey> {
+  const now = deps.clock()
+  const { organisationId, name } = await requireKey(deps, id, origin)
+  const keyString = createKeyString(id, deps.randomness)
+  const note = activityNote(deps, origin, { organisationId, kind: 'key.rotated', target: name })
+  const proof = proveKeyString(keyString)
+  const at = await deps.apiKeys.rotate(id, proof, now, note)
+  const key = await requireKey(deps, id)
+  if (at === null) throw keyNotActive(key, now)
+  await deps.journal?.append([{ kind: 'key.rotated', keyId: id, at, ...proof }])
+  return { key, keyString }
+}
+
+/**
+ * Ends a key for good. `typedName` is the key's name as whoever revokes it typed it: `validation_error` when it is not the key's.
+ * `invalid_request` for a key that is not active.
+ */
+export async function revokeKey(
+  deps: { apiKeys: ApiKeyStore; clock: Clock; randomness: Randomness; journal?: Journal | undefined },
+  id: string,
+  typedName: string,
+  origin: Origin = commandLine,
+): Promise<ApiKey> {
+  const now = deps.clock()
+  const { name, organisationId } = await requireKey(deps, id, origin)
+  const problems = new Problems()
+  if (typedName !== name)
+    problems.add('name', 'the name typed is not the name of this key; nothing was revoked')
+  problems.throwIfAny()
+  const note = activityNote(deps, origin, { organisationId, kind: 'key.revoked', target: name })
+  const isRevoked = await deps.apiKeys.revoke(id, now, note)
+  const key = await requireKey(deps, id)
+  if (!isRevoked) throw keyNotActive(key, now)
+  await deps.journal?.append([{ kind: 'key.revoked', keyId: id, at: now }])
+  return key
+}
+
+/** Who an active key's string stands for; `null` for one that is malformed, unknown, rotated away, revoked or expired. */
+export function authenticateKey(
+  { apiKeys, clock }: { apiKeys: ApiKeyStore; clock: Clock },
+  keyString: string,
+): MaybePromise<Caller | null> {
+  const id = readKeyId(keyString)
+  if (id === null) return null
+  // How long this comparison takes tells at most how two hashes begin, and nobody can choose a hash.
+  return andThen(apiKeys.findCaller(id), (found) => {
+    if (found === null || found.hash !== hashKeyString(keyString)) return null
+    return apiKeyState(found.key, clock()) === 'active' ? found : null
+  })
+}
+
+/** The key somebody named. `not_found` when there is none, or none within their reach. */
+export async function requireKey(
+  { apiKeys }: { apiKeys: ApiKeyStore },
+  id: string,
+  { organisationId }: Origin = commandLine,
+): Promise<ApiKey> {
+  const key = await apiKeys.find(id)
+  if (organisationId !== null && key?.organisationId !== organisationId) throw notFound('This key')
+  if (key === null) throw new LetheError('not_found', `There is no key "${id}".`)
+  return key
+}

@@ -1,0 +1,74 @@
+import { commandLine, type Origin, type SubjectCounts } from '../domain/activity.ts'
+import type { BatchItemRef } from '../domain/erasure-batch.ts'
+import { notFound } from '../domain/errors.ts'
+import type { Clock, Instant } from '../domain/instant.ts'
+import type { Journal } from '../domain/journal.ts'
+import { type Keyring, subjectCommitment } from '../domain/keyring.ts'
+import type { TreeHead } from '../domain/merkle-tree.ts'
+import type { Randomness } from '../domain/randomness.ts'
+import { formatReceipt } from '../domain/receipt.ts'
+import type { SubjectStore } from '../domain/subject.ts'
+import type { TrackerView } from '../domain/tracker.ts'
+import { activityNote } from './activity.ts'
+
+/** What one erasure request did. */
+export interface Erasure {
+  /** The subject held no data: erased before, aged out, or never seen. */
+  alreadyErased: boolean
+  /** What this request deleted. */
+  counts: SubjectCounts
+  erasedAt: Instant
+  /** Its entry in the organisation's ledger, from 0. */
+  ledgerIndex: number
+  /** The proof of it, which anybody can check. */
+  receipt: string
+}
+
+/**
+ * Deletes all that is stored about a subject, for good. Safe to repeat. `not_found` when the tracker is not visible. Where the journal
+ * cannot be written it fails, though it is done. For an item of a batch it throws `NotWaiting` when that does not wait any more.
+ */
+export async function eraseSubject(
+  deps: {
+    subjects: SubjectStore
+    clock: Clock
+    randomness: Randomness
+    keyring: Keyring
+    journal?: Journal | undefined
+  },
+  tracker: TrackerView,
+  subjectId: string,
+  origin: Origin = commandLine,
+  item?: BatchItemRef,
+): Promise<Erasure> {
+  const { keyring } = deps
+  const { organisationId, trackerId } = tracker
+  const minEntries = (await deps.journal?.entryCount(organisationId)) ?? 0
+  const what = { organisationId, kind: 'subject.erased', target: trackerId } as const
+  const note = activityNote(deps, origin, what)
+  const erasedAt = deps.clock()
+  const nonce = keyring.nonce(trackerId, subjectId, erasedAt)
+  const commitment = subjectCommitment(nonce, trackerId, subjectId)
+  const [digest] = keyring.tombstoneDigests(trackerId, subjectId)
+  const mark = {
+    ...{ erasedAt, digest, commitment, guard: { headKeys: keyring.headKeys, minEntries } },
+    // Only a batch that waits for this subject wants it.
+    get sealedNonce() {
+      return keyring.sealNonce(nonce, commitment)
+    },
+  }
+  // What is signed is kept for a moment.
+  const sign = (head: TreeHead) => keyring.signCheckpoint(organisationId, head)
+  const erasing = deps.subjects.erase(tracker, subjectId, mark, note, { onHead: sign, item })
+  const erased = await erasing.catch(async (error) => {
+    await deps.journal?.checkLedger(organisationId)
+    throw error
+  })
+  if (erased === null) throw notFound('This tracker')
+  const { counts, record, proof, refusedUntil } = erased
+  const entry = { kind: 'erasure', organisationId, index: proof.index, record, trackerId, erasedAt } as const
+  await deps.journal?.append([{ ...entry, tombstone: { digest, refusedUntil } }])
+  const receipt = formatReceipt({ nonce, record }, proof, sign(proof.head))
+  const alreadyErased = counts.sessions === 0 && counts.events === 0
+  return { alreadyErased, counts, erasedAt, ledgerIndex: proof.index, receipt }
+}

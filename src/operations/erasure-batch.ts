@@ -1,0 +1,235 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Origin, SubjectCounts } from '../domain/activity.ts'
+import type {
+  BatchChange,
+  BatchItem,
+  BatchLines,
+  BatchOutcome,
+  ErasureBatch,
+  ErasureBatchStore,
+  NewBatch,
+  NewBatchItem,
+} from '../domain/erasure-batch.ts'
+import { LetheError, notFound, Problems } from '../domain/errors.ts'
+import type { Clock, Instant } from '../domain/instant.ts'
+import type { Keyring } from '../domain/keyring.ts'
+import { type LedgerStore, openHead } from '../domain/ledger.ts'
+import type { TreeHead } from '../domain/merkle-tree.ts'
+import { maxPageSize } from '../domain/page.ts'
+import type { Randomness } from '../domain/randomness.ts'
+import { formatReceipt, parseRecord } from '../domain/receipt.ts'
+import type { OrganisationView } from '../domain/subject-search.ts'
+import { activityNote } from './activity.ts'
+import { provePlace } from './ledger.ts'
+import { type PlanDeps, planBatch, type WantedBatch } from './plan-erasure-batch.ts'
+import { certifyErasure, type ErasureCertificate } from './receipt.ts'
+
+export interface StartDeps extends PlanDeps {
+  erasureBatches: ErasureBatchStore
+  clock: Clock
+  randomness: Randomness
+}
+
+/** How many batches of an organisation may wait or run at a time. */
+const mostOpen = 5
+
+/**
+ * Looks for everybody on a list once more, and starts to erase them. `typedSubjects` is how many they are, as whoever confirmed it
+ * typed it: `validation_error` when it is not so now, or when there is nobody to erase.
+ */
+export async function startBatch(
+  deps: StartDeps,
+  view: OrganisationView,
+  wanted: WantedBatch,
+  typedSubjects: number,
+  origin: Origin,
+): Promise<ErasureBatch> {
+  const { organisationId } = view
+  const plan = await planBatch(deps, view, wanted)
+  const problems = new Problems()
+  if (plan.subjects === 0) problems.add('text', 'text leads to nobody of whom anything is stored')
+  else if (plan.subjects !== typedSubjects) {
+    const now = `${plan.subjects} data ${plan.subjects === 1 ? 'subject' : 'subjects'}`
+    problems.add('subjects', `the list leads to ${now} now, not to ${typedSubjects}; nothing was erased`)
+  }
+  if ((await deps.erasureBatches.countOpen(organisationId, 'list')) >= mostOpen)
+    problems.add('text', `${mostOpen} batches are not over yet: wait for one of them, or stop it`)
+  problems.throwIfAny()
+  const { lines, nothing, invalid, repeated, empty, other, subjects, items } = plan
+  const counts = { lines, nothing, invalid, repeated, empty, other, subjects }
+  return beginBatch(deps, organisationId, counts, items, origin)
+}
+
+/** Stores a batch, which runs from then on. */
+export async function beginBatch(
+  deps: Pick<StartDeps, 'erasureBatches' | 'clock' | 'randomness'>,
+  organisationId: string,
+  what: BatchLines & Pick<NewBatch, 'subjects' | 'person'>,
+  items: readonly NewBatchItem[],
+  origin: Origin,
+): Promise<ErasureBatch> {
+  const id = `batch_${deps.randomness.base62(16)}`
+  const note = activityNote(deps, origin, { organisationId, kind: 'batch.started', target: id })
+  const { actor: startedBy } = origin
+  const batch = { id, organisationId, startedBy, requestId: note.requestId, createdAt: deps.clock(), ...what }
+  if (!(await deps.erasureBatches.create(batch, items, note))) throw notFound('This organisation')
+  return requireBatch(deps, organisationId, id)
+}
+
+const changes = {
+  pause: { from: ['running'], to: 'paused', kind: 'batch.paused' },
+  resume: { from: ['paused'], to: 'running', kind: 'batch.resumed' },
+  stop: { from: ['running', 'paused'], to: 'stopped', kind: 'batch.stopped' },
+} as const satisfies Record<string, BatchChange & { kind: string }>
+
+export type BatchVerb = keyof typeof changes
+
+interface ChangeDeps {
+  erasureBatches: ErasureBatchStore
+  clock: Clock
+  randomness: Randomness
+}
+
+/** The batch somebody named. `not_found` when the organisation has none with this id. */
+export async function requireBatch(
+  { erasureBatches }: { erasureBatches: ErasureBatchStore },
+  organisationId: string,
+  id: string,
+): Promise<ErasureBatch> {
+  const batch = await erasureBatches.find(organisationId, id)
+  if (batch === null) throw notFound('This batch')
+  return batch
+}
+
+/**
+ * Pauses, resumes or stops a batch. What was erased stays erased; of those that waited in one that is stopped, the ids are gone.
+ * `invalid_request` for one in another state.
+ */
+export async function changeBatch(
+  deps: ChangeDeps,
+  organisationId: string,
+  id: string,
+  verb: BatchVerb,
+  origin: Origin,
+): Promise<ErasureBatch> {
+  const isChanged = await tryChange(deps, { id, organisationId }, verb, origin)
+  const batch = await requireBatch(deps, organisationId, id)
+  if (isChanged) return batch
+  throw new LetheError('invalid_request', `This batch is ${batch.state}; nothing was changed.`)
+}
+
+/** The same; `false`, with nothing changed, for a batch that is not there or in another state. */
+function tryChange(
+  deps: ChangeDeps,
+  { id, organisationId }: Pick<ErasureBatch, 'id' | 'organisationId'>,
+  verb: BatchVerb,
+  origin: Origin,
+): Promise<boolean> {
+  const { kind, ...change } = changes[verb]
+  const note = activityNote(deps, origin, { organisationId, kind, target: id })
+  return deps.erasureBatches.change({ id, organisationId }, change, deps.clock(), note)
+}
+
+/** Stops the batches that were made before an instant and are not over, and tells how many. The ids of those who waited are gone then. */
+export async function stopOpenBatches(
+  deps: ChangeDeps,
+  before: Instant,
+  originOf: (batch: ErasureBatch) => Origin,
+): Promise<number> {
+  let stopped = 0
+  for (;;) {
+    const open = await deps.erasureBatches.listOverdue(before)
+    if (open.length === 0) return stopped
+    for (const batch of open) {
+      // One that has ended meanwhile is not listed again.
+      if (await tryChange(deps, batch, 'stop', originOf(batch))) stopped += 1
+    }
+  }
+}
+
+/** What became of a line of the list, or of one of the subjects that it led to. */
+export interface ReportedItem {
+  line: number
+  outcome: BatchOutcome
+  trackerId: string | null
+  erasure: { alreadyErased: boolean; counts: SubjectCounts; erasedAt: Instant; receipt: string } | null
+}
+
+interface ReportDeps {
+  erasureBatches: ErasureBatchStore
+  ledger: LedgerStore
+  keyring: Keyring
+}
+
+/**
+ * Everything a batch did, in the order in which it was to be done, with a receipt for each erasure, made against the ledger as it is
+ * now. A page of it is in memory at a time.
+ */
+export async function* reportBatch(
+  deps: ReportDeps,
+  { id, organisationId }: ErasureBatch,
+): AsyncGenerator<ReportedItem[]> {
+  let after = -1
+  for (;;) {
+    const items = await deps.erasureBatches.items(id, after, maxPageSize)
+    // Read after the items, so that it holds their entries.
+    const head = openHead(deps.keyring.headKeys, organisationId, await deps.ledger.head(organisationId))
+    if (items.length > 0) yield Promise.all(items.map((item) => reportItem(deps, organisationId, head, item)))
+    const last = items.at(-1)
+    if (!last || items.length < maxPageSize) return
+    after = last.place
+  }
+}
+
+async function reportItem(
+  { ledger, keyring }: ReportDeps,
+  organisationId: string,
+  head: TreeHead,
+  { line, outcome, trackerId, erasure }: BatchItem,
+): Promise<ReportedItem> {
+  if (erasure === null) return { line, outcome, trackerId, erasure }
+  const index = erasure.ledgerIndex
+  const [[entry], path] = await Promise.all([
+    ledger.list(organisationId, index, 1),
+    provePlace(ledger, organisationId, index, head),
+  ])
+  const record = entry?.index === index ? parseRecord(entry.record) : null
+  const nonce = record && keyring.openNonce(erasure.sealedNonce, record.subject)
+  if (!entry || !nonce) throw new Error('An item of a batch leads to no entry of the ledger that is its own.')
+  const checkpoint = keyring.signCheckpoint(organisationId, head)
+  const receipt = formatReceipt({ nonce, record: entry.record }, { index, path }, checkpoint)
+  const { alreadyErased, counts, erasedAt } = record
+  return { line, outcome, trackerId, erasure: { alreadyErased, counts, erasedAt, receipt } }
+}
+
+/** So many items of a batch are certified together. */
+const certifiedTogether = 50
+
+/** A page of the certificate of a batch, behind a place: its erasures, and how many items came to another end, or wait. */
+interface CertifiedPage {
+  certificates: ErasureCertificate[]
+  waiting: number
+  gone: number
+  stopped: number
+  nextPlace: number | null
+}
+
+export async function certifyBatch(
+  deps: ReportDeps & Parameters<typeof certifyErasure>[0],
+  { id, organisationId }: ErasureBatch,
+  after: number,
+): Promise<CertifiedPage> {
+  const items = await deps.erasureBatches.items(id, after, certifiedTogether)
+  const certificates: ErasureCertificate[] = []
+  for (const { erasure } of items) {
+    if (!erasure) continue
+    certificates.push(await certifyErasure(deps, { id: organisationId }, erasure.ledgerIndex))
+    await nextTurn()
+  }
+  const count = (outcome: BatchOutcome) => items.filter((item) => item.outcome === outcome).length
+  const nextPlace = items.length < certifiedTogether ? null : (items.at(-1)?.place ?? null)
+  return {
+    ...{ certificates, waiting: count('waiting'), gone: count('gone'), stopped: count('stopped') },
+    nextPlace,
+  }
+}

@@ -1,0 +1,255 @@
+import {
+  type Journal,
+  type JournalFile,
+  type JournalReports,
+  KnownChanges,
+  type KnownLedger,
+} from '../domain/journal.ts'
+import type { JournalLine } from '../domain/journal-line.ts'
+import type { Keyring } from '../domain/keyring.ts'
+import { ShortLedger } from '../domain/ledger.ts'
+import { formatEdge, hashLeaf } from '../domain/merkle-tree.ts'
+import type { ReplayedInSetBack } from '../domain/replay.ts'
+import type { Store } from '../domain/store.ts'
+import { readChanges, readEntries, readKeyChanges } from './journal-changes.ts'
+import { type RestoredDeps, replayIfSetBack } from './replay-journal.ts'
+
+/** For so long after a failure an erasure may still be committed. */
+const undecidedMs = 60_000
+
+/**
+ * A journal without gaps: before it appends an entry, it appends those that the ledger holds and it does not, such as one whose commit
+ * was never answered. An entry in whose place it holds another one shows that the store was set back.
+ */
+export class LedgerJournal implements Journal {
+  readonly #file: JournalFile
+  readonly #store: Pick<Store, 'ledger' | 'tombstones'>
+  /** What the file holds, as far as it was read or written here. */
+  readonly known = new KnownChanges()
+  #offset = 0
+  #loading: Promise<number> | null = null
+  #reports: JournalReports = { onFailed() {}, onRecovered() {}, onSetBack() {} }
+  #setBack: Error | null = null
+  /** Organisations with an erasure that failed, and when it did. */
+  readonly #undecided = new Map<string, number>()
+
+  constructor(file: JournalFile, store: Pick<Store, 'ledger' | 'tombstones'>) {
+    this.#file = file
+    this.#store = store
+  }
+
+  get place(): string {
+    return this.#file.place
+  }
+
+  load(): Promise<number> {
+    this.#loading ??= this.#readOn()
+    return this.#loading
+  }
+
+  read(): AsyncIterable<JournalLine> {
+    return this.#file.read()
+  }
+
+  async append(lines: readonly JournalLine[]): Promise<void> {
+    const missing: JournalLine[] = []
+    const first = new Map<string, number>()
+    for (const line of lines) {
+      if (line.kind !== 'erasure') continue
+      const { organisationId, index } = line
+      first.set(organisationId, Math.min(index, first.get(organisationId) ?? index))
+    }
+    if (first.size > 0) await this.load()
+    for (const [organisationId, index] of first)
+      missing.push(...(await this.#missingBefore(organisationId, index)))
+    for (const organisationId of this.#undecided.keys())
+      missing.push(...(await this.#undecidedOf(organisationId)))
+    this.#requireWhole()
+    // Nothing is awaited between looking whether a line is known and making it known, so none is written twice here.
+    const fresh = [...missing, ...lines].filter((line) => this.#takeFresh(line))
+    await this.#file.append(fresh)
+  }
+
+  async entryCount(organisationId: string): Promise<number> {
+    await this.load()
+    this.#requireWhole()
+    return this.known.ledgers.get(organisationId)?.end ?? 0
+  }
+
+  async checkLedger(organisationId: string): Promise<void> {
+    this.#undecided.set(organisationId, performance.now())
+    await this.append([]).catch(() => {})
+  }
+
+  async recover(): Promise<void> {
+    this.#requireWhole()
+    if (this.#undecided.size > 0) await this.append([])
+    await this.#file.recover()
+  }
+
+  waitingLines(): number {
+    return this.#file.waitingLines()
+  }
+
+  watch(reports: JournalReports): void {
+    this.#reports = reports
+    this.#file.watch(reports)
+  }
+
+  /** Reads what was appended to the file since it was last read, by this process or another. */
+  async #readOn(): Promise<number> {
+    let unreadable = 0
+    const reading = {
+      from: this.#offset,
+      onUnreadable: () => {
+        unreadable += 1
+      },
+      onEnd: (offset: number) => {
+        this.#offset = offset
+      },
+    }
+    for await (const line of this.#file.read(reading)) this.known.add(line)
+    return unreadable
+  }
+
+  /** The entries of a ledger before an index that neither this process nor another has written. */
+  async #missingBefore(organisationId: string, end: number): Promise<JournalLine[]> {
+    const ledger = this.known.ledger(organisationId)
+    if (ledger.next >= end) return []
+    await this.#readOn()
+    const missing: JournalLine[] = []
+    for await (const lines of readEntries(this.#store, organisationId, this.known, end))
+      missing.push(...lines)
+    return missing
+  }
+
+  /** What an erasure that failed may have left in the ledger. */
+  async #undecidedOf(organisationId: string): Promise<JournalLine[]> {
+    const since = this.#undecided.get(organisationId) ?? 0
+    await this.load()
+    const size = (await this.#store.ledger.head(organisationId))?.edge.size ?? 0
+    const known = this.known.ledgers.get(organisationId)?.end ?? 0
+    if (size < known) this.#stop(new ShortLedger(organisationId, size, known))
+    const missing = await this.#missingBefore(organisationId, size)
+    if (performance.now() - since > undecidedMs) this.#undecided.delete(organisationId)
+    return missing
+  }
+
+  /** Makes a line known, and tells whether it is to be written. Throws when the journal holds another entry in its place. */
+  #takeFresh(line: JournalLine): boolean {
+    const outcome = line.kind === 'erasure' ? this.known.ledger(line.organisationId).compare(line) : 'new'
+    if (outcome === 'new') this.known.add(line)
+    if (line.kind !== 'erasure' || outcome !== 'other') return outcome === 'new'
+    const { organisationId, index } = line
+    return this.#stop(
+      new Error(
+        `The ledger of the organisation "${organisationId}" has another entry ${index} than the journal ${this.place}: the store was set back to an earlier state. Restart the service.`,
+      ),
+    )
+  }
+
+  #stop(error: Error): never {
+    if (!this.#setBack) this.#reports.onSetBack(error)
+    this.#setBack ??= error
+    throw error
+  }
+
+  #requireWhole(): void {
+    if (this.#setBack) throw this.#setBack
+  }
+}
+
+/** What was done so that a journal and its store agree. */
+interface OpenedJournal {
+  /** How many lines the journal lacked. */
+  appended: number
+  /** Lines that a crash has torn, or that are none of ours. */
+  unreadable: number
+  /** What the store had forgotten; `null` when it had forgotten nothing. */
+  replayed: ReplayedInSetBack | null
+}
+
+/**
+ * Brings a journal and the store to the same state: replays in a store that was set back what the journal knows, and appends to the
+ * journal what the store holds beyond it. Rejects, naming the first entry, when they contradict each other or entries are missing.
+ */
+export async function openJournal(
+  journal: Journal,
+  store: Store & RestoredDeps & { keyring: Keyring },
+): Promise<OpenedJournal> {
+  const unreadable = await journal.load()
+  const { known, place } = journal
+  const replayed = (await isBehind(store, known, place))
+    ? await replayIfSetBack(store, store.keyring, journal.read())
+    : null
+  if (replayed && replayed.problems.length > 0) {
+    throw new Error(`The store is older than the journal ${place}. ${replayed.problems.join(' ')}`)
+  }
+  let appended = 0
+  for await (const lines of readChanges(store, known)) {
+    await journal.append(lines)
+    appended += lines.length
+  }
+  for (const [organisationId, ledger] of known.ledgers) {
+    const open = ledger.contested.find(({ leaf }) => !ledger.holds(leaf))
+    if (open && (await store.organisations.find(organisationId)) !== null) {
+      throw contradiction(place, organisationId, open.index)
+    }
+  }
+  return { appended, unreadable, replayed }
+}
+
+/** Whether a store lacks what a journal knows. Throws when its ledgers hold other entries. */
+async function isBehind(store: Store, known: KnownChanges, place: string): Promise<boolean> {
+  let isShort = false
+  for (const [organisationId, ledger] of known.ledgers) {
+    // One that was deleted has taken its ledger along.
+    if ((await store.organisations.find(organisationId)) === null) continue
+    const index = await firstDifference(store, organisationId, ledger)
+    if (index !== null) throw contradiction(place, organisationId, index)
+    const size = (await store.ledger.head(organisationId))?.edge.size ?? 0
+    isShort ||= size < ledger.end
+  }
+  return isShort || (await hasOlderKeys(store, known))
+}
+
+/** The first entry of a ledger in whose place a journal holds another; `null` when there is none. */
+async function firstDifference(
+  { ledger }: Pick<Store, 'ledger'>,
+  organisationId: string,
+  known: KnownLedger,
+): Promise<number | null> {
+  const size = (await ledger.head(organisationId))?.edge.size ?? 0
+  const shared = Math.min(size, known.next)
+  const [last] = shared > 0 ? await ledger.list(organisationId, shared - 1, 1) : []
+  const expected = known.edgeAt(shared)
+  const isSame = expected === null || (last && formatEdge(last.edge) === formatEdge(expected))
+  for (let next = isSame ? shared : 0; next < Math.min(size, known.end); ) {
+    const entries = await ledger.list(organisationId, next, pageEntries)
+    const other = entries.find(({ index, record }) => known.leaf(index)?.equals(hashLeaf(record)) === false)
+    if (other) return other.index
+    const end = entries.at(-1)
+    if (!end) break
+    next = end.index + 1
+  }
+  return isSame ? null : shared - 1
+}
+
+const pageEntries = 500
+
+async function hasOlderKeys(store: Store, known: KnownChanges): Promise<boolean> {
+  const own = new KnownChanges()
+  for await (const lines of readKeyChanges(store)) for (const line of lines) own.add(line)
+  const older = new Set([
+    ...[...known.revoked].filter((id) => !own.revoked.has(id)),
+    ...[...known.rotations].filter(([id, at]) => at > (own.rotations.get(id) ?? -1)).map(([id]) => id),
+  ])
+  for (const id of older) if ((await store.apiKeys.find(id)) !== null) return true
+  return false
+}
+
+function contradiction(place: string, organisationId: string, index: number): Error {
+  return new Error(
+    `The ledger of the organisation "${organisationId}" and the journal ${place} hold different entries ${index}: the ledger went on after the store had been set back, or the journal belongs to another store. To put the journal's entries in their places and the ledger's own behind them, run "lethe journal replay ${place} --mend".`,
+  )
+}

@@ -1,0 +1,163 @@
+import type { Origin } from '../domain/activity.ts'
+import { LetheError, notFound, Problems } from '../domain/errors.ts'
+import type { Clock, Instant } from '../domain/instant.ts'
+import {
+  checkEmail,
+  invitationMs,
+  type Member,
+  type MemberStore,
+  normaliseEmail,
+  type SignedInBrowser,
+  type SignInStore,
+} from '../domain/member.ts'
+import type { OrganisationStore } from '../domain/organisation.ts'
+import { checkPassword, type Passwords } from '../domain/password.ts'
+import { createToken, hashToken, type Randomness } from '../domain/randomness.ts'
+import { activityNote } from './activity.ts'
+import { requireOrganisation } from './organisation.ts'
+import { beginSignIn } from './sign-in.ts'
+
+interface InvitationDeps {
+  organisations: OrganisationStore
+  members: MemberStore
+  clock: Clock
+  randomness: Randomness
+}
+
+/**
+ * Makes somebody a member, with a link to set a password. Whoever has not used theirs yet gets a new one. `validation_error` when the
+ * address will not do or its member has a password; `not_found` without the organisation.
+ */
+export async function inviteMember(
+  deps: InvitationDeps,
+  { organisationId, email: typed }: { organisationId: string; email: string },
+  origin: Origin,
+): Promise<Invited> {
+  const email = normaliseEmail(typed)
+  const problems = new Problems()
+  checkEmail(email, problems)
+  problems.throwIfAny()
+  await requireOrganisation(deps, organisationId)
+  const known = await deps.members.findByEmail(email, organisationId)
+  if (known?.member.passwordSetAt === null) return issueLink(deps, known.member, origin)
+
+  const token = createToken(deps.randomness)
+  const createdAt = deps.clock()
+  const member: Member = {
+    id: `mem_${deps.randomness.base62(16)}`,
+    organisationId,
+    email,
+    createdAt,
+    passwordSetAt: null,
+  }
+  const invitation = { tokenHash: hashToken(token), expiresAt: createdAt + invitationMs }
+  const note = activityNote(deps, origin, { organisationId, kind: 'member.invited', target: email })
+  if (known || !(await deps.members.create(member, invitation, note))) {
+    // Where it was deleted meanwhile, that is why.
+    await requireOrganisation(deps, organisationId)
+    problems.add('email', `${email} is a member already`)
+    problems.throwIfAny()
+  }
+  return { member, token, expiresAt: invitation.expiresAt }
+}
+
+/**
+ * Sets a password with a link, which is used up, ends every other sign-in of the member and signs in. Hands back what the browser
+ * is given. `not_found` for a link that is no good, `validation_error` for a password that will not do.
+ */
+export async function acceptInvitation(
+  deps: {
+    members: MemberStore
+    signIns: SignInStore
+    passwords: Passwords
+    clock: Clock
+    randomness: Randomness
+  },
+  { token, password }: { token: string; password: string },
+  requestId: string,
+): Promise<SignedInBrowser> {
+  const member = await requireInvited(deps, token)
+  const problems = new Problems()
+  checkPassword(password, problems)
+  problems.throwIfAny()
+  const hash = await deps.passwords.hash(password)
+  const { id, organisationId, email } = member
+  const origin = { actor: { kind: 'member', id, name: email }, requestId, organisationId } as const
+  const note = activityNote(deps, origin, { organisationId, kind: 'member.joined', target: null })
+  if (!(await deps.members.setPassword(hashToken(token), hash, note.at, note))) throw linkNoGood()
+  const browser = await beginSignIn(deps, { member, passwordHash: hash }, note.at, null, requestId)
+  if (browser === null) throw linkNoGood()
+  return browser
+}
+
+/** A member with the token of a link to set a password: the one moment that the token can be seen. */
+export interface Invited {
+  member: Member
+  token: string
+  expiresAt: Instant
+}
+
+/** Gives a member a new link to set a password with; the one before is no good any more. `not_found` when the member is gone. */
+export async function issueLink(
+  deps: { members: MemberStore; clock: Clock; randomness: Randomness },
+  member: Member,
+  origin: Origin,
+): Promise<Invited> {
+  const { organisationId, email } = member
+  const token = createToken(deps.randomness)
+  const invitation = { tokenHash: hashToken(token), expiresAt: deps.clock() + invitationMs }
+  const note = activityNote(deps, origin, { organisationId, kind: 'member.invited', target: email })
+  if (!(await deps.members.invite(member.id, invitation, note))) throw notFound('This member')
+  return { member, token, expiresAt: invitation.expiresAt }
+}
+
+/** Whose link to set a password a token is from. `not_found` when it is unknown, used, replaced or expired. */
+export async function requireInvited(
+  { members, clock }: { members: MemberStore; clock: Clock },
+  token: string,
+): Promise<Member> {
+  const member = await members.findInvited(hashToken(token), clock())
+  if (member === null) throw linkNoGood()
+  return member
+}
+
+function linkNoGood(): LetheError {
+  return new LetheError(
+    'not_found',
+    'This link has been used, has been replaced or has expired. Ask for a new one.',
+  )
+}
+
+/** Removes a member, whose sign-ins end. `not_found` when it is not there, `invalid_request` for the organisation's last one. */
+export async function removeMember(
+  deps: { members: MemberStore; clock: Clock; randomness: Randomness },
+  { organisationId, memberId }: { organisationId: string; memberId: string },
+  origin: Origin,
+): Promise<void> {
+  const member = await deps.members.find(organisationId, memberId)
+  if (member === null) throw notFound('This member')
+  const note = activityNote(deps, origin, { organisationId, kind: 'member.removed', target: member.email })
+  const outcome = await deps.members.remove(organisationId, memberId, note)
+  if (outcome === 'absent') throw notFound('This member')
+  if (outcome === 'last') {
+    throw new LetheError(
+      'invalid_request',
+      'The last member cannot be removed: nobody could sign in any more.',
+    )
+  }
+}
+
+/** The member of an organisation that an operator named, by its id or its address. `not_found` when there is none. */
+export async function requireMember(
+  deps: { organisations: OrganisationStore; members: MemberStore },
+  organisationId: string,
+  idOrEmail: string,
+): Promise<Member> {
+  await requireOrganisation(deps, organisationId)
+  // An address has an at sign, an id has none.
+  const member = idOrEmail.includes('@')
+    ? (await deps.members.findByEmail(normaliseEmail(idOrEmail), organisationId))?.member
+    : await deps.members.find(organisationId, idOrEmail)
+  if (!member) throw new LetheError('not_found', `There is no member ${idOrEmail} in "${organisationId}".`)
+  return member
+}

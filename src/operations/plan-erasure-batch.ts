@@ -1,0 +1,212 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { SubjectCounts } from '../domain/activity.ts'
+import type { BatchLines, NewBatchItem } from '../domain/erasure-batch.ts'
+import { Problems } from '../domain/errors.ts'
+import { isIdentifier } from '../domain/identifier.ts'
+import { maxPageSize } from '../domain/page.ts'
+import type { FairQueue } from '../domain/semaphore.ts'
+import { comparableValue, isIdentifierValue } from '../domain/subject-identifier.ts'
+import type { OrganisationView, SearchStore, Sought } from '../domain/subject-search.ts'
+import type { TrackerStore } from '../domain/tracker.ts'
+import { type GivenList, type ListedLine, readList } from './read-erasure-list.ts'
+import { ever, type StoredPage, searchStored } from './search-subjects.ts'
+
+/** What a member wants a batch to be. */
+export interface WantedBatch extends GivenList {
+  /** What each line is. */
+  by: 'subjectId' | 'email'
+  /** Where to look; every tracker of the organisation when none is named. */
+  trackerIds: readonly string[]
+}
+
+/** What a batch would do, as of now. */
+export interface BatchPlan extends BatchLines {
+  /** How many lines lead to somebody. */
+  found: number
+  /** How many subjects would go, and what can be seen of them. */
+  subjects: number
+  counts: SubjectCounts
+  /** How many of them cannot be seen any more, though they are stored. */
+  hidden: number
+  /** How many subjects in which tracker. */
+  trackers: Map<string, number>
+  items: NewBatchItem[]
+}
+
+/** How many subjects a batch may erase: a person may be many of them. */
+export const maxBatchSubjects = 10_000
+
+/** So many lines are looked up before other requests get their turn. */
+const linesPerTurn = 16
+
+export interface PlanDeps {
+  search: SearchStore
+  trackers: TrackerStore
+  jobs: FairQueue
+}
+
+/**
+ * Looks for everybody on a list, and changes nothing. `validation_error` for a list or trackers that will not do. Aborting the signal
+ * ends it between two lines.
+ */
+export function planBatch(
+  deps: PlanDeps,
+  view: OrganisationView,
+  wanted: WantedBatch,
+  signal?: AbortSignal,
+): Promise<BatchPlan> {
+  return deps.jobs.run(
+    view.organisationId,
+    (giveWay) => {
+      const pause = async () => {
+        await nextTurn()
+        await giveWay()
+        signal?.throwIfAborted()
+      }
+      return planList(deps, view, wanted, pause)
+    },
+    signal,
+  )
+}
+
+/** Lets others have their turn. */
+type Pause = () => Promise<void>
+
+async function planList(
+  deps: PlanDeps,
+  view: OrganisationView,
+  wanted: WantedBatch,
+  pause: Pause,
+): Promise<BatchPlan> {
+  const problems = new Problems()
+  const { listed, empty, other } = await readList(wanted, problems, pause)
+  const trackerIds = await chosenTrackers(deps, view, wanted, problems)
+  problems.throwIfAny()
+  const plan: BatchPlan = {
+    ...{ lines: listed.length, nothing: 0, invalid: 0, repeated: 0, empty, other },
+    ...{
+      found: 0,
+      subjects: 0,
+      hidden: 0,
+      counts: { sessions: 0, events: 0 },
+      trackers: new Map(),
+      items: [],
+    },
+  }
+  const isChosen = (trackerId: string) => trackerIds?.has(trackerId) ?? true
+  const asked = distinctLines(plan, wanted.by, listed)
+  const taken = new Set<string>()
+  for (let at = 0; at < asked.length; at += linesPerTurn) {
+    const lines = asked.slice(at, at + linesPerTurn)
+    const found = await Promise.all(
+      lines.map(async (each) => ({ ...each, first: await lookUp(deps, view, each.sought, null) })),
+    )
+    for (const { line, sought, first } of found) {
+      const person = await findAll(first, async (after) => {
+        await pause()
+        return lookUp(deps, view, sought, after)
+      })
+      addPerson(plan, taken, line, person, isChosen)
+    }
+    if (plan.subjects > maxBatchSubjects) {
+      problems.add(
+        'text',
+        `text leads to more than ${maxBatchSubjects} data subjects, which is the most a batch takes`,
+      )
+      problems.throwIfAny()
+    }
+    await pause()
+  }
+  plan.items.sort((a, b) => a.line - b.line)
+  plan.trackers = new Map([...plan.trackers].sort(([a], [b]) => (a < b ? -1 : 1)))
+  return plan
+}
+
+async function chosenTrackers(
+  { trackers }: { trackers: TrackerStore },
+  { organisationId }: OrganisationView,
+  { trackerIds }: WantedBatch,
+  problems: Problems,
+): Promise<Set<string> | null> {
+  if (trackerIds.length === 0) return null
+  const visible = new Set((await trackers.list(organisationId)).map(({ id }) => id))
+  if (!trackerIds.every((id) => visible.has(id)))
+    problems.add('trackerIds', 'trackerIds must be trackers of this organisation')
+  return new Set(trackerIds)
+}
+
+/** The lines to look up. Those that name nobody who could be, or whom a line before names, are added to the plan. */
+function distinctLines(plan: BatchPlan, by: WantedBatch['by'], listed: readonly ListedLine[]) {
+  const named = new Set<string>()
+  return listed.flatMap(({ line, value }) => {
+    const sought = soughtBy(by, value)
+    if (sought === null) return leadsToNobody(plan, line, 'invalid')
+    const name = 'subjectId' in sought ? sought.subjectId : comparableValue(sought.identifier)
+    if (named.has(name)) return leadsToNobody(plan, line, 'repeated')
+    named.add(name)
+    return [{ line, sought }]
+  })
+}
+
+function leadsToNobody(plan: BatchPlan, line: number, outcome: 'nothing' | 'invalid' | 'repeated'): [] {
+  plan[outcome] += 1
+  plan.items.push({ line, outcome })
+  return []
+}
+
+function lookUp(deps: PlanDeps, view: OrganisationView, sought: Sought, after: string | null) {
+  return searchStored(deps, view, ever, { sought, limit: maxPageSize, after })
+}
+
+/** Whom a line leads to. */
+type Person = Pick<StoredPage, 'subjects' | 'hidden'>
+
+/** Everybody a line leads to, hidden data included, page after page. */
+async function findAll(
+  first: StoredPage,
+  lookFurther: (after: string) => Promise<StoredPage>,
+): Promise<Person> {
+  const { subjects, hidden } = first
+  let after = first.next
+  while (after !== null && subjects.length + hidden.length <= maxBatchSubjects) {
+    const page = await lookFurther(after)
+    subjects.push(...page.subjects)
+    hidden.push(...page.hidden)
+    after = page.next
+  }
+  return { subjects, hidden }
+}
+
+function soughtBy(by: WantedBatch['by'], value: string): Sought | null {
+  if (by === 'subjectId') return isIdentifier(value) ? { subjectId: value } : null
+  const address = value.trim()
+  if (!isIdentifierValue(address) || !/^[^@\s]+@[^@\s]+$/.test(address)) return null
+  return { identifier: { name: 'email', value: address } }
+}
+
+function addPerson(
+  plan: BatchPlan,
+  taken: Set<string>,
+  line: number,
+  person: Person,
+  isChosen: (trackerId: string) => boolean,
+): void {
+  const hidden = person.hidden.map((each) => ({ ...each, counts: null }))
+  const subjects = [...person.subjects, ...hidden].filter(({ trackerId }) => isChosen(trackerId))
+  const fresh = subjects.filter(({ trackerId, subjectId }) => !taken.has(`${trackerId}\0${subjectId}`))
+  if (fresh.length === 0) {
+    leadsToNobody(plan, line, subjects.length === 0 ? 'nothing' : 'repeated')
+    return
+  }
+  plan.found += 1
+  fresh.sort((a, b) => (a.trackerId < b.trackerId ? -1 : 1))
+  for (const { trackerId, subjectId, counts } of fresh) {
+    taken.add(`${trackerId}\0${subjectId}`)
+    plan.subjects += 1
+    plan.hidden += counts ? 0 : 1
+    plan.counts.sessions += counts?.sessions ?? 0
+    plan.counts.events += counts?.events ?? 0
+    plan.trackers.set(trackerId, (plan.trackers.get(trackerId) ?? 0) + 1)
+    plan.items.push({ line, outcome: 'waiting', trackerId, subjectId })
+  }
+}
