@@ -68,15 +68,7 @@ const allowed: Record<string, readonly string[]> = {
     'restore.ts',
     'node:*',
   ],
-  'restore.ts': [
-    'config.ts',
-    'domain',
-    'operations',
-    'storage',
-    'journal.ts',
-    'runtime',
-    'node:fs/promises',
-  ],
+  'restore.ts': ['config.ts', 'domain', 'operations', 'storage', 'journal.ts', 'runtime', 'node:fs/promises'],
   'main.ts': ['cli', 'node:*'],
 }
 
