@@ -1,6 +1,6 @@
 import type { Instant } from './instant.ts'
 import type { Page } from './page.ts'
-import type { Attributes } from './subject.ts'
+import type { Attributes } from './session.ts'
 import type { BroughtIdentifier } from './subject-identifier.ts'
 import type { TrackerView } from './tracker.ts'
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { identifierRule, isIdentifier } from './identifier.ts'
 import { type Instant, instantRule, parseInstant } from './instant.ts'
 import type { TombstoneKey } from './keyring.ts'
-import type { Attributes } from './subject.ts'
+import type { Attributes } from './session.ts'
 import {
   identifierNameRule,
   identifierValueRule,

@@ -1,7 +1,6 @@
 import type { Instant } from './instant.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { Page } from './page.ts'
-import type { Attributes } from './subject.ts'
 import type { TrackerView } from './tracker.ts'
 
 /** A visit of a subject. Its span covers all its events. */
@@ -61,3 +60,6 @@ export interface EventStore {
     query: EventQuery,
   ): MaybePromise<Page<Event, EventPosition> | null>
 }
+
+/** Free-form facts that were collected with a session or an event. */
+export type Attributes = Record<string, unknown>

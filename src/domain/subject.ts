@@ -6,6 +6,7 @@ import type { LedgerGuard } from './ledger.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { InclusionProof, TreeHead } from './merkle-tree.ts'
 import type { Page } from './page.ts'
+import type { Attributes } from './session.ts'
 import type { SubjectIdentifier } from './subject-identifier.ts'
 import type { TrackerView } from './tracker.ts'
 
@@ -23,9 +24,6 @@ export interface SubjectRecord extends SubjectSummary {
   identifiers: SubjectIdentifier[]
   attributes: Attributes
 }
-
-/** Free-form facts that were collected with a session or an event. */
-export type Attributes = Record<string, unknown>
 
 export const subjectSorts = ['subjectId', 'lastSeenAt', '-lastSeenAt'] as const
 export type SubjectSort = (typeof subjectSorts)[number]

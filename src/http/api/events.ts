@@ -1,11 +1,32 @@
 import { formatInstant } from '../../domain/instant.ts'
 import { andThen } from '../../domain/maybe-promise.ts'
-import type { Event } from '../../domain/session.ts'
+import type { Event as StoredEvent } from '../../domain/session.ts'
 import { listEvents, planEventList } from '../../operations/subject.ts'
+import { identifier } from '../parameters.ts'
 import { defineRoute, trackerView } from '../route.ts'
+import { object, optional, text } from '../schema.ts'
 import { exampleEvents, exampleSubjectParameters } from './examples.ts'
-import { EventList, eventListParameters } from './fields.ts'
+import { cursor, freeForm, id, instant, limit, nextCursor, page } from './fields.ts'
 import { subjectPath } from './subjects.ts'
+
+export const eventListParameters = {
+  limit: optional(limit),
+  cursor: optional(cursor),
+  sessionId: optional(text({ ...identifier, description: 'Only the events of this session.' })),
+}
+
+export const Event = object(
+  {
+    eventId: id(),
+    sessionId: id(),
+    name: id(),
+    occurredAt: instant('When it happened.'),
+    properties: freeForm('What was collected with the event.'),
+  },
+  { title: 'Event' },
+)
+
+export const EventList = object({ events: page(Event), nextCursor }, { title: 'EventList' })
 
 export const listEventsRoute = defineRoute({
   method: 'GET',
@@ -34,6 +55,6 @@ export const listEventsRoute = defineRoute({
   },
 })
 
-export function presentEvent({ eventId, sessionId, name, occurredAt, properties }: Event) {
+export function presentEvent({ eventId, sessionId, name, occurredAt, properties }: StoredEvent) {
   return { eventId, sessionId, name, occurredAt: formatInstant(occurredAt), properties }
 }

@@ -4,9 +4,20 @@ import { exportSubject } from '../../operations/export-subject.ts'
 import { readSubject } from '../../operations/subject.ts'
 import { originOf } from '../request-context.ts'
 import { defineRoute, trackerView } from '../route.ts'
+import { list, object } from '../schema.ts'
+import { Event } from './events.ts'
 import { exampleEvents, exampleSessions, exampleSubject, exampleSubjectParameters } from './examples.ts'
-import { SubjectExport } from './fields.ts'
-import { presentRecord, subjectPath } from './subjects.ts'
+import { Session } from './sessions.ts'
+import { presentRecord, subjectFields, subjectPath } from './subjects.ts'
+
+export const SubjectExport = object(
+  {
+    ...subjectFields,
+    sessions: list(Session, { description: 'All of them, oldest first.' }),
+    events: list(Event, { description: 'All of them, oldest first.' }),
+  },
+  { title: 'SubjectExport', description: 'All that is stored about one data subject.' },
+)
 
 export const exportSubjectRoute = defineRoute({
   method: 'GET',

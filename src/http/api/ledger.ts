@@ -1,7 +1,8 @@
-import type { LedgerEntry } from '../../domain/ledger.ts'
+import type { LedgerEntry as StoredEntry } from '../../domain/ledger.ts'
 import { listEntries, planEntryList, proveConsistency, readLedger } from '../../operations/ledger.ts'
 import { identityOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
+import { count, integer, list, object, text } from '../schema.ts'
 import {
   exampleCheckpoint,
   exampleEntry,
@@ -9,7 +10,63 @@ import {
   exampleOrigin,
   exampleVerifierKey,
 } from './examples.ts'
-import { Consistency, consistencyParameters, EntryList, entryListParameters, Ledger } from './fields.ts'
+import { nextCursor, page, pageParameters } from './fields.ts'
+
+export const entryListParameters = pageParameters
+
+export const consistencyParameters = {
+  from: integer({
+    format: 'int64',
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description:
+      'How many entries the ledger had when it was looked at before; at most as many as it has now.',
+    'x-rule': 'a whole number from 0 to the number of entries in the ledger',
+  }),
+}
+
+const base64Hash = { maxLength: 44, pattern: '^[A-Za-z0-9+/]{43}=$' }
+
+const hash = (description: string) =>
+  text({ ...base64Hash, description: `${description} SHA-256, in base64.` })
+
+const checkpoint = text({
+  description: 'The head of the ledger, signed: a C2SP tlog-checkpoint with Ed25519.',
+})
+
+export const Ledger = object(
+  {
+    origin: text({ description: 'The name of the ledger and of its keys.' }),
+    size: count('How many entries it has.'),
+    rootHash: hash('The root of the tree of its entries.'),
+    checkpoint,
+    verifierKeys: list(text(), {
+      description: 'The keys that sign it, as C2SP signed-note writes them; the one in use first.',
+    }),
+  },
+  { title: 'Ledger', description: 'How the ledger of an organisation’s erasures stands.' },
+)
+
+const LedgerEntry = object(
+  {
+    index: count('Its place, from 0.'),
+    record: text({ description: 'What was erased and when, as one line of canonical JSON (RFC 8785).' }),
+    leafHash: hash('The hash of the record as a leaf of the tree.'),
+  },
+  { title: 'LedgerEntry', description: 'An erasure, as the ledger tells of it.' },
+)
+
+export const EntryList = object({ entries: page(LedgerEntry), nextCursor }, { title: 'EntryList' })
+
+export const Consistency = object(
+  {
+    from: count('How many entries the older ledger had.'),
+    to: count('How many the ledger has now.'),
+    proof: list(text(base64Hash), { maxItems: 64, description: 'The hashes of the proof, in base64.' }),
+    checkpoint,
+  },
+  { title: 'Consistency', description: 'The proof that a ledger begins with what it was before.' },
+)
 
 const ledgerPath = '/v1/analytics/ledger'
 const tag = 'Erasure ledger'
@@ -87,7 +144,7 @@ export const proveConsistencyRoute = defineRoute({
   },
 })
 
-function presentEntry({ index, record, leafHash }: LedgerEntry) {
+function presentEntry({ index, record, leafHash }: StoredEntry) {
   return { index, record, leafHash: base64(leafHash) }
 }
 

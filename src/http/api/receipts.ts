@@ -1,9 +1,24 @@
 import { formatInstant } from '../../domain/instant.ts'
-import { listReceipts, planReceiptList, type Receipt } from '../../operations/receipt.ts'
+import { listReceipts, planReceiptList, type Receipt as StoredReceipt } from '../../operations/receipt.ts'
 import { defineRoute, trackerView } from '../route.ts'
+import { boolean, object } from '../schema.ts'
 import { exampleErasureParameters, exampleReceipt } from './examples.ts'
-import { ReceiptList, receiptListParameters } from './fields.ts'
+import { Counts, instant, nextCursor, page, pageParameters, receipt } from './fields.ts'
 import { subjectPath } from './subjects.ts'
+
+export const receiptListParameters = pageParameters
+
+const Receipt = object(
+  {
+    erasedAt: instant('When the data was gone.'),
+    alreadyErased: boolean({ description: 'The subject held no data then.' }),
+    counts: Counts,
+    receipt,
+  },
+  { title: 'Receipt', description: 'An erasure of a data subject, and the proof of it.' },
+)
+
+export const ReceiptList = object({ receipts: page(Receipt), nextCursor }, { title: 'ReceiptList' })
 
 export const listReceiptsRoute = defineRoute({
   method: 'GET',
@@ -29,6 +44,6 @@ export const listReceiptsRoute = defineRoute({
   },
 })
 
-function presentReceipt({ erasedAt, alreadyErased, counts, receipt }: Receipt) {
+function presentReceipt({ erasedAt, alreadyErased, counts, receipt }: StoredReceipt) {
   return { erasedAt: formatInstant(erasedAt), alreadyErased, counts, receipt }
 }

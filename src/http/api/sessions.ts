@@ -1,11 +1,27 @@
 import { formatInstant } from '../../domain/instant.ts'
 import { andThen } from '../../domain/maybe-promise.ts'
-import type { Session } from '../../domain/session.ts'
+import type { Session as StoredSession } from '../../domain/session.ts'
 import { listSessions, planSessionList } from '../../operations/subject.ts'
 import { defineRoute, trackerView } from '../route.ts'
+import { count, object } from '../schema.ts'
 import { exampleSessions, exampleSubjectParameters } from './examples.ts'
-import { SessionList, sessionListParameters } from './fields.ts'
+import { freeForm, id, instant, nextCursor, page, pageParameters } from './fields.ts'
 import { subjectPath } from './subjects.ts'
+
+export const sessionListParameters = pageParameters
+
+export const Session = object(
+  {
+    sessionId: id(),
+    startedAt: instant('When it began.'),
+    endedAt: instant('When it ended, as far as is known.'),
+    counts: object({ events: count('How many events.') }),
+    attributes: freeForm('What was collected with the session.'),
+  },
+  { title: 'Session' },
+)
+
+export const SessionList = object({ sessions: page(Session), nextCursor }, { title: 'SessionList' })
 
 export const listSessionsRoute = defineRoute({
   method: 'GET',
@@ -34,7 +50,7 @@ export const listSessionsRoute = defineRoute({
   },
 })
 
-export function presentSession({ sessionId, startedAt, endedAt, counts, attributes }: Session) {
+export function presentSession({ sessionId, startedAt, endedAt, counts, attributes }: StoredSession) {
   const span = { startedAt: formatInstant(startedAt), endedAt: formatInstant(endedAt) }
   return { sessionId, ...span, counts, attributes }
 }

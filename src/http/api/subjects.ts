@@ -1,12 +1,27 @@
-import { formatInstant } from '../../domain/instant.ts'
+import { maxIdentifierLength } from '../../domain/identifier.ts'
+import { formatInstant, instantRule } from '../../domain/instant.ts'
 import { andThen } from '../../domain/maybe-promise.ts'
-import type { SubjectRecord, SubjectSummary } from '../../domain/subject.ts'
-import type { FoundSubject } from '../../domain/subject-search.ts'
+import { defaultPageSize, maxPageSize } from '../../domain/page.ts'
+import {
+  type SubjectSummary as StoredSummary,
+  type SubjectRecord,
+  subjectSorts,
+} from '../../domain/subject.ts'
+import {
+  identifierNamePattern,
+  identifierNameRule,
+  identifierValuePattern,
+  identifierValueRule,
+  maxIdentifierValueLength,
+} from '../../domain/subject-identifier.ts'
+import type { FoundSubject as StoredFound } from '../../domain/subject-search.ts'
 import { type Erasure as ErasureOutcome, eraseSubject } from '../../operations/erase-subject.ts'
 import { planSubjectSearch, searchSubjects } from '../../operations/search-subjects.ts'
 import { listSubjects, planSubjectList, readSubject } from '../../operations/subject.ts'
+import { identifier } from '../parameters.ts'
 import { originOf } from '../request-context.ts'
 import { defineRoute, organisationView, trackerView } from '../route.ts'
+import { boolean, integer, list, object, oneOf, optional, text, type ValueOf } from '../schema.ts'
 import {
   exampleErasure,
   exampleErasureParameters,
@@ -16,14 +31,158 @@ import {
   exampleSubjects,
 } from './examples.ts'
 import {
-  Erasure,
-  FoundSubjectList,
-  Subject,
-  SubjectList,
-  type SubjectSummaryBody,
-  subjectListParameters,
-  subjectSearchBody,
+  Counts,
+  cursor,
+  freeForm,
+  Identifier,
+  id,
+  instant,
+  limit,
+  nextCursor,
+  page,
+  pageSize,
+  receipt,
 } from './fields.ts'
+
+/** Generated clients take a field of a body with a default for one that is always there. */
+const bodyLimit = integer({
+  ...pageSize,
+  description: `How many to return at most; ${defaultPageSize} without it.`,
+})
+
+const instantParameter = { type: 'string', format: 'date-time', 'x-rule': instantRule }
+
+export const subjectListParameters = {
+  limit: optional(limit),
+  cursor: optional(cursor),
+  sort: optional(
+    oneOf(subjectSorts, {
+      description:
+        'The order. `subjectId`, the default, walks a tracker completely whatever happens meanwhile. With a `lastSeen…` filter the default is `lastSeenAt`.',
+      'x-rule': `one of ${subjectSorts.join(', ')}`,
+    }),
+  ),
+  subjectIdPrefix: optional(
+    text({
+      ...identifier,
+      pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]+$',
+      description: 'Only ids that start with this. Goes with `sort=subjectId`.',
+      'x-rule': `1 to ${maxIdentifierLength} characters, no control characters`,
+    }),
+  ),
+  lastSeenAfter: optional(
+    text({
+      ...instantParameter,
+      description: 'Only subjects last seen at this instant or later. Goes with a `lastSeenAt` sort.',
+    }),
+  ),
+  lastSeenBefore: optional(
+    text({
+      ...instantParameter,
+      description: 'Only subjects last seen before this instant. Goes with a `lastSeenAt` sort.',
+    }),
+  ),
+}
+
+/** What the body of a search may hold. */
+export const subjectSearchBody = {
+  identifier: optional(
+    object(
+      {
+        name: text({
+          maxLength: 32,
+          pattern: identifierNamePattern,
+          description: 'What kind it is, such as `email`.',
+        }),
+        value: text({
+          minLength: 1,
+          maxLength: maxIdentifierValueLength,
+          pattern: identifierValuePattern,
+          description: 'An `email` is compared without regard to case, whatever else exactly.',
+        }),
+      },
+      {
+        additionalProperties: false,
+        description: 'Whoever is known by this, in whichever tracker. Goes without `subjectId`.',
+        'x-rule': `an object with a name (${identifierNameRule}) and a value (${identifierValueRule})`,
+      },
+    ),
+  ),
+  subjectId: optional(
+    text({
+      ...identifier,
+      description: 'The data subjects with this id, in whichever tracker. Goes without `identifier`.',
+    }),
+  ),
+  limit: optional(bodyLimit),
+  cursor: optional(cursor),
+}
+
+const summaryFields = {
+  subjectId: id(),
+  firstSeenAt: instant('The start of the oldest session stored.'),
+  lastSeenAt: instant('The end of the newest activity stored.'),
+  counts: Counts,
+}
+
+const SubjectSummary = object(summaryFields, {
+  title: 'SubjectSummary',
+  description: 'A data subject as lists show it.',
+})
+
+export const subjectFields = {
+  trackerId: id(),
+  ...summaryFields,
+  identifiers: list(Identifier, {
+    description: 'What it is known by, by name and value. One goes with the newest data that brought it.',
+  }),
+  attributes: freeForm('What is known of the subject as of its newest session.'),
+}
+
+export const Subject = object(subjectFields, {
+  title: 'Subject',
+  description: 'What is stored about one data subject.',
+})
+
+export const SubjectList = object({ subjects: page(SubjectSummary), nextCursor }, { title: 'SubjectList' })
+
+export const FoundSubject = object(
+  { trackerId: id(), ...summaryFields },
+  { title: 'FoundSubject', description: 'A data subject that a search found, and its tracker.' },
+)
+
+const HiddenSubject = object({ trackerId: id(), subjectId: id() }, { title: 'HiddenSubject' })
+
+export const FoundSubjectList = object(
+  {
+    subjects: page(FoundSubject),
+    hidden: optional(
+      list(HiddenSubject, {
+        maxItems: maxPageSize,
+        description:
+          'Present only after a change to a shorter plan, for the day before it deletes: data subjects of the person that the plan hides. They cannot be read, but a longer plan would bring them back. To erase the person, erase these too.',
+      }),
+    ),
+    nextCursor,
+  },
+  { title: 'FoundSubjectList' },
+)
+
+export const Erasure = object(
+  {
+    trackerId: id(),
+    subjectId: id(),
+    alreadyErased: boolean({
+      description: 'The subject held no data: erased before, aged out, or never seen.',
+    }),
+    counts: Counts,
+    erasedAt: instant('When the data was gone.'),
+    receipt,
+  },
+  { title: 'Erasure', description: 'What this very request deleted.' },
+)
+
+export type SubjectSummaryBody = ValueOf<typeof SubjectSummary>
 
 const listPath = '/v1/analytics/trackers/{trackerId}/subjects'
 export const subjectPath = `${listPath}/{subjectId}`
@@ -137,7 +296,7 @@ export function presentRecord(trackerId: string, record: SubjectRecord) {
   return { trackerId, ...presentSummary(record), identifiers, attributes }
 }
 
-export function presentFound({ trackerId, ...summary }: FoundSubject) {
+export function presentFound({ trackerId, ...summary }: StoredFound) {
   return { trackerId, ...presentSummary(summary) }
 }
 
@@ -150,6 +309,6 @@ export function presentSummary({
   firstSeenAt,
   lastSeenAt,
   counts,
-}: SubjectSummary): SubjectSummaryBody {
+}: StoredSummary): SubjectSummaryBody {
   return { subjectId, firstSeenAt: formatInstant(firstSeenAt), lastSeenAt: formatInstant(lastSeenAt), counts }
 }

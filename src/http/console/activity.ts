@@ -1,5 +1,6 @@
-import type { ActivityEntry } from '../../domain/activity.ts'
+import { type ActivityEntry, activityKinds } from '../../domain/activity.ts'
 import { Problems } from '../../domain/errors.ts'
+import { formatInstant, instantRule } from '../../domain/instant.ts'
 import type { GiveWay } from '../../domain/semaphore.ts'
 import type { Services } from '../../domain/services.ts'
 import {
@@ -11,15 +12,55 @@ import {
   readActivityFilters,
   toCsvLine,
 } from '../../operations/activity.ts'
+import { Counts } from '../api/fields.ts'
+import { sessionListParameters } from '../api/sessions.ts'
 import { type HttpTools, identityOf, type RequestContext } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
-import {
-  ActivityList,
-  activityFilterParameters,
-  activityFormat,
-  activityListParameters,
-  presentActivity,
-} from './fields.ts'
+import { integer, list, object, oneOf, optional, orNull, text } from '../schema.ts'
+import { Actor, instant, noControlCharacters } from './fields.ts'
+
+const Activity = object(
+  {
+    id: text(),
+    at: instant,
+    actor: Actor,
+    kind: oneOf(activityKinds),
+    target: orNull(text()),
+    requestId: orNull(text()),
+    counts: orNull(Counts),
+    ledgerIndex: orNull(integer()),
+  },
+  { title: 'Activity' },
+)
+
+export const ActivityList = object(
+  { entries: list(Activity), nextCursor: orNull(text()) },
+  { title: 'ActivityList' },
+)
+
+const shortText = {
+  minLength: 1,
+  maxLength: 200,
+  pattern: noControlCharacters,
+  'x-rule': '1 to 200 characters, no control characters',
+}
+
+export const activityFilterParameters = {
+  requestId: optional(text(shortText)),
+  kind: optional(text({ ...shortText, 'x-rule': 'a kind of activity' })),
+  actor: optional(text({ ...shortText, 'x-rule': 'the id of a member or a key, or command-line' })),
+  since: optional(text({ maxLength: 100, 'x-rule': instantRule })),
+  until: optional(text({ maxLength: 100, 'x-rule': instantRule })),
+}
+
+export const activityFormat = oneOf(['csv', 'json'], { 'x-rule': 'csv or json' })
+
+export const activityListParameters = { ...sessionListParameters, ...activityFilterParameters }
+
+export function presentActivity(entry: ActivityEntry) {
+  const { id, at, actor, kind, target, requestId, counts, ledgerIndex } = entry
+  return { id, at: formatInstant(at), actor, kind, target, requestId, counts, ledgerIndex }
+}
 
 export const activityRoutes = [
   defineRoute({

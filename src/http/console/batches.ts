@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { BatchLines, ErasureBatch } from '../../domain/erasure-batch.ts'
+import { type BatchLines, batchKinds, type ErasureBatch } from '../../domain/erasure-batch.ts'
 import { formatInstant } from '../../domain/instant.ts'
-import { planPerson, startPerson } from '../../operations/erase-person.ts'
 import {
   type BatchVerb,
   certifyBatch,
@@ -12,26 +11,81 @@ import {
   startBatch,
 } from '../../operations/erasure-batch.ts'
 import { type BatchPlan as PlannedBatch, planBatch } from '../../operations/plan-erasure-batch.ts'
-import { presentFound } from '../api/subjects.ts'
+import { Counts } from '../api/fields.ts'
+import { identifier } from '../parameters.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute, organisationView } from '../route.ts'
-import {
-  Batch,
-  BatchCertificate,
-  BatchList,
-  BatchPlan,
-  batchFields,
-  certificateAfter,
-  instantOrNull,
-  maxListBytes,
-  PersonPlan,
-  personField,
-  presentCertificate,
-  typedSubjects,
-} from './fields.ts'
+import { integer, list, object, oneOf, optional, orNull, text } from '../schema.ts'
+import { Certificate, presentCertificate } from './erasures.ts'
+import { Actor, instant, instantOrNull } from './fields.ts'
+
+/** Of the lines that were read, each is used, empty, invalid, repeated, or `other` (BatchLines). */
+const batchLines = {
+  ...{ read: integer(), used: integer(), empty: integer(), invalid: integer(), repeated: integer() },
+  ...{ other: integer(), nothing: integer(), lines: integer() },
+}
+
+export const Batch = object(
+  {
+    ...{ id: text(), kind: oneOf(batchKinds), state: oneOf(['running', 'paused', 'stopped', 'done']) },
+    ...{ startedBy: Actor, requestId: orNull(text()), createdAt: instant, finishedAt: orNull(instant) },
+    ...batchLines,
+    ...{ subjects: integer(), settled: integer() },
+    erased: orNull(object({ subjects: integer(), sessions: integer(), events: integer() })),
+    ...{ checkedAt: orNull(instant), left: orNull(integer()), resumesAt: orNull(instant) },
+  },
+  { title: 'Batch' },
+)
+
+export const BatchPlan = object(
+  {
+    ...batchLines,
+    ...{ found: integer(), subjects: integer(), counts: Counts, hidden: integer() },
+    trackers: list(object({ trackerId: text(), subjects: integer() })),
+    others: list(object({ line: integer(), outcome: oneOf(['nothing', 'invalid', 'repeated']) })),
+  },
+  { title: 'BatchPlan' },
+)
+
+export const BatchList = object({ batches: list(Batch) }, { title: 'BatchList' })
+
+/** A page of the erasures of one batch, and of what became of those that it did not erase. */
+export const BatchCertificate = object(
+  {
+    batch: Batch,
+    certificates: list(Certificate),
+    ...{ waiting: integer(), gone: integer(), stopped: integer() },
+    nextPlace: orNull(integer()),
+  },
+  { title: 'BatchCertificate' },
+)
+
+/** How large a request with a list of people may be. */
+export const maxListBytes = 4 * 1024 * 1024
+
+/** The list of a batch, and what to make of it. */
+export const batchFields = {
+  text: text({ maxLength: maxListBytes, 'x-rule': 'a list, one data subject or person a line' }),
+  format: oneOf(['lines', 'csv'], { 'x-rule': 'lines or csv' }),
+  column: optional(text({ maxLength: 1_000, 'x-rule': 'the name of a column' })),
+  by: oneOf(['subjectId', 'email'], { 'x-rule': 'subjectId or email' }),
+  trackerIds: list(text(identifier), {
+    maxItems: 1_000,
+    'x-rule': 'a list of trackers, empty for all of them',
+  }),
+}
+
+export const typedSubjects = integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  'x-rule': 'how many data subjects are to be erased, as a whole number',
+})
+
+/** The place in a batch behind which a page of its certificate begins. */
+export const certificateAfter = optional(integer({ minimum: 0, 'x-rule': 'a whole number from 0 on' }))
 
 /** So many of an organisation's batches are shown, the newest. */
-const mostListed = 100
+export const mostListed = 100
 
 export const batchRoutes = [
   defineRoute({
@@ -147,7 +201,7 @@ function changing(verb: BatchVerb) {
   })
 }
 
-function presentBatch(batch: ErasureBatch) {
+export function presentBatch(batch: ErasureBatch) {
   // Whom it is about is nobody's to read: who started it knows.
   const { organisationId: _, person: __, createdAt, finishedAt, checkedAt, resumesAt, ...rest } = batch
   return {
@@ -185,52 +239,3 @@ function presentReported({ line, outcome, trackerId, erasure }: ReportedItem) {
     ...(erasure && { ...erasure, erasedAt: formatInstant(erasure.erasedAt) }),
   }
 }
-
-export const peopleRoutes = [
-  defineRoute({
-    method: 'GET',
-    path: '/console/api/people',
-    access: 'member',
-    response: BatchList,
-    async handle({ services, context }) {
-      const { organisationId } = identityOf(context)
-      const batches = await services.erasureBatches.list(organisationId, 'person', mostListed)
-      return { batches: batches.map(presentBatch) }
-    },
-  }),
-  defineRoute({
-    method: 'POST',
-    path: '/console/api/people/preview',
-    access: 'member',
-    body: { person: personField },
-    response: PersonPlan,
-    async handle(call) {
-      const view = organisationView(call)
-      const { subjects, hidden, others } = await call.services.jobs.run(
-        view.organisationId,
-        () => planPerson(call.services, view, call.body.person),
-        call.context.gone,
-      )
-      const { limit, remaining, resetsAt } = await call.http.erasuresLeft(call.context)
-      return {
-        ...{ subjects: subjects.map(presentFound), hidden },
-        others: { ...others, subjects: others.subjects.map(presentFound) },
-        budget: { limit, remaining, resetsAt: formatInstant(resetsAt) },
-      }
-    },
-  }),
-  defineRoute({
-    method: 'POST',
-    path: '/console/api/people/erase',
-    access: 'member',
-    body: { person: personField, subjects: typedSubjects },
-    response: Batch,
-    async handle(call) {
-      const { person, subjects } = call.body
-      const view = organisationView(call)
-      const batch = await startPerson(call.services, view, person, subjects, originOf(call.context))
-      call.http.wakeBatches()
-      return presentBatch(batch)
-    },
-  }),
-]

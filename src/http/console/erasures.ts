@@ -1,17 +1,79 @@
-import { listErasures, planErasureList } from '../../operations/erasure.ts'
-import { certifyErasure, proveReceipt } from '../../operations/receipt.ts'
-import { entryListParameters } from '../api/fields.ts'
+import { type BatchOfEntry, batchKinds } from '../../domain/erasure-batch.ts'
+import { formatInstant } from '../../domain/instant.ts'
+import {
+  type LedgerErasure as ErasureEntry,
+  listErasures,
+  planErasureList,
+} from '../../operations/erasure.ts'
+import { certifyErasure, type ErasureCertificate, proveReceipt } from '../../operations/receipt.ts'
+import { Counts } from '../api/fields.ts'
+import { entryListParameters } from '../api/ledger.ts'
+import { identifier } from '../parameters.ts'
 import { identityOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
-import {
-  Certificate,
-  ErasureList,
-  presentCertificate,
-  presentLedgerErasure,
-  provenEntryParameters,
-  ReceiptAgain,
-  receiptBody,
-} from './fields.ts'
+import { boolean, integer, list, object, oneOf, orNull, text } from '../schema.ts'
+import { Actor, instant } from './fields.ts'
+import { provenEntryParameters } from './ledger.ts'
+
+const LedgerErasure = object(
+  {
+    index: integer(),
+    trackerId: text(),
+    erasedAt: instant,
+    alreadyErased: boolean(),
+    counts: Counts,
+    by: orNull(object({ actor: Actor, requestId: orNull(text()) })),
+    /** What it was part of. */
+    batch: orNull(object({ id: text(), kind: oneOf(batchKinds), subjects: integer() })),
+  },
+  { title: 'LedgerErasure' },
+)
+
+export const ErasureList = object(
+  { erasures: list(LedgerErasure), size: integer(), nextCursor: orNull(text()) },
+  { title: 'ErasureList' },
+)
+
+/** All that a page needs to prove an entry of the ledger by itself. */
+export const Certificate = object(
+  {
+    erasure: LedgerErasure,
+    record: text(),
+    proof: list(text()),
+    checkpoint: text(),
+    verifierKeys: list(text()),
+    trackerName: orNull(text()),
+    organisation: text(),
+    scrub: object({ lastAt: instant, reachesEveryByte: boolean() }),
+    /** Of an erasure by a batch. */
+    receipt: orNull(text()),
+  },
+  { title: 'Certificate' },
+)
+
+/** `null` when the erasure was of another data subject. */
+export const ReceiptAgain = object({ receipt: orNull(text()) }, { title: 'ReceiptAgain' })
+
+export const receiptBody = { ...provenEntryParameters, subjectId: text(identifier) }
+
+export function presentLedgerErasure(
+  { index, record, by }: ErasureEntry,
+  batch: BatchOfEntry['batch'] | null,
+) {
+  const { trackerId, erasedAt, alreadyErased, counts } = record
+  return { index, trackerId, erasedAt: formatInstant(erasedAt), alreadyErased, counts, by, batch }
+}
+
+export function presentCertificate(
+  { erasure, batch, scrub, ...rest }: ErasureCertificate,
+  organisation: string,
+) {
+  const { lastAt, reachesEveryByte } = scrub
+  return {
+    ...{ ...rest, erasure: presentLedgerErasure(erasure, batch), organisation },
+    scrub: { lastAt: formatInstant(lastAt), reachesEveryByte },
+  }
+}
 
 export const erasureRoutes = [
   defineRoute({

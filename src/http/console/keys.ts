@@ -1,6 +1,6 @@
-import { areas, scopes } from '../../domain/api-key.ts'
+import { type ApiKey, apiKeyState, areas, scopes } from '../../domain/api-key.ts'
 import { dayOf, formatDay } from '../../domain/daily-total.ts'
-import { readInstant } from '../../domain/instant.ts'
+import { formatInstant, type Instant, instantRule, readInstant } from '../../domain/instant.ts'
 import type { Services } from '../../domain/services.ts'
 import {
   createKey,
@@ -12,17 +12,68 @@ import {
 } from '../../operations/api-key.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
-import {
-  AreaList,
-  expiry,
-  IssuedKey,
-  KeyDetail,
-  KeyList,
-  presentKey,
-  RevokedKey,
-  scopeList,
-  typed,
-} from './fields.ts'
+import { integer, list, object, oneOf, optional, orNull, text } from '../schema.ts'
+import { instant, instantOrNull, typed } from './fields.ts'
+
+const Key = object(
+  {
+    id: text(),
+    name: text(),
+    scopes: list(text()),
+    lastFour: text(),
+    state: oneOf(['active', 'expired', 'revoked']),
+    createdAt: instant,
+    rotatedAt: orNull(instant),
+    expiresAt: orNull(instant),
+    revokedAt: orNull(instant),
+    lastUsedAt: orNull(instant),
+  },
+  { title: 'Key' },
+)
+
+/** The one answer that holds a key's string. */
+export const IssuedKey = object({ key: Key, keyString: text() }, { title: 'IssuedKey' })
+
+const Area = object(
+  { area: text(), scopes: list(object({ scope: text(), allows: text() })) },
+  { title: 'Area' },
+)
+
+export const KeyDetail = object(
+  {
+    key: Key,
+    scopes: list(object({ scope: text(), allows: text() })),
+    today: text(),
+    days: list(object({ day: text(), requests: integer(), refusals: integer() }, { title: 'KeyDay' })),
+  },
+  { title: 'KeyDetail' },
+)
+
+export const KeyList = object({ keys: list(Key) }, { title: 'KeyList' })
+
+export const AreaList = object({ areas: list(Area) }, { title: 'AreaList' })
+
+export const RevokedKey = object({ key: Key }, { title: 'RevokedKey' })
+
+export const scopeList = list(text({ maxLength: 100 }), {
+  maxItems: 50,
+  'x-rule': 'a list of scopes',
+})
+
+export const expiry = optional(orNull(text({ maxLength: 100 }), { 'x-rule': `${instantRule}, or null` }))
+
+/** A key as pages show it: all but its string, which is in no store. */
+export function presentKey(key: ApiKey, now: Instant) {
+  const { id, name, scopes, lastFour } = key
+  return {
+    ...{ id, name, scopes: [...scopes], lastFour, state: apiKeyState(key, now) },
+    createdAt: formatInstant(key.createdAt),
+    rotatedAt: instantOrNull(key.rotatedAt),
+    expiresAt: instantOrNull(key.expiresAt),
+    revokedAt: instantOrNull(key.revokedAt),
+    lastUsedAt: instantOrNull(key.lastUsedAt),
+  }
+}
 
 /** So many days a key's page tells of. */
 const shownKeyDays = 90

@@ -1,16 +1,55 @@
 import { LetheError } from '../../domain/errors.ts'
-import { proveEntry, readLedger } from '../../operations/ledger.ts'
+import type { LedgerEntry } from '../../domain/ledger.ts'
+import { parseRecord } from '../../domain/receipt.ts'
+import {
+  type LedgerHead,
+  type ProvenEntry as ProvenLedgerEntry,
+  proveEntry,
+  readLedger,
+} from '../../operations/ledger.ts'
 import { verifyLedger } from '../../operations/verify-ledger.ts'
 import { identityOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
-import {
-  Ledger,
-  LedgerVerification,
-  ProvenEntry,
-  presentLedger,
-  presentProvenEntry,
-  provenEntryParameters,
-} from './fields.ts'
+import { integer, list, object, orNull, text } from '../schema.ts'
+import { instant, instantOrNull } from './fields.ts'
+
+export const Ledger = object(
+  {
+    ...{ origin: text(), size: integer(), rootHash: text(), checkpoint: text(), verifierKeys: list(text()) },
+    lastErasedAt: orNull(instant),
+  },
+  { title: 'Ledger' },
+)
+
+export const LedgerVerification = object(
+  { size: integer(), rootHash: text(), problem: orNull(text()) },
+  { title: 'LedgerVerification' },
+)
+
+/** What a link downloads: no page reads it. */
+export const ProvenEntry = object(
+  { index: integer(), record: text(), leafHash: text(), proof: list(text()), checkpoint: text() },
+  { title: 'ProvenEntry' },
+)
+
+export const provenEntryParameters = {
+  index: integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, 'x-rule': 'a whole number from 0 on' }),
+}
+
+export function presentProvenEntry({ index, record, leafHash, proof, checkpoint }: ProvenLedgerEntry) {
+  return { index, record, leafHash: Buffer.from(leafHash).toString('base64'), proof, checkpoint }
+}
+
+export function presentLedger(
+  { origin, size, rootHash, checkpoint, verifierKeys }: LedgerHead,
+  last: LedgerEntry | null,
+) {
+  const record = last && parseRecord(last.record)
+  return {
+    ...{ origin, size, rootHash: Buffer.from(rootHash).toString('base64'), checkpoint, verifierKeys },
+    lastErasedAt: instantOrNull(record?.erasedAt ?? null),
+  }
+}
 
 /** How many entries are computed anew at a member's wish: a few seconds of work, in pieces. */
 const mostVerified = 100_000

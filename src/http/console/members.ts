@@ -1,8 +1,33 @@
 import { formatInstant } from '../../domain/instant.ts'
+import { emailRule, maxEmailLength, type Member as StoredMember } from '../../domain/member.ts'
 import { inviteMember, removeMember } from '../../operations/member.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
-import { email, Invitation, MemberList, Nothing, presentMember } from './fields.ts'
+import { list, object, orNull, text } from '../schema.ts'
+import { instant, instantOrNull, Nothing, noControlCharacters } from './fields.ts'
+
+export const Member = object(
+  { id: text(), email: text(), createdAt: instant, joinedAt: orNull(instant) },
+  { title: 'Member' },
+)
+
+export const MemberList = object({ members: list(Member) }, { title: 'MemberList' })
+
+export const Invitation = object(
+  { member: Member, token: text(), expiresAt: instant },
+  { title: 'Invitation' },
+)
+
+export const email = text({
+  minLength: 1,
+  maxLength: maxEmailLength,
+  pattern: noControlCharacters,
+  'x-rule': emailRule,
+})
+
+export function presentMember({ id, email, createdAt, passwordSetAt }: StoredMember) {
+  return { id, email, createdAt: formatInstant(createdAt), joinedAt: instantOrNull(passwordSetAt) }
+}
 
 export const memberRoutes = [
   defineRoute({

@@ -1,9 +1,38 @@
 import { formatInstant } from '../../domain/instant.ts'
 import { plans, windowStart } from '../../domain/retention.ts'
 import { countHidden, renameOrganisation, requireOrganisation } from '../../operations/organisation.ts'
+import { Counts } from '../api/fields.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute, organisationView } from '../route.ts'
-import { HiddenByPlan, OrganisationName, plan, Settings, typed } from './fields.ts'
+import { boolean, integer, list, object, oneOf, text } from '../schema.ts'
+import { instant, typed } from './fields.ts'
+
+const BudgetTold = object(
+  { name: text(), limit: integer(), windowSeconds: integer() },
+  { title: 'BudgetTold' },
+)
+
+export const Settings = object(
+  {
+    organisation: object({ id: text(), name: text(), plan: oneOf(plans), createdAt: instant }),
+    windows: list(object({ plan: oneOf(plans), days: integer() })),
+    activityDays: integer(),
+    budgets: list(BudgetTold),
+    batchesPerMinute: integer(),
+    ...{ engine: text(), version: text() },
+    scrub: object({ lastAt: instant, isDue: boolean(), reachesEveryByte: boolean() }),
+  },
+  { title: 'Settings' },
+)
+
+export const HiddenByPlan = object(
+  { subjects: integer(), hasMoreSubjects: boolean(), atMost: Counts },
+  { title: 'HiddenByPlan' },
+)
+
+export const OrganisationName = object({ id: text(), name: text() }, { title: 'OrganisationName' })
+
+export const plan = oneOf(plans, { 'x-rule': `one of ${plans.join(', ')}` })
 
 export const settingsRoutes = [
   defineRoute({

@@ -1,11 +1,39 @@
 import { hash } from 'node:crypto'
 import { normaliseEmail } from '../../domain/member.ts'
+import { maxPasswordLength, minPasswordLength } from '../../domain/password.ts'
+import { plans } from '../../domain/retention.ts'
 import { acceptInvitation, requireInvited } from '../../operations/member.ts'
 import { requireOrganisation } from '../../operations/organisation.ts'
 import { signIn, signOut } from '../../operations/sign-in.ts'
+import { identifier } from '../parameters.ts'
 import { originOf } from '../request-context.ts'
 import { defineRoute } from '../route.ts'
-import { email, Invited, Nothing, organisation, password, presentMember, SignedIn, token } from './fields.ts'
+import { boolean, integer, object, oneOf, optional, text } from '../schema.ts'
+import { Nothing } from './fields.ts'
+import { email, Member, presentMember } from './members.ts'
+
+export const SignedIn = object(
+  {
+    member: Member,
+    organisation: object({ id: text(), name: text(), plan: oneOf(plans), retentionDays: integer() }),
+  },
+  { title: 'SignedIn' },
+)
+
+export const Invited = object(
+  { email: text(), organisation: text(), hasPassword: boolean() },
+  { title: 'Invited' },
+)
+
+export const password = text({
+  minLength: 1,
+  maxLength: 4 * maxPasswordLength,
+  'x-rule': `${minPasswordLength} to ${maxPasswordLength} characters`,
+})
+
+export const token = text({ minLength: 1, maxLength: 200, 'x-rule': 'what stands in the link' })
+
+export const organisation = optional(text(identifier))
 
 export const signInRoutes = [
   defineRoute({

@@ -1,8 +1,9 @@
 import { formatDay } from '../../domain/daily-total.ts'
+import { instantRule } from '../../domain/instant.ts'
 import { exportFileName } from '../../domain/subject-export.ts'
 import { sumDays } from '../../operations/daily-total.ts'
 import { exportSubject } from '../../operations/export-subject.ts'
-import { findPeople } from '../../operations/find-people.ts'
+import { findPeople, mostFound } from '../../operations/find-people.ts'
 import {
   listEvents,
   listSessions,
@@ -12,24 +13,59 @@ import {
   planSubjectList,
   readSubject,
 } from '../../operations/subject.ts'
-import { presentEvent } from '../api/events.ts'
+import { EventList, eventListParameters, presentEvent } from '../api/events.ts'
 import { exportWriter } from '../api/export.ts'
-import { subjectListParameters } from '../api/fields.ts'
-import { presentSession } from '../api/sessions.ts'
-import { presentFound, presentRecord, presentSummary } from '../api/subjects.ts'
+import { Identifier } from '../api/fields.ts'
+import { presentSession, SessionList, sessionListParameters } from '../api/sessions.ts'
+import {
+  FoundSubject,
+  presentFound,
+  presentRecord,
+  presentSummary,
+  Subject,
+  SubjectList,
+  subjectListParameters,
+} from '../api/subjects.ts'
 import { originOf } from '../request-context.ts'
 import { defineRoute, organisationView, trackerView } from '../route.ts'
-import {
-  EventList,
-  eventsUntilParameters,
-  FoundGroups,
-  findBody,
-  SessionList,
-  Subject,
-  SubjectDays,
-  SubjectList,
-  sessionsUntilParameters,
-} from './fields.ts'
+import { boolean, integer, list, object, optional, orNull, text } from '../schema.ts'
+import { Day } from './trackers.ts'
+
+export const SubjectDays = object({ days: list(Day), hasMore: boolean() }, { title: 'SubjectDays' })
+
+const FoundGroup = object(
+  { tracker: object({ id: text(), name: text() }), subjects: list(FoundSubject), hasMore: boolean() },
+  { title: 'FoundGroup' },
+)
+
+/** `identifier` is `null` for who was found by a complete id. */
+const FoundPerson = object(
+  {
+    identifier: orNull(Identifier),
+    subjects: list(FoundSubject),
+    hidden: list(object({ trackerId: text(), subjectId: text() })),
+  },
+  { title: 'FoundPerson' },
+)
+
+export const FoundGroups = object(
+  { groups: list(FoundGroup), people: list(FoundPerson) },
+  { title: 'FoundGroups' },
+)
+
+const until = optional(text({ format: 'date-time', 'x-rule': instantRule }))
+
+/** As the API's, from an instant on backwards. */
+export const sessionsUntilParameters = { ...sessionListParameters, until }
+
+export const eventsUntilParameters = { ...eventListParameters, until }
+
+export const findBody = {
+  text: text({ minLength: 1, maxLength: 300, 'x-rule': '1 to 300 characters' }),
+  limit: optional(
+    integer({ minimum: 1, maximum: mostFound, 'x-rule': `a whole number from 1 to ${mostFound}` }),
+  ),
+}
 
 const listPath = '/console/api/trackers/{trackerId}/subjects'
 /** As many as a list below a search box shows. */

@@ -12,7 +12,30 @@ import {
 } from '../../operations/tracker.ts'
 import { identityOf, originOf } from '../request-context.ts'
 import { defineRoute, trackerView } from '../route.ts'
-import { days, EventNames, Totals, TrackerList, TrackerName, typed } from './fields.ts'
+import { boolean, integer, list, object, optional, text } from '../schema.ts'
+import { instant, typed } from './fields.ts'
+
+const Tracker = object(
+  { id: text(), name: text(), createdAt: instant, subjects: integer(), hasMoreSubjects: boolean() },
+  { title: 'Tracker' },
+)
+
+export const Day = object({ day: text(), sessions: integer(), events: integer() }, { title: 'Day' })
+
+export const TrackerList = object({ trackers: list(Tracker) }, { title: 'TrackerList' })
+
+export const TrackerName = object({ id: text(), name: text() }, { title: 'TrackerName' })
+
+export const EventNames = object(
+  { names: list(object({ name: text(), count: integer() })), isComplete: boolean() },
+  { title: 'EventNames' },
+)
+
+export const Totals = object({ today: text(), days: list(Day) }, { title: 'Totals' })
+
+export const days = optional(
+  integer({ minimum: 1, maximum: 40_000, 'x-rule': 'a whole number from 1 to 40000' }),
+)
 
 /** So many names of events are shown. */
 const shownNames = 10

@@ -1,5 +1,4 @@
-import type { Event, EventPosition } from '../../domain/session.ts'
-import type { Attributes } from '../../domain/subject.ts'
+import type { Attributes, Event, EventPosition } from '../../domain/session.ts'
 import type { ExportedEvent } from '../../domain/subject-export.ts'
 import { asInteger, asJson, asText, type Values } from './row.ts'
 

@@ -1,5 +1,4 @@
-import type { Session, SessionPosition } from '../../domain/session.ts'
-import type { Attributes } from '../../domain/subject.ts'
+import type { Attributes, Session, SessionPosition } from '../../domain/session.ts'
 import type { ExportedSession } from '../../domain/subject-export.ts'
 import { asInteger, asJson, asText, type Values } from './row.ts'
 

@@ -1,4 +1,5 @@
-import type { Attributes, SubjectPosition, SubjectRecord, SubjectSummary } from '../../domain/subject.ts'
+import type { Attributes } from '../../domain/session.ts'
+import type { SubjectPosition, SubjectRecord, SubjectSummary } from '../../domain/subject.ts'
 import { toIdentifiers } from './identifier.ts'
 import { asInteger, asJson, asText, type Values } from './row.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
-import type { Attributes } from '../../../src/domain/subject.ts'
+import type { Attributes } from '../../../src/domain/session.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
 import { testKeys } from '../../support/test-keyring.ts'

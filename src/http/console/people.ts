@@ -1,0 +1,100 @@
+import { formatInstant } from '../../domain/instant.ts'
+import {
+  identifierNamePattern,
+  identifierNameRule,
+  identifierValuePattern,
+  identifierValueRule,
+  maxIdentifierValueLength,
+} from '../../domain/subject-identifier.ts'
+import { maxPersonParts, planPerson, startPerson } from '../../operations/erase-person.ts'
+import { Identifier } from '../api/fields.ts'
+import { FoundSubject, presentFound } from '../api/subjects.ts'
+import { identifier } from '../parameters.ts'
+import { identityOf, originOf } from '../request-context.ts'
+import { defineRoute, organisationView } from '../route.ts'
+import { integer, list, object, text } from '../schema.ts'
+import { Batch, BatchList, mostListed, presentBatch, typedSubjects } from './batches.ts'
+import { instant } from './fields.ts'
+
+/** Whom an erasure is about, as the pages name them. */
+const SubjectRef = object({ trackerId: text(), subjectId: text() }, { title: 'SubjectRef' })
+
+export const PersonPlan = object(
+  {
+    ...{ subjects: list(FoundSubject), hidden: list(SubjectRef) },
+    /** Who may be the same person: they share an identifier with those above. */
+    others: object({ subjects: list(FoundSubject), identifiers: list(Identifier) }),
+    /** What is left of the member's erasures. */
+    budget: object({ limit: integer(), remaining: integer(), resetsAt: instant }),
+  },
+  { title: 'PersonPlan' },
+)
+
+/** Whom an erasure is about. How many parts it may have together is the operation's to say. */
+export const personField = object(
+  {
+    identifiers: list(
+      object({
+        name: text({ pattern: identifierNamePattern, 'x-rule': identifierNameRule }),
+        value: text({
+          ...{ minLength: 1, maxLength: maxIdentifierValueLength },
+          ...{ pattern: identifierValuePattern, 'x-rule': identifierValueRule },
+        }),
+      }),
+      { maxItems: maxPersonParts },
+    ),
+    subjects: list(object({ trackerId: text(identifier), subjectId: text(identifier) }), {
+      maxItems: maxPersonParts,
+    }),
+  },
+  { 'x-rule': 'identifiers and data subjects' },
+)
+
+export const peopleRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/console/api/people',
+    access: 'member',
+    response: BatchList,
+    async handle({ services, context }) {
+      const { organisationId } = identityOf(context)
+      const batches = await services.erasureBatches.list(organisationId, 'person', mostListed)
+      return { batches: batches.map(presentBatch) }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/people/preview',
+    access: 'member',
+    body: { person: personField },
+    response: PersonPlan,
+    async handle(call) {
+      const view = organisationView(call)
+      const { subjects, hidden, others } = await call.services.jobs.run(
+        view.organisationId,
+        () => planPerson(call.services, view, call.body.person),
+        call.context.gone,
+      )
+      const { limit, remaining, resetsAt } = await call.http.erasuresLeft(call.context)
+      return {
+        ...{ subjects: subjects.map(presentFound), hidden },
+        others: { ...others, subjects: others.subjects.map(presentFound) },
+        budget: { limit, remaining, resetsAt: formatInstant(resetsAt) },
+      }
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/console/api/people/erase',
+    access: 'member',
+    body: { person: personField, subjects: typedSubjects },
+    response: Batch,
+    async handle(call) {
+      const { person, subjects } = call.body
+      const view = organisationView(call)
+      const batch = await startPerson(call.services, view, person, subjects, originOf(call.context))
+      call.http.wakeBatches()
+      return presentBatch(batch)
+    },
+  }),
+]
