@@ -1,10 +1,4 @@
-import {
-  keepPreviousData,
-  QueryClient,
-  type QueryKey,
-  useInfiniteQuery,
-  useQuery,
-} from '@tanstack/preact-query'
+import { type Query, QueryClient, type QueryKey, useInfiniteQuery, useQuery } from '@tanstack/preact-query'
 import { ApiError, read } from './api.ts'
 
 /**
@@ -54,7 +48,7 @@ export function useFetched<Data>(
     queryFn: ({ signal }) => fetchIt(what ?? '', signal),
     enabled: what !== null,
     // Where nothing is wanted any more, nothing stays.
-    ...(what !== null && { placeholderData: keepPreviousData }),
+    ...(what !== null && { placeholderData: keepUnlessForgotten }),
     refetchInterval: ({ state }) => pollMs(state.data),
   })
   const failure = toFailure(error)
@@ -65,6 +59,11 @@ export function useFetched<Data>(
     isLoading: isPlaceholderData || (data === undefined && (isFetching || failure === null)),
     reload: () => void refetch(),
   }
+}
+
+/** What was fetched before, unless it was dropped: who has been erased meanwhile must not be shown while others are looked for. */
+function keepUnlessForgotten<Data>(data: Data | undefined, of?: Query<Data, unknown>): Data | undefined {
+  return of && cache.getQueryCache().get(of.queryHash) === of ? data : undefined
 }
 
 /** A page of a list. */

@@ -91,8 +91,17 @@ describe('a request that comes in with an e-mail address', { skip: noBrowser }, 
     await settled(page)
     const html = await page.content()
     for (const trace of [email, 'laptop', 'phone', 'reader']) assert.equal(html.includes(trace), false, trace)
+    const held = Promise.withResolvers<void>()
+    await page.route('**/console/api/find', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    const asking = page.waitForRequest((request) => request.postDataJSON()?.text === email)
     await page.keyboard.press('ControlOrMeta+k')
     await page.keyboard.type(email)
+    await asking
+    assert.equal(await options.count(), 0, 'nobody is remembered from before')
+    held.resolve()
     await page.getByText('No results.').waitFor()
     assert.deepEqual(complaints, [])
   })
