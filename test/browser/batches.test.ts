@@ -109,10 +109,12 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
       .setInputFiles({ name: 'broken.csv', mimeType: 'text/csv', buffer: broken })
     await hands.press('Preview matches')
     await page.getByText(/line 3 opens a quoted field that is never closed/).waitFor()
-    const binary = Buffer.from([0x50, 0x4b, 3, 4, 0xff])
-    await page
-      .getByLabel('Choose a file')
-      .setInputFiles({ name: 'b.csv', mimeType: 'text/csv', buffer: binary })
+    const dataTransfer = await page.evaluateHandle(() => {
+      const dropped = new DataTransfer()
+      dropped.items.add(new File([new Uint8Array([0x50, 0x4b, 3, 4, 0xff])], 'binary.csv'))
+      return dropped
+    })
+    await page.getByLabel('List').dispatchEvent('drop', { dataTransfer })
     await page.getByText(/is not text in UTF-8/).waitFor()
     assert.equal(await page.getByLabel('List').inputValue(), broken.toString())
     await page.setViewportSize({ width: 360, height: 740 })

@@ -101,6 +101,9 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     assert.equal(new URL(page.url()).pathname, '/console/erasures/certificates/1')
     await page.getByRole('status').getByText('Verified').waitFor()
     assert.match((await download('Download the receipt')).text, /^c2sp\.org/)
+    await goTo(page, '/activity')
+    await hands.press('Certificate 1')
+    await page.getByRole('heading', { name: 'Certificate No. 1', exact: true }).waitFor()
   })
 
   test('tells whoever knows the id whether it was that one, and puts what is typed into no address', async () => {

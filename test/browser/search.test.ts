@@ -108,8 +108,13 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     await organisations.setPlan(shop.organisationId, 'free')
     assert.deepEqual(await find('faded@example.com'), {})
     await page.getByText('Your plan hides 1 data subject of this person').waitFor()
-    await page.getByRole('button', { name: 'Erase data', exact: true }).waitFor()
-    await goTo(page, '/keys')
+    await page.getByRole('button', { name: 'Erase data', exact: true }).click()
+    await page.getByText('1 data subject that your plan hides will be erased too.').waitFor()
+    await page.keyboard.press('Escape')
+    await goTo(page, '/batches/new')
+    await hands.type('List', 'faded')
+    await hands.press('Preview matches')
+    await page.getByText('Your plan hides 1 of them.').waitFor()
   })
 
   test('says so when nobody is found, and what can be looked for', async () => {
