@@ -57,6 +57,12 @@ async function stopReading(url: string, request: string): Promise<Socket> {
 
 describe('clients that stop reading in the middle of a large export', { skip: noProc }, () => {
   it('cost one file without a name, bounded memory, and nobody else anything; with them, all is gone', async (t) => {
+    const sockets: Socket[] = []
+    const hangUp = () => {
+      for (const socket of sockets) socket.destroy()
+    }
+    // Before the service ends, which waits for its answers.
+    t.after(hangUp)
     const folder = temporaryFolder(t)
     const shop = await startShop(t, {
       scopes: ['analytics:view', 'analytics:delete-data'],
@@ -73,12 +79,10 @@ describe('clients that stop reading in the middle of a large export', { skip: no
     )
     await shop.ingest(rows)
     const before = memoryInUse()
-    const sockets: Socket[] = []
     for (const encoding of encodings) {
       const headers: [string, string][] = [['Accept-Encoding', encoding]]
       const request = requestText(`${subjectPath('busy')}/export`, { key, headers })
       sockets.push(await stopReading(shop.url, request))
-      t.after(() => void sockets.at(-1)?.destroy())
     }
     // The next export of the organisation comes when they are made.
     dataOf(await shop.ask(`${subjectPath('anna')}/export`, { key }))
@@ -92,7 +96,7 @@ describe('clients that stop reading in the middle of a large export', { skip: no
       sockets.every((socket) => !socket.closed),
       'all of them wait still',
     )
-    for (const socket of sockets) socket.destroy()
+    hangUp()
     await until(() => spools(folder).length === 0)
   })
 })
