@@ -15,11 +15,10 @@ const compressions = [
 ]
 
 /**
- * Builds the pages: one script, one that sets the theme before anything is drawn, one style sheet, one font, one icon and the page that
- * names them.
- * Names hold a hash of the content, so that browsers may keep a file for good.
+ * Builds the pages: a script, a script that sets the theme before the first paint, a style sheet, a font, an icon and the HTML page.
+ * File names contain a hash of the content, so that browsers can cache them forever.
  *
- * @param {string} folder where to; it is made anew
+ * @param {string} folder the output folder; it is replaced
  */
 export async function buildConsole(folder) {
   rmSync(folder, { recursive: true, force: true })
@@ -40,7 +39,7 @@ export async function buildConsole(folder) {
     logLevel: 'warning',
   })
   const built = outputFiles.map(({ path: file, contents }) => ({ name: path.basename(file), contents }))
-  /** What is named by others comes before them. */
+  /** Files that others refer to come first. */
   const files = [
     { name: 'icon.svg', contents: readFileSync(path.join(here, 'shared/icon.svg')) },
     { name: 'inter.woff2', contents: readFileSync(path.join(inter, 'files/inter-latin-wght-normal.woff2')) },
@@ -57,12 +56,12 @@ export async function buildConsole(folder) {
     addresses.set(name, `/console/${asset}`)
     await write(path.join(folder, asset), named)
   }
-  // The font's licence asks to go where the font goes.
+  // The font's licence must accompany the font.
   writeFileSync(path.join(folder, 'inter-licence.txt'), readFileSync(path.join(inter, 'LICENSE')))
 }
 
 /**
- * Puts the addresses of files in the place of their names in braces.
+ * Replaces file names in braces by their addresses.
  *
  * @param {Uint8Array} contents
  * @param {Map<string, string>} addresses
@@ -73,14 +72,14 @@ function withAddresses(contents, addresses) {
 }
 
 /**
- * Writes a file and what servers send of it to save the wire.
+ * Writes a file and its compressed versions.
  *
  * @param {string} file
  * @param {Uint8Array} content
  */
 async function write(file, content) {
   writeFileSync(file, content)
-  // A font is packed already.
+  // The font is already compressed.
   if (file.endsWith('.woff2')) return
   for (const { suffix, compress } of compressions) writeFileSync(file + suffix, await compress(content))
 }

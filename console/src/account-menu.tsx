@@ -5,9 +5,9 @@ import { Confirm } from './components/dialog.tsx'
 import { Icon, type IconName } from './components/icon.tsx'
 import { showFailure, showToast } from './components/toasts.tsx'
 import { NavLinks, otherPages } from './navigation.tsx'
-import { leave, useSession } from './session.tsx'
+import { completeSignOut, useSession } from './session.tsx'
 
-/** Who is signed in, the colours, and the ways out. */
+/** The signed-in member, the theme, and signing out. */
 export function AccountMenu({ path }: { path: string }) {
   const { member, organisation } = useSession()
   const [isOpen, setOpen] = useState(false)
@@ -37,7 +37,7 @@ export function AccountMenu({ path }: { path: string }) {
   async function signOut(path: '/sign-out' | '/sign-out-everywhere'): Promise<void> {
     await change(path)
     showToast(path === '/sign-out' ? 'Signed out' : 'Signed out everywhere')
-    leave()
+    completeSignOut()
   }
 
   return (
@@ -66,7 +66,7 @@ export function AccountMenu({ path }: { path: string }) {
             {organisation.name} · {organisation.plan} plan · {organisation.retentionDays} days
           </small>
         </p>
-        {/* On wide screens they stand at the side. */}
+        {/* On wide screens these are in the sidebar. */}
         <nav aria-label="More pages" class="nav-links folded">
           <NavLinks of={otherPages} path={path} />
         </nav>
@@ -120,7 +120,7 @@ function use(theme: Theme): void {
   }
 }
 
-/** Light, dark, or as the system has it. */
+/** Light, dark or the system's theme. */
 function ThemeSwitch() {
   const [chosen, choose] = useState(current)
   return (

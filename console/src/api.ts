@@ -1,9 +1,9 @@
-/** What went wrong with a request, as the envelope tells it. */
+/** An error response, or a request that got no response. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
   readonly requestId: string | null
-  /** What is wrong with each field, by its name. */
+  /** Problems by field name. */
   readonly fields: Readonly<Record<string, string>>
 
   constructor(
@@ -29,12 +29,12 @@ interface Envelope<Data> {
 
 const base = '/console/api'
 
-/** Asks the server for something; `ApiError` when it does not give it. */
+/** Fetches a path; throws an `ApiError` if that fails. */
 export function read<Data>(path: string, signal?: AbortSignal): Promise<Data> {
   return send<Data>(path, { signal: signal ?? null })
 }
 
-/** Asks the server to change something. */
+/** Sends a change to the server; throws an `ApiError` if that fails. */
 export function change<Data>(
   path: string,
   body: object = {},
@@ -48,7 +48,7 @@ export function change<Data>(
 }
 
 async function send<Data>(path: string, init: RequestInit): Promise<Data> {
-  const response = await ask(path, init)
+  const response = await sendSignedIn(path, init)
   const envelope: Envelope<Data> = await response.json().catch(() => ({}))
   if (response.ok && envelope.data !== undefined) return envelope.data
   const { error, meta } = envelope
@@ -62,14 +62,14 @@ async function send<Data>(path: string, init: RequestInit): Promise<Data> {
   )
 }
 
-/** Sends a request; once more after a new sign-in where the one before was over. What somebody was about to do is not lost. */
-async function ask(path: string, init: RequestInit): Promise<Response> {
-  const response = await reach(path, init)
+/** Sends a request, and sends it again after a new sign-in if the session has expired. */
+async function sendSignedIn(path: string, init: RequestInit): Promise<Response> {
+  const response = await fetchResponse(path, init)
   if (response.status !== 401 || path === '/sign-in' || !(await signInAgain())) return response
-  return reach(path, init)
+  return fetchResponse(path, init)
 }
 
-async function reach(path: string, init: RequestInit): Promise<Response> {
+async function fetchResponse(path: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(base + path, { credentials: 'same-origin', ...init })
   } catch (error) {
@@ -85,10 +85,10 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
 
 let signInAgain: () => Promise<boolean> = async () => false
 
-/** Says what to do when the server no longer knows who this is. It tells whether it knows again. */
+/** Sets what to do when the session has expired. It resolves to whether the member has signed in again. */
 export function onSignedOut(work: () => Promise<boolean>): void {
   signInAgain = work
 }
 
-/** An id as a part of a path. */
+/** Encodes an ID as a path segment. */
 export const encode = encodeURIComponent

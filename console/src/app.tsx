@@ -25,7 +25,7 @@ import { Shell } from './shell.tsx'
 import { SignInAgain } from './sign-in-again.tsx'
 import type { SignedIn } from './types.ts'
 
-/** The pages for members, one line each. The first that a path fits is shown. */
+/** The pages for members. The first match is shown. */
 const routes = [
   route('/console/trackers', () => <TrackersPage />),
   route('/console/trackers/:trackerId', ({ trackerId }) => <TrackerPage trackerId={trackerId} />),
@@ -44,7 +44,7 @@ const routes = [
   route('/console/settings', () => <SettingsPage />),
 ]
 
-/** The console: its two pages for whoever comes, and the others for members. */
+/** The console: two public pages, and the others for members. */
 export function App() {
   const { path } = useAddress()
   return (

@@ -4,25 +4,27 @@ import { navigate } from './router.tsx'
 import { setSearchText } from './search.ts'
 import type { Batch, FoundSubject, Identifier, SubjectRef } from './types.ts'
 
-/** Whom an erasure is about: whoever has one of these identifiers, and these data subjects. */
+/** The person to erase: everyone with one of these identifiers, and these data subjects. */
 export interface Person {
   identifiers: readonly Identifier[]
   subjects: readonly SubjectRef[]
 }
 
-/** A data subject by itself. */
+/** A person that is a single data subject. */
 export function onlySubject({ trackerId, subjectId }: SubjectRef): Person {
   return { identifiers: [], subjects: [{ trackerId, subjectId }] }
 }
 
-/** The address of a certificate: of one entry of the ledger, which people count from 1, of several, or of a batch. */
+/**
+ * The address of a certificate: of a ledger entry (shown counting from 1), of several entries, or of a batch.
+ */
 export function certificateAddress(of: number | string): string {
   return `/console/erasures/certificates/${typeof of === 'number' ? of + 1 : of}`
 }
 
 /**
- * Has the service erase a person, drops all that the pages know of them, and leads to the certificate in the place of where one is: the
- * page of whoever is erased is not to be gone back to.
+ * Starts the erasure of a person, removes their data from the cache, and replaces the page by the
+ * certificate, so that Back does not lead to the page of an erased person.
  */
 export async function erasePerson(
   person: Person,
@@ -36,7 +38,10 @@ export async function erasePerson(
   refreshErasures()
 }
 
-/** Has the pages look again at whatever an erasure changes. What they knew of data subjects must not be shown until then. */
+/**
+ * Refreshes everything an erasure changes, and removes data subjects from the cache so that no erased one is
+ * shown.
+ */
 export function refreshErasures(): void {
   cache.removeQueries({
     type: 'inactive',

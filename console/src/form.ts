@@ -2,18 +2,18 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from './api.ts'
 import { unexpected } from './resource.ts'
 
-/** A form that is sent to the server: what is wrong with it, and whether it is under way. */
+/** The state of a form that is sent to the server. */
 interface FormState {
   isBusy: boolean
-  /** What is wrong with each field. */
+  /** Problems by field name. */
   fields: Readonly<Record<string, string>>
-  /** What is wrong apart from any field. */
+  /** An error that belongs to no field. */
   failure: ApiError | null
-  /** Does the work when the form is submitted; what goes wrong shows up here. */
+  /** Runs `work` when the form is submitted; errors become `fields` or `failure`. */
   submit(work: () => Promise<void>): (event: Event) => void
 }
 
-/** What a form refuses by itself, before the server is asked. */
+/** A problem that the form finds before the server is asked. */
 export function invalid(field: string, message: string): ApiError {
   return new ApiError(422, 'validation_error', message, null, { [field]: message })
 }
@@ -23,7 +23,7 @@ export function useForm(): FormState {
   const [failure, setFailure] = useState<ApiError | null>(null)
   const form = useRef<EventTarget | null>(null)
   const fields = failure?.fields ?? {}
-  // With the problems, whoever cannot see them is led to the first.
+  // Moves the focus to the first problem, for people who cannot see it.
   useLayoutEffect(() => {
     if (failure && form.current instanceof HTMLFormElement) focusFirstProblem(form.current)
   }, [failure])

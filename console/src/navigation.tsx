@@ -1,14 +1,14 @@
 import { Icon, type IconName } from './components/icon.tsx'
 import { Link } from './router.tsx'
 
-/** A page that the navigation leads to. */
+/** A page in the navigation. */
 interface NavPage {
   to: string
   title: string
   icon: IconName
 }
 
-/** What is done every day: a phone has these at its lower edge. */
+/** The pages for daily work, at the bottom edge on phones. */
 export const mainPages: readonly NavPage[] = [
   { to: '/console/trackers', title: 'Trackers', icon: 'trackers' },
   { to: '/console/erasures', title: 'Erasures', icon: 'erasures' },
@@ -16,14 +16,14 @@ export const mainPages: readonly NavPage[] = [
   { to: '/console/activity', title: 'Activity', icon: 'activity' },
 ]
 
-/** What is looked after now and then: on a phone they are in the account's menu. */
+/** The pages used less often, in the account menu on phones. */
 export const otherPages: readonly NavPage[] = [
   { to: '/console/keys', title: 'API keys', icon: 'keys' },
   { to: '/console/members', title: 'Members', icon: 'members' },
   { to: '/console/settings', title: 'Settings', icon: 'settings' },
 ]
 
-/** Links to pages, with the one at hand marked. */
+/** Navigation links, with the current page marked. */
 export function NavLinks({ of, path }: { of: readonly NavPage[]; path: string }) {
   return (
     <>

@@ -2,8 +2,8 @@ import { type Query, QueryClient, type QueryKey, useInfiniteQuery, useQuery } fr
 import { ApiError, read } from './api.ts'
 
 /**
- * All that the server said, by the path that was asked. What is known is shown at once, and asked for anew whenever a page that shows it
- * opens. Nothing is tried again by itself: a failure is shown with a button.
+ * All responses by path. Cached data is shown immediately, and fetched again whenever a page that shows it
+ * opens. Failed requests are not repeated automatically: the error is shown with a button.
  */
 export const cache = new QueryClient({
   defaultOptions: {
@@ -18,26 +18,26 @@ export const cache = new QueryClient({
   },
 })
 
-/** Something on the server, as far as it has come. While another is fetched in its place, what was there before stays. */
+/** Data from the server. The previous data stays while other data is loading. */
 export interface Resource<Data> {
   data: Data | null
   error: ApiError | null
-  /** Whether what it shows is not yet what was asked for. */
+  /** Whether `data` is not yet what was requested. */
   isLoading: boolean
   reload(): void
 }
 
 interface ResourceOptions<Data> {
-  /** After how long to look again by itself, by what is known; `false` for not at all. */
+  /** When to fetch again, depending on the data; `false` for never. */
   pollMs?(data: Data | undefined): number | false
 }
 
-/** A path of the server's, fetched anew whenever the path changes; `null` for nothing yet. */
+/** Data at a path, fetched again whenever the path changes; `null` fetches nothing. */
 export function useResource<Data>(path: string | null, options?: ResourceOptions<Data>): Resource<Data> {
   return useFetched(path, read<Data>, options)
 }
 
-/** What a text stands for, fetched anew whenever the text changes; `null` for nothing yet. */
+/** Data by a key, fetched again whenever the key changes; `null` fetches nothing. */
 export function useFetched<Data>(
   what: string | null,
   fetchIt: (what: string, signal: AbortSignal) => Promise<Data>,
@@ -47,21 +47,23 @@ export function useFetched<Data>(
     queryKey: [what],
     queryFn: ({ signal }) => fetchIt(what ?? '', signal),
     enabled: what !== null,
-    // Where nothing is wanted any more, nothing stays.
+    // Without a key, no previous data stays.
     ...(what !== null && { placeholderData: keepUnlessForgotten }),
     refetchInterval: ({ state }) => pollMs(state.data),
   })
   const failure = toFailure(error)
   return {
     data: data ?? null,
-    // What is known stays when it cannot be had anew, but for what is not there any more.
+    // Data stays when fetching it again fails, unless it no longer exists.
     error: data === undefined || failure?.status === 404 ? failure : null,
     isLoading: isPlaceholderData || (data === undefined && (isFetching || failure === null)),
     reload: () => void refetch(),
   }
 }
 
-/** What was fetched before, unless it was dropped: who has been erased meanwhile must not be shown while others are looked for. */
+/**
+ * The previous data, unless it was removed from the cache: an erased person must not stay visible during a search.
+ */
 function keepUnlessForgotten<Data>(data: Data | undefined, of?: Query<Data, unknown>): Data | undefined {
   return of && cache.getQueryCache().get(of.queryHash) === of ? data : undefined
 }
@@ -71,18 +73,18 @@ interface ListPage {
   nextCursor: string | null
 }
 
-/** A list of which more comes as it is wanted. */
+/** A list that loads more pages on demand. */
 interface PagedResource<Page extends ListPage> {
   pages: Page[]
   error: ApiError | null
   hasMore: boolean
   isLoading: boolean
-  /** Fetches the next page, unless one is on its way. */
+  /** Fetches the next page, unless one is loading. */
   loadMore(): void
   reload(): void
 }
 
-/** The pages of a list from the first on, one behind the other. `path` has its query; the cursor is added to it. */
+/** All pages of a list, loaded one after the other. `path` has a query, to which the cursor is added. */
 export function usePages<Page extends ListPage>(path: string): PagedResource<Page> {
   const query = useInfiniteQuery<Page, unknown, { pages: Page[] }, QueryKey, string | null>({
     queryKey: [path, 'pages'],
@@ -90,9 +92,9 @@ export function usePages<Page extends ListPage>(path: string): PagedResource<Pag
       read<Page>(pageParam === null ? path : `${path}&cursor=${encodeURIComponent(pageParam)}`, signal),
     initialPageParam: null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
-    // A list of thousands is not fetched again page by page because somebody came back to it.
+    // Coming back does not fetch thousands of rows again.
     staleTime: Number.POSITIVE_INFINITY,
-    // Nor is it compared with itself whenever it grows.
+    // Comparing a long list with its predecessor is expensive.
     structuralSharing: false,
   })
   return {
@@ -107,12 +109,12 @@ export function usePages<Page extends ListPage>(path: string): PagedResource<Pag
   }
 }
 
-/** Has all that was fetched from below a path fetched anew, now or when it is shown again: something there was changed. */
+/** Marks all data below a path as stale after a change: it is fetched again now or when it is next shown. */
 export function refresh(path: string): Promise<void> {
   return cache.invalidateQueries({ predicate: ({ queryKey }) => isBelow(path, queryKey) })
 }
 
-/** Drops all that was fetched from below a path: it must not be shown again. */
+/** Removes all data below a path from the cache: it must not be shown again. */
 export function forget(path: string): void {
   cache.removeQueries({ predicate: ({ queryKey }) => isBelow(path, queryKey) })
 }

@@ -3,15 +3,15 @@ import { useEffect, useState } from 'preact/hooks'
 
 const changed = 'lethe:navigated'
 
-/** What the browser remembers with an entry of its history, and tells nobody. */
+/** Data that the browser stores with a history entry. */
 interface HistoryState {
-  /** How far down the page was when it was left. */
+  /** The scroll position when the page was left. */
   scroll?: number
-  /** The cursors that led to the page of a list. */
+  /** The cursors of the previous pages of a list. */
   trail?: string[]
 }
 
-/** What is historyState with where the browser is. */
+/** The data of the current history entry. */
 export function historyState(): HistoryState {
   return { ...history.state }
 }
@@ -21,7 +21,7 @@ interface NavigateOptions {
   state?: HistoryState
 }
 
-/** Goes to another page of the console without loading it anew. */
+/** Opens another page of the console without a page load. */
 export function navigate(to: string, { replace = false, state = {} }: NavigateOptions = {}): void {
   if (replace) history.replaceState(state, '', to)
   else {
@@ -31,12 +31,12 @@ export function navigate(to: string, { replace = false, state = {} }: NavigateOp
   dispatchEvent(new Event(changed))
 }
 
-/** Where the browser is: renders anew when that changes. */
+/** The current URL; renders again when it changes. */
 export function useAddress(): { path: string; query: URLSearchParams } {
   const [address, setAddress] = useState(location.pathname + location.search)
   useEffect(() => {
     const update = () => setAddress(location.pathname + location.search)
-    // It may have changed between the first drawing and now.
+    // It may have changed since the first render.
     update()
     addEventListener('popstate', update)
     addEventListener(changed, update)
@@ -56,9 +56,9 @@ type ParameterNames<Pattern extends string> = Pattern extends `${string}:${infer
     ? Name
     : never
 
-/** A page and the paths it is at. */
+/** A page and the pattern of its path. */
 interface Route {
-  /** What to show at a path; `null` when it is another's. */
+  /** What to show at a path; `null` if the path does not match. */
   at(path: string): ComponentChildren
 }
 
@@ -74,7 +74,7 @@ export function route<Pattern extends string>(
   }
 }
 
-/** The values of a pattern's parameters in a path, decoded; `null` when the path is another. */
+/** The decoded parameters of a path; `null` if the path does not match. */
 function match<Pattern extends string>(
   pattern: Pattern,
   path: string,
@@ -105,7 +105,7 @@ interface LinkProps {
   label?: string
 }
 
-/** A link within the console. What opens a new tab is left to the browser. */
+/** A link within the console. The browser handles clicks that open a new tab. */
 export function Link({ to, class: name, children, isCurrent = false, label }: LinkProps) {
   return (
     <a

@@ -6,10 +6,10 @@ import { type Resource, useFetched } from './resource.ts'
 import { navigate } from './router.tsx'
 import {
   countHidden,
-  find,
   foundSubjects,
-  nobody,
+  noResults,
   onSearchText,
+  searchPeople,
   setSearchText,
   subjectAddress,
 } from './search.ts'
@@ -19,27 +19,28 @@ const pauseMs = 120
 const resultsPerTracker = 5
 
 /**
- * The one search box: it leads from an address, an identifier or an id to a person, on whichever page one is. What it finds is a list
- * below it that the arrow keys walk through; Enter opens what is marked, or all that was found.
+ * The search box on every page: finds people by an e-mail address, an identifier or an ID. The arrow keys
+ * select a result; Enter opens it, or the page with all results.
  */
 export function SearchBox() {
   const [text, setText] = useState('')
   const [isOpen, setOpen] = useState(false)
-  const [marked, setMarked] = useState(-1)
+  const [selected, setSelected] = useState(-1)
   const box = useRef<HTMLElement>(null)
   const field = useRef<HTMLInputElement>(null)
   const listId = useId()
-  const sought = usePaused(text.trim())
-  const found = useFetched(isOpen && sought !== '' ? `find ${sought}` : null, () =>
-    find(sought, resultsPerTracker),
+  const query = usePaused(text.trim())
+  const found = useFetched(isOpen && query !== '' ? `find ${query}` : null, () =>
+    searchPeople(query, resultsPerTracker),
   )
-  const { groups, people } = isOpen && text.trim() !== '' && sought !== '' ? (found.data ?? nobody) : nobody
+  const { groups, people } =
+    isOpen && text.trim() !== '' && query !== '' ? (found.data ?? noResults) : noResults
   const options = foundSubjects(groups)
   useShortcuts(field)
-  // Who was erased is not to be seen here any longer.
+  // An erased person must not stay visible here.
   useLayoutEffect(() => onSearchText((text) => text === '' && setText('')), [])
-  // What is drawn takes keys from then on, so all that listens to them is there by then.
-  useLayoutEffect(() => setMarked(-1), [sought])
+  // Layout effects, because the page takes keys as soon as it is painted.
+  useLayoutEffect(() => setSelected(-1), [query])
   useLayoutEffect(() => {
     const leave = (event: Event) => {
       if (event.target instanceof Node && !box.current?.contains(event.target)) setOpen(false)
@@ -62,13 +63,13 @@ export function SearchBox() {
     setOpen(false)
     navigate('/console/search')
   }
-  function walk(event: KeyboardEvent): void {
+  function handleKey(event: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined && options.length > 0) {
       event.preventDefault()
       setOpen(true)
       // From the field down to the first, up to the last, and from either end back to the field.
-      setMarked(((marked + 1 + step + options.length + 1) % (options.length + 1)) - 1)
+      setSelected(((selected + 1 + step + options.length + 1) % (options.length + 1)) - 1)
     }
     if (event.key === 'Escape' && (isOpen || text !== '')) {
       event.preventDefault()
@@ -76,13 +77,13 @@ export function SearchBox() {
       else setText('')
     }
   }
-  const isShown = isOpen && sought !== '' && text.trim() !== ''
+  const isShown = isOpen && query !== '' && text.trim() !== ''
   return (
     <search ref={box} class="search-box" aria-label="People">
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          const chosen = options[marked]
+          const chosen = options[selected]
           if (chosen) open(subjectAddress(chosen))
           else showAll()
         }}
@@ -100,8 +101,8 @@ export function SearchBox() {
           aria-expanded={isShown}
           aria-controls={listId}
           aria-autocomplete="list"
-          aria-activedescendant={options[marked] ? `${listId}-${marked}` : undefined}
-          placeholder="Search people…"
+          aria-activedescendant={options[selected] ? `${listId}-${selected}` : undefined}
+          placeholder="Search people"
           value={text}
           maxLength={300}
           autocomplete="off"
@@ -109,7 +110,7 @@ export function SearchBox() {
           spellcheck={false}
           enterkeyhint="search"
           onFocus={() => setOpen(true)}
-          onKeyDown={walk}
+          onKeyDown={handleKey}
           onInput={(event) => {
             setText(event.currentTarget.value)
             setOpen(true)
@@ -123,7 +124,7 @@ export function SearchBox() {
         </button>
       </form>
       <SearchResults
-        {...{ listId, isShown, groups, people, marked, found }}
+        {...{ listId, isShown, groups, people, selected, found }}
         onOpen={open}
         onShowAll={showAll}
       />
@@ -133,7 +134,7 @@ export function SearchBox() {
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent)
 
-/** A text once its typing pauses. */
+/** The text after typing has paused. */
 function usePaused(text: string): string {
   const [paused, setPaused] = useState(text)
   useEffect(() => {
@@ -143,7 +144,7 @@ function usePaused(text: string): string {
   return paused
 }
 
-/** ⌘K, Ctrl+K and, where nobody is typing, / lead to the field. */
+/** ⌘K, Ctrl+K and, outside of text fields, / focus the field. */
 function useShortcuts(field: { current: HTMLInputElement | null }): void {
   useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
@@ -168,20 +169,20 @@ interface SearchResultsProps {
   isShown: boolean
   groups: FoundGroup[]
   people: FoundPerson[]
-  /** Which of all options the keyboard has come to. */
-  marked: number
+  /** The index of the selected option. */
+  selected: number
   found: Resource<FoundGroups>
   onOpen(to: string): void
   onShowAll(): void
 }
 
-/** What the search box found so far, by tracker. Always there, so that what comes in is read out. */
+/** The results by tracker. Always rendered, so that screen readers announce changes. */
 function SearchResults(props: SearchResultsProps) {
-  const { listId, isShown, groups, people, marked, found, onOpen, onShowAll } = props
+  const { listId, isShown, groups, people, selected, found, onOpen, onShowAll } = props
   const hidden = countHidden(people)
   useEffect(() => {
-    document.getElementById(`${listId}-${marked}`)?.scrollIntoView({ block: 'nearest' })
-  }, [marked])
+    document.getElementById(`${listId}-${selected}`)?.scrollIntoView({ block: 'nearest' })
+  }, [selected])
   let number = -1
   const isNobody = groups.length === 0 && !found.isLoading && found.error === null
   return (
@@ -202,7 +203,7 @@ function SearchResults(props: SearchResultsProps) {
                   id={`${listId}-${mine}`}
                   class="search-result"
                   role="option"
-                  aria-selected={mine === marked}
+                  aria-selected={mine === selected}
                   onClick={() => onOpen(subjectAddress(subject))}
                 >
                   <code class="wrap">

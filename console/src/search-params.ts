@@ -1,30 +1,30 @@
 import { navigate, useAddress } from './router.tsx'
 
-/** How a value stands in an address. */
+/** How a value is written in the URL. */
 interface Param<Value> {
-  /** The value of what stands there, which anybody may have typed; `null` for nothing. */
+  /** The value of a parameter, which anybody may have typed; `null` if it is absent. */
   read(text: string | null): Value
-  /** What to put there; an empty text for nothing. */
+  /** The parameter of a value; an empty text omits it. */
   write(value: Value): string
 }
 
-/** Any text; nothing is the empty one. */
+/** Any text; empty if absent. */
 export const textParam: Param<string> = { read: (text) => text ?? '', write: (text) => text }
 
-/** A day, such as 2026-01-31; nothing is the empty text. */
+/** A day, such as 2026-01-31; an empty text if absent. */
 export const dayParam: Param<string> = {
   read: (text) =>
     text !== null && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : '',
   write: (day) => day,
 }
 
-/** A whole number from 1 on. */
+/** A positive integer. */
 export const numberParam: Param<number> = {
   read: (text) => (text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 1),
   write: (number) => (number === 1 ? '' : String(number)),
 }
 
-/** One of some words; the first of them where nothing is said, or nothing that is one. */
+/** One of several words; the first is the default. */
 export function choiceParam<Choice extends string>(first: Choice, ...others: Choice[]): Param<Choice> {
   const choices = [first, ...others]
   return {
@@ -33,16 +33,16 @@ export function choiceParam<Choice extends string>(first: Choice, ...others: Cho
   }
 }
 
-/** How each value of a page's filters stands in the address. */
+/** How each filter of a page is written in the URL. */
 type Params<Values> = { [Name in keyof Values]: Param<Values[Name]> }
 
 interface ChangeOptions {
-  /** Whether Back leads to what was there before, rather than past it. */
+  /** Whether to add a history entry, so that Back undoes the change. */
   push?: boolean
 }
 
 /**
- * What the address says of a page's filters, and how to change it. A change leads back to the first page of the list that is filtered.
+ * The filters of a page in the URL, and how to change them. A change resets the list to its first page.
  */
 export function useSearchParams<Values extends Record<string, unknown>>(
   params: Params<Values>,
@@ -61,6 +61,6 @@ export function useSearchParams<Values extends Record<string, unknown>>(
     }
     navigate(next.size > 0 ? `${path}?${next}` : path, { replace: !push })
   }
-  // Each name of `params` has been read.
+  // Every name in `params` has been read.
   return [values as Values, change]
 }

@@ -3,19 +3,22 @@ import { ApiError, change } from './api.ts'
 import { cache } from './resource.ts'
 import type { FoundGroup, FoundGroups, FoundPerson, FoundSubject } from './types.ts'
 
-export const nobody: FoundGroups = { groups: [], people: [] }
+export const noResults: FoundGroups = { groups: [], people: [] }
 
-/** Whoever a text may stand for, by tracker, up to some of them on each. What can be nobody is nobody. */
-export async function find(text: string, limit: number): Promise<FoundGroups> {
+/**
+ * The data subjects that match a text, by tracker, up to a limit on each. A text that cannot match gives no
+ * results.
+ */
+export async function searchPeople(text: string, limit: number): Promise<FoundGroups> {
   try {
     return await change<FoundGroups>('/find', { text, limit })
   } catch (error) {
-    if (error instanceof ApiError && error.status === 422) return nobody
+    if (error instanceof ApiError && error.status === 422) return noResults
     throw error
   }
 }
 
-/** How many were found, on all trackers. */
+/** The data subjects on all trackers. */
 export function foundSubjects(groups: readonly FoundGroup[]): FoundSubject[] {
   return groups.flatMap(({ subjects }) => subjects)
 }
@@ -32,44 +35,44 @@ export function subjectAddress({
   return `/console/trackers/${encodeURIComponent(trackerId)}/subjects/${encodeURIComponent(subjectId)}`
 }
 
-// Kept here and nowhere else: whom somebody looks for does not belong into an address, a history or a storage.
-let sought = ''
-let listed = ''
-const changed = 'lethe:sought'
+// Only in memory: a search text is personal data, and belongs in no URL, history or storage.
+let searchText = ''
+let batchList = ''
+const changed = 'lethe:search-text'
 
-/** Remembers whom somebody looks for, until the page is left. An empty text forgets it, with all that was found. */
+/** Sets the search text. An empty text also removes all results from the cache. */
 export function setSearchText(text: string): void {
-  sought = text
+  searchText = text
   if (text === '')
     cache.removeQueries({ predicate: ({ queryKey }) => /^(find|search) /.test(String(queryKey[0])) })
   dispatchEvent(new Event(changed))
 }
 
-/** Calls back with whom somebody looks for, whenever that changes. */
+/** Calls back with the search text whenever it changes. */
 export function onSearchText(listen: (text: string) => void): () => void {
-  const update = () => listen(sought)
+  const update = () => listen(searchText)
   addEventListener(changed, update)
   return () => removeEventListener(changed, update)
 }
 
-/** Whom somebody looks for; an empty text for nobody. */
+/** The current search text. */
 export function useSearchText(): string {
-  const [text, setText] = useState(sought)
+  const [text, setText] = useState(searchText)
   useEffect(() => {
-    setText(sought)
+    setText(searchText)
     return onSearchText(setText)
   }, [])
   return text
 }
 
-/** Hands ids over to the form of a new batch, one a line. */
+/** Passes IDs to the form of a new batch, one per line. */
 export function setBatchList(ids: readonly string[]): void {
-  listed = ids.join('\n')
+  batchList = ids.join('\n')
 }
 
-/** The ids that were handed over, once. */
+/** Takes the IDs that were passed, once. */
 export function takeBatchList(): string {
-  const text = listed
-  listed = ''
+  const text = batchList
+  batchList = ''
   return text
 }

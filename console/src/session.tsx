@@ -10,7 +10,7 @@ const Context = createContext<SignedIn | null>(null)
 
 export const SessionProvider = Context.Provider
 
-/** Who is signed in, on pages for members. */
+/** The signed-in member. */
 export function useSession(): SignedIn {
   const session = useContext(Context)
   if (!session) throw new Error('useSession was called outside SessionProvider.')
@@ -19,30 +19,30 @@ export function useSession(): SignedIn {
 
 type Change = 'signed-in' | 'signed-out'
 
-/** The tabs of a browser have one sign-in between them. */
+/** All tabs of a browser share one session. */
 const tabs = new BroadcastChannel('lethe-session')
 
-/** Tells the other tabs what became of it. */
+/** Tells the other tabs about a sign-in or sign-out. */
 export function announce(change: Change): void {
   tabs.postMessage(change)
 }
 
-/** Goes on to a page for members after signing in, maybe as somebody else. */
-export function enter(to: string): void {
+/** Opens a page after signing in, possibly as another member. */
+export function completeSignIn(to: string): void {
   announce('signed-in')
   cache.clear()
   navigate(to, { replace: true })
 }
 
-/** Leaves the pages for members, in all tabs. Nothing stays of what was seen there, or of whom somebody looked for. */
-export function leave(): void {
+/** Shows the sign-in page in all tabs, and clears all data from memory. */
+export function completeSignOut(): void {
   announce('signed-out')
   navigate('/console/sign-in')
   cache.clear()
   setSearchText('')
 }
 
-/** Follows what other tabs do with the sign-in. The page is loaded anew, so that nothing of it stays in memory. */
+/** Follows sign-ins and sign-outs of other tabs with a page load, which clears all data from memory. */
 export function useOtherTabs(memberId: string | undefined): void {
   useEffect(() => {
     if (memberId === undefined) return

@@ -6,7 +6,7 @@ import { Link } from './router.tsx'
 import { SearchBox } from './search-box.tsx'
 import { useSession } from './session.tsx'
 
-/** What is around every page for members: on wide screens at the side, on small ones above and below. */
+/** The frame of every page for members: a sidebar on wide screens, bars above and below on small ones. */
 export function Shell({ path, children }: { path: string; children: ComponentChildren }) {
   const { organisation } = useSession()
   return (

@@ -4,12 +4,12 @@ import { Button } from './components/button.tsx'
 import { Dialog } from './components/dialog.tsx'
 import { Failure, Field } from './components/field.tsx'
 import { useForm } from './form.ts'
-import { announce, leave, useSession } from './session.tsx'
+import { announce, completeSignOut, useSession } from './session.tsx'
 import type { SignedIn } from './types.ts'
 
 /**
- * Asks for the password when a sign-in is over, above the page and what was typed there, which waits unseen. Who was about to do
- * something goes on with it.
+ * Asks for the password when the session has expired, over the hidden page and what was typed there. The
+ * request that failed is then sent again.
  */
 export function SignInAgain() {
   const { member, organisation } = useSession()
@@ -35,12 +35,12 @@ export function SignInAgain() {
     announce('signed-in')
     const now = await read<SignedIn>('/session')
     if (now.member.id === member.id) return end(true)
-    // Somebody else must see nothing of what was here.
+    // Another member must not see this page.
     location.assign('/console/trackers')
   }
   function giveUp(): void {
     end(false)
-    leave()
+    completeSignOut()
   }
   if (!isOpen) return null
   return (

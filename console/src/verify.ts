@@ -5,18 +5,21 @@ import { verifyEntry } from '../../client/src/verify-entry.ts'
 import { verifyReceipt } from '../../client/src/verify-receipt.ts'
 import type { Certificate, Ledger } from './types.ts'
 
-/** What this browser found out about an entry of the ledger, by itself. */
+/** The result of verifying a ledger entry in the browser. */
 export type Verdict =
   | { state: 'verified'; checkpoint: VerifiedCheckpoint; hasReceipt: boolean }
   | { state: 'refused' | 'unknown'; why: string }
 
-/** An entry with what this browser makes of it. */
+/** A ledger entry with the result of its verification. */
 export interface Checked {
   certificate: Certificate
   verdict: Verdict
 }
 
-/** Whether an entry stands in the signed ledger and says what the page says, and whether its receipt is good; with an id, also of whom. */
+/**
+ * Verifies that an entry is in the signed ledger and matches the page, and that its receipt is valid, for a
+ * data subject ID if given.
+ */
 export function verifyCertificate(certificate: Certificate, subjectId?: string): Promise<Verdict> {
   return judged(async () => {
     const { erasure, record, proof, checkpoint, verifierKeys, receipt } = certificate
@@ -47,7 +50,7 @@ async function judged(work: () => Promise<Verdict>): Promise<Verdict> {
   }
 }
 
-/** Whether the head of a ledger is signed by its keys and is the one a page shows, in words. */
+/** Whether the head of the ledger is signed and is the one the page shows, in words. */
 export interface HeadVerdict {
   isVerified: boolean
   words: string

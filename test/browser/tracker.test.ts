@@ -37,7 +37,7 @@ describe('a tracker in a browser', { skip: noBrowser }, async () => {
     await page.getByLabel('1 year').check()
     await page.getByText('window', { exact: true }).waitFor()
     assert.match(page.url(), /days=365/)
-    await page.getByLabel('events', { exact: true }).check()
+    await page.getByLabel('Events', { exact: true }).check()
     await page.getByRole('slider', { name: '3 events in 365 days' }).waitFor()
     await page.setViewportSize({ width: 360, height: 740 })
     const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)

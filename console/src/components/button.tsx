@@ -8,7 +8,7 @@ interface ButtonProps {
   type?: 'button' | 'submit'
   isBusy?: boolean
   isDisabled?: boolean
-  /** What it does, where its text alone does not say to what. */
+  /** The accessible name, if the text alone does not name the object. */
   label?: string
   onClick?: () => void
 }

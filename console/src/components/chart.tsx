@@ -10,8 +10,8 @@ interface ChartProps {
 const [width, height] = [600, 56]
 
 /**
- * Daily totals as bars. The line below them is the retention window: solid where visitors are still known one by one, dotted where
- * only the totals are left.
+ * Daily totals as bars. The line below them is the retention window: solid where visitor data is kept, dotted
+ * where only the totals are left.
  */
 export function Chart({ totals, retentionDays }: ChartProps) {
   const { bars, windowAt, windowFrom } = toBars(totals, retentionDays)
@@ -64,7 +64,7 @@ export function Chart({ totals, retentionDays }: ChartProps) {
   )
 }
 
-/** A day with anything on it can be seen, however high the highest is. */
+/** A day with any data stays visible, however high the highest bar is. */
 function heightOf(value: number, highest: number, height: number): number {
   return value === 0 ? 0 : Math.max(1.5, (value / highest) * (height - 2))
 }

@@ -6,19 +6,19 @@ interface DayChartProps {
   today: string
   days: readonly DayValue[]
   shownDays: number
-  /** What all of it is, for those who listen. */
+  /** The accessible name of the chart. */
   label: string
-  /** What one bar says. */
+  /** The text for one bar. */
   words(value: number, part: number): string
-  /** The first day on which visitors are known one by one, where that is shown. */
+  /** The first day of the retention window, if it is shown. */
   windowFrom?: string
 }
 
 const [width, height] = [600, 160]
 
 /**
- * Days as bars, with axes. What a bar stands for is said above them when it is pointed at, or chosen with the arrow keys; the line is
- * always there, so that nothing moves.
+ * Days as bars, with axes. Above them is the text of the bar that is hovered over or chosen with the arrow
+ * keys; the line is always there, so that nothing moves.
  */
 export function DayChart({ today, days, shownDays, label, words, windowFrom }: DayChartProps) {
   const [chosen, setChosen] = useState<number | null>(null)

@@ -2,14 +2,14 @@ import type { Totals } from '../types.ts'
 
 export const dayMs = 86_400_000
 
-/** What is known of a day: a number, and the part of it that stands out. */
+/** The value of a day, and the part of it that is highlighted. */
 export interface DayValue {
   day: string
   value: number
   part?: number
 }
 
-/** One bar: a day, or a few days in a row. */
+/** One bar: a day, or several consecutive days. */
 export interface Bin {
   from: string
   to: string
@@ -19,13 +19,16 @@ export interface Bin {
 
 const maxBins = 190
 
-/** So many days up to today in their order, gaps filled, a few days to a bin where there are too many to be seen. */
+/**
+ * The last days up to today in order, with gaps filled, and several days per bin if there are too many for
+ * one bar each.
+ */
 export function toBins(days: readonly DayValue[], today: string, shownDays: number): Bin[] {
   const last = dayNumber(today)
   const known = new Map(days.map((day) => [dayNumber(day.day), day]))
   const perBin = Math.ceil(shownDays / maxBins)
   const bins: Bin[] = []
-  // From today backwards: a bin of fewer days would look like a decline.
+  // Backwards from today, because an incomplete last bin would look like a decline.
   for (let to = last; to > last - shownDays; to -= perBin) {
     const bin = { from: dayText(to - perBin + 1), to: dayText(to), value: 0, part: 0 }
     for (let day = to - perBin + 1; day <= to; day++) {
@@ -37,7 +40,7 @@ export function toBins(days: readonly DayValue[], today: string, shownDays: numb
   return bins
 }
 
-/** The round number from which an axis goes down to 0 in even steps, and how many steps those are. */
+/** The round number at the top of an axis, and the number of even steps down to 0. */
 export function axisOf(highest: number): { top: number; steps: number } {
   if (highest <= 1) return { top: 1, steps: 1 }
   const power = 10 ** Math.floor(Math.log10(highest))
@@ -50,7 +53,7 @@ export function axisOf(highest: number): { top: number; steps: number } {
   return { top: highest, steps: 1 }
 }
 
-/** Where a day begins among the days that are shown, from 0 to 1; `null` when it lies before them. */
+/** The position of a day on the axis, from 0 to 1; `null` if it is before the first bin. */
 export function positionOf(day: string, { from }: Pick<Bin, 'from'>, today: string): number | null {
   const [at, first, last] = [dayNumber(day), dayNumber(from), dayNumber(today)]
   return at <= first ? null : Math.min(1, (at - first) / (last - first + 1))
@@ -64,7 +67,7 @@ export function dayText(day: number): string {
   return new Date(day * dayMs).toISOString().slice(0, 10)
 }
 
-/** One bar: what happened from its first day to its last. */
+/** One bar: the totals from its first day to its last. */
 export interface Bar {
   from: string
   to: string
@@ -72,21 +75,21 @@ export interface Bar {
   events: number
 }
 
-/** The days of a chart in their order, gaps filled, a few days to a bar where there are too many. */
+/** The days of a chart in order, with gaps filled, and several days per bar if there are too many. */
 interface Bars {
   bars: Bar[]
   daysPerBar: number
-  /** Where the retention window begins among the bars, from 0 to 1; `null` when all of them lie within it. */
+  /** The start of the retention window, from 0 to 1; `null` if all bars are within the window. */
   windowAt: number | null
   windowFrom: string
 }
 
 const minDays = 30
 const maxBars = 190
-/** Where this share of the window has passed, its beginning is worth the room that is still empty. */
+/** From this share of the window on, the chart shows the start of the window even if it is empty. */
 const enoughOfWindow = 0.25
 
-/** Begins with the first day on which something happened, so that a young tracker's chart is not mostly empty. */
+/** Starts with the first day that has data, so that the chart of a young tracker is not mostly empty. */
 export function toBars({ today, days }: Totals, retentionDays: number): Bars {
   const last = dayNumber(today)
   const windowDay = last - retentionDays + 1
@@ -95,7 +98,7 @@ export function toBars({ today, days }: Totals, retentionDays: number): Bars {
   const known = new Map(days.map((day) => [dayNumber(day.day), day]))
   const daysPerBar = Math.ceil((last - first + 1) / maxBars)
   const bars: Bar[] = []
-  // From today backwards: a bar of fewer days would look like a decline.
+  // Backwards from today, because an incomplete last bar would look like a decline.
   for (let to = last; to >= first; to -= daysPerBar) {
     const bar = { from: dayText(to - daysPerBar + 1), to: dayText(to), sessions: 0, events: 0 }
     for (let day = to - daysPerBar + 1; day <= to; day++) {

@@ -11,13 +11,13 @@ interface DialogProps {
   title: string
   children: ComponentChildren
   onClose(): void
-  /** Whether only a button inside closes it: what it shows is not shown again. */
+  /** Whether only a button inside closes it, because its content is shown only once. */
   isFirm?: boolean
-  /** Whether nothing of the page may be seen behind it. */
+  /** Whether the page behind it is hidden. */
   isCurtain?: boolean
 }
 
-/** A dialog over the page. The browser keeps the focus inside, and gives it back afterwards. */
+/** A modal dialog. The focus returns to where it was when the dialog closes. */
 export function Dialog({ title, children, onClose, isFirm = false, isCurtain = false }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const titleId = useId()
@@ -41,7 +41,7 @@ export function Dialog({ title, children, onClose, isFirm = false, isCurtain = f
         if (!isFirm) onClose()
       }}
       onKeyDown={(event) => {
-        // A browser lets a second Escape through even where the first was refused.
+        // Browsers close a dialog on the second Escape even if the first was prevented.
         if (event.key === 'Escape' && isFirm) event.preventDefault()
       }}
     >
@@ -61,18 +61,21 @@ export function Dialog({ title, children, onClose, isFirm = false, isCurtain = f
 interface ConfirmProps {
   title: string
   children: ComponentChildren
-  /** What the button says that does it. */
+  /** The text of the button that confirms. */
   action: string
   kind?: 'primary' | 'danger'
-  /** What must be typed before it can be done, as far as it can be seen, and what that is. It is handed on as it stands. */
+  /**
+   * The text to type before confirming, without its invisible characters, and its name. `onConfirm` gets the
+   * original text.
+   */
   typing?: { what: string; text: string; field: string }
-  /** Whether it cannot be done, whatever is typed. */
+  /** Whether it cannot be confirmed, whatever is typed. */
   isDisabled?: boolean
   onConfirm(typed: string): Promise<void>
   onClose(): void
 }
 
-/** Asks before something that cannot be taken back; for the gravest, only who has typed what it is about gets through. */
+/** Asks for confirmation, and for a typed text before the gravest actions. */
 export function Confirm({
   title,
   children,
@@ -129,7 +132,7 @@ interface NameDialogProps {
   onClose(): void
 }
 
-/** Asks for the name of a tracker or a key. */
+/** Asks for the name of a tracker, a key or the organisation. */
 export function NameDialog({ title, action, name: before = '', onSave, onClose }: NameDialogProps) {
   const [name, setName] = useState(before)
   const form = useForm()

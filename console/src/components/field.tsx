@@ -5,7 +5,7 @@ import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 import { showToast } from './toasts.tsx'
 
-/** One by one: what an input may have depends on its type. */
+/** Literal types, because the allowed attributes depend on the input's type. */
 const kinds = {
   text: { type: 'text' },
   email: { type: 'email' },
@@ -22,12 +22,12 @@ interface FieldProps {
   problem?: string | undefined
   autoComplete?: string
   isRequired?: boolean
-  /** Whether it is what somebody came to fill in. */
+  /** Whether it gets the focus when its form opens. */
   hasFocus?: boolean
   isCode?: boolean
 }
 
-/** A field with its label above, and below it a hint or, in its place, what is wrong. */
+/** A labelled field with a hint, or a problem instead of the hint. */
 export function Field(props: FieldProps) {
   const {
     label,
@@ -84,7 +84,7 @@ export function Note({
   )
 }
 
-/** What went wrong, apart from any field. */
+/** An error that belongs to no field. */
 export function Failure({ failure }: { failure: ApiError | null }) {
   if (!failure) return null
   return (
@@ -104,11 +104,11 @@ interface ChoiceProps<Value extends string> {
   value: Value
   choices: readonly (readonly [value: Value, title: string])[]
   onChange(value: Value): void
-  /** Whether its label is for those who listen alone. */
+  /** Whether its label is visible to screen readers only. */
   isSmall?: boolean
 }
 
-/** One of a few, all of them in sight. */
+/** A segmented control: one of a few options. */
 export function Choice<Value extends string>({
   label,
   value,
@@ -135,17 +135,17 @@ export function Choice<Value extends string>({
   )
 }
 
-/** For browsers that cannot size a field by its text. */
+/** For browsers without `field-sizing`. */
 const charactersPerRow = 40
 
 interface CopyFieldProps {
   label: string
   text: string
-  /** Whether to begin here. */
+  /** Whether it gets the focus when its dialog opens. */
   hasFocus?: boolean
 }
 
-/** A text to take along, with a button that copies it. Where a browser does not let us, it is selected to be copied by hand. */
+/** A text with a button that copies it. If the browser refuses, the text is selected for copying by hand. */
 export function CopyField({ label, text, hasFocus = false }: CopyFieldProps) {
   const [isCopied, setCopied] = useState(false)
   const ref = useRef<HTMLTextAreaElement>(null)
@@ -180,8 +180,8 @@ export function CopyField({ label, text, hasFocus = false }: CopyFieldProps) {
 }
 
 /**
- * Puts the focus where whoever opens something begins: on the field that asks for it, if one does. To be called as that is drawn: a
- * focus that comes later takes it from whoever types already.
+ * Focuses the field that asks for it, if there is one. To be called in a layout effect: a later focus would
+ * interrupt people who are already typing.
  */
 export function focusWithin(container: Element | null): void {
   const field = container?.querySelector('[data-focus]')

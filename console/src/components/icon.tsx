@@ -33,7 +33,7 @@ const shapes = {
 
 export type IconName = keyof typeof shapes
 
-/** A drawing beside words that say the same: nothing for those who listen. */
+/** Decorative: hidden from screen readers. */
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
@@ -42,7 +42,7 @@ export function Icon({ name }: { name: IconName }) {
   )
 }
 
-/** The river, with what it takes along growing fainter. */
+/** The river Lethe, with waves that fade. */
 export function Logo() {
   return (
     <svg class="logo" viewBox="0 0 32 32" aria-hidden="true" focusable="false">

@@ -1,19 +1,19 @@
-/** A piece of a text: as it stands, or a character that nobody would see, by its number. */
+/** A piece of a text: visible text as it is, or an invisible character as its code point. */
 interface TextPiece {
   text: string
   isInvisible: boolean
 }
 
-/** Controls, marks that turn the direction of writing, joiners, what is no character. */
+/** Control characters, direction marks, joiners and unassigned code points. */
 const formless = '\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Co}\\p{Cn}\\u115f\\u1160\\u3164\\uffa0'
-/** Spaces that look like another. */
+/** Spaces that look like an ordinary one. */
 const spaces = '\\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000'
-/** One space between two words is seen; at an end, or beside another, it is not. */
+/** A single space between words is visible; at an end, or next to another, it is not. */
 const pieces = new RegExp(`^ +| +$| {2,}|[${formless}${spaces}]`, 'gu')
-/** What makes one picture of several is no mischief. */
+/** Joiners within an emoji are legitimate. */
 const joined = /\p{Extended_Pictographic}\ufe0f?\u200d(?=\p{Extended_Pictographic})/gu
 
-/** A text with what cannot be seen in it told: a space as ␣, another character by its number, such as U+202E. */
+/** A text with its invisible characters made visible: a space as ␣, others as code points such as U+202E. */
 export function visiblePieces(text: string): TextPiece[] {
   const kept = new Set(Array.from(text.matchAll(joined), ({ index, 0: found }) => index + found.length - 1))
   const all: TextPiece[] = []
@@ -33,8 +33,8 @@ function named(character: string): string {
 }
 
 /**
- * Whether somebody typed what is shown: what cannot be seen may be left out, written as it is shown or be pasted, and letters may be
- * composed in another way.
+ * Whether the typed text is the one shown. Invisible characters may be left out, typed as they are shown, or
+ * pasted; letters may be composed differently.
  */
 export function isTyped(typed: string, text: string): boolean {
   const shown = visiblePieces(text)

@@ -7,26 +7,26 @@ import { Empty } from './states.tsx'
 
 interface PageProps {
   title: string
-  /** A line on what this page is for. */
+  /** One line that says what the page is for. */
   intro?: ComponentChildren
   actions?: ComponentChildren
-  /** Where it hangs below. */
+  /** The parent page. */
   above?: { to: string; title: string }
-  /** What it belongs to, such as a tracker: the window's title says it too. */
+  /** The name of the parent for the document title, such as a tracker's. */
   within?: string | undefined
-  /** The heading, where it is more than its text. */
+  /** The heading, if it is more than the title's text. */
   heading?: ComponentChildren
   isCode?: boolean
   children: ComponentChildren
 }
 
-/** A page with its heading, which gets the focus as it is drawn: who listens hears where they are, and who types on leaves it again. */
+/** A page with its heading. The heading gets the focus, so that screen readers announce the new page. */
 export function Page(props: PageProps) {
   const { title, intro, actions, above, within, heading: shown = title, isCode = false, children } = props
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), [])
   useEffect(() => {
-    // Who comes back finds the page where it was left.
+    // Back restores the scroll position.
     scrollTo(0, historyState().scroll ?? 0)
   }, [])
   useEffect(() => {
@@ -67,7 +67,7 @@ export function NotFoundPage() {
   )
 }
 
-/** What stands where a page could not be drawn: a mistake of ours, with a way on. */
+/** Shown instead of a page that failed to render. */
 export class ErrorBoundary extends Component<{ children: ComponentChildren }, { error: unknown }> {
   override state = { error: null }
 

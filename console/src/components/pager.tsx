@@ -2,9 +2,9 @@ import { historyState, navigate, useAddress } from '../router.tsx'
 import { numberParam } from '../search-params.ts'
 import { Button } from './button.tsx'
 
-/** Which page of a list is shown. It stands in the address, so that Back and a new load lead to the same. */
+/** Which page of a list is shown. It is part of the URL, so that Back and a reload show the same page. */
 interface Paging {
-  /** The cursor that leads to it; the first page has none. */
+  /** The cursor of the page; `null` for the first page. */
   cursor: string | null
   number: number
   next(cursor: string): void
@@ -28,20 +28,20 @@ export function usePaging(): Paging {
     number,
     next(after) {
       const { trail = [] } = historyState()
-      // A second click, before the page has come, leads no further.
+      // Ignores a second click before the page has loaded.
       if (new URLSearchParams(location.search).get('after') === after) return
       show(after, number + 1, cursor === null ? [] : [...trail, cursor])
     },
     previous() {
       const { trail = [] } = historyState()
-      // Who came by a link has no trail: the first page is the one that can be found.
+      // A page opened by a link has no trail, so Previous shows the first page.
       const before = trail.at(-1) ?? null
       show(before, before === null ? 1 : number - 1, trail.slice(0, -1))
     },
   }
 }
 
-/** Leads through the pages of a list. Nothing where one page is all. */
+/** Previous and Next buttons; nothing if there is only one page. */
 export function Pager({
   paging,
   nextCursor,

@@ -4,7 +4,7 @@ import type { Resource } from '../resource.ts'
 import { Button } from './button.tsx'
 import { Icon, type IconName } from './icon.tsx'
 
-/** What stands where there is nothing yet: what this place is for, and how to begin. */
+/** Shown instead of an empty list: what it is for and how to start. */
 export function Empty({
   icon,
   title,
@@ -23,7 +23,7 @@ export function Empty({
   )
 }
 
-/** What stands where something could not be fetched. */
+/** Shown instead of data that could not be loaded. */
 export function LoadError({ error, onRetry }: { error: ApiError; onRetry?: () => void }) {
   return (
     <div class="empty" role="alert">
@@ -40,7 +40,7 @@ export function LoadError({ error, onRetry }: { error: ApiError; onRetry?: () =>
   )
 }
 
-/** Grey lines of about the size of what is coming, so that nothing moves when it comes. */
+/** Grey lines of about the size of the content, so that nothing moves when it arrives. */
 export function Skeleton({ lines = 5, label = 'Loading' }: { lines?: number; label?: string }) {
   return (
     <div class="skeleton" role="status" aria-label={label}>
@@ -51,7 +51,7 @@ export function Skeleton({ lines = 5, label = 'Loading' }: { lines?: number; lab
   )
 }
 
-/** As much room as a text takes that is like the one to come. */
+/** Reserves the space of a text that is still loading. */
 export function Placeholder({ like }: { like: string }) {
   return (
     <span class="awaited" aria-hidden="true">
@@ -66,7 +66,7 @@ interface LoadedProps<Data> {
   children(data: Data): ComponentChildren
 }
 
-/** A resource in whichever state it is: grey lines, what went wrong, or what there is. */
+/** A resource in its current state: loading, failed or loaded. */
 export function Loaded<Data>({ resource, lines, children }: LoadedProps<Data>) {
   const { data, error, isLoading, reload } = resource
   if (error) return <LoadError error={error} onRetry={reload} />

@@ -10,27 +10,30 @@ interface Toast {
 let lastId = 0
 let show = (_toast: Toast) => {}
 
-/** Says something in passing, to eyes and ears. */
+/** Shows a message for a few seconds, and announces it to screen readers. */
 export function showToast(text: string): void {
   show({ id: ++lastId, text, isFailure: false })
 }
 
-/** Says in passing that something went wrong. */
+/** Shows an error for a few seconds. */
 export function showFailure(error: unknown): void {
   const text = error instanceof Error ? error.message : 'Something went wrong'
   show({ id: ++lastId, text, isFailure: true })
 }
 
 const shownMs = 5_000
-/** What went wrong takes longer to read, and is worth it. */
+/** Errors take longer to read. */
 const failureShownMs = 12_000
 
-/** Where what was told is shown. There is one of it, and it is always there: what comes later would not be read out. */
+/**
+ * The container of toasts. It is always rendered, because screen readers ignore live regions that are added
+ * with their content.
+ */
 export function Toasts() {
   const [toasts, setToasts] = useState<Toast[]>([])
   useEffect(() => {
     show = (toast) => {
-      // The same once more only begins anew.
+      // A repeated message only restarts its timer.
       setToasts((all) => [...all.filter(({ text }) => text !== toast.text).slice(-2), toast])
       setTimeout(
         () => setToasts((all) => all.filter(({ id }) => id !== toast.id)),

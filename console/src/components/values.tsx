@@ -3,7 +3,7 @@ import { Icon, type IconName } from './icon.tsx'
 import { visiblePieces } from './invisible.ts'
 import { formatNumber } from './when.tsx'
 
-/** An id as it is: nothing in it stays unseen, and nothing in it turns what is around it. */
+/** An ID with its invisible characters made visible, isolated from the direction of the text around it. */
 export function Id({ text }: { text: string }) {
   return (
     <bdi class="id">
@@ -26,7 +26,7 @@ const icons: Record<Activity['actor']['kind'], IconName> = {
   'command-line': 'terminal',
 }
 
-/** Who did something: a member, an API key, or whoever has the command line. */
+/** Who did something: a member, an API key or the command line. */
 export function ActorName({ actor }: { actor: Activity['actor'] }) {
   return (
     <span class="who">
@@ -43,12 +43,12 @@ type State =
   | ('active' | 'expired' | 'revoked' | 'joined' | 'invited')
   | ('running' | 'paused' | 'stopped' | 'done')
 
-/** The state of something, as a word with a dot: the colour alone says nothing. */
+/** The state of something, as a word with a coloured dot. */
 export function Badge({ state }: { state: State }) {
   return <span class={`badge ${state}`}>{state}</span>
 }
 
-/** Numbers in a row, each under its title. */
+/** A row of numbers, each with a title. */
 export function Figures({ of }: { of: readonly (readonly [title: string, number: number])[] }) {
   return (
     <dl class="figures">

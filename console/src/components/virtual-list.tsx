@@ -6,16 +6,19 @@ interface VirtualListProps<Row> {
   rows: readonly Row[]
   heightOf(row: Row): number
   keyOf(row: Row, index: number): string
-  /** Called when the end comes near. */
+  /** Called when the last rows come near the viewport. */
   onNearEnd(): void
   children(row: Row): ComponentChildren
 }
 
-/** How many rows are drawn beyond either edge of the window. */
+/** How many rows are rendered beyond either edge of the viewport. */
 const spare = 12
 const nearEndRows = 80
 
-/** A list of any length that scrolls with the page: only the rows that can be seen are there. Every row has the height that is said of it. */
+/**
+ * A list of any length that scrolls with the page and renders only the visible rows. Each row must have the
+ * height `heightOf` returns.
+ */
 export function VirtualList<Row>(props: VirtualListProps<Row>) {
   const { label, rows, heightOf, keyOf, onNearEnd, children } = props
   const list = useRef<HTMLOListElement>(null)
@@ -77,7 +80,7 @@ export function VirtualList<Row>(props: VirtualListProps<Row>) {
   )
 }
 
-/** The last row that begins at or above a height. */
+/** The last row that starts at or above a height. */
 function rowAt(offsets: Float64Array, height: number): number {
   let [low, high] = [0, offsets.length - 1]
   while (low < high) {

@@ -26,7 +26,7 @@ export function When({
   )
 }
 
-/** The time of day of an instant, where the day is told beside it. */
+/** The time of day of an instant, if the day is shown next to it. */
 export function Time({ at }: { at: string }) {
   return (
     <time datetime={at} title={utc(at)}>
@@ -64,7 +64,7 @@ function ago(ms: number): string {
   return 'just now'
 }
 
-/** A day of the calendar, wherever the reader is. */
+/** A calendar day, independent of the reader's time zone. */
 export function formatDay(day: string): string {
   return calendarDay.format(new Date(`${day}T00:00:00Z`))
 }
@@ -77,7 +77,7 @@ export function formatNumber(number: number): string {
 
 const briefNumbers = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 2 })
 
-/** A number in a few characters, however large it is. */
+/** A number in compact notation. */
 export function formatCompact(number: number): string {
   return briefNumbers.format(number)
 }
@@ -87,7 +87,7 @@ export function counted(number: number, noun: string, plural = `${noun}s`): stri
   return `${formatNumber(number)} ${number === 1 ? noun : plural}`
 }
 
-/** How long something took, in the largest unit that says enough. */
+/** A duration in one or two units. */
 export function formatDuration(from: string, to: string): string {
   const seconds = Math.round((new Date(to).getTime() - new Date(from).getTime()) / 1_000)
   if (seconds < 60) return `${seconds} s`

@@ -5,7 +5,7 @@ import { useResource } from '../resource.ts'
 import { textParam, useSearchParams } from '../search-params.ts'
 import type { KeyList, MemberList } from '../types.ts'
 
-/** What each kind of activity is called. */
+/** The title of each kind of activity. */
 export const titles: Record<string, string> = {
   'key.created': 'Key created',
   'key.rotated': 'Key rotated',
@@ -35,14 +35,14 @@ export const titles: Record<string, string> = {
 
 const params = { request: textParam, kind: textParam, who: textParam, day: textParam }
 
-/** What the address narrows the activity to. */
+/** The filters in the URL. */
 type ActivityFilters = Record<keyof typeof params, string>
 
 export function useActivityFilters() {
   return useSearchParams<ActivityFilters>(params)
 }
 
-/** The same as the server is asked. A day is one where the reader is. */
+/** The filters as query parameters. A day is in the reader's time zone. */
 export function toParameters({ request, kind, who, day }: ActivityFilters): URLSearchParams {
   const parameters = new URLSearchParams()
   if (request !== '') parameters.set('requestId', request)
@@ -140,7 +140,7 @@ function KindField({ value, onChange }: SelectProps) {
   )
 }
 
-/** Members and keys that there are. Whoever is gone is still found by a link, and stays as it stands there. */
+/** Current members and keys, and a former one if the URL names it. */
 function WhoField({ value, onChange }: SelectProps) {
   const id = useId()
   const members = useResource<MemberList>('/members').data?.members ?? []

@@ -54,7 +54,7 @@ export function ActivityPage() {
   )
 }
 
-/** All of it, not just this page. */
+/** Exports all pages. */
 function ExportLinks({ parameters }: { parameters: URLSearchParams }) {
   return (
     <p class="exports">
@@ -131,7 +131,7 @@ function Detail({ entry: { target, counts, ledgerIndex } }: { entry: Activity })
   )
 }
 
-/** How the ledger of erasures stands: what it holds, and whether its head is signed, by this browser's own reckoning. */
+/** The state of the erasure ledger, with its signature verified in the browser. */
 function LedgerState() {
   const ledger = useResource<Ledger>('/ledger')
   const [verdict, setVerdict] = useState<HeadVerdict | null>(null)

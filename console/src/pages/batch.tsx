@@ -23,7 +23,7 @@ export function BatchPage({ batchId }: { batchId: string }) {
   useEffect(() => {
     if (isOver) refreshErasures()
   }, [isOver])
-  async function turn(verb: 'pause' | 'resume' | 'stop'): Promise<void> {
+  async function send(verb: 'pause' | 'resume' | 'stop'): Promise<void> {
     await change(`/batches/${batchId}/${verb}`)
     await refresh('/batches')
   }
@@ -35,10 +35,10 @@ export function BatchPage({ batchId }: { batchId: string }) {
             <Progress batch={data} />
             <div class="actions batch-actions">
               {data.state === 'running' && (
-                <Button onClick={() => turn('pause').catch(showFailure)}>Pause batch</Button>
+                <Button onClick={() => send('pause').catch(showFailure)}>Pause batch</Button>
               )}
               {data.state === 'paused' && (
-                <Button kind="primary" onClick={() => turn('resume').catch(showFailure)}>
+                <Button kind="primary" onClick={() => send('resume').catch(showFailure)}>
                   Resume batch
                 </Button>
               )}
@@ -62,7 +62,7 @@ export function BatchPage({ batchId }: { batchId: string }) {
           action="Stop the batch"
           kind="danger"
           onConfirm={async () => {
-            await turn('stop')
+            await send('stop')
             showToast('Batch stopped')
             setStopping(false)
           }}
@@ -126,7 +126,7 @@ function Progress({ batch }: { batch: Batch }) {
   )
 }
 
-/** What became of every line of a list. */
+/** How the lines of a list were used. */
 export function LineFigures({ of: list }: { of: Batch | BatchPlan }) {
   const { read, used, empty, invalid, repeated, other } = list
   return (
@@ -151,7 +151,11 @@ function Lines({ batch }: { batch: Batch }) {
         <h2 id="lines">List</h2>
       </header>
       <LineFigures of={batch} />
-      <p>No data was stored for {counted(nothing, 'used line')}.</p>
+      <p>
+        {nothing === 0
+          ? 'All used lines matched stored data.'
+          : `${counted(nothing, 'used line')} did not match any stored data.`}
+      </p>
       <p class="muted">
         {finishedAt === null
           ? 'Each ID is deleted together with its data. The report refers to lines by number only.'

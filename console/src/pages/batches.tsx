@@ -7,7 +7,7 @@ import { useResource } from '../resource.ts'
 import { Link } from '../router.tsx'
 import type { Batch, BatchList } from '../types.ts'
 
-/** How often a page looks at batches that are under way. */
+/** How often a page polls running batches. */
 export const pollIntervalMs = 1_500
 
 export function BatchesPage() {
@@ -17,7 +17,7 @@ export function BatchesPage() {
   return (
     <Page
       title="Batches"
-      intro="A batch erases a list of people in the background and ends with a report that has a receipt for each."
+      intro="A batch erases a list of people in the background and produces a report with a receipt for each of them."
       actions={
         <Link to="/console/batches/new" class="button primary">
           <Icon name="plus" />

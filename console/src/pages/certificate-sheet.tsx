@@ -6,7 +6,7 @@ import { certificateAddress } from '../erasure.ts'
 import type { Batch } from '../types.ts'
 import type { Checked, Verdict } from '../verify.ts'
 
-/** What a person's erasure did not erase, by the reason. */
+/** How many data subjects were not erased, by reason. */
 export interface Missing {
   waiting: number
   stopped: number
@@ -16,12 +16,12 @@ export interface Missing {
 
 interface CertificateSheetProps {
   checked: Checked[]
-  /** `null` for single entries, each of which is whole. */
+  /** `null` for single entries, which are always complete. */
   missing: Missing | null
   batch: Batch | null
 }
 
-/** The certificate itself: what is printed. */
+/** The printable certificate. */
 export function CertificateSheet({ checked, missing, batch }: CertificateSheetProps) {
   const [first] = checked
   if (!first) return null
@@ -165,7 +165,7 @@ function Fact({ title, children }: { title: string; children: ComponentChildren 
   )
 }
 
-/** What this browser has checked, each with what it goes by. */
+/** What this browser has verified. */
 function Checks({ verdict }: { verdict: Verdict }) {
   if (verdict.state !== 'verified') {
     return (
@@ -203,7 +203,7 @@ function Check({ what, children }: { what: string; children: ComponentChildren }
   )
 }
 
-/** What becomes of the bytes that a store's files may still hold. */
+/** Whether the deleted bytes are gone from the store's files. */
 function Scrub({
   scrub,
   erasedAt,
@@ -238,7 +238,7 @@ const words = {
   incomplete: 'Incomplete',
 }
 
-/** What all checks come to, at a glance. */
+/** The overall result of all checks. */
 function Seal({ states, isComplete }: { states: Verdict['state'][]; isComplete: boolean }) {
   const state =
     states.find((each) => each === 'refused') ??

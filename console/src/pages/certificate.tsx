@@ -15,12 +15,15 @@ import { type Checked, verifyCertificate } from '../verify.ts'
 import { CertificateSheet, type Missing } from './certificate-sheet.tsx'
 import { ReceiptBox, saveText } from './receipt-box.tsx'
 
-/** More than this were not erased together. */
+/** A longer list of entries is not a certificate. */
 const maxNumbers = 50
-/** How often a page looks at an erasure that is under way, and at one that waits. */
+/** How often the page polls an erasure that is running, and one that waits for its budget. */
 const pollIntervalMs = { running: 1_000, waiting: 10_000 }
 
-/** A certificate: of one erasure or of several by their numbers, `13` or `13,14,15`, or of all erasures of a person, by their batch. */
+/**
+ * A certificate: of ledger entries by their numbers, `13` or `13,14,15`, or of a person, by the batch that
+ * erased them.
+ */
 export function CertificatePage({ of }: { of: string }) {
   if (/^batch_\w+$/.test(of)) return <PersonCertificate key={of} batchId={of} />
   const numbers = [...new Set(of.split(',').map(Number))]
@@ -28,7 +31,7 @@ export function CertificatePage({ of }: { of: string }) {
   return <EntryCertificate key={of} indexes={numbers.map((number) => number - 1)} />
 }
 
-/** Leads on from where certificates were once, with numbers that began with 0. */
+/** Redirects from the former addresses of certificates, whose numbers started at 0. */
 export function FormerCertificatePage({ indexes }: { indexes: string }) {
   const isGood = isNumbers(indexes)
   useEffect(() => {
@@ -56,7 +59,7 @@ function EntryCertificate({ indexes }: { indexes: number[] }) {
   return <CertificateFrame title={title} resource={checked} />
 }
 
-/** What a certificate is made of. */
+/** The data of a certificate. */
 interface Certified {
   checked: Checked[]
   missing: Missing | null
@@ -71,7 +74,7 @@ function PersonCertificate({ batchId }: { batchId: string }) {
       data?.batch?.finishedAt !== null ? false : pollIntervalMs[data.batch.resumesAt ? 'waiting' : 'running'],
   })
   const isOver = certified.data?.batch?.finishedAt != null
-  // What was fetched while it ran may still show who is erased now.
+  // Data fetched while it ran may contain people who are now erased.
   useEffect(() => {
     if (isOver) refreshErasures()
   }, [isOver])
@@ -80,7 +83,7 @@ function PersonCertificate({ batchId }: { batchId: string }) {
   return <CertificateFrame title={title} resource={certified} intro={batchId} />
 }
 
-/** All pages of a person's certificate, each of its erasures checked. */
+/** Fetches all pages of a person's certificate and verifies each entry. */
 async function certify(path: string, signal: AbortSignal): Promise<Certified & { batch: Batch }> {
   const missing = { waiting: 0, gone: 0, stopped: 0, left: 0 }
   const checked: Checked[] = []
@@ -156,7 +159,7 @@ function CertificateFrame({
   )
 }
 
-/** How far the erasure of a person has come, as long as there is no certificate. */
+/** The progress of an erasure that has no certificate yet. */
 function Progress({ batch, onStopped }: { batch: Batch; onStopped(): void }) {
   const [isStopping, setStopping] = useState(false)
   const { id, subjects, settled, state, finishedAt, resumesAt } = batch

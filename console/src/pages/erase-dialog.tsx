@@ -13,19 +13,19 @@ import type { FoundSubject, PersonPlan, TrackerList } from '../types.ts'
 
 interface EraseDialogProps {
   person: Person
-  /** What must be typed, and what that is. */
+  /** The text to type, and its name. */
   typing: { what: string; text: string }
   onClose(): void
 }
 
-/** Says what will be erased, on which trackers, and what else may be of the same person. Once confirmed, the service does it. */
+/** Shows what will be erased on which trackers, and what else may belong to the same person. */
 export function EraseDialog({ person: given, typing, onClose }: EraseDialogProps) {
   const [asked] = useState(given)
   const [person, setPerson] = useState(asked)
   const { plan, failure, isCurrent } = usePlan(person)
   const [others, setOthers] = useState<PersonPlan['others'] | null>(null)
   const subjects = plan ? [...plan.subjects, ...plan.hidden] : []
-  // Who is erased with the others has none besides.
+  // Kept from the first plan: once they are included, the plan no longer lists them.
   if (plan && others === null) setOthers(plan.others)
   return (
     <Confirm
@@ -64,7 +64,7 @@ export function EraseDialog({ person: given, typing, onClose }: EraseDialogProps
   )
 }
 
-/** Whatever is wrong with the person is shown below what was typed. */
+/** Shows a problem with the person below the typed text. */
 function tellBelow(error: unknown): never {
   const problem = error instanceof ApiError ? error.fields.person : undefined
   throw problem === undefined ? error : invalid('subjects', problem)
@@ -76,7 +76,7 @@ interface Planned {
   failure: ApiError | null
 }
 
-/** What the erasure of a person would do. It is kept nowhere but here: it tells who is to be erased. */
+/** A preview of the erasure. Not cached, because it identifies the person. */
 function usePlan(person: Person): Planned & { isCurrent: boolean } {
   const [planned, setPlanned] = useState<Planned>({ person: null, plan: null, failure: null })
   useEffect(() => {
@@ -92,7 +92,7 @@ function usePlan(person: Person): Planned & { isCurrent: boolean } {
   return { ...planned, isCurrent: planned.person === person }
 }
 
-/** Data subjects that share an identifier with those above, and whether they are erased with them. */
+/** Data subjects that share an identifier, with the choice to erase them too. */
 function Others({
   others: { subjects, identifiers },
   isChosen,
@@ -138,7 +138,7 @@ function Others({
 
 const maxNamed = 5
 
-/** What is left of the member's erasures, and what happens when that is not enough. */
+/** The member's erasure budget, and what happens if it is too small. */
 function Budget({
   budget: { limit, remaining, resetsAt },
   subjects,
@@ -171,7 +171,7 @@ function Budget({
   )
 }
 
-/** What will be deleted, tracker by tracker. */
+/** What will be deleted, by tracker. */
 function DeletionTable({ subjects }: { subjects: readonly FoundSubject[] }) {
   const trackers = useResource<TrackerList>('/trackers')
   const byTracker = Object.groupBy(subjects, ({ trackerId }) => trackerId)

@@ -11,7 +11,7 @@ import { pollIntervalMs } from './batches.tsx'
 
 const pageSize = 25
 
-/** Every erasure there was, by the ledger, newest first. */
+/** All erasures in the ledger, newest first. */
 export function ErasuresPage() {
   const paging = usePaging()
   const parameters = new URLSearchParams({ limit: String(pageSize) })
@@ -44,7 +44,7 @@ export function ErasuresPage() {
   )
 }
 
-/** Erasures of a person that are not over. Who closed the page finds them here. */
+/** Erasures of people that are in progress. */
 function InProgress() {
   const people = useResource<BatchList>('/people', {
     pollMs: (data) => (data?.batches.some(isOpen) ? pollIntervalMs : false),
@@ -79,7 +79,7 @@ function isOpen({ finishedAt }: Batch): boolean {
   return finishedAt === null
 }
 
-/** What an erasure was part of: one certificate for a person with several data subjects, or a batch. */
+/** The certificate or the batch that an erasure was part of. */
 function PartOf({ id, kind, subjects }: NonNullable<LedgerErasure['batch']>) {
   if (kind === 'list') return <Link to={`/console/batches/${id}`}>Batch</Link>
   if (subjects === 1) return null

@@ -127,7 +127,7 @@ function titleOf(area: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** The instant at which a key chosen so expires; what is no day is left for the server to refuse. */
+/** When a key expires; an invalid day is left for the server to refuse. */
 function expiresAt(expiry: string, day: string): string | null {
   if (expiry === '') return null
   if (expiry !== 'date') return new Date(Date.now() + Number(expiry) * dayMs).toISOString()
@@ -142,7 +142,7 @@ interface ChangeKeyProps {
   onClose(): void
 }
 
-/** Asks before a key's string stops working. */
+/** Confirms a rotation or a revocation. */
 export function ChangeKey({ what, subject: key, onRotated, onClose }: ChangeKeyProps) {
   const path = `/keys/${encode(key.id)}`
   if (what === 'rotate') {
@@ -185,7 +185,7 @@ export function ChangeKey({ what, subject: key, onRotated, onClose }: ChangeKeyP
   )
 }
 
-/** A key's string, this once: it lives in this dialog and goes with it. */
+/** Shows a key once. It is kept only in this dialog. */
 export function ShowKey({ issued, verb, onClose }: { issued: IssuedKey; verb: string; onClose(): void }) {
   const trackers = useResource<TrackerList>('/trackers')
   const { key, keyString } = issued

@@ -139,7 +139,7 @@ function Facts({ subject: key }: { subject: Key }) {
 
 const shownDays = 90
 
-/** How often a key was used, day by day, and how often it was refused. */
+/** Requests and refusals of a key by day. */
 function KeyUse({ detail: { today, days } }: { detail: KeyDetail }) {
   const sum = (measure: 'requests' | 'refusals') => days.reduce((total, day) => total + day[measure], 0)
   const [requests, refusals] = [sum('requests'), sum('refusals')]

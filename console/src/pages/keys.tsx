@@ -139,7 +139,7 @@ function KeyTable({ keys, onDo }: { keys: Key[]; onDo(what: 'rotate' | 'revoke',
 const soonDays = 14
 const unusedDays = 90
 
-/** What somebody should look at: a key that soon expires, or that nobody has used for long. */
+/** Warnings: a key expires soon, or has not been used for long. */
 function warningsOf(key: Key, now = Date.now()): string[] {
   if (key.state !== 'active') return []
   const daysUntil = key.expiresAt === null ? null : (Date.parse(key.expiresAt) - now) / dayMs

@@ -1,9 +1,9 @@
 const separators = [',', ';', '\t']
 
-/** Longer than any line of names. */
+/** More than any header line. */
 const maxHeaderLength = 100_000
 
-/** The columns that the first line of a CSV file names. How it is read for good is the server's to say. */
+/** The column names in the first line of a CSV file, for the form only: the server parses the file itself. */
 export function columnsOf(text: string): string[] {
   const [first = ''] = text
     .slice(0, maxHeaderLength)
@@ -32,16 +32,19 @@ function splitOutsideQuotes(line: string, separator: string): string[] {
   return fields
 }
 
-/** The one that most likely holds whom a list is about. */
+/** The column that most likely identifies the people. */
 export function suggestedColumn(text: string): string | null {
   const columns = columnsOf(text)
   return columns.find((name) => /mail|subject|visitor|^id$/i.test(name)) ?? columns[0] ?? null
 }
 
-/** So many lines tell what the others are. */
+/** Enough lines to tell what the others are. */
 const linesLookedAt = 200
 
-/** Whether most lines of a list are e-mail addresses; of a CSV file its column's name tells. An ID may be one, so somebody must choose. */
+/**
+ * Whether most lines, or the column by its name, are e-mail addresses. An ID can be one, so this is only a
+ * suggestion.
+ */
 export function looksLikeAddresses(text: string, column: string | null): boolean {
   if (column !== null) return /mail/i.test(column)
   const lines = text
@@ -52,10 +55,10 @@ export function looksLikeAddresses(text: string, column: string | null): boolean
   return lines.length > 0 && lines.filter((line) => /^[^@\s]+@[^@\s]+$/.test(line)).length * 2 > lines.length
 }
 
-/** As much as a request may hold. */
+/** The limit of a request body. */
 const maxFileBytes = 4 * 1024 * 1024
 
-/** The text of a file in UTF-8, or in UTF-16 by its byte order mark; or why it cannot be a list. */
+/** The text of a file in UTF-8, or in UTF-16 with a byte order mark; or the problem with it. */
 export async function readTextFile(file: Blob): Promise<{ text: string } | { problem: string }> {
   if (file.size > maxFileBytes)
     return { problem: 'The file is larger than 4 MiB. Split it into several lists.' }

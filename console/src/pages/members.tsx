@@ -10,7 +10,7 @@ import { Badge } from '../components/values.tsx'
 import { When } from '../components/when.tsx'
 import { useForm } from '../form.ts'
 import { refresh, useResource } from '../resource.ts'
-import { leave, useSession } from '../session.tsx'
+import { completeSignOut, useSession } from '../session.tsx'
 import type { Invitation, Member, MemberList } from '../types.ts'
 
 export function MembersPage() {
@@ -23,10 +23,10 @@ export function MembersPage() {
     await change(`/members/${encode(id)}`, {}, 'DELETE')
     setRemoving(null)
     showToast(`Removed ${email}`)
-    if (id === me.id) leave()
+    if (id === me.id) completeSignOut()
     else void refresh('/members')
   }
-  /** Who has not used theirs yet gets another; the one before is no good any more. */
+  /** Creates a new link for a member who has not joined; the previous one becomes invalid. */
   function makeLink({ email }: Member): void {
     change<Invitation>('/members', { email }).then(setInvited).catch(showFailure)
   }

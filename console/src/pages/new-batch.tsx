@@ -14,11 +14,11 @@ import type { Batch, BatchPlan, Tracker, TrackerList } from '../types.ts'
 import { LineFigures } from './batch.tsx'
 import { columnsOf, looksLikeAddresses, readTextFile, suggestedColumn } from './list-columns.ts'
 
-/** A list as somebody has put it together. */
+/** The list and the options of the form. */
 interface Draft {
   text: string
   by: 'subjectId' | 'email'
-  /** Of a CSV file; `null` for whole lines. */
+  /** The column of a CSV file; `null` for plain lines. */
   column: string | null
   trackerIds: string[]
 }

@@ -9,7 +9,10 @@ import { type Verdict, verifyCertificate } from '../verify.ts'
 
 type Answer = { is: 'another' } | { is: 'same'; number: number; receipt: string; verdict: Verdict }
 
-/** Checks an id against erasures: whoever knows whom one was about gets the receipt again. What is typed goes into no address. */
+/**
+ * Checks an ID against erasures, and offers the receipt if it matches. The ID is sent in a body, never in a
+ * URL.
+ */
 export function ReceiptBox({ certificates }: { certificates: Certificate[] }) {
   const [subjectId, setSubjectId] = useState('')
   const [answer, setAnswer] = useState<Answer | null>(null)
@@ -77,7 +80,7 @@ export function ReceiptBox({ certificates }: { certificates: Certificate[] }) {
   )
 }
 
-/** Has the browser save a text as a file. It goes no other way than through the browser's own memory. */
+/** Saves a text as a file, from the browser's memory. */
 export function saveText(name: string, text: string): void {
   const address = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
   const link = document.createElement('a')

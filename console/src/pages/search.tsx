@@ -9,9 +9,9 @@ import { useFetched } from '../resource.ts'
 import { Link, navigate } from '../router.tsx'
 import {
   countHidden,
-  find,
   foundSubjects,
-  nobody,
+  noResults,
+  searchPeople,
   setBatchList,
   subjectAddress,
   useSearchText,
@@ -20,17 +20,17 @@ import type { FoundGroup, FoundGroups, FoundPerson, FoundSubject } from '../type
 import { EraseDialog } from './erase-dialog.tsx'
 import { SubjectTable } from './subject-table.tsx'
 
-/** Nobody has so many; who asks for more than this asks the API. */
+/** More results are available through the API only. */
 const maxResults = 1_000
-/** So many data subjects can be named for an erasure; one id on more trackers is a batch. */
+/** The server accepts no more data subjects in one erasure; the same ID on more trackers needs a batch. */
 const maxNamed = 32
 
-/** Whom somebody looks for, in all trackers of the organisation. */
+/** The search results on all trackers. */
 export function SearchPage() {
   const text = useSearchText()
   const [erasing, setErasing] = useState<FoundPerson | null>(null)
-  const found = useFetched(text === '' ? null : `search ${text}`, () => find(text, maxResults))
-  const { people } = found.data ?? nobody
+  const found = useFetched(text === '' ? null : `search ${text}`, () => searchPeople(text, maxResults))
+  const { people } = found.data ?? noResults
   const [person] = people.length === 1 && !found.isLoading ? people : []
   const title = text === '' ? 'Search' : text
   return (
@@ -60,14 +60,17 @@ export function SearchPage() {
   )
 }
 
-/** Whom an erasure of somebody who was found is about: whoever has the identifier, or the data subjects with the id. */
+/** The person to erase: everyone with the identifier, or the data subjects with the ID. */
 function toErase({ identifier, subjects, hidden }: FoundPerson): Person {
   if (identifier) return { identifiers: [identifier], subjects: [] }
   const all = [...subjects, ...hidden].map(({ trackerId, subjectId }) => ({ trackerId, subjectId }))
   return { identifiers: [], subjects: all }
 }
 
-/** The people that a text stands for, and the data subjects whose ids only begin with it: these are strangers to each other. */
+/**
+ * The people that match, and separately the data subjects whose IDs only start with the text, who may be
+ * different people.
+ */
 function Found({
   text,
   all: { groups, people },
@@ -77,7 +80,7 @@ function Found({
   all: FoundGroups
   onErase(person: FoundPerson): void
 }) {
-  if (groups.length === 0 && people.length === 0) return <Nobody text={text} />
+  if (groups.length === 0 && people.length === 0) return <NoResults text={text} />
   const addressesOf = (subjects: readonly FoundSubject[]) => new Set(subjects.map(subjectAddress))
   const known = addressesOf(people.flatMap(({ subjects }) => subjects))
   const beginning = pick(groups, (each) => !known.has(subjectAddress(each)))
@@ -115,12 +118,12 @@ function Found({
   )
 }
 
-/** By what a person was found. */
+/** What identifies a person that was found. */
 function byWhat({ identifier }: FoundPerson): string {
   return identifier ? `Identifier ${identifier.name}` : 'Data subject ID'
 }
 
-/** What must be known before a person is erased. */
+/** Warnings before a person is erased. */
 function Notes({ person }: { person: FoundPerson }) {
   const { subjects, hidden } = person
   return (
@@ -155,7 +158,7 @@ function EraseButton({ person, onErase }: { person: FoundPerson; onErase(): void
   )
 }
 
-/** Leads to a new batch with the ids of those found in its list. */
+/** Opens a new batch with the IDs that were found. */
 function BatchButton({ subjects }: { subjects: readonly Pick<FoundSubject, 'subjectId'>[] }) {
   const ids = [...new Set(subjects.map(({ subjectId }) => subjectId))]
   function makeBatch(): void {
@@ -169,7 +172,7 @@ function BatchButton({ subjects }: { subjects: readonly Pick<FoundSubject, 'subj
   )
 }
 
-/** Those of the groups with somebody left in them. */
+/** Filters the subjects of groups, and drops empty groups. */
 function pick(groups: readonly FoundGroup[], isMeant: (subject: FoundSubject) => boolean): FoundGroup[] {
   return groups
     .map((group) => ({ ...group, subjects: group.subjects.filter(isMeant) }))
@@ -192,7 +195,7 @@ function Groups({ of, isNested }: { of: FoundGroup[]; isNested: boolean }) {
   )
 }
 
-function Nobody({ text }: { text: string }) {
+function NoResults({ text }: { text: string }) {
   return (
     <Empty icon="person" title="No results">
       <p>

@@ -12,7 +12,7 @@ import type { HiddenByPlan, Settings } from '../types.ts'
 export function SettingsPage() {
   const settings = useResource<Settings>('/settings')
   return (
-    <Page title="Settings" intro="Settings of your organisation and of the service.">
+    <Page title="Settings" intro="Your organisation, its plan and budgets, and the service.">
       <Loaded resource={settings} lines={10}>
         {(data) => (
           <>
@@ -90,7 +90,11 @@ function Retention({ settings: { organisation, windows, activityDays } }: { sett
           <li key={plan}>
             <span class="strong">{plan}</span>
             <span>{counted(days, 'day')}</span>
-            <Change plan={plan} own={own?.days ?? 0} days={days} />
+            {plan === organisation.plan ? (
+              <span class="muted">current plan</span>
+            ) : (
+              <HiddenByPlanPreview plan={plan} own={own?.days ?? 0} days={days} />
+            )}
           </li>
         ))}
       </ul>
@@ -102,15 +106,15 @@ function Retention({ settings: { organisation, windows, activityDays } }: { sett
   )
 }
 
-/** What another plan would change, asked for when somebody wants to know. */
-function Change({ plan, own, days }: { plan: string; own: number; days: number }) {
-  const [isAsked, setAsked] = useState(false)
-  const hidden = useResource<HiddenByPlan>(isAsked ? `/settings/hidden?plan=${plan}` : null)
-  if (days === own) return <span class="muted">same retention</span>
-  if (days > own) return <span class="muted">hides no data</span>
-  if (!isAsked) {
+/** What another plan would hide, counted on request. */
+function HiddenByPlanPreview({ plan, own, days }: { plan: string; own: number; days: number }) {
+  const [isRequested, setRequested] = useState(false)
+  const hidden = useResource<HiddenByPlan>(isRequested ? `/settings/hidden?plan=${plan}` : null)
+
+  if (days >= own) return <span class="muted">hides no data</span>
+  if (!isRequested) {
     return (
-      <Button kind="quiet" label={`Preview the effect of ${plan}`} onClick={() => setAsked(true)}>
+      <Button kind="quiet" label={`Preview the effect of ${plan}`} onClick={() => setRequested(true)}>
         Preview effect
       </Button>
     )
@@ -151,8 +155,8 @@ function Budgets({ settings: { budgets, batchesPerMinute } }: { settings: Settin
           </div>
         ))}
         <div>
-          <dt>Erasures per batch</dt>
-          <dd>about {formatNumber(batchesPerMinute)} per minute</dd>
+          <dt>Pace of batches</dt>
+          <dd>about {formatNumber(batchesPerMinute)} erasures per minute</dd>
         </div>
       </dl>
     </section>

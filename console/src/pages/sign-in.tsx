@@ -8,7 +8,7 @@ import { LoadError, Skeleton } from '../components/states.tsx'
 import { useForm } from '../form.ts'
 import { unexpected } from '../resource.ts'
 import { Link, useAddress } from '../router.tsx'
-import { enter } from '../session.tsx'
+import { completeSignIn } from '../session.tsx'
 import type { Invited } from '../types.ts'
 
 export function SignInPage() {
@@ -22,7 +22,7 @@ export function SignInPage() {
       <form
         onSubmit={form.submit(async () => {
           await change('/sign-in', { email, password, ...(organisationId !== '' && { organisationId }) })
-          enter(destination(query.get('to')))
+          completeSignIn(destination(query.get('to')))
         })}
       >
         <Field
@@ -66,21 +66,21 @@ export function SignInPage() {
   )
 }
 
-/** Where somebody wanted to go; nowhere outside the console, whatever the address says. */
+/** The page to open after signing in, never outside the console. */
 function destination(to: string | null): string {
   return to !== null && /^\/console(\/|$)/.test(to) && !to.startsWith('/console/sign-in')
     ? to
     : '/console/trackers'
 }
 
-/** Where a one-time link leads. Its token stands behind the hash, which browsers send to nobody. */
+/** The page of a one-time link. Its token is in the hash, which browsers do not send. */
 export function JoinPage() {
   const [token, setToken] = useState(() => location.hash.slice(1))
   const [invitation, setInvitation] = useState<Invited | null>(null)
   const [error, setError] = useState<ApiError | null>(null)
   const [password, setPassword] = useState('')
   const form = useForm()
-  // Who opens another link where this page is already does not load it anew.
+  // Opening another link in the same tab only changes the hash.
   useEffect(() => {
     const take = () => {
       if (location.hash === '') return
@@ -93,7 +93,7 @@ export function JoinPage() {
   }, [])
   useEffect(() => {
     if (token === '') return
-    // Not for the history, and not for whoever looks over a shoulder.
+    // Keeps the token out of the history and the address bar.
     history.replaceState(null, '', location.pathname)
     change<Invited>('/invitation', { token })
       .then(setInvitation)
@@ -143,7 +143,7 @@ export function JoinPage() {
       <form
         onSubmit={form.submit(async () => {
           await change('/invitation/accept', { token, password })
-          enter('/console/trackers')
+          completeSignIn('/console/trackers')
         })}
       >
         <input type="email" autocomplete="username" value={invitation.email} readOnly hidden />
@@ -166,7 +166,7 @@ export function JoinPage() {
   )
 }
 
-/** What is around the pages for whoever comes. */
+/** The frame of the public pages. */
 function SignInFrame({ title, children }: { title: string; children: ComponentChildren }) {
   const ref = useRef<HTMLElement>(null)
   useLayoutEffect(() => {

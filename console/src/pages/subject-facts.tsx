@@ -9,7 +9,7 @@ interface SubjectFactsProps {
   trackerName: string
 }
 
-/** Who a subject is, how much there is of it, and until when. */
+/** The counts, identifiers, attributes and retention of a data subject. */
 export function SubjectFacts({ subject, retentionDays, trackerName }: SubjectFactsProps) {
   const { counts, firstSeenAt, lastSeenAt, identifiers, attributes } = subject
   return (
@@ -84,7 +84,7 @@ function later(at: string, days: number): string {
   return new Date(Date.parse(at) + days * dayMs).toISOString()
 }
 
-/** Free-form facts, by name. */
+/** Attributes by name. */
 export function Attributes({ of, none }: { of: Record<string, unknown>; none: string }) {
   const facts = Object.entries(of)
   if (facts.length === 0) return <p class="muted">{none}</p>

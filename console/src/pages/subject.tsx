@@ -15,7 +15,7 @@ import { EraseDialog } from './erase-dialog.tsx'
 import { SubjectFacts } from './subject-facts.tsx'
 import { DayStrip, Timeline } from './timeline.tsx'
 
-/** One data subject as a story: who it is, when it was here, what it did, and how long all that is kept. */
+/** A data subject: its identifiers, retention, sessions and events. */
 export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subjectId: string }) {
   const api = `/trackers/${encode(trackerId)}/subjects/${encode(subjectId)}`
   const [isErasing, setErasing] = useState(false)
@@ -31,7 +31,7 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
   async function download(): Promise<void> {
     setDownloading(true)
     try {
-      // A browser says nothing when a download is refused: whoever may not have it, or no longer, is told here.
+      // Browsers do not report a refused download, so a read comes first.
       await read(api)
       save(`/console/api${api}/export`)
       showToast('Export started')
@@ -101,7 +101,7 @@ export function SubjectPage({ trackerId, subjectId }: { trackerId: string; subje
   )
 }
 
-/** Has the browser save what is at an address of ours, under the name that the answer gives it. */
+/** Downloads a URL under the file name of the response. */
 function save(address: string): void {
   const link = document.createElement('a')
   link.href = address

@@ -1,19 +1,19 @@
 import type { Event, Session } from '../types.ts'
 
-/** A line of a subject's story: a session that begins, or is taken up again, or one of its events. */
+/** A row of the timeline: the start or continuation of a session, or an event. */
 export type TimelineRow =
   | { kind: 'session'; sessionId: string; isContinued: boolean }
   | { kind: 'event'; event: Event }
 
-/** What has come of a list so far, newest first. */
+/** The loaded pages of a list, newest first. */
 interface Loaded<Item> {
   items: readonly (readonly Item[])[]
   hasMore: boolean
 }
 
 /**
- * The rows of a story, which only ever grow: events, newest first, under the sessions they belong to, and sessions without any where
- * they began. What has been put in its place stays there, so that a long story costs no more for every page that is added.
+ * The rows of the timeline: events, newest first, under their sessions, and sessions without events at their
+ * start. Rows are only added, so that each page costs the same however long the timeline is.
  */
 export class TimelineRows {
   readonly rows: TimelineRow[] = []
@@ -26,7 +26,7 @@ export class TimelineRows {
   #seenEvents = 0
   #seenSilent = 0
 
-  /** Adds what is new. An event waits until it is known which sessions without any began after it. */
+  /** Adds new rows. An event waits until all later sessions without events are known. */
   grow(events: Loaded<Event>, sessions: Loaded<Session>): void {
     for (; this.#seenSessions < sessions.items.length; this.#seenSessions++) {
       for (const session of sessions.items[this.#seenSessions] ?? []) {

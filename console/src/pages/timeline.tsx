@@ -15,11 +15,11 @@ const pageSize = 200
 
 interface TimelineProps {
   api: string
-  /** The day to begin with, going backwards; an empty text for the newest. */
+  /** The newest day to show; an empty text for no limit. */
   day: string
 }
 
-/** What a subject did, newest first, session by session. What lies further down is fetched as one gets there. */
+/** The sessions and events of a data subject, newest first, loaded while scrolling. */
 export function Timeline({ api, day }: TimelineProps) {
   const until = day === '' ? '' : `&until=${new Date(Date.parse(day) + dayMs).toISOString()}`
   const events = usePages<EventList>(`${api}/events?limit=${pageSize}${until}`)
@@ -37,7 +37,7 @@ export function Timeline({ api, day }: TimelineProps) {
   )
   const lastEvent = events.pages.at(-1)?.events.at(-1)?.occurredAt ?? ''
   const lastSession = sessions.pages.at(-1)?.sessions.at(-1)?.startedAt ?? ''
-  // Sessions are fetched as far back as events are.
+  // Sessions are fetched as far back as events.
   useEffect(() => {
     if (sessions.hasMore && (lastSession > lastEvent || !events.hasMore)) sessions.loadMore()
   }, [lastEvent, lastSession, sessions.hasMore, sessions.isLoading])
@@ -150,12 +150,12 @@ interface DayStripProps {
   days: SubjectDays
   today: string
   retentionDays: number
-  /** The day that the story begins with. */
+  /** The newest day in the timeline. */
   chosen: string
   onChoose(day: string): void
 }
 
-/** When a subject was here: a bar for each day, or a few days, on which sessions began. Choosing one leads the story there. */
+/** The days with sessions as bars. Choosing one moves the timeline there. */
 export function DayStrip({ days: { days, hasMore }, today, retentionDays, chosen, onChoose }: DayStripProps) {
   const { bars } = toBars({ today, days }, retentionDays)
   const highest = Math.max(1, ...bars.map(({ events, sessions }) => events + sessions))
@@ -170,7 +170,7 @@ export function DayStrip({ days: { days, hasMore }, today, retentionDays, chosen
         aria-label={`Active on ${counted(days.length, 'day')} from ${formatDay(first)} to ${formatDay(last)}`}
       >
         {bars.map(({ from, to, sessions, events }, i) => {
-          // Roots, so that a quiet day is seen beside a busy one.
+          // Square roots, so that a quiet day stays visible next to a busy one.
           const size = Math.max(3, Math.sqrt((sessions + events) / highest) * height)
           return sessions > 0 ? (
             // biome-ignore lint/a11y/noStaticElementInteractions: the field below does the same for every hand
@@ -215,7 +215,7 @@ export function DayStrip({ days: { days, hasMore }, today, retentionDays, chosen
   )
 }
 
-/** Whether a media query holds: renders anew when that changes. */
+/** Whether a media query matches; renders again when that changes. */
 function useMedia(query: string): boolean {
   const [holds, setHolds] = useState(() => matchMedia(query).matches)
   useEffect(() => {

@@ -18,10 +18,10 @@ const ranges = [
   ['1825', '5 years'],
 ] as const
 
-/** How often a page looks whether the first data has come. */
+/** How often the page polls for the first data. */
 const pollIntervalMs = 2_000
 
-/** What happened on a tracker, day by day and by the names of events; until anything has, how to bring it in. */
+/** The daily totals of a tracker and its events by name; instructions if there is no data. */
 export function TrackerTotals({ trackerId }: { trackerId: string }) {
   const [{ days }, choose] = useSearchParams(params)
   const [measure, setMeasure] = useState<'sessions' | 'events'>('sessions')
@@ -31,7 +31,7 @@ export function TrackerTotals({ trackerId }: { trackerId: string }) {
   })
   if (totals.error) return <LoadError error={totals.error} onRetry={totals.reload} />
   const { data } = totals
-  // An empty chart has the size of a full one, so that nothing moves when its days come.
+  // An empty chart has the size of a full one, so that nothing moves when data arrives.
   const today = data?.today ?? new Date().toISOString().slice(0, 10)
   const total = data?.days.reduce((sum, day) => sum + day[measure], 0) ?? 0
   return (
@@ -49,8 +49,8 @@ export function TrackerTotals({ trackerId }: { trackerId: string }) {
           label="Measure"
           value={measure}
           choices={[
-            ['sessions', 'sessions'],
-            ['events', 'events'],
+            ['sessions', 'Sessions'],
+            ['events', 'Events'],
           ]}
           onChange={(value) => setMeasure(value)}
           isSmall
@@ -75,7 +75,7 @@ export function TrackerTotals({ trackerId }: { trackerId: string }) {
   )
 }
 
-/** Added up when somebody wants to see it. */
+/** Events by name, counted on request. */
 function Names({ trackerId, days }: { trackerId: string; days: string }) {
   const [isOpen, setOpen] = useState(false)
   const path = `/trackers/${encode(trackerId)}/event-names?days=${days}`
@@ -104,7 +104,7 @@ function Names({ trackerId, days }: { trackerId: string; days: string }) {
   )
 }
 
-/** What brings in the first data. The page looks by itself until it is there. */
+/** How to import the first data. */
 function FirstData({ trackerId }: { trackerId: string }) {
   const quoted = /^[\w.-]+$/.test(trackerId) ? trackerId : `'${trackerId.replaceAll("'", "'\\''")}'`
   return (

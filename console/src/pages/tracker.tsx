@@ -105,7 +105,7 @@ function SubjectList({ trackerId }: { trackerId: string }) {
   )
 }
 
-/** Searches as one types, once the typing pauses. */
+/** Filters by ID prefix when typing pauses. */
 function PrefixSearch({ prefix, onSearch }: { prefix: string; onSearch(prefix: string): void }) {
   const [text, setText] = useState(prefix)
   const id = useId()
@@ -135,7 +135,7 @@ function PrefixSearch({ prefix, onSearch }: { prefix: string; onSearch(prefix: s
   )
 }
 
-/** What can be done to a tracker as a whole, once its name is known. */
+/** Renames or deletes a tracker. */
 function TrackerActions({ id, name }: { id: string; name: string | undefined }) {
   const [doing, setDoing] = useState<'rename' | 'delete' | null>(null)
   const stop = () => setDoing(null)

@@ -28,7 +28,7 @@ export function TrackersPage() {
       const { id } = await change<TrackerName>('/trackers', { name })
       await refresh('/trackers')
       showToast(`Created “${name}”`)
-      // Its page tells how to bring in the first data, and waits for it.
+      // Its page explains how to import data.
       navigate(`/console/trackers/${encode(id)}`)
       return
     }
@@ -111,12 +111,12 @@ function TrackerCard({ tracker, onRename }: { tracker: Tracker; onRename(): void
   )
 }
 
-/** Counted no further than some point: beyond it, how many exactly would cost more than it tells. */
+/** The server stops counting at a bound. */
 export function subjectCount({ subjects, hasMoreSubjects }: Tracker): string {
   return `${formatNumber(subjects)}${hasMoreSubjects ? ' or more' : ''}`
 }
 
-/** A tracker's chart, fetched for itself once it comes into view; its room is kept free meanwhile. */
+/** A tracker's chart, fetched when it comes into view. */
 function TrackerChart({ trackerId }: { trackerId: string }) {
   const { retentionDays } = useSession().organisation
   const { ref, isInView } = useInView<HTMLDivElement>()
@@ -127,7 +127,7 @@ function TrackerChart({ trackerId }: { trackerId: string }) {
   return <div ref={ref} class="chart waiting" role="status" aria-label="Loading the chart" />
 }
 
-/** Tells, from then on, that an element has come into view: what is far down a page need not be fetched before. */
+/** Whether an element has been in view. */
 function useInView<Kind extends Element>(): { ref: RefObject<Kind | null>; isInView: boolean } {
   const ref = useRef<Kind>(null)
   const [isInView, setSeen] = useState(false)
