@@ -22,9 +22,9 @@ const alone = ['test/bin/*.test.ts', 'test/client/export-memory.test.ts', 'test/
 
 /** Everything else, by folder, in so many processes; what takes long begins first. */
 const shared: Record<string, number> = {
+  'test/browser': 2,
   'test/robustness': 4,
   'test/storage': 4,
-  'test/browser': 2,
   'test/{client,console}': 2,
   'test/{examples,guides,secrets}': 2,
   'test/{cli,e2e}': 4,
@@ -37,7 +37,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** A test that takes longer hangs, however busy the machine is. */
 const settings = [
   '--test-global-setup=test/support/global-setup.ts',
-  '--test-concurrency=4',
+  // More than processors: much of what tests do is to wait for other processes.
+  '--test-concurrency=6',
   '--test-timeout=120000',
   '--enable-source-maps',
 ]

@@ -1,3 +1,4 @@
 import { modelTests } from './model/model-tests.ts'
 
-await modelTests({ sequences: 8 })
+// PostgreSQL takes longer, and its soak plays hundreds.
+await modelTests({ sequences: process.env.LETHE_TEST_STORE === 'postgres' ? 3 : 8 })

@@ -3,7 +3,6 @@ import { killableSqlite } from './killable-sqlite.ts'
 
 // A taste of what kill.soak.ts does at length. With so few kills chance may have it that many come late.
 killTests('SQLite', killableSqlite, {
-  erasures: { kills: 1, rows: 2_000 },
   batches: { kills: 1, rows: 50 },
   scrubs: { kills: 1, rows: 1_000 },
   mixed: { kills: 1, rows: 1_000 },
