@@ -139,7 +139,11 @@ describe('a receipt', () => {
       // The last character of a line may stand for fewer bits than others.
       const isLast = bytes.subarray(i, i + 3).includes('\n')
       const bits = isLast ? [0, 1, 2, 3, 4, 5, 6, 7] : [i % 8]
-      return bits.map((bit) => Buffer.from(bytes).fill(byte ^ (1 << bit), i, i + 1).toString())
+      return bits.map((bit) =>
+        Buffer.from(bytes)
+          .fill(byte ^ (1 << bit), i, i + 1)
+          .toString(),
+      )
     }).flat()
     await Promise.all(
       flipped.map((text) =>
