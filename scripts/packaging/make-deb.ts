@@ -108,8 +108,7 @@ async function putFiles(
   put('usr/share/lintian/overrides/lethe', debian('lintian-overrides'))
 }
 
-const debianSettingsHead =
-  '# The settings of the service, which reads them when it starts. lethe(1) names every variable.\n'
+const debianSettingsHead = '# The settings of the service, read at start. lethe(1) lists every variable.\n'
 
 /** The unit of deploy/systemd with the program of the package, and the user that the package makes. */
 export function packagedUnit(unit: string): string {
@@ -121,8 +120,8 @@ export function packagedUnit(unit: string): string {
       /# A user that exists while the service runs.*\nDynamicUser=yes\nUser=lethe\n/,
       'User=lethe\nGroup=lethe\n',
     ],
-    // What is compiled lies in the executable.
-    [/# What Node has compiled.*\n(?:CacheDirectory.*\n)+Environment=XDG_CACHE_HOME.*\n/, ''],
+    // The executable contains its own code cache.
+    [/# Node's compile cache.*\n(?:CacheDirectory.*\n)+Environment=XDG_CACHE_HOME.*\n/, ''],
   ])
 }
 
@@ -132,8 +131,8 @@ export function packagedWrapper(wrapper: string): string {
     [
       /^#!\/bin\/sh\n(?:#.*\n)*/,
       `#!/bin/sh
-# As root, runs a command as the service runs: with its user, its store and its settings. Files of others are out of its sight; hand
-# them in: sudo lethe import - < visits.ndjson
+# As root, runs a command as the service's user, with its store and settings. It cannot read other users' files; pipe them:
+# sudo lethe import - < visits.ndjson
 if [ "$(id -u)" != 0 ] || [ ! -d /run/systemd/system ]; then exec /usr/lib/lethe/lethe "$@"; fi
 `,
     ],
