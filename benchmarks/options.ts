@@ -6,29 +6,29 @@ import { type PartName, type Sizes, sizes } from './sizes.ts'
 
 export const usage = `Usage: npm run bench -- [options]
 
-Measures Lethe beside the limit and writes docs/benchmarks.md. Without options everything, in about 40 minutes.
+Measures Lethe and writes docs/benchmarks.md and docs/benchmarks/results.json. Without options, all parts in about an hour and a half.
 
-  --only <parts>    these parts alone: ${Object.keys(parts).join(', ')}
-  --size <size>     ${Object.keys(sizes).join(', ')}; only full writes the page unless --out says where
-  --set <size>      one size, such as import.lines=5000000 or growth.events=10000,100000; may be repeated
-  --hour            the mixed part for an hour
-  --load <program>  wrk or autocannon; without it wrk where it is on the PATH
+  --only <parts>    only these parts: ${Object.keys(parts).join(', ')}
+  --size <size>     ${Object.keys(sizes).join(', ')}; only full writes the page unless --out is given
+  --set <size>      one size, such as import.lines=5000000 or growth.events=10000,100000; repeatable
+  --hour            run the mixed part for an hour
+  --load <program>  wrk or autocannon; wrk by default if it is on the PATH
   --out <folder>    where the page and its results are written, instead of docs
-  --page            measure nothing, write the page from the results anew
-  --json            print the results as JSON
+  --page            measure nothing; write the page from the existing results
+  --json            print the results as JSON instead of the table
 `
 
 export interface Options {
   parts: PartName[]
   sizes: Sizes
-  /** Where the page is written; `null` when it is not. */
+  /** Where the page is written; `null` if it is not. */
   out: string | null
   load: string | undefined
   json: boolean
   help: boolean
 }
 
-/** Reads the options; throws one line where they cannot be understood. */
+/** Reads the options; throws a one-line error if they are invalid. */
 export function readOptions(args: string[]): Options {
   const { values } = parseArgs({
     args,

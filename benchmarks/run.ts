@@ -1,13 +1,13 @@
-// Measures Lethe beside the limit, and makes the results page. `npm run bench -- --help` tells the options.
+// Measures Lethe and writes the results page. `npm run bench -- --help` lists the options.
 import { loadavg } from 'node:os'
 import { Lifetime } from './lifetime.ts'
 import { type LoadGenerator, loadGenerator } from './load/load.ts'
 import { type Options, readOptions, usage } from './options.ts'
 import { parts } from './parts/index.ts'
+import { goals } from './report/goals.ts'
 import { describeCommit, describeMachine } from './report/machine.ts'
-import { writePage } from './report/page.ts'
+import { resultTable, writePage } from './report/page.ts'
 import { type PartResult, printResults, type Results, readResults, writeResults } from './report/results.ts'
-import { partTables } from './report/tables.ts'
 import type { PartName } from './sizes.ts'
 
 async function measure<Name extends PartName>(
@@ -43,12 +43,13 @@ async function run(options: Options): Promise<void> {
   for (const name of options.parts) {
     const result = await measure(name, options, load, before)
     measured[name] = result
-    // Immediately, so that a part that fails later takes nothing with it.
+    // Written after each part, so that a later failure loses nothing.
     if (options.out !== null) writeResults(options.out, { ...readResults(options.out), [name]: result })
-    if (!options.json) console.log(`\n# ${name}, ${result.tookSeconds} s\n\n${partTables(result)}`)
   }
   if (options.out !== null) writePage(options.out)
+  const measuredGoals = goals.filter(({ part }) => measured[part] !== undefined)
   if (options.json) console.log(printResults(measured))
+  else if (measuredGoals.length > 0) console.log(resultTable(measured, measuredGoals))
 }
 
 process.on('SIGINT', () => process.exit(130))

@@ -12,6 +12,7 @@ export interface Sizes {
   postgres: PostgresSize
   find: FindSize
   export: ExportSize
+  cluster: ClusterSize
 }
 
 export type PartName = keyof Sizes
@@ -26,6 +27,8 @@ export interface HttpSize {
   rounds: number
   seconds: number
   connections: number
+  /** How many connections are busy while fresh ones are opened; 0 to leave that out. */
+  busyConnections: number
 }
 
 export interface GrowthSize {
@@ -111,6 +114,14 @@ export interface ExportSize {
   quietSeconds: number
 }
 
+export interface ClusterSize {
+  subjects: number
+  rounds: number
+  erasures: number
+  exportedEvents: number
+  exports: number
+}
+
 const routes = [
   ...['node:http', 'baseline read', 'read', 'baseline page of 50', 'page of 50', 'page of 200', 'erase'],
   ...['baseline 401', '401', '404', '429 by address', '429 by key'],
@@ -127,9 +138,10 @@ const full: Sizes = {
     rounds: 9,
     seconds: 1,
     connections: 64,
+    busyConnections: 1_000,
   },
   growth: {
-    events: [10_000, 100_000, 1_000_000, 10_000_000],
+    events: [10_000, 1_000_000, 100_000_000],
     sorts: ['subjectId', 'lastSeenAt', '-lastSeenAt'],
     warmUps: 1,
     rounds: 9,
@@ -178,6 +190,7 @@ const full: Sizes = {
     readings: 3,
     quietSeconds: 5,
   },
+  cluster: { subjects: 20_000, rounds: 200, erasures: 40, exportedEvents: 100_000, exports: 3 },
 }
 
 /** Enough to see, within a minute, what a change did. */
@@ -186,11 +199,12 @@ const quick: Sizes = {
   http: {
     ...full.http,
     stores: ['SQLite'],
-    routes: ['read', 'page of 50', '401'],
+    routes: ['baseline read', 'read', 'baseline page of 50', 'page of 50', 'baseline 401', '401'],
     subjects: 2_000,
     erasures: 0,
     warmUps: 1,
     rounds: 2,
+    busyConnections: 0,
   },
   growth: {
     ...full.growth,
@@ -224,6 +238,7 @@ const toy: Sizes = {
     rounds: 1,
     seconds: 0.1,
     connections: 8,
+    busyConnections: 20,
   },
   growth: {
     events: [3_000, 6_000],
@@ -257,6 +272,7 @@ const toy: Sizes = {
     readings: 1,
     quietSeconds: 0.1,
   },
+  cluster: { subjects: 100, rounds: 3, erasures: 2, exportedEvents: 2_000, exports: 1 },
 }
 
 export const sizes: Record<string, Sizes> = { full, quick, toy }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RunningProcess } from '../processes/start-process.ts'
-import type { Figures } from '../report/figures.ts'
+import type { Figures } from '../report/results.ts'
 import { somePaths } from '../stores/fill-store.ts'
 import { SteadyRequests } from './steady-requests.ts'
 

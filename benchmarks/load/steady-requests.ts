@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { at } from '../report/statistics.ts'
+import { percentile } from '../report/results.ts'
 
 /** One request of those that go on at an even pace; `kind` is what its cost is counted under. */
 export interface SteadyRequest {
@@ -65,8 +65,8 @@ export class SteadyRequests {
 function felt(costs: readonly number[]): Felt {
   return {
     requests: costs.length,
-    p50Ms: at(costs, 0.5),
-    p99Ms: at(costs, 0.99),
-    p999Ms: at(costs, 0.999),
+    p50Ms: percentile(costs, 0.5),
+    p99Ms: percentile(costs, 0.99),
+    p999Ms: percentile(costs, 0.999),
   }
 }

@@ -3,13 +3,15 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BareAnswer } from '../baselines/bare-server.ts'
 import type { Bench } from '../bench.ts'
+import { worstFreshConnection } from '../load/fresh-connections.ts'
 import { measureRound } from '../load/load.ts'
-import { startProcess } from '../processes/start-process.ts'
-import { Figures } from '../report/figures.ts'
-import type { Group } from '../report/results.ts'
+import { startLethe, startProcess } from '../processes/start-process.ts'
+import { Figures, type Group } from '../report/results.ts'
 import type { HttpSize } from '../sizes.ts'
+import { emptyStore } from '../stores/empty-store.ts'
+import { fillStore, somePaths } from '../stores/fill-store.ts'
 import { type LetheRoute, startRoutes } from './http-routes.ts'
-import { type HttpStore, openHttpStore } from './http-stores.ts'
+import { eventsEach, type HttpStore, openHttpStore } from './http-stores.ts'
 
 export async function measureHttp(bench: Bench<HttpSize>): Promise<Group[]> {
   const groups = []
@@ -19,6 +21,7 @@ export async function measureHttp(bench: Bench<HttpSize>): Promise<Group[]> {
       typeof store === 'string' ? { name, rows: [], notes: [store] } : await measureOn(bench, store),
     )
   }
+  if (bench.size.busyConnections > 0) groups.push(await measureFreshConnections(bench))
   return groups
 }
 
@@ -80,4 +83,32 @@ async function measureOn(bench: Bench<HttpSize>, store: HttpStore): Promise<Grou
 /** A limiter that was lost under the load did not do what it is measured for. */
 function limiterNotes(uncounted: number): string[] {
   return uncounted === 0 ? [] : [`After ${uncounted} loads the limiter could not be reached.`]
+}
+
+/** How long a new connection waits for `/healthz` while many others are busy, with requests that are allowed or refused. */
+async function measureFreshConnections({ size, load, lifetime, tell }: Bench<HttpSize>): Promise<Group> {
+  const store = await emptyStore(lifetime)
+  await fillStore(store.env, size.subjects, eventsEach)
+  const demand = {
+    method: 'GET',
+    paths: somePaths(10_000, size.subjects),
+    connections: size.busyConnections,
+  } as const
+  const headers = { authorization: `Bearer ${store.key}` }
+  const figures = new Figures()
+  for (const [name, limit] of Object.entries({ allowed: store.env.LETHE_LIMIT_IP ?? '', refused: '1/day' })) {
+    const server = await startLethe(lifetime, { ...store.env, LETHE_LIMIT_IP: limit })
+    for (let round = -1; round < size.rounds; round++) {
+      tell(`fresh connections, ${name}, round ${round + 1} of ${size.rounds}`)
+      const busy = load.run({ ...demand, url: server.url, headers, seconds: size.seconds * 5 })
+      const worstMs = await worstFreshConnection(server.url, busy)
+      if (round >= 0) figures.add(name, { worstMs })
+    }
+    await server.stop()
+  }
+  return {
+    name: 'fresh connections',
+    rows: figures.rows(),
+    notes: [`Beside ${size.busyConnections} busy connections.`],
+  }
 }

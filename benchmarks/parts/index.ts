@@ -1,5 +1,6 @@
 import type { Part } from '../bench.ts'
 import type { PartName, Sizes } from '../sizes.ts'
+import { measureCluster } from './cluster.ts'
 import { measureErase } from './erase.ts'
 import { measureExport } from './export.ts'
 import { measureFind } from './find.ts'
@@ -23,6 +24,7 @@ export const parts: { [Name in PartName]: Part<Sizes[Name]> } = {
   mixed: measureMixed,
   growth: measureGrowth,
   postgres: measurePostgres,
+  cluster: measureCluster,
 }
 
 export function isPart(name: string): name is PartName {

@@ -1,101 +1,130 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { goalTable } from './goals.ts'
-import { showNumber } from './labels.ts'
-import { type PartResult, type Results, readResults } from './results.ts'
-import { type Section, sections } from './sections.ts'
-import { partTables, table } from './tables.ts'
+import { type Goal, goals } from './goals.ts'
+import { median, type PartResult, type Results, type Row, readResults } from './results.ts'
 
-/** Makes the results page and its charts anew from the results in the folder. */
+/** Writes the results page from the results in the folder. */
 export function writePage(folder: string): void {
-  const charts = join(folder, 'benchmarks')
-  // An earlier run may have drawn more of them.
-  for (const file of readdirSync(charts).filter((each) => each.endsWith('.svg'))) rmSync(join(charts, file))
-  for (const [path, text] of Object.entries(makePage(readResults(folder)))) {
-    writeFileSync(join(folder, path), text)
-  }
+  writeFileSync(join(folder, 'benchmarks.md'), makePage(readResults(folder)))
 }
 
-/** The page and its charts, by their paths. */
-export function makePage(results: Results): Record<string, string> {
-  const measured = sections.flatMap((section) => {
-    const result = results[section.part]
-    return result ? [{ section, result }] : []
-  })
-  const charts = measured.flatMap(({ section, result }) => section.charts(result))
-  const page = [
-    head,
-    `## Goals\n\n${goalTable(results)}`,
-    `## Where and when\n\n${machineTables(measured.map(({ result }) => result))}\n${partTable(measured)}\n${loadBefore}`,
-    ...measured.map(({ section, result }) => partSection(section, result)),
-  ].join('\n')
+export function makePage(results: Results): string {
+  return `# Benchmarks
+
+\`npm run bench\` measures Lethe on your machine and writes this page; \`npm run bench:quick\` takes about a minute. Each measurement is
+compared with a baseline that does the same work with nothing around it, in interleaved rounds, so that other load on the machine affects
+both. Figures are medians, with the lowest and the highest round in brackets. Ratios are more portable than absolute figures.
+
+${resultTable(results)}
+[results.json](benchmarks/results.json) contains every round of these and of all other measurements.
+[CONTRIBUTING.md](../CONTRIBUTING.md#benchmarks) describes the parts and how to run them.
+
+${provenance(results)}`
+}
+
+/** One row for each goal: what was measured, what it is compared with, and whether the goal was reached. */
+export function resultTable(results: Results, rows: readonly Goal[] = goals): string {
+  const cells = rows.map((goal) => [goal.what, ...Object.values(judge(goal, results))])
+  return table(['', 'result', 'compared with', 'ratio', 'goal', ''], cells)
+}
+
+interface Judgement {
+  result: string
+  comparedWith: string
+  ratio: string
+  goal: string
+  verdict: string
+}
+
+function judge(goal: Goal, results: Results): Judgement {
+  const row = findRow(goal, goal.row, results)
+  const value = row?.figures[goal.figure]
+  const result = value ? `${spread(value, goal.digits)} ${goal.unit}` : ''
+  const { ratio: bound, atMost } = goal
+  const comparedWith = goal.comparedWith ?? ''
+  if (atMost !== undefined) {
+    const verdict = value ? verdictOf(median(value) <= atMost) : 'not measured'
+    return {
+      result,
+      comparedWith,
+      ratio: '',
+      goal: `at most ${atMost.toLocaleString('en')} ${goal.unit}`,
+      verdict,
+    }
+  }
+  const ratios = row && ratiosOf(goal, row, results)
+  const verdict = ratios ? verdictOf(median(ratios) >= bound) : 'not measured'
   return {
-    'benchmarks.md': page,
-    ...Object.fromEntries(charts.map(({ file, svg }) => [`benchmarks/${file}`, svg])),
+    result,
+    comparedWith,
+    ratio: ratios ? spread(ratios, 2) : '',
+    goal: `at least ${show(bound, 2)}`,
+    verdict,
   }
 }
 
-const head = `# Benchmarks
-
-Lethe beside the limit: what the machine does when nothing but the bare work is asked of it. \`npm run bench\` measures all of
-it on your machine and writes this page; \`npm run bench:quick\` gives a first idea within a minute. Rounds are interleaved, so
-that what else the machine does meets both sides; figures are medians, with the lowest and the highest round in brackets.
-Every round is in [the results](benchmarks/results.json). Ratios travel to other machines better than figures do.
-`
-
-const loadBefore = `Load before is the system's load average when the run began. It is near zero on a quiet machine; where it is not, others
-took part in what was measured.
-`
-
-function machineTables(results: readonly PartResult[]): string {
-  const machines = Map.groupBy(results, ({ machine }) => JSON.stringify(machine))
-  return [...machines.values()].map(machineTable).join('\n')
+/** The ratio of each round: as it was measured, or to the ratio of the baseline in the same round. */
+function ratiosOf(goal: Goal, row: Row, results: Results): number[] | undefined {
+  const ratios = row.figures[goal.ratioFigure ?? 'ratio']
+  if (goal.baselineRow === undefined) return ratios
+  const baseline = findRow(goal, goal.baselineRow, results)?.figures.ratio
+  return baseline && ratios?.map((ratio, round) => ratio / (baseline[round] ?? Number.NaN))
 }
 
-function machineTable(results: readonly PartResult[]): string {
+function findRow({ part, group }: Goal, name: string, results: Results): Row | undefined {
+  const rows = results[part]?.groups.find((each) => each.name === group)?.rows
+  return name === 'last' ? rows?.at(-1) : rows?.find((row) => row.name === name)
+}
+
+function verdictOf(isReached: boolean): string {
+  return isReached ? 'reached' : '**not reached**'
+}
+
+/** When, where and on which commit each part was measured; one sentence if all parts agree. */
+function provenance(results: Results): string {
+  const groups = Map.groupBy(Object.entries(results), ([, { machine, commit, load }]) =>
+    JSON.stringify([machine, commit, load]),
+  )
+  return [...groups.values()].map((same) => `${describe(Object.fromEntries(same))}\n`).join('\n')
+}
+
+function describe(same: Record<string, PartResult>): string {
+  const results = Object.values(same)
   const [first] = results
   if (!first) return ''
+  const { machine, commit, load } = first
   const versions = Object.assign(
     {},
     ...results.flatMap(({ groups }) => groups.map((group) => group.versions)),
   )
-  const { processor, cores, memoryGigabytes, system, node, sqlite } = first.machine
-  return table(
-    ['', ''],
-    [
-      ['processor', processor],
-      ['cores', String(cores)],
-      ['memory', `${memoryGigabytes} GB`],
-      ['system', system],
-      ['Node', node],
-      ['SQLite', sqlite],
-      ...Object.entries<string>(versions),
-    ],
-    () => false,
+  const software = [
+    `Node ${machine.node}`,
+    `SQLite ${machine.sqlite}`,
+    ...Object.entries<string>(versions).map(([name, version]) => `${name} ${version}`),
+  ]
+  const days = results.map(({ measuredAt }) => measuredAt.slice(0, 10)).sort()
+  const busiest = Math.max(...results.map(({ loadBefore }) => loadBefore))
+  return `Measured at commit ${commit} on ${[...new Set(days)].join(' and ')} (${Object.keys(same).join(', ')}): ${machine.processor}, ${machine.cores}
+cores, ${machine.memoryGigabytes} GB, ${machine.system}, ${software.join(', ')}; load from ${load}. The highest load average before a part was ${show(busiest, 1)}.`
+}
+
+/** The median and, if there were several rounds, the lowest and the highest. */
+function spread(rounds: readonly number[], digits: number): string {
+  if (rounds.length < 2) return show(median(rounds), digits)
+  return `${show(median(rounds), digits)} (${show(Math.min(...rounds), digits)}–${show(Math.max(...rounds), digits)})`
+}
+
+function show(value: number, digits: number): string {
+  return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+}
+
+/** A Markdown table with padded cells, readable as text. */
+function table(heading: readonly string[], rows: readonly string[][]): string {
+  const widths = heading.map((_, column) =>
+    Math.max(3, ...[heading, ...rows].map((row) => row[column]?.length ?? 0)),
   )
-}
-
-function partTable(measured: readonly { section: Section; result: PartResult }[]): string {
-  const rows = measured.map(({ section, result }) => [
-    section.title,
-    result.measuredAt.slice(0, 16).replace('T', ' '),
-    result.commit,
-    result.load,
-    showNumber(result.loadBefore, 1),
-    `${result.tookSeconds} s`,
-  ])
-  return table(['part', 'measured (UTC)', 'commit', 'requests by', 'load before', 'took'], rows, () => false)
-}
-
-function partSection(section: Section, result: PartResult): string {
-  const charts = section.charts(result).map(({ file, title }) => `![${title}](benchmarks/${file})\n\n`)
-  const again = `Measure it again: \`npm run bench -- --only ${section.part}\`.`
-  return `## ${section.title}\n\n${section.text}\n${again}\n\n${charts.join('')}${partTables(result)}\nSizes: ${describeSize(result.size)}.\n`
-}
-
-/** How much was done, as it would be given on the command line. */
-function describeSize(size: unknown): string {
-  return Object.entries(Object(size))
-    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : value}`)
-    .join('; ')
+  const line = (cells: readonly string[]) =>
+    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`
+  const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`
+  return `${[line(heading), rule, ...rows.map(line)].join('\n')}\n`
 }

@@ -3,27 +3,27 @@ import { dirname, join } from 'node:path'
 import type { PartName } from '../sizes.ts'
 import type { Machine } from './machine.ts'
 
-/** What was measured of one thing: figures by name, each with what every round gave. */
+/** What was measured of one thing: figures by name, each with the values of all rounds. */
 export interface Row {
   name: string
   figures: Record<string, number[]>
 }
 
-/** Rows that are to be read beside each other. */
+/** Rows to be compared with each other. */
 export interface Group {
   name: string
   rows: Row[]
-  /** What a reader must know to read them. */
+  /** What a reader must know to interpret them. */
   notes?: string[]
-  /** Servers that took part, and which version of each. */
+  /** The versions of other servers that took part. */
   versions?: Record<string, string>
 }
 
-/** All that a part found, when, where, and how much it did. */
+/** The results of a part, with when, where and at which size they were measured. */
 export interface PartResult {
   measuredAt: string
   commit: string
-  /** How many processes wanted a processor before the run began: of a quiet machine hardly any. */
+  /** The load average when the run began: near zero on an idle machine. */
   loadBefore: number
   tookSeconds: number
   load: string
@@ -34,10 +34,44 @@ export interface PartResult {
 
 export type Results = Partial<Record<PartName, PartResult>>
 
-/** Where results are kept, below the folder of the page. */
+/** Collects figures round by round, with rows in the order in which they first appeared. */
+export class Figures {
+  readonly #rows = new Map<string, Record<string, number[]>>()
+
+  /** Adds the figures of a round; unknown ones are left out. */
+  add(name: string, round: Record<string, number | null>): void {
+    const figures = this.#rows.get(name) ?? {}
+    this.#rows.set(name, figures)
+    for (const [figure, value] of Object.entries(round)) {
+      if (value === null) continue
+      const values = figures[figure] ?? []
+      figures[figure] = values
+      values.push(value)
+    }
+  }
+
+  rows(): Row[] {
+    return [...this.#rows].map(([name, figures]) => ({ name, figures }))
+  }
+}
+
+export function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  const middle = sorted.length / 2
+  const [below, above] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]]
+  return below === undefined || above === undefined ? Number.NaN : (below + above) / 2
+}
+
+/** The value below which this share of all values lies. */
+export function percentile(numbers: readonly number[], share: number): number {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  return sorted[Math.floor(sorted.length * share)] ?? Number.NaN
+}
+
+/** Where results are kept, relative to the folder of the page. */
 const file = 'benchmarks/results.json'
 
-/** What was measured last of each part; nothing of a part that never was. */
+/** The latest results of each part that was ever measured. */
 export function readResults(folder: string): Results {
   const path = join(folder, file)
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
@@ -49,7 +83,7 @@ export function writeResults(folder: string, results: Results): void {
   writeFileSync(path, `${printResults(results)}\n`)
 }
 
-/** As JSON that a person can read and compare: the rounds of a figure share a line, with four digits that say something. */
+/** Readable and comparable JSON: the rounds of a figure share a line, with four significant digits. */
 export function printResults(results: Results): string {
   const text = JSON.stringify(results, (_, value) => (typeof value === 'number' ? rounded(value) : value), 2)
   return text.replace(

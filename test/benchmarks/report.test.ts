@@ -1,78 +1,104 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { drawBars } from '../../benchmarks/report/bar-chart.ts'
-import { goalTable } from '../../benchmarks/report/goals.ts'
-import { showFigure } from '../../benchmarks/report/labels.ts'
-import type { Results } from '../../benchmarks/report/results.ts'
-import { median } from '../../benchmarks/report/statistics.ts'
+import { goals } from '../../benchmarks/report/goals.ts'
+import { makePage, resultTable } from '../../benchmarks/report/page.ts'
+import { Figures, type Group, median, type PartResult, percentile } from '../../benchmarks/report/results.ts'
 import { tableRows } from '../docs/markdown.ts'
 
-function resultsOfHttp(ratios: Record<string, number[]>): Results {
-  const rows = Object.entries(ratios).map(([name, ratio]) => ({ name, figures: { ratio } }))
-  const machine = { processor: '', cores: 1, memoryGigabytes: 1, system: '', node: '', sqlite: '' }
-  const groups = [{ name: 'SQLite', rows }]
-  return {
-    http: {
-      measuredAt: '',
-      commit: '',
-      loadBefore: 0,
-      tookSeconds: 1,
-      load: 'wrk',
-      machine,
-      size: {},
-      groups,
-    },
-  }
+const machine = { processor: 'a processor', cores: 1, memoryGigabytes: 1, system: '', node: '', sqlite: '' }
+
+function part(groups: Group[], commit = 'abc1234'): PartResult {
+  const when = { measuredAt: '2026-11-18T16:00:00.000Z', commit, loadBefore: 0.2, tookSeconds: 1 }
+  return { ...when, load: 'wrk', machine, size: {}, groups }
 }
 
-describe('the report of the benchmarks', () => {
-  it('tells of each goal whether it was reached', () => {
-    const verdict = (results: Results) => tableRows(goalTable(results))[0]?.slice(1)
-    assert.deepEqual(verdict(resultsOfHttp({ read: [0.7, 0.8, 0.9] })), [
-      'at least 0.80',
-      '0.80 (0.70–0.90)',
+const http = (figures: Record<string, Record<string, number[]>>) => ({
+  http: part([
+    { name: 'SQLite', rows: Object.entries(figures).map(([name, each]) => ({ name, figures: each })) },
+  ]),
+})
+
+/** The cells behind the name of a measurement. */
+function rowOf(what: string, table: string): string[] {
+  return (
+    tableRows(table)
+      .find(([name]) => name === what)
+      ?.slice(1) ?? []
+  )
+}
+
+describe('the results table', () => {
+  it('has a row for each goal', () => {
+    assert.deepEqual(
+      tableRows(resultTable({})).map(([what]) => what),
+      goals.map(({ what }) => what),
+    )
+  })
+
+  it('compares a route with its baseline, round by round', () => {
+    const read = { ratio: [0.4, 0.6], requestsPerSecond: [20_000, 30_000] }
+    const results = http({ read, 'baseline read': { ratio: [0.5, 0.6] } })
+    const [result, , ratio, goal, verdict] = rowOf('read', resultTable(results))
+    assert.equal(result, '25,000 (20,000–30,000) requests/s')
+    assert.deepEqual([ratio, goal, verdict], ['0.90 (0.80–1.00)', 'at least 0.90', 'reached'])
+  })
+
+  it('says that a goal was not reached, and that a part was not measured', () => {
+    const results = http({ read: { ratio: [0.4] }, 'baseline read': { ratio: [0.5] } })
+    assert.equal(rowOf('read', resultTable(results)).at(-1), '**not reached**')
+    assert.equal(rowOf('page of 50', resultTable(results)).at(-1), 'not measured')
+  })
+
+  it('holds a figure without a baseline to its limit', () => {
+    const memory = (megabytes: number) => ({
+      start: part([{ name: 'memory', rows: [{ name: 'idle', figures: { megabytes: [megabytes] } }] }]),
+    })
+    assert.deepEqual(rowOf('idle memory', resultTable(memory(84.2))), [
+      '84 MB',
+      '',
+      '',
+      'at most 100 MB',
       'reached',
     ])
-    assert.deepEqual(verdict(resultsOfHttp({ read: [0.79] })), ['at least 0.80', '0.79', '**not reached**'])
-    assert.deepEqual(verdict({}), ['at least 0.80', '', 'not measured'])
+    assert.equal(rowOf('idle memory', resultTable(memory(101))).at(-1), '**not reached**')
   })
 
-  it('says once what stands in the way of goals that were not reached, beside the baseline that was measured', () => {
-    const page = goalTable(
-      resultsOfHttp({ read: [0.9], '401': [0.5], '429 by key': [0.6], 'baseline 401': [0.7] }),
+  it('uses the last row of a group where the goal says so', () => {
+    const rows = [1, 0.9].map((ratio) => ({
+      name: `${ratio}`,
+      figures: { ratio: [ratio], requestsPerSecond: [10] },
+    }))
+    const [, , ratio] = rowOf(
+      'read in the largest store',
+      resultTable({ growth: part([{ name: 'read', rows }]) }),
     )
-    const limits = page.split('\n').filter((line) => line.startsWith('- '))
-    assert.equal(limits.length, 1)
-    assert.match(
-      limits[0] ?? '',
-      /^- 401, of bare Fastify; 429 by key, of bare Fastify: the baseline 401 reached 0\.70 /,
+    assert.equal(ratio, '0.90')
+  })
+})
+
+describe('the results page', () => {
+  it('names the machine and the commit once if all parts share them, and each if not', () => {
+    const [erase, sweep] = [part([]), part([])]
+    assert.equal(
+      makePage({ erase, sweep }).match(/Measured at commit abc1234 on 2026-11-18 \(erase, sweep\)/g)?.length,
+      1,
     )
+    const apart = makePage({ erase, sweep: part([], 'def5678') })
+    assert.match(apart, /at commit abc1234.*at commit def5678/s)
+  })
+})
+
+describe('the figures of the benchmarks', () => {
+  it('keep the values of all rounds, without unknown ones', () => {
+    const figures = new Figures()
+    figures.add('read', { p50Ms: 1, cpuMicros: null })
+    figures.add('read', { p50Ms: 2, cpuMicros: 3 })
+    assert.deepEqual(figures.rows(), [{ name: 'read', figures: { p50Ms: [1, 2], cpuMicros: [3] } }])
   })
 
-  it('shows the median, and how far rounds lie apart', () => {
-    assert.equal(showFigure('rowsPerSecond', [1_000, 3_000, 2_000]), '2,000 (1,000–3,000)')
-    assert.equal(showFigure('p99Ms', [3, 1, 2]), '2.00')
+  it('have medians and percentiles', () => {
     assert.equal(median([4, 1, 2, 3]), 2.5)
     assert.ok(Number.isNaN(median([])))
-  })
-
-  it('draws bars as long as they are, and says them in words', () => {
-    const svg = drawBars({
-      title: 'Speed & <size>',
-      series: ['one'],
-      rows: [
-        { name: 'half', bars: [{ value: 1, low: 1, high: 1 }] },
-        { name: 'whole', bars: [{ value: 2, low: 2, high: 2 }] },
-        { name: 'nothing', bars: [null] },
-      ],
-      show: String,
-    })
-    const [half, whole, ...others] = Array.from(svg.matchAll(/class="s0".* width="([\d.]+)"/g), ([, width]) =>
-      Number(width),
-    )
-    assert.equal((half ?? 0) * 2, whole)
-    assert.deepEqual(others, [])
-    assert.match(svg, /<title id="title">Speed &amp; &lt;size><\/title>/)
-    assert.match(svg, /<desc id="text">half: 1; whole: 2; nothing: –<\/desc>/)
+    assert.equal(percentile([5, 1, 3, 2, 4], 0.5), 3)
   })
 })

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parts } from '../../benchmarks/parts/index.ts'
+import { goals } from '../../benchmarks/report/goals.ts'
 import { readResults } from '../../benchmarks/report/results.ts'
-import { sections } from '../../benchmarks/report/sections.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runSuite } from './run-suite.ts'
 
-test('every part of the benchmarks runs, and has its section in the page', async (t) => {
+test('every part of the benchmarks runs, and its goals are in the page', async (t) => {
   const folder = temporaryFolder(t)
   const results = await runSuite(folder, '--set', 'http.stores=SQLite,PostgreSQL with Redis')
   assert.deepEqual(Object.keys(results), Object.keys(parts))
   const page = readFileSync(join(folder, 'benchmarks.md'), 'utf8')
-  for (const { title } of sections) assert.ok(page.includes(`\n## ${title}\n`), title)
+  for (const { what } of goals) assert.ok(page.includes(`\n| ${what} `), what)
 })
 
 test('parts are measured one by one, and the page holds all that were', async (t) => {
@@ -34,10 +34,5 @@ test('parts are measured one by one, and the page holds all that were', async (t
   assert.deepEqual(kept, { ...first, ...second }, 'kept is what was measured before as well')
 
   const page = readFileSync(join(folder, 'benchmarks.md'), 'utf8')
-  for (const heading of ['## Erasure', '## Import', '| processor', '| plain batched inserts']) {
-    assert.ok(page.includes(heading), heading)
-  }
-  for (const [, chart = ''] of page.matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)) {
-    assert.ok(existsSync(join(folder, chart)), chart)
-  }
+  assert.match(page, /at commit .*load from/s)
 })

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parts } from '../../benchmarks/parts/index.ts'
@@ -10,20 +9,15 @@ import { code, read, root, section, tableRows } from './markdown.ts'
 const results = readResults(fileURLToPath(new URL('docs', root)))
 
 describe('the page of benchmarks', () => {
-  it('and its charts are what the results say', () => {
-    const made = makePage(results)
-    for (const [path, text] of Object.entries(made)) assert.equal(read(`docs/${path}`), text, path)
-    const charts = readdirSync(new URL('docs/benchmarks', root)).filter((file) => file.endsWith('.svg'))
-    assert.deepEqual(
-      charts.map((file) => `benchmarks/${file}`).sort(),
-      Object.keys(made)
-        .filter((path) => path.endsWith('.svg'))
-        .sort(),
-    )
+  it('is what the results say', () => {
+    assert.equal(read('docs/benchmarks.md'), makePage(results))
   })
 
-  it('has results of every part', () => {
-    assert.deepEqual(Object.keys(results).sort(), Object.keys(parts).sort())
+  it('has results only of parts that exist', () => {
+    assert.deepEqual(
+      Object.keys(results).filter((part) => !Object.hasOwn(parts, part)),
+      [],
+    )
   })
 })
 
