@@ -83,7 +83,7 @@ const spent: Record<Budget['name'], LetheError> = {
   ip: refusal('This address has used up its requests.'),
   key: refusal('This API key has used up its requests.'),
   erasure: refusal('This API key has used up its erasures, which are best spread across the hour.'),
-  'member-erasure': refusal('You have used up your erasures, which are best spread across the hour.'),
+  'member-erasure': refusal('You have used up your erasure budget.'),
   console: refusal('This address has used up its requests to the console.'),
   'sign-in': refusal('Too many attempts.'),
   account: refusal('Too many attempts.'),

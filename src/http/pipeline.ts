@@ -179,11 +179,11 @@ const noKey = new LetheError(
 const invalidKey = new LetheError('unauthorized', 'This is not a valid API key.')
 const signedOut = new LetheError(
   'unauthorized',
-  'You are not signed in, or no longer. Sign in and try again.',
+  'You are not signed in, or your session has expired. Sign in and try again.',
 )
 const foreignOrigin = new LetheError(
   'forbidden',
-  'This change does not come from a page of this console. Behind a proxy, LETHE_PUBLIC_URL tells where the console is.',
+  'This request did not come from a page of this console. Behind a proxy, set LETHE_PUBLIC_URL to the address of the console.',
 )
 
 /** Takes a request out of a budget, or says that it is spent. */

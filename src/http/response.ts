@@ -206,7 +206,8 @@ export function failure(
   const known = error instanceof LetheError ? error : null
   const code = known?.code ?? 'internal_error'
   let message =
-    known?.message ?? 'Something went wrong on our side. Try again; if it stays, tell us the request id.'
+    known?.message ??
+    'Something went wrong on our side. Try again. If it keeps happening, report this request ID.'
   const { requestId, budget, now, hasCredential, isConsole = false, scope, allow } = context
   const headers = commonHeaders({ ...context, id: requestId })
   if (code === 'unauthorized' && !isConsole) {

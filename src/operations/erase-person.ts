@@ -81,7 +81,7 @@ export async function startPerson(
     problems.add('subjects', `this person has ${now} now, not ${expected}; nothing was erased`)
   }
   if ((await deps.erasureBatches.countOpen(view.organisationId, 'person')) >= mostOpen)
-    problems.add('person', `${mostOpen} erasures are not finished yet: wait for one of them, or stop it`)
+    problems.add('person', `${mostOpen} erasures are in progress; wait until one has finished, or stop one`)
   problems.throwIfAny()
   const items = all.map(({ trackerId, subjectId }) => ({
     ...{ line: 1, outcome: 'waiting' as const, trackerId, subjectId },

@@ -53,7 +53,7 @@ export async function startBatch(
     problems.add('subjects', `the list leads to ${now} now, not to ${typedSubjects}; nothing was erased`)
   }
   if ((await deps.erasureBatches.countOpen(organisationId, 'list')) >= mostOpen)
-    problems.add('text', `${mostOpen} batches are not over yet: wait for one of them, or stop it`)
+    problems.add('text', `${mostOpen} batches are in progress; wait until one has finished, or stop one`)
   problems.throwIfAny()
   const { lines, nothing, invalid, repeated, empty, other, subjects, items } = plan
   const counts = { lines, nothing, invalid, repeated, empty, other, subjects }

@@ -122,10 +122,7 @@ export async function requireInvited(
 }
 
 function linkNoGood(): LetheError {
-  return new LetheError(
-    'not_found',
-    'This link has been used, has been replaced or has expired. Ask for a new one.',
-  )
+  return new LetheError('not_found', 'This link has expired or was already used. Ask for a new one.')
 }
 
 /** Removes a member, whose sign-ins end. `not_found` when it is not there, `invalid_request` for the organisation's last one. */
@@ -142,7 +139,7 @@ export async function removeMember(
   if (outcome === 'last') {
     throw new LetheError(
       'invalid_request',
-      'The last member cannot be removed: nobody could sign in any more.',
+      'The last member cannot be removed, because nobody could sign in.',
     )
   }
 }

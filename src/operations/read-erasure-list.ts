@@ -119,7 +119,7 @@ function findColumn(
   if (index === -1) {
     const named = names.slice(0, mostNamed).map((name) => name.slice(0, 100))
     if (names.length > mostNamed) named.push('…')
-    problems.add('column', `column must be one of those that the first line names: ${named.join(', ')}`)
+    problems.add('column', `column must be one of the columns in the first line: ${named.join(', ')}`)
   } else if (names.includes(names[index] ?? '', index + 1)) {
     problems.add('column', 'column must be named once in the first line; it is there twice')
   } else return index
@@ -258,7 +258,7 @@ class CsvReader {
     }
     this.#line += lineEnds
     if (!['', '\r', '\n', this.#separator].includes(this.#text.charAt(this.#at)))
-      throw brokenAt(this.#line, 'has text behind a closing quote')
+      throw brokenAt(this.#line, 'has text after a closing quote')
     return value
   }
 }

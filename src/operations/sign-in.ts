@@ -80,7 +80,7 @@ export async function signIn(
       : null
   if (browser) return browser
   if (member) noteFailure(deps, member, requestId)
-  throw new LetheError('unauthorized', 'The e-mail address or the password is not right.')
+  throw new LetheError('unauthorized', 'The e-mail address or the password is incorrect.')
 }
 
 /** Not waited for: who guesses addresses must not learn from the time it takes which of them are members'. */

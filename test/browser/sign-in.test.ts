@@ -23,7 +23,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     await hands.type('E-mail address', 'ada@acme.example')
     await hands.type('Password', 'not the password')
     await page.keyboard.press('Enter')
-    await page.getByText('The e-mail address or the password is not right.').waitFor()
+    await page.getByText('The e-mail address or the password is incorrect.').waitFor()
     await hands.type('Password', password)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Members' }).waitFor()
@@ -45,7 +45,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     }
     await hands.type('Password', 'guess 9')
     await page.keyboard.press('Enter')
-    await page.getByText('The e-mail address or the password is not right.').waitFor()
+    await page.getByText('The e-mail address or the password is incorrect.').waitFor()
     await hands.type('Password', password)
     await page.keyboard.press('Enter')
     await page.getByText('Too many attempts. Try again in 15 minutes.').waitFor()
@@ -175,7 +175,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
       if (form) form.action = `${url}/console/api/trackers`
       form?.submit()
     }, shop.url)
-    await page.getByText('does not come from a page of this console').waitFor()
+    await page.getByText('did not come from a page of this console').waitFor()
     assert.equal((await shop.services.trackers.list(shop.organisationId)).length, before)
   })
 })

@@ -127,7 +127,7 @@ describe('a CSV file', () => {
     rows[200] = `"${rows[200]}`
     rows[250] = 'Person "Bob" 250,id-250'
     const { text = '' } = await problemsOf(csv(['name,id', ...rows].join('\n')))
-    assert.match(text, /line 252 .*behind a closing quote/)
+    assert.match(text, /line 252 .*after a closing quote/)
     rows[250] = 'Person 250,id-250'
     rows[900] = 'Person 900",id-900'
     const { text: long = '' } = await problemsOf(csv(['name,id', ...rows].join('\n')))
@@ -146,7 +146,7 @@ describe('a CSV file', () => {
   for (const [what, text, expected] of [
     ['a quote in the middle of a field', 'name,id\nA,a\n5" screen,b', /line 3 .*quote in the middle/],
     ['a space before a quote', 'name,id\nA, "a"', /line 2 .*quote in the middle/],
-    ['text behind a closing quote', 'name,id\n"A"x,a', /line 2 .*behind a closing quote/],
+    ['text after a closing quote', 'name,id\n"A"x,a', /line 2 .*after a closing quote/],
     ['too many fields', 'name,id\nSmith, John,17', /line 2 has 3 fields, and the first line 2/],
     ['too few fields', 'name,id\nA,a\nb', /line 3 has 1 field, and the first line 2/],
     ['NUL', 'name,id\nA,a\0', /line 2.*UTF-8/],
@@ -169,7 +169,7 @@ describe('a CSV file', () => {
   }
 
   it('is refused without the column, or with two of that name, and names few of the others', async () => {
-    assert.match((await problemsOf(csv('name,mail\nA,a'))).column ?? '', /first line names: name, mail$/)
+    assert.match((await problemsOf(csv('name,mail\nA,a'))).column ?? '', /first line: name, mail$/)
     assert.match((await problemsOf(csv('id,id\na,b'))).column ?? '', /twice/)
     assert.deepEqual(Object.keys(await problemsOf(csv(''))), ['column'])
     const wide = Array.from({ length: 1_000 }, (_, i) => `column-${i}-${'x'.repeat(1_000)}`).join()

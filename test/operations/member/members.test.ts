@@ -77,7 +77,7 @@ describe('a member', () => {
         'unauthorized',
         signIn(deps, { email, password, organisationId: null, browserMark: null }, 'r'),
       )
-      assert.equal(message, 'The e-mail address or the password is not right.')
+      assert.equal(message, 'The e-mail address or the password is incorrect.')
       assert.equal(passwords.tries, before + 1)
     }
     assert.equal(guesses, 2)

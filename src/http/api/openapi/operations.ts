@@ -250,8 +250,10 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
     extraHeaders: ['Retry-After'],
   },
   internal_error: {
-    description: 'Something failed on the server. Try again; if it stays, quote the request id.',
-    error: { message: 'Something went wrong on our side. Try again; if it stays, tell us the request id.' },
+    description: 'Something failed on the server. Try again. If it keeps happening, report the request ID.',
+    error: {
+      message: 'Something went wrong on our side. Try again. If it keeps happening, report this request ID.',
+    },
     extraHeaders: [],
   },
 }
