@@ -1,150 +1,102 @@
-import type { Logger } from 'pino'
 import manifest from '../package.json' with { type: 'json' }
 import type { Config } from './config.ts'
 import { type Limiter, memberErasureBudget } from './domain/budget.ts'
-import { formatInstant } from './domain/instant.ts'
-import type { JournalReports } from './domain/journal.ts'
-import { deletesFrom } from './domain/retention.ts'
-import type { Services } from './domain/services.ts'
-import { clientAddress, originPolicy } from './http/client-address.ts'
-import { connectionsWithin } from './http/connections.ts'
+import type { RetentionPolicy } from './domain/retention.ts'
+import { FairQueue } from './domain/semaphore.ts'
+import type { Services, ServicesWithoutSecrets } from './domain/services.ts'
+import type { Store, StoreStatus } from './domain/store.ts'
 import type { Installation } from './http/request-context.ts'
-import { buildServer, serverTimeouts } from './http/server.ts'
-import { requireSpoolFolder } from './http/spool.ts'
-import { hostAndPort, type LimiterAddress } from './limiter/limiter-address.ts'
-import { openLimiter } from './limiter/open-limiter.ts'
-import type { LimiterReports } from './limiter/redis-limiter.ts'
-import { type BatchRunner, runErasureBatches } from './maintenance/erasure-batches.ts'
-import { runMaintenance } from './maintenance/maintenance.ts'
-import type { WaitingWindow } from './maintenance/sweep.ts'
-import { keyUse } from './operations/api-key-use.ts'
-import { openJournal } from './operations/journal.ts'
-import { passwordQueue } from './operations/sign-in.ts'
+import { FileJournal } from './journal.ts'
+import type { BatchRunner } from './maintenance/erasure-batches.ts'
+import type { MaintenanceReports } from './maintenance/maintenance.ts'
+import { LedgerJournal } from './operations/journal.ts'
 import type { Log } from './runtime/log.ts'
+import { systemRandomness } from './runtime/randomness.ts'
+import { openKeyring, type SecretReports } from './runtime/secret-file.ts'
+import { type OpenOptions, openStore, placeOf, storeExists } from './storage/open-store.ts'
+import { readStoreStatus } from './storage/store-status.ts'
 
-/** A service that listens. */
-export interface Service {
-  url: string
-  /** Where its metrics are read; `null` when they are off. */
-  metricsUrl: string | null
-  /** No new connections, running requests finish, then the limiter and the store are closed. */
-  stop(): Promise<void>
+// The composition root: the only file that knows every part. Commands open the store here, the service starts here, and tests use both.
+// Only a service needs HTTP, the limiter, metrics and maintenance, so they are loaded when one starts.
+
+/** Few enough that a request between their slices hardly waits. */
+const jobBounds = { permits: 4, maxWaitingEach: 100, waitTimeoutMs: 60_000 }
+
+type ServicesConfig = Pick<
+  Config,
+  'store' | 'secretFile' | 'ledgerOrigin' | 'journal' | keyof RetentionPolicy
+>
+
+/** Opens the store, which must exist unless `create` is set, with its secrets and everything operations need. */
+export async function openServices(
+  config: ServicesConfig,
+  options?: OpenOptions & SecretReports,
+): Promise<Services> {
+  return withSecrets(config, await openServicesWithoutSecrets(config, options), options)
 }
 
-/** The composition root: puts every part together and listens. Tests call it too. */
-export async function startService(config: Config, services: Services, log: Log): Promise<Service> {
-  const { logger } = log
-  const { clock, randomness } = services
-  // A thread may have to start for it, which goes on beside all that follows.
-  const readyToWrite = services.prepareToWrite?.()
-  readyToWrite?.catch(() => {})
-  const use = keyUse(services, (error) =>
-    logger.warn({ err: error }, 'noting when keys were last used failed'),
-  )
-  const limiter = await openLimiter(config.limiter, clock, limiterReports(config.limiter, logger))
-  if (config.spoolFolder !== null) await requireSpoolFolder(config.spoolFolder, randomness).catch(giveUp)
-  const metrics = await startMetrics(config, services, limiter, log).catch(giveUp)
-  await startJournal(services, logger, metrics?.journal).catch(async (error) => {
-    await metrics?.close()
-    return giveUp(error)
-  })
-  const measured = metrics ? { ...services, subjects: metrics.subjects } : services
-  // Requests may come before batches are worked on.
-  let running: BatchRunner | undefined
-  const server = buildServer({
-    services: measured,
-    limiter: metrics?.limiter ?? limiter,
-    budgets: config.budgets,
-    addressOf: clientAddress(config.trustedProxies),
-    publicUrl: config.publicUrl,
-    originPolicy: originPolicy(config.publicUrl, config.trustedProxies),
-    passwords: passwordQueue(randomness),
-    ...connectionsWithin(config.maxConnections),
-    spoolFolder: config.spoolFolder,
-    noteKeyUse: use.note,
-    noteKeyRefusal: use.noteRefusal,
-    noteRefusedString: use.noteRefusedString,
-    installation: installationOf(config),
-    log,
-    wakeBatches: () => running?.wake(),
-    ...(metrics && { onAnswered: metrics.onAnswered }),
-  })
-  const port = await server.listen(config.host, config.port).catch(async (error) => {
-    await metrics?.close()
-    return giveUp(portTaken(error, 'LETHE_PORT', config.host, config.port))
-  })
-  await readyToWrite?.catch(async (error) => {
-    await server.close()
-    await metrics?.close()
-    return giveUp(error)
-  })
-  const maintenance = runMaintenance({ ...services, passedMs: () => performance.now() }, config, {
-    onWaitingWindows(count, added) {
-      metrics?.maintenance.onWaitingWindows(count, added)
-      tellOfWaiting(added, logger)
-    },
-    onSwept(pass) {
-      metrics?.maintenance.onSwept(pass)
-      const { swept, durationMs } = pass
-      if (swept.sessions + swept.events + swept.activity === 0) return
-      logger.info({ ...swept, durationMs: Math.round(durationMs) }, 'swept')
-    },
-    onScrubbed(durationMs) {
-      metrics?.maintenance.onScrubbed(durationMs)
-      logger.info({ durationMs: Math.round(durationMs) }, 'scrubbed')
-    },
-    onClockJumped(aheadMs) {
-      logger.error(
-        { aheadSeconds: Math.round(aheadMs / 1_000) },
-        'the clock has jumped ahead: nothing is swept or scrubbed until it is right again, or for a day',
-      )
-    },
-    onError(error) {
-      metrics?.maintenance.onError(error)
-      logger.error({ err: error }, 'sweeping or scrubbing failed; it is tried again')
-    },
-  })
-  const batches = runErasureBatches(
-    measured,
-    {
-      paceMs: config.batchPaceMs,
-      countErasure: (actor) =>
-        limiter.take(
-          memberErasureBudget(config.budgets.erasure),
-          actor.kind === 'command-line' ? '' : actor.id,
-        ),
-    },
-    {
-      onFinished: ({ id, organisationId, erased }) =>
-        logger.info({ batch: id, organisationId, ...erased }, 'a batch of erasures is done'),
-      onError: (error) =>
-        logger.error({ err: error }, 'a batch of erasures came to a halt; it is tried again'),
-    },
-  )
-  running = batches
+/** The same for work that needs no secret: losing the secret must not prevent anyone from revoking a key. */
+export async function openServicesWithoutSecrets(
+  config: ServicesConfig,
+  options?: OpenOptions,
+): Promise<ServicesWithoutSecrets> {
+  const { retentionDays, activityDays, tombstoneDays, journal } = config
+  const store = await openStore(config.store, options)
   return {
-    url: urlOf(config.host, port),
-    metricsUrl: metrics?.url ?? null,
-    async stop() {
-      await server.close()
-      await batches.stop()
-      await limiter.close()
-      await metrics?.close()
-      await maintenance.stop()
-      await use.stop()
-      await services.close()
-    },
+    ...store,
+    retentionDays,
+    activityDays,
+    tombstoneDays,
+    clock: Date.now,
+    randomness: systemRandomness,
+    jobs: new FairQueue(jobBounds),
+    ...(journal !== null && { journal: new LedgerJournal(new FileJournal(journal), store) }),
   }
+}
 
-  async function giveUp(error: unknown): Promise<never> {
-    await limiter.close()
+/** Adds the secrets that a store belongs to, and closes the store if that fails. */
+export async function withSecrets(
+  config: ServicesConfig,
+  services: ServicesWithoutSecrets,
+  reports: SecretReports = {},
+): Promise<Services> {
+  try {
+    return { ...services, keyring: await openKeyring(config, services.secrets, services.clock(), reports) }
+  } catch (error) {
     await services.close()
     throw error
   }
 }
 
-/** Whether the limiter can be reached now. A service on one that cannot goes on, and counts for itself. */
+/** Opens any store without the secrets it belongs to: enough to move it as it is. */
+export async function openBareStore(
+  address: Config['store'],
+  options?: OpenOptions,
+): Promise<Store & Pick<Services, 'clock'>> {
+  return { ...(await openStore(address, options)), clock: Date.now }
+}
+
+/** Creates an empty store if there is none. An existing store is not touched, not even upgraded. */
+export async function createStore({ store }: Pick<Config, 'store'>): Promise<{
+  place: string
+  created: boolean
+}> {
+  const created = !(await storeExists(store))
+  if (created) await (await openStore(store, { create: true })).close()
+  return { place: placeOf(store), created }
+}
+
+/** Where the store is, and a look at it that changes nothing. `readStore` rejects if there is no store, or it does not answer. */
+export function storeStatus({ store }: Pick<Config, 'store'>): {
+  place: string
+  readStore(): Promise<StoreStatus>
+} {
+  return { place: placeOf(store), readStore: () => readStoreStatus(store) }
+}
+
+/** Whether the limiter can be reached now. A service whose limiter cannot be reached counts for itself. */
 export async function isLimiterReachable({ limiter: address }: Pick<Config, 'limiter'>): Promise<boolean> {
+  const { openLimiter } = await import('./limiter/open-limiter.ts')
   const limiter = await openLimiter(address, Date.now, { onLost() {}, onFound() {} })
   try {
     return limiter.isReachable()
@@ -153,45 +105,121 @@ export async function isLimiterReachable({ limiter: address }: Pick<Config, 'lim
   }
 }
 
+/** A service that listens. */
+export interface Service {
+  url: string
+  /** Where its metrics are read; `null` when they are off. */
+  metricsUrl: string | null
+  /** Accepts no new connections, finishes the requests that are running, then closes the limiter and the store. */
+  stop(): Promise<void>
+}
+
+/** Puts every part together and listens. If a part fails to start, those before it are closed, and so are the services. */
+export async function startService(config: Config, services: Services, log: Log): Promise<Service> {
+  const { logger } = log
+  // SQLite's writer may have to start a thread, which goes on beside everything that follows.
+  const readyToWrite = services.prepareToWrite?.()
+  readyToWrite?.catch(() => {})
+  const opened: { close(): Promise<void> | void }[] = [services]
+  const closeAll = async () => {
+    for (const part of opened.toReversed()) await part.close()
+  }
+  try {
+    const { buildServer, serverTimeouts } = await import('./http/server.ts')
+    const { openLimiter } = await import('./limiter/open-limiter.ts')
+    const { runErasureBatches } = await import('./maintenance/erasure-batches.ts')
+    const { runMaintenance } = await import('./maintenance/maintenance.ts')
+    const { keyUse } = await import('./operations/api-key-use.ts')
+    const { batchLog, limiterLog, maintenanceLog } = await import('./runtime/service-log.ts')
+
+    const limiter = await openLimiter(config.limiter, services.clock, limiterLog(config.limiter, logger))
+    opened.push(limiter)
+    const metrics = await startMetrics(config, services, limiter, log, serverTimeouts)
+    if (metrics) opened.push(metrics)
+    await startJournal(services, log, metrics?.journal)
+
+    const use = keyUse(services, (error) =>
+      logger.warn({ err: error }, 'noting when keys were last used failed'),
+    )
+    const measured = metrics ? { ...services, subjects: metrics.subjects } : services
+    // Requests may come before batches are worked on.
+    let batches: BatchRunner | undefined
+    const server = buildServer({
+      ...config,
+      services: measured,
+      limiter: metrics?.limiter ?? limiter,
+      noteKeyUse: use.note,
+      noteKeyRefusal: use.noteRefusal,
+      noteRefusedString: use.noteRefusedString,
+      installation: installationOf(config),
+      log,
+      wakeBatches: () => batches?.wake(),
+      ...(metrics && { onAnswered: metrics.onAnswered }),
+    })
+    const port = await server.listen(config.host, config.port).catch((error) => {
+      throw portTaken(error, 'LETHE_PORT', config.host, config.port)
+    })
+    opened.push(server)
+    await readyToWrite
+
+    const maintenance = runMaintenance(
+      { ...services, passedMs: () => performance.now() },
+      config,
+      both(maintenanceLog(logger), metrics?.maintenance),
+    )
+    const countErasure: Parameters<typeof runErasureBatches>[1]['countErasure'] = (actor) =>
+      limiter.take(memberErasureBudget(config.budgets.erasure), actor.kind === 'command-line' ? '' : actor.id)
+    batches = runErasureBatches(measured, { paceMs: config.batchPaceMs, countErasure }, batchLog(logger))
+    return {
+      url: urlOf(config.host, port),
+      metricsUrl: metrics?.url ?? null,
+      async stop() {
+        await server.close()
+        await batches?.stop()
+        await limiter.close()
+        await metrics?.close()
+        await maintenance.stop()
+        await use.stop()
+        await services.close()
+      },
+    }
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
 /**
- * Brings the journal, where one is kept, and the store to the same state. A service whose journal cannot be read or written, or
- * contradicts the store, does not start.
+ * Brings the journal, if there is one, and the store to the same state. A service does not start if its journal cannot be read or
+ * written, or contradicts the store.
  */
 async function startJournal(
   services: Services,
-  logger: Logger,
-  metrics: Pick<JournalReports, 'onFailed'> | undefined,
+  { logger }: Log,
+  metrics: { onFailed(error: Error): void } | undefined,
 ): Promise<void> {
   const { journal } = services
   if (!journal) return
-  const file = journal.place
+  const { openJournal } = await import('./operations/journal.ts')
+  const { journalLog, logOpenedJournal } = await import('./runtime/service-log.ts')
+  const reports = journalLog(journal.place, logger)
   journal.watch({
+    ...reports,
     onFailed(error) {
       metrics?.onFailed(error)
-      logger.error({ err: error, journal: file }, 'the journal cannot be written; it is tried again')
+      reports.onFailed(error)
     },
-    onRecovered: () => logger.info({ journal: file }, 'the journal is complete again'),
-    onSetBack: (error) =>
-      logger.error(
-        { err: error, journal: file },
-        'the store was set back: nothing is erased until a restart',
-      ),
   })
-  const { appended, unreadable, replayed } = await openJournal(journal, services)
-  if (replayed) {
-    const { problems, ...counts } = replayed
-    logger.warn({ journal: file, ...counts }, 'the store was older than its journal, which was replayed')
-  }
-  if (appended > 0) logger.info({ journal: file, lines: appended }, 'the journal lacked lines of the store')
-  if (unreadable > 0) logger.warn({ journal: file, lines: unreadable }, 'the journal has lines that are torn')
+  logOpenedJournal(journal.place, await openJournal(journal, services), logger)
 }
 
-/** Measures the service and lets others read what is measured; `null` when nobody wants to. */
+/** Measures the service and serves the metrics; `null` if they are off. */
 async function startMetrics(
   { metricsHost: host, metricsPort: port }: Config,
   store: Services,
   limiter: Limiter,
   { logger, droppedLines }: Log,
+  timeouts: Readonly<Record<string, number>>,
 ) {
   if (port === 'off') return null
   const { openMetrics } = await import('./metrics/metrics.ts')
@@ -203,10 +231,7 @@ async function startMetrics(
     version: manifest.version,
   })
   const listener = await openMetricsListener({
-    host,
-    port,
-    timeouts: serverTimeouts,
-    text: metrics.text,
+    ...{ host, port, timeouts, text: metrics.text },
     onError: (error) => logger.error({ err: error }, 'reading the metrics failed'),
   }).catch((error) => {
     metrics.stop()
@@ -222,7 +247,34 @@ async function startMetrics(
   }
 }
 
-/** An error of listening, in one clear line where the reason is that somebody else listens there. */
+/** Maintenance reports that are both logged and measured. */
+function both(
+  log: MaintenanceReports,
+  metrics: Omit<MaintenanceReports, 'onClockJumped'> | undefined,
+): MaintenanceReports {
+  if (!metrics) return log
+  return {
+    ...log,
+    onWaitingWindows(count, added) {
+      metrics.onWaitingWindows(count, added)
+      log.onWaitingWindows(count, added)
+    },
+    onSwept(pass) {
+      metrics.onSwept(pass)
+      log.onSwept(pass)
+    },
+    onScrubbed(durationMs) {
+      metrics.onScrubbed(durationMs)
+      log.onScrubbed(durationMs)
+    },
+    onError(error) {
+      metrics.onError(error)
+      log.onError(error)
+    },
+  }
+}
+
+/** The error of a listener, with a clear message if another process listens on its port. */
 function portTaken(
   error: Error & { code?: string },
   variable: 'LETHE_PORT' | 'LETHE_METRICS_PORT',
@@ -239,10 +291,7 @@ function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** So many organisations are named; more would bury the log. */
-const mostNamed = 20
-
-/** What members may know of how this service was set up. */
+/** What members may know about how this service is set up. */
 function installationOf({ budgets, batchPaceMs, store }: Config): Installation {
   return {
     budgets: Object.values(budgets).map(({ name, limit, windowMs }) => ({
@@ -251,37 +300,5 @@ function installationOf({ budgets, batchPaceMs, store }: Config): Installation {
     batchesPerMinute: Math.max(1, Math.round(60_000 / batchPaceMs)),
     engine: store.engine === 'sqlite' ? 'SQLite' : 'PostgreSQL',
     version: manifest.version,
-  }
-}
-
-/** One line for each organisation of which less will be kept: there is a day to see it. */
-function tellOfWaiting(windows: readonly WaitingWindow[], logger: Logger): void {
-  for (const { organisationId, plan, kind, window } of windows.slice(0, mostNamed)) {
-    const { days, shorter } = window
-    const variable = kind === 'visitors' ? 'LETHE_RETENTION_DAYS' : 'LETHE_ACTIVITY_DAYS'
-    const undo = kind === 'visitors' ? `${variable} or the plan` : variable
-    logger.warn(
-      {
-        organisationId,
-        plan,
-        kind,
-        keptDays: days,
-        shorterDays: shorter.days,
-        deletesFrom: formatInstant(deletesFrom(shorter)),
-      },
-      `a shorter retention window hides what is older, and will delete it: set ${undo} back before, and nothing is lost`,
-    )
-  }
-  const unnamed = windows.length - mostNamed
-  if (unnamed > 0) logger.warn({ windows: unnamed }, 'further retention windows became shorter')
-}
-
-/** One line when the limiter is lost and one when it is back, with its host and nothing else of its address. */
-function limiterReports(address: LimiterAddress, logger: Logger): LimiterReports {
-  const limiter = address.engine === 'redis' ? hostAndPort(address) : address.engine
-  return {
-    onLost: (reason) =>
-      logger.warn({ limiter, reason }, 'the limiter cannot be reached: this process counts for itself'),
-    onFound: () => logger.info({ limiter }, 'the limiter can be reached again'),
   }
 }

@@ -1,6 +1,6 @@
 // Erasing subjects of all sizes over HTTP, beside a bare DELETE of the same rows; and what reads at 200 a second feel of the largest.
 import { readConfig } from '../../src/config.ts'
-import { openServices } from '../../src/services.ts'
+import { openServices } from '../../src/start.ts'
 import { PlainDeletes } from '../baselines/plain-sqlite.ts'
 import type { Bench } from '../bench.ts'
 import { readsMeanwhile } from '../load/reads-meanwhile.ts'

@@ -1,7 +1,7 @@
 // The whole copy of a large subject over HTTP, beside reading the same rows with plain SQL; its memory, and what others feel of it.
 import { Client } from 'pg'
 import { readConfig } from '../../src/config.ts'
-import { openServices } from '../../src/services.ts'
+import { openServices } from '../../src/start.ts'
 import { startPostgres } from '../../test/support/postgres.ts'
 import { readAllBarely } from '../baselines/bare-postgres.ts'
 import { readAllPlainly } from '../baselines/plain-sqlite.ts'

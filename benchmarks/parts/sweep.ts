@@ -1,7 +1,7 @@
 // What sweeps of all sizes cost in a small and in a large store, beside plain deletes of the same rows; and what reads feel of one.
 import { readConfig } from '../../src/config.ts'
 import { sweepAged } from '../../src/maintenance/sweep.ts'
-import { openServices } from '../../src/services.ts'
+import { openServices } from '../../src/start.ts'
 import { deleteAgedPlainly } from '../baselines/plain-sqlite.ts'
 import type { Bench } from '../bench.ts'
 import { readsMeanwhile } from '../load/reads-meanwhile.ts'

@@ -2,7 +2,7 @@ import { readConfig } from '../../src/config.ts'
 import type { IncomingEvent, IncomingRow } from '../../src/domain/ingest.ts'
 import type { Services } from '../../src/domain/services.ts'
 import { subjectKey } from '../../src/domain/subject.ts'
-import { openServices } from '../../src/services.ts'
+import { openServices } from '../../src/start.ts'
 import { subjectsPath } from './empty-store.ts'
 import { tracker } from './visits.ts'
 

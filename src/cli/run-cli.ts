@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { readConfig, variables } from '../config.ts'
 import { MissingStore, type Store } from '../domain/store.ts'
-import { openBareStore, openServices, openServicesWithoutSecrets, withSecrets } from '../services.ts'
+import { openBareStore, openServices, openServicesWithoutSecrets, withSecrets } from '../start.ts'
 import { type CommandKit, exitCodeOf, failureOf, secretReports } from './command-kit.ts'
 import { addCommands } from './command-list.ts'
 import type { Terminal } from './terminal.ts'

@@ -2,9 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { withoutKeys } from '../domain/api-key.ts'
 import type { Limiter } from '../domain/budget.ts'
 import { andThen } from '../domain/maybe-promise.ts'
-import type { Passwords } from '../domain/password.ts'
+import { passwordQueue } from '../operations/sign-in.ts'
 import { apiRoutes } from './api/routes.ts'
-import { Connections } from './connections.ts'
+import { clientAddress, originPolicy } from './client-address.ts'
+import { Connections, connectionsWithin } from './connections.ts'
 import { pageRoutes } from './console/pages.ts'
 import { consoleRoutes } from './console/routes.ts'
 import { memberErasures, signInTools } from './console/sign-in-tools.ts'
@@ -17,20 +18,20 @@ import { chosenRequestId, type Installation, RequestContext, readBearerToken } f
 import { isKeepable, requestLog, type ServerLog } from './request-log.ts'
 import { responder } from './response.ts'
 import { buildRouter } from './router.ts'
+import { requireSpoolFolder } from './spool.ts'
 
-export interface ServerDeps extends Omit<PipelineDeps, 'http' | 'limiter'> {
+export interface ServerDeps extends Omit<PipelineDeps, 'http' | 'limiter' | 'addressOf' | 'originPolicy'> {
   installation: Installation
   limiter: Omit<Limiter, 'close'>
-  passwords: Passwords
+  /** The proxies whose forwarded headers count. */
+  trustedProxies: readonly string[]
   /** Where clients reach the service; `null` when nobody said. */
   publicUrl: string | null
   log: ServerLog
   /** Told when a member has started a batch. */
   wakeBatches(): void
-  /** Beyond so many connections, one on which nothing is done gives way to the next. */
+  /** Beyond so many connections, or what the system allows, an idle one is closed for the next. */
   maxConnections: number
-  /** How many sockets listen on the port. */
-  listeners: number
   /** Where streamed answers wait for slow clients. */
   spoolFolder: string | null
   /**
@@ -59,8 +60,13 @@ export const serverTimeouts = {
 }
 
 /** Builds the HTTP side of the service, ready to listen. */
-export function buildServer(deps: ServerDeps): LetheServer {
-  const { services, limiter, log, onAnswered } = deps
+export function buildServer(options: ServerDeps): LetheServer {
+  const { services, limiter, log, onAnswered, publicUrl, trustedProxies, spoolFolder } = options
+  const deps = {
+    ...options,
+    addressOf: clientAddress(trustedProxies),
+    originPolicy: originPolicy(publicUrl, trustedProxies),
+  }
   const { logger } = log
   const { clock, randomness } = services
   let isClosing = false
@@ -73,11 +79,11 @@ export function buildServer(deps: ServerDeps): LetheServer {
     isClosing: () => isClosing,
     onUnread: (context, bytes) => connections.addUnread(context, bytes),
     unreadBytes: () => connections.unreadBytes,
-    spoolFolder: deps.spoolFolder,
+    spoolFolder,
   })
   const http = {
     respond,
-    passwords: deps.passwords,
+    passwords: passwordQueue(randomness),
     ...signInTools(deps),
     installation: deps.installation,
     wakeBatches: deps.wakeBatches,
@@ -94,8 +100,9 @@ export function buildServer(deps: ServerDeps): LetheServer {
     maxHeaderSize: maxHeaderBytes,
     ...serverTimeouts,
   })
-  const listeners = new Listeners(server, deps.listeners)
-  const connections = new Connections(server, deps.maxConnections)
+  const allowed = connectionsWithin(options.maxConnections)
+  const listeners = new Listeners(server, allowed.listeners)
+  const connections = new Connections(server, allowed.maxConnections)
   const { onClientError, onConnect } = parserErrors({ ...deps, logger, clock, randomness, connections })
   server.on('request', enter)
   // Node would answer these itself, without an envelope.
@@ -109,7 +116,10 @@ export function buildServer(deps: ServerDeps): LetheServer {
   server.on('connect', onConnect)
 
   return {
-    listen: (host, port) => listeners.listen(host, port),
+    async listen(host, port) {
+      if (spoolFolder !== null) await requireSpoolFolder(spoolFolder, randomness)
+      return listeners.listen(host, port)
+    },
     async close() {
       isClosing = true
       const closed = listeners.close()

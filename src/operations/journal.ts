@@ -160,7 +160,7 @@ export class LedgerJournal implements Journal {
 }
 
 /** What was done so that a journal and its store agree. */
-interface OpenedJournal {
+export interface OpenedJournal {
   /** How many lines the journal lacked. */
   appended: number
   /** Lines that a crash has torn, or that are none of ours. */

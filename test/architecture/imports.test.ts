@@ -34,15 +34,25 @@ const allowed: Record<string, readonly string[]> = {
     'operations',
     'domain',
     'config.ts',
-    'runtime/log.ts',
+    'runtime',
     'start.ts',
-    'services.ts',
     '../package.json',
     'node:*',
     'npm',
   ],
-  // Touches the machine: files, standard output, chance.
-  runtime: ['config.ts', 'domain', 'node:*', 'npm'],
+  // Touches the machine: files, standard output, chance. It puts backups and journals into place.
+  runtime: [
+    'runtime',
+    'config.ts',
+    'domain',
+    'operations',
+    'maintenance',
+    'limiter',
+    'storage',
+    'journal.ts',
+    'node:*',
+    'npm',
+  ],
   // Reads the addresses of the store and of the limiter with the words of whoever opens them.
   'config.ts': ['domain', 'storage/open-store.ts', 'limiter/limiter-address.ts', 'node:net', 'npm'],
   'start.ts': [
@@ -50,25 +60,14 @@ const allowed: Record<string, readonly string[]> = {
     'domain',
     'operations',
     'maintenance',
+    'storage',
     'http',
+    'journal.ts',
     'limiter',
     'metrics',
     'runtime',
-    'services.ts',
     '../package.json',
-    'npm',
   ],
-  'services.ts': [
-    'config.ts',
-    'domain',
-    'operations',
-    'storage',
-    'journal.ts',
-    'runtime',
-    'restore.ts',
-    'node:*',
-  ],
-  'restore.ts': ['config.ts', 'domain', 'operations', 'storage', 'journal.ts', 'runtime', 'node:fs/promises'],
   'main.ts': ['cli', 'node:*'],
 }
 
@@ -119,7 +118,7 @@ describe('the directions of imports', () => {
     assert.ok(files.length > 50)
     assert.ok(importsOf('start.ts').includes('http/server.ts'))
     assert.ok(importsOf('runtime/randomness.ts').includes('node:crypto'))
-    assert.ok(importsOf('start.ts').includes('pino'))
+    assert.ok(importsOf('runtime/log.ts').includes('pino'))
     assert.ok(importsOf('storage/sqlite/write-in-thread.ts').includes('storage/sqlite/writer-thread.ts'))
   })
 
@@ -145,13 +144,13 @@ describe('the directions of imports', () => {
     )
   })
 
-  it('meet in start.ts alone: nobody else knows HTTP, the limiters, the metrics; the stores are opened in services.ts and restore.ts', () => {
+  it('meet in start.ts alone: nobody else knows HTTP, the limiters, the metrics; the stores are opened there and by a restore', () => {
     const knows = (part: string) =>
       files.filter((file) => partOf(file) !== part && importsOf(file).some((other) => partOf(other) === part))
     assert.deepEqual(knows('http'), ['start.ts'])
-    assert.deepEqual(knows('limiter'), ['config.ts', 'start.ts'])
+    assert.deepEqual(knows('limiter'), ['config.ts', 'runtime/service-log.ts', 'start.ts'])
     assert.deepEqual(knows('metrics'), ['start.ts'])
-    assert.deepEqual(knows('storage'), ['config.ts', 'restore.ts', 'services.ts'])
+    assert.deepEqual(knows('storage'), ['config.ts', 'runtime/restore.ts', 'start.ts'])
   })
 })
 
@@ -181,9 +180,7 @@ describe('the commands that ask a service', () => {
   it('do so with the client alone, and know no store and no operation', () => {
     assert.ok(remote.length >= 5)
     for (const file of remote) {
-      const wrong = importsOf(file).filter(
-        (other) => other.startsWith('operations/') || other === 'start.ts' || other === 'services.ts',
-      )
+      const wrong = importsOf(file).filter((other) => other.startsWith('operations/') || other === 'start.ts')
       assert.deepEqual(wrong, [], file)
       assert.doesNotMatch(read(file), /withStore/, file)
     }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { deleteTracker } from '../../src/operations/tracker.ts'
-import { openServices } from '../../src/services.ts'
+import { openServices } from '../../src/start.ts'
 import {
   assertRefused,
   type CommandLine,

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { readKeyId } from '../../src/domain/api-key.ts'
 import { createKey } from '../../src/operations/api-key.ts'
-import { openServices } from '../../src/services.ts'
+import { openServices } from '../../src/start.ts'
 import { assertRefused, type CommandLine, jsonLines, onlyJson, textOf } from '../support/command-line.ts'
 import { preparedStore, running } from '../support/prepared-store.ts'
 

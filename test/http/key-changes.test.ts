@@ -1,7 +1,7 @@
 import { after, describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { revokeKey, rotateKey } from '../../src/operations/api-key.ts'
-import { openServices } from '../../src/services.ts'
+import { openServices } from '../../src/start.ts'
 import { dataOf, errorOf } from '../support/answers.ts'
 import { emptyStore } from '../support/empty-store.ts'
 import { inReverse } from '../support/in-reverse.ts'

@@ -7,8 +7,8 @@ import {
   describeBackup,
   type Restored,
   restoreStore,
-  storeStatus,
-} from '../../services.ts'
+} from '../../runtime/restore.ts'
+import { storeStatus } from '../../start.ts'
 import { type CommandKit, secretReports } from '../command-kit.ts'
 import { counted } from '../progress.ts'
 import { flagOrAnswer, UsageError } from '../terminal.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { createStore } from '../../services.ts'
+import { createStore } from '../../start.ts'
 import type { CommandKit } from '../command-kit.ts'
 
 export function addInitCommand(program: Command, { terminal, config }: CommandKit): void {

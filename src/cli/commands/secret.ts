@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { rotateSecret } from '../../services.ts'
+import { rotateSecret } from '../../runtime/secret-file.ts'
 import type { CommandKit } from '../command-kit.ts'
 import { counted } from '../progress.ts'
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { formatInstant, type Instant } from '../../domain/instant.ts'
 import { readStatus, type Status } from '../../operations/store-status.ts'
-import { storeStatus } from '../../services.ts'
+import { storeStatus } from '../../start.ts'
 import type { CommandKit } from '../command-kit.ts'
 import { legible, table } from '../progress.ts'
 

@@ -1,0 +1,158 @@
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import type { Config } from '../config.ts'
+import { LetheError } from '../domain/errors.ts'
+import { KnownChanges } from '../domain/journal.ts'
+import type { JournalLine } from '../domain/journal-line.ts'
+import type { ReplayedInSetBack } from '../domain/replay.ts'
+import type { Services } from '../domain/services.ts'
+import type { Store } from '../domain/store.ts'
+import { mergeJournals } from '../journal.ts'
+import { readChanges } from '../operations/journal-changes.ts'
+import {
+  type ReplayOptions,
+  type RestoredDeps,
+  replayIfSetBack,
+  replayInRestored,
+} from '../operations/replay-journal.ts'
+import { storeExists } from '../storage/open-store.ts'
+import type { BackupContents } from '../storage/sqlite/backup-file.ts'
+import type { StoreInPlace } from '../storage/sqlite/replace-store.ts'
+import { systemRandomness } from './randomness.ts'
+import { adoptStore, openKeyring, readKeyring, type SecretReports, secretPath } from './secret-file.ts'
+
+export type { BackupContents } from '../storage/sqlite/backup-file.ts'
+
+/** What a restore did. */
+export interface Restored extends ReplayedInSetBack {
+  /** What stood in the place of the store before. */
+  replaced: 'store' | 'unreadable' | 'none'
+  backup: BackupContents
+}
+
+interface RestoreOptions extends SecretReports {
+  backup: string
+  journals: readonly string[]
+  onUnreadable(path: string, line: number): void
+  /** Told what is in place before it is touched; whoever does not want it replaced throws. */
+  confirm(isThere: boolean): Promise<void>
+}
+
+/**
+ * Puts a backup in the place of the embedded store, and does once more what has happened since: as the store in place tells, and
+ * journals. Throws, with nothing changed, for a backup that will not do, while a process uses the store, and where a ledger would not
+ * end as it was.
+ */
+export async function restoreStore(config: Config, options: RestoreOptions): Promise<Restored> {
+  const { store } = config
+  if (store.engine !== 'sqlite') {
+    throw new LetheError(
+      'invalid_request',
+      'The store is a PostgreSQL database: restore it with its own tools, then run "lethe journal replay".',
+    )
+  }
+  const contents = await checkBackup(options.backup)
+  await readKeyring(config, contents.secrets)
+  await options.confirm(await storeExists(store).catch(() => true))
+  const { replaceStore } = await import('../storage/sqlite/replace-store.ts')
+  const restored = await replaceStore(store.path, options.backup, async (restored, inPlace) => {
+    const keyring = await openKeyring(config, restored.secrets, Date.now(), options)
+    if (typeof inPlace === 'object') await readKeyring(config, await inPlace.secrets.list())
+    const deps = { ...restored, clock: Date.now, randomness: systemRandomness }
+    const replayed = await replayInRestored(deps, keyring, changes(inPlace, options))
+    await restored.maintenance.scrub(Date.now())
+    const replaced = typeof inPlace === 'object' ? ('store' as const) : inPlace
+    return { replaced, backup: contents, ...replayed }
+  })
+  if (restored) return restored
+  throw new LetheError(
+    'invalid_request',
+    `A process uses the store ${store.path}. Stop the service and whatever else works with it, then try again.`,
+  )
+}
+
+async function* changes(
+  inPlace: StoreInPlace,
+  { journals, onUnreadable }: Pick<RestoreOptions, 'journals' | 'onUnreadable'>,
+): AsyncGenerator<JournalLine> {
+  if (typeof inPlace === 'object') {
+    for await (const lines of readChanges(inPlace, new KnownChanges())) yield* lines
+  }
+  yield* mergeJournals(journals, onUnreadable)
+}
+
+/** Reads a backup from end to end, and holds it against what stands beside it. Throws for one that will not do. */
+export async function checkBackup(file: string): Promise<BackupContents> {
+  const { readBackup } = await import('../storage/sqlite/backup-file.ts')
+  const contents = await readBackup(file)
+  const beside = await readFile(contentsPath(file), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (beside !== null && beside !== formatContents(contents)) {
+    throw new Error(`${file} is not the backup that ${contentsPath(file)} tells of.`)
+  }
+  return contents
+}
+
+/** The file beside a backup that tells what it holds. */
+export function contentsPath(file: string): string {
+  return `${file}.json`
+}
+
+export function formatContents(contents: BackupContents): string {
+  return `${JSON.stringify(contents, null, 2)}\n`
+}
+
+/** Does once more, in a store that was set back, what journals tell of. */
+export function replayJournals(
+  services: RestoredDeps & Pick<Services, 'keyring'>,
+  paths: readonly string[],
+  onUnreadable: (path: string, line: number) => void,
+  options?: ReplayOptions,
+): Promise<ReplayedInSetBack> {
+  return replayIfSetBack(services, services.keyring, mergeJournals(paths, onUnreadable), options)
+}
+
+/** What journals hold. `onLines` is told how many lines were read, now and then. */
+export async function readJournals(
+  paths: readonly string[],
+  onUnreadable: (path: string, line: number) => void,
+  onLines: (count: number) => void,
+): Promise<KnownChanges> {
+  const known = new KnownChanges()
+  let lines = 0
+  for await (const line of mergeJournals(paths, onUnreadable)) {
+    known.add(line)
+    lines += 1
+    if (lines % 1_000 === 0) onLines(1_000)
+  }
+  return known
+}
+
+/** Reads a backup that was just written, and puts what it holds beside it. */
+export async function describeBackup(file: string): Promise<BackupContents> {
+  const { readBackup } = await import('../storage/sqlite/backup-file.ts')
+  const contents = await readBackup(file)
+  const draft = `${contentsPath(file)}.partial`
+  await writeFile(draft, formatContents(contents), { mode: 0o600 })
+  await rename(draft, contentsPath(file))
+  return contents
+}
+
+/** Where the secrets of a store are looked for. */
+export function secretFileOf({ secretFile }: Pick<Config, 'secretFile'>, store: Config['store']): string {
+  return secretPath({ secretFile, store })
+}
+
+/** Replays journals in the copy of a store, with the secrets that the store belongs to. */
+export async function replayInto(
+  config: Config,
+  { from, target, journals }: { from: Config['store']; target: Store; journals: readonly string[] },
+  onUnreadable: (path: string, line: number) => void,
+): Promise<ReplayedInSetBack> {
+  const keyring = await readKeyring({ ...config, store: from }, await target.secrets.list())
+  if (!keyring) throw new Error(`There are no secrets at ${secretFileOf(config, from)}.`)
+  await adoptStore(target.secrets, keyring)
+  const deps = { ...target, clock: Date.now, randomness: systemRandomness }
+  return replayIfSetBack(deps, keyring, mergeJournals(journals, onUnreadable))
+}
