@@ -7,7 +7,6 @@ import type { Clock } from '../domain/instant.ts'
 import type { Randomness } from '../domain/randomness.ts'
 import { addressBucketKey } from './client-address.ts'
 import type { Connections } from './connections.ts'
-import { http2Refusal } from './http2-refusal.ts'
 import { cutOffBody } from './request-body.ts'
 import type { HeaderList } from './request-context.ts'
 import { failure } from './response.ts'
@@ -23,7 +22,7 @@ interface ParserErrorDeps {
 }
 
 /** What Node tells of bytes that its parser refuses. */
-type ParserError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number }
+type ParserError = Error & { code?: string }
 
 const messages: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'The request headers are too large.',
@@ -37,11 +36,7 @@ const messages: Record<string, string> = {
  * address, has an id, and is answered in the envelope like everything else.
  */
 export function parserErrors(deps: ParserErrorDeps) {
-  async function answer(
-    socket: Duplex & { remoteAddress?: string },
-    message: string,
-    afterPreface: Buffer = Buffer.alloc(0),
-  ): Promise<void> {
+  async function answer(socket: Duplex & { remoteAddress?: string }, message: string): Promise<void> {
     const startedAt = performance.now()
     const requestId = deps.randomness.uuid()
     const peer = socket.remoteAddress ?? ''
@@ -57,11 +52,9 @@ export function parserErrors(deps: ParserErrorDeps) {
     })
     const payload = Buffer.from(JSON.stringify(body))
     headers.push('Content-Length', payload.length, 'Date', new Date(now).toUTCString())
-    const bytes =
-      http2Refusal(afterPreface, { status, headers, body: payload }) ?? http1Answer(status, headers, payload)
     deps.logger.info({ requestId, method: null, route: null, status, keyId: null }, 'request')
     deps.onAnswered?.(null, null, status, performance.now() - startedAt)
-    if (socket.writable) socket.end(bytes)
+    if (socket.writable) socket.end(http1Answer(status, headers, payload))
   }
 
   function onClientError(error: ParserError, socket: Duplex & { bytesRead?: number }): void {
@@ -71,9 +64,7 @@ export function parserErrors(deps: ParserErrorDeps) {
       return
     }
     const message = messages[error.code ?? ''] ?? 'This is not a well-formed HTTP request.'
-    const afterPreface =
-      error.code === 'HPE_PAUSED_H2_UPGRADE' ? error.rawPacket?.subarray(error.bytesParsed) : undefined
-    const respond = () => answer(socket, message, afterPreface).catch(() => socket.destroy())
+    const respond = () => answer(socket, message).catch(() => socket.destroy())
     const current = deps.connections.latest(socket)
     if (!current || current.request.complete) afterAnswers(socket, respond)
     else if (current.response.headersSent) socket.destroy()

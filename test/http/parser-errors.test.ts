@@ -38,6 +38,7 @@ const broken: [what: string, text: string][] = [
   ['a version that is none', `GET ${subjectsPath} HTTP/9.9\r\nHost: test\r\n\r\n`],
   ['a protocol that is none', `GET ${subjectsPath} HTTPS/1.1\r\nHost: test\r\n\r\n`],
   ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ['the preface of HTTP/2 with a frame', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0'],
   ['a method that is none', `BREW ${subjectsPath} HTTP/1.1\r\nHost: test\r\n\r\n`],
   ['a method in lower case', `get ${subjectsPath} HTTP/1.1\r\nHost: test\r\n\r\n`],
   ['a space in the path', `GET ${subjectsPath}/a b HTTP/1.1\r\nHost: test\r\n\r\n`],
