@@ -1,6 +1,6 @@
 // Lethe on a Citus cluster compared with the same data on its coordinator alone, one request at a time.
 import { readConfig } from '../../src/config.ts'
-import { openServices } from '../../src/services.ts'
+import { openServices } from '../../src/start.ts'
 import { freshDistributedStore, freshSchema, namedCluster } from '../../test/support/citus.ts'
 import type { Bench } from '../bench.ts'
 import { startLethe } from '../processes/start-process.ts'
