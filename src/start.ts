@@ -13,8 +13,7 @@ import { LedgerJournal } from './operations/journal.ts'
 import type { Log } from './runtime/log.ts'
 import { systemRandomness } from './runtime/randomness.ts'
 import { openKeyring, type SecretReports } from './runtime/secret-file.ts'
-import { type OpenOptions, openStore, placeOf, storeExists } from './storage/open-store.ts'
-import { readStoreStatus } from './storage/store-status.ts'
+import { type OpenOptions, openStore, placeOf, readStoreStatus, storeExists } from './storage/open-store.ts'
 
 // The composition root: the only file that knows every part. Commands open the store here, the service starts here, and tests use both.
 // Only a service needs HTTP, the limiter, metrics and maintenance, so they are loaded when one starts.

@@ -1,7 +1,7 @@
 // What PostgreSQL does when it is asked for nothing but the rows.
 import { type Client, Pool } from 'pg'
-import { type CopyValue, copyRows } from '../../src/storage/postgres/copy-rows.ts'
-import { subjectKeyText } from '../../src/storage/postgres/key-text.ts'
+import { subjectKeyText } from '../../src/storage/postgres/lock-subjects.ts'
+import { type CopyValue, copyRows } from '../../src/storage/postgres/transaction.ts'
 import { subjectsIn, tracker, visits } from '../stores/visits.ts'
 
 const subjectColumns = [

@@ -15,12 +15,12 @@ import {
   replayInRestored,
 } from '../operations/replay-journal.ts'
 import { storeExists } from '../storage/open-store.ts'
-import type { BackupContents } from '../storage/sqlite/backup-file.ts'
+import type { BackupContents } from '../storage/sqlite/backup.ts'
 import type { StoreInPlace } from '../storage/sqlite/replace-store.ts'
 import { systemRandomness } from './randomness.ts'
 import { adoptStore, openKeyring, readKeyring, type SecretReports, secretPath } from './secret-file.ts'
 
-export type { BackupContents } from '../storage/sqlite/backup-file.ts'
+export type { BackupContents } from '../storage/sqlite/backup.ts'
 
 /** What a restore did. */
 export interface Restored extends ReplayedInSetBack {
@@ -82,7 +82,7 @@ async function* changes(
 
 /** Reads a backup from end to end, and holds it against what stands beside it. Throws for one that will not do. */
 export async function checkBackup(file: string): Promise<BackupContents> {
-  const { readBackup } = await import('../storage/sqlite/backup-file.ts')
+  const { readBackup } = await import('../storage/sqlite/backup.ts')
   const contents = await readBackup(file)
   const beside = await readFile(contentsPath(file), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
@@ -131,7 +131,7 @@ export async function readJournals(
 
 /** Reads a backup that was just written, and puts what it holds beside it. */
 export async function describeBackup(file: string): Promise<BackupContents> {
-  const { readBackup } = await import('../storage/sqlite/backup-file.ts')
+  const { readBackup } = await import('../storage/sqlite/backup.ts')
   const contents = await readBackup(file)
   const draft = `${contentsPath(file)}.partial`
   await writeFile(draft, formatContents(contents), { mode: 0o600 })

@@ -1,4 +1,4 @@
-import { MissingStore, type Store } from '../domain/store.ts'
+import { MissingStore, type Store, type StoreStatus } from '../domain/store.ts'
 import { placeOf, type StoreAddress } from './store-address.ts'
 
 export { parseStoreAddress, placeOf, type StoreAddress } from './store-address.ts'
@@ -47,4 +47,14 @@ async function openEngine(address: StoreAddress, writesHere: boolean): Promise<S
   }
   const { openPostgresStore } = await import('./postgres/open-postgres-store.ts')
   return openPostgresStore(address.url)
+}
+
+/** Looks at the store at an address, whatever its version, and changes nothing there. Rejects when there is none, or it does not answer. */
+export async function readStoreStatus(address: StoreAddress): Promise<StoreStatus> {
+  if (address.engine === 'sqlite') {
+    const { readSqliteStatus } = await import('./sqlite/store-status.ts')
+    return readSqliteStatus(address.path)
+  }
+  const { readPostgresStatus } = await import('./postgres/store-status.ts')
+  return readPostgresStatus(address.url)
 }

@@ -119,7 +119,7 @@ describe('the directions of imports', () => {
     assert.ok(importsOf('start.ts').includes('http/server.ts'))
     assert.ok(importsOf('runtime/randomness.ts').includes('node:crypto'))
     assert.ok(importsOf('runtime/log.ts').includes('pino'))
-    assert.ok(importsOf('storage/sqlite/write-in-thread.ts').includes('storage/sqlite/writer-thread.ts'))
+    assert.ok(importsOf('storage/sqlite/writer.ts').includes('storage/sqlite/writer-thread.ts'))
   })
 
   it('are known for every part of the source, and for no other', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { TransferTable } from '../../src/domain/store.ts'
-import { transferTables } from '../../src/storage/transfer-tables.ts'
+import { transferTables } from '../../src/storage/rules/schema.ts'
 import { openStoreAt } from '../support/empty-store.ts'
 import { freshStore } from '../support/fresh-database.ts'
 import { inReverse } from '../support/in-reverse.ts'
@@ -57,7 +57,7 @@ for (const [engine, addressFor] of Object.entries(engines)) {
       assert.deepEqual(
         Object.fromEntries(known),
         Object.fromEntries(there),
-        'a table or a column is missing in src/storage/transfer-tables.ts',
+        'a table or a column is missing in src/storage/rules/schema.ts',
       )
     })
 

@@ -8,11 +8,11 @@ import {
   type ErasureFacts,
   isActivityKind,
 } from '../../domain/activity.ts'
-import { toPage } from '../page.ts'
+import { toPage } from '../rules/page.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockOrganisation } from './locks.ts'
 import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
-import { type Parameters, type Statement, statement } from './statement.ts'
+import { type NamedValues, type Statement, statement } from './statement.ts'
 
 const columns = `organisation_id, at, id, kind, actor_kind, actor_id, actor_name, target, request_id, sessions, events,
   ledger_index`
@@ -43,7 +43,7 @@ export function insertActivity(run: Run, note: ActivityNote | undefined, erasure
   if (note) run(insertActivityEntry, activityParameters(note, erasure))
 }
 
-export function activityParameters(note: ActivityNote, erasure?: ErasureFacts): Parameters {
+export function activityParameters(note: ActivityNote, erasure?: ErasureFacts): NamedValues {
   const { counts, ledgerIndex } = erasure ?? { counts: null, ledgerIndex: null }
   return {
     ...note,
@@ -54,7 +54,7 @@ export function activityParameters(note: ActivityNote, erasure?: ErasureFacts): 
   }
 }
 
-export function actorParameters(actor: Actor): Parameters {
+export function actorParameters(actor: Actor): NamedValues {
   const { id, name } = actor.kind === 'command-line' ? { id: null, name: null } : actor
   return { actorKind: actor.kind, actorId: id, actorName: name }
 }
@@ -66,7 +66,7 @@ export function actorParameters(actor: Actor): Parameters {
 function activityPage(
   organisationId: string,
   { kind = null, actor = null, requestId, limit, after, since }: ActivityQuery,
-): [Statement, Parameters] {
+): [Statement, NamedValues] {
   const isByCommand = actor === commandLineActor
   const conditions = ['organisation_id = :organisationId', '(at, id) < (:at, :id)', 'at >= :since']
   if (requestId !== null) conditions.push('request_id = :requestId')

@@ -3,7 +3,6 @@ import {
   type BatchChange,
   type BatchItem,
   type BatchKind,
-  type BatchLoan,
   type BatchOfEntry,
   type BatchOutcome,
   type BatchState,
@@ -14,8 +13,6 @@ import {
   type NewBatch,
   type NewBatchItem,
   type Person,
-  type SubjectRef,
-  type WaitingItem,
 } from '../../domain/erasure-batch.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { actorParameters, insertActivity, toActor } from './activity.ts'
@@ -25,18 +22,24 @@ import { integer, integerOrNull, type Row, text, textOrNull } from './row.ts'
 import { noteDeletion } from './scrub.ts'
 import { statement } from './statement.ts'
 
+/** What whoever works on a batch does with it. */
+export type BatchLeaseStore = Pick<
+  ErasureBatchStore,
+  'lend' | 'giveBack' | 'next' | 'settleGone' | 'extend' | 'finish'
+>
+
 // Whoever writes here locks the organisation first, then the activity, the items, the batch: one order, so that nobody waits in a circle.
 
 // All those before the first that waits have been processed.
-const select = `SELECT b.*, coalesce((SELECT min(i.place) FROM erasure_batch_items i
+export const selectBatch = `SELECT b.*, coalesce((SELECT min(i.place) FROM erasure_batch_items i
     WHERE i.batch_id = b.id AND i.outcome = 'waiting'), b.subjects) AS settled FROM erasure_batches b`
-const find = statement(`${select} WHERE b.id = :id AND b.organisation_id = :organisationId`)
+const find = statement(`${selectBatch} WHERE b.id = :id AND b.organisation_id = :organisationId`)
 const list = statement(
-  `${select} WHERE b.organisation_id = :organisationId AND b.kind = :kind
+  `${selectBatch} WHERE b.organisation_id = :organisationId AND b.kind = :kind
    ORDER BY b.created_at DESC, b.id DESC LIMIT :limit`,
 )
 const overdue = statement(
-  `${select} WHERE b.finished_at IS NULL AND b.created_at < :before ORDER BY b.created_at LIMIT 100`,
+  `${selectBatch} WHERE b.finished_at IS NULL AND b.created_at < :before ORDER BY b.created_at LIMIT 100`,
 )
 const open = statement(
   `SELECT count(*) AS open FROM erasure_batches
@@ -51,12 +54,9 @@ const ofEntries = statement(
 const items = statement(
   'SELECT * FROM erasure_batch_items WHERE batch_id = :batchId AND place > :after ORDER BY place LIMIT :limit',
 )
-const next = statement(
+export const nextWaiting = statement(
   `SELECT place, tracker_id, subject_id FROM erasure_batch_items
    WHERE batch_id = :id AND outcome = 'waiting' ORDER BY place LIMIT 1`,
-)
-const leased = statement(
-  `SELECT 1 FROM erasure_batches WHERE id = :id AND holder = :leaseOwner AND state = 'running'`,
 )
 const insert = statement(
   `INSERT INTO erasure_batches (id, organisation_id, state, actor_kind, actor_id, actor_name, request_id, created_at, lines,
@@ -73,7 +73,7 @@ const insertItems = statement(
   'one',
   insertItemsFrom('json_each').replaceAll('::bigint', ''),
 )
-const lockInState = statement(
+export const lockInState = statement(
   'SELECT 1 FROM erasure_batches WHERE id = :id AND organisation_id = :organisationId AND state = ANY (:states) FOR UPDATE',
 )
 const setState = statement('UPDATE erasure_batches SET state = :to WHERE id = :id')
@@ -88,32 +88,6 @@ const end = statement(
   `UPDATE erasure_batches SET state = :to, finished_at = :now, erased = :erased, sessions = :sessions, events = :events,
    left_subjects = :left, holder = NULL, resumes_at = NULL, person = NULL WHERE id = :id`,
 )
-const isFree = `state = 'running' AND (holder IS NULL OR holder = :leaseOwner OR held_until <= :now OR held_until > :latestEnd)`
-const steppedAhead = statement(
-  `SELECT id FROM erasure_batches WHERE ${isFree} AND stepped_at > :now ORDER BY stepped_at, id LIMIT 1`,
-)
-const steppedBefore = statement(
-  `SELECT id FROM erasure_batches WHERE ${isFree} AND stepped_at <= :steppedBefore
-     AND (resumes_at IS NULL OR resumes_at <= :now) ORDER BY stepped_at, id LIMIT 1`,
-)
-const lease = statement(
-  `UPDATE erasure_batches SET holder = :leaseOwner, held_until = :until, resumes_at = NULL WHERE id = :id AND ${isFree}`,
-)
-const findLeased = statement(`${select} WHERE b.id = :id`)
-const release = statement(
-  `UPDATE erasure_batches SET holder = NULL, stepped_at = :now, resumes_at = :resumesAt
-   WHERE id = :id AND holder = :leaseOwner`,
-)
-const markTrackerDeleted = statement(
-  `UPDATE erasure_batch_items SET outcome = 'gone', subject_id = NULL
-   WHERE batch_id = :id AND place = :place AND outcome = 'waiting'`,
-)
-const lockUnchecked = statement(
-  `SELECT subjects FROM erasure_batches
-   WHERE id = :id AND holder = :leaseOwner AND state = 'running' AND checked_at IS NULL FOR UPDATE`,
-)
-const extend = statement('UPDATE erasure_batches SET subjects = :subjects, checked_at = :now WHERE id = :id')
-const owner = statement('SELECT organisation_id FROM erasure_batches WHERE id = :id')
 const finished = statement(
   'SELECT id FROM erasure_batches WHERE finished_at < :before ORDER BY finished_at LIMIT 1',
 )
@@ -165,57 +139,6 @@ export const erasureBatchTransactions = {
     } else await run(setState, { id, to })
     return true
   },
-  async leaseErasureBatch(run: Run, leaseOwner: string, id: string, loan: BatchLoan): Promise<boolean> {
-    lockReferenceTables(run)
-    return (await run(lease, { ...loanParameters(leaseOwner, loan), id })).count === 1
-  },
-  async releaseErasureBatch(
-    run: Run,
-    leaseOwner: string,
-    id: string,
-    now: Instant,
-    resumesAt: Instant | null,
-  ): Promise<void> {
-    lockReferenceTables(run)
-    await run(release, { leaseOwner, id, now, resumesAt })
-  },
-  async markTrackerDeleted(run: Run, id: string, place: number): Promise<void> {
-    lockReferenceTables(run)
-    if ((await run(markTrackerDeleted, { id, place })).count !== 0) noteDeletion(run)
-  },
-  async extendErasureBatch(
-    run: Run,
-    leaseOwner: string,
-    id: string,
-    subjects: readonly SubjectRef[],
-    now: Instant,
-  ): Promise<boolean> {
-    lockReferenceTables(run)
-    const [row] = (await run(lockUnchecked, { id, leaseOwner })).rows
-    if (!row || (await run(next, { id })).count !== 0) return false
-    const first = integer(row, 'subjects')
-    // All are of its one line.
-    const added = subjects.map((subject) => ({ ...subject, line: 1, outcome: 'waiting' as const }))
-    await addItems(run, id, first, added)
-    await run(extend, { id, subjects: first + added.length, now })
-    return true
-  },
-  async finishErasureBatch(
-    run: Run,
-    id: string,
-    now: Instant,
-    note: ActivityNote,
-    left: number | null,
-  ): Promise<void> {
-    const [row] = (await run(owner, { id })).rows
-    if (!row) return
-    const organisationId = text(row, 'organisation_id')
-    await lockOrganisation(run, organisationId)
-    if ((await run(lockInState, { id, organisationId, states: ['running'] })).count === 0) return
-    if ((await run(next, { id })).count !== 0) return
-    insertActivity(run, note)
-    await endBatch(run, id, 'done', now, left)
-  },
   async sweepErasureBatches(run: Run, before: Instant, maxRows: number): Promise<number> {
     lockReferenceTables(run)
     const [row] = (await run(finished, { before })).rows
@@ -229,7 +152,10 @@ export const erasureBatchTransactions = {
   },
 }
 
-export function erasureBatchStore(engine: Engine<typeof erasureBatchTransactions>): ErasureBatchStore {
+/** What members and the clean-up do with batches. Who works on one leases it: see `batchLeaseStore`. */
+export function erasureBatchStore(
+  engine: Engine<typeof erasureBatchTransactions>,
+): Omit<ErasureBatchStore, keyof BatchLeaseStore> {
   return {
     create: (batch, given, note) => engine.transact('createErasureBatch', batch, given, note),
     async find(organisationId, id) {
@@ -247,41 +173,12 @@ export function erasureBatchStore(engine: Engine<typeof erasureBatchTransactions
     items: async (batchId, after, limit) =>
       (await engine.read(items, { batchId, after, limit })).map(toBatchItem),
     change: (batch, change, now, note) => engine.transact('changeErasureBatch', batch, change, now, note),
-    async lend(leaseOwner, loan) {
-      const parameters = loanParameters(leaseOwner, loan)
-      const [ahead] = await engine.read(steppedAhead, parameters)
-      const [row = ahead] = ahead ? [] : await engine.read(steppedBefore, parameters)
-      if (!row) return null
-      const id = text(row, 'id')
-      if (!(await engine.transact('leaseErasureBatch', leaseOwner, id, loan))) return null
-      const [batch] = await engine.read(findLeased, { id })
-      return batch ? toBatch(batch) : null
-    },
-    giveBack: (leaseOwner, id, now, resumesAt = null) =>
-      engine.transact('releaseErasureBatch', leaseOwner, id, now, resumesAt),
-    async next(leaseOwner, id) {
-      const [isLeased, [row]] = await Promise.all([
-        engine.read(leased, { id, leaseOwner }),
-        engine.read(next, { id }),
-      ])
-      if (isLeased.length === 0) return false
-      return row ? toWaitingItem(row) : null
-    },
-    settleGone: (id, place) => engine.transact('markTrackerDeleted', id, place),
-    extend: (leaseOwner, id, subjects, now) =>
-      engine.transact('extendErasureBatch', leaseOwner, id, subjects, now),
-    finish: (id, now, note, left = null) => engine.transact('finishErasureBatch', id, now, note, left),
     listOverdue: async (before) => (await engine.read(overdue, { before })).map(toBatch),
     sweep: (before, maxRows) => engine.transact('sweepErasureBatches', before, maxRows),
   }
 }
 
-/** No lease from now ends after `latestEnd`, whose clock may be ahead by as much as a lease lasts: one that does is ignored. */
-function loanParameters(leaseOwner: string, loan: BatchLoan) {
-  return { ...loan, leaseOwner, latestEnd: loan.until + (loan.until - loan.now) }
-}
-
-async function endBatch(
+export async function endBatch(
   run: Run,
   id: string,
   to: 'done' | 'stopped',
@@ -300,7 +197,7 @@ async function endBatch(
 }
 
 /** Adds items to a batch, in their order, from a place on. */
-async function addItems(
+export async function addItems(
   run: Run,
   batchId: string,
   first: number,
@@ -313,7 +210,7 @@ async function addItems(
   await run(insertItems, { batchId, rows: JSON.stringify(rows) })
 }
 
-function toBatch(row: Row): ErasureBatch {
+export function toBatch(row: Row): ErasureBatch {
   const erased = integerOrNull(row, 'erased')
   return {
     id: text(row, 'id'),
@@ -373,14 +270,6 @@ function toBatchItem(row: Row): BatchItem {
     outcome: toOutcome(text(row, 'outcome')),
     trackerId: textOrNull(row, 'tracker_id'),
     erasure: ledgerIndex === null ? null : { ledgerIndex, sealedNonce: text(row, 'sealed_nonce') },
-  }
-}
-
-function toWaitingItem(row: Row): WaitingItem {
-  return {
-    place: integer(row, 'place'),
-    trackerId: text(row, 'tracker_id'),
-    subjectId: text(row, 'subject_id'),
   }
 }
 

@@ -18,7 +18,7 @@ import {
 import type { Engine, Run } from './engine.ts'
 import { integer, type Row, text } from './row.ts'
 import { joiningDeletions } from './scrub.ts'
-import { type Parameters, postgresOnly, statement } from './statement.ts'
+import { type NamedValues, postgresOnly, statement } from './statement.ts'
 
 export const lastEntry = statement(
   `SELECT ledger_index, edge, head_mac FROM ledger_entries WHERE organisation_id = :organisationId
@@ -63,7 +63,7 @@ export interface LockedLedger {
   stored: StoredHead | null
   tree: GrowingTree
   /** Appends to the tree, and hands back what the entry is inserted with. */
-  append(record: string): Parameters & { ledgerIndex: number }
+  append(record: string): NamedValues & { ledgerIndex: number }
 }
 
 /** Keeps an organisation's ledger to this transaction from here on. It joins the deletions: who appends, deletes. */

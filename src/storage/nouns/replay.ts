@@ -13,7 +13,7 @@ import {
 } from '../../domain/replay.ts'
 import type { SweptCounts } from '../../domain/retention.ts'
 import { subjectKey } from '../../domain/subject.ts'
-import { erasedAtOf, mendTail } from '../mend-ledger.ts'
+import { erasedAtOf, mendTail } from '../rules/mend-ledger.ts'
 import type { Engine, Run } from './engine.ts'
 import { insertEntry, listEntries, lockLedger } from './ledger.ts'
 import { lockOrganisationRow, lockReferenceTables } from './locks.ts'

@@ -19,7 +19,7 @@ import { lockReferenceTables, lockWindows, shareWindows } from './locks.ts'
 import { toPlan } from './organisation.ts'
 import { integer, type Row, text } from './row.ts'
 import { noteDeletion } from './scrub.ts'
-import { type Parameters, type Statement, statement } from './statement.ts'
+import { type NamedValues, type Statement, statement } from './statement.ts'
 
 /** Each organisation with its plan, once for each window that is remembered of it, and once where there is none. */
 const windows = `SELECT o.id, o.plan, w.kind, w.days, w.shorter_days, w.shorter_since
@@ -100,7 +100,7 @@ export function retentionStore(
   }
 }
 
-function windowsFor({ organisationId }: WindowSettling): [Statement, Parameters] {
+function windowsFor({ organisationId }: WindowSettling): [Statement, NamedValues] {
   return organisationId === undefined ? [allWindows, {}] : [windowsOfOne, { organisationId }]
 }
 

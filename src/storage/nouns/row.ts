@@ -53,6 +53,12 @@ export function bytes(row: Row, column: string): Uint8Array {
   return typeof value === 'string' ? Buffer.from(value.replaceAll('-', ''), 'hex') : blob(row, column)
 }
 
+/** The same as PostgreSQL writes a uuid. */
+export function keyText(key: Uint8Array): string {
+  const hex = Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
 function wrongType(column: string, expected: string): Error {
   return new Error(`The store holds something other than ${expected} in column ${column}.`)
 }

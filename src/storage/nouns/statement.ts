@@ -28,7 +28,7 @@ export type Value =
   | readonly (string | number | null | Uint8Array)[]
 
 /** Values by the names of parameters. Those that a statement does not name are ignored. */
-export type Parameters = Readonly<Record<string, unknown>>
+export type NamedValues = Readonly<Record<string, unknown>>
 
 const made = new Map<string, Statement>()
 // Not a cast, such as `::bigint`.
@@ -77,7 +77,7 @@ export function statements(): readonly Statement[] {
 }
 
 /** The values of a statement's parameters, in the order of their numbers. */
-export function valuesOf({ parameters, text }: Statement, given: Parameters): Value[] {
+export function valuesOf({ parameters, text }: Statement, given: NamedValues): Value[] {
   return parameters.map((name) => {
     const value = given[name]
     if (!isValue(value)) throw new Error(`No value for "${name}" in: ${text}`)

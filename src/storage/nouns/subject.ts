@@ -1,6 +1,7 @@
-import type { Attributes } from '../../domain/session.ts'
+import type { Attributes, Event, EventPosition, Session, SessionPosition } from '../../domain/session.ts'
 import type { SubjectPosition, SubjectRecord, SubjectSummary } from '../../domain/subject.ts'
-import { toIdentifiers } from './identifier.ts'
+import type { ExportedEvent, ExportedSession } from '../../domain/subject-export.ts'
+import { inOrder, type SubjectIdentifier } from '../../domain/subject-identifier.ts'
 import { asInteger, asJson, asText, type Values } from './row.ts'
 
 /** What a summary is made of; `toSummary` takes their values in this order. */
@@ -30,4 +31,87 @@ export function toRecord(summary: SubjectSummary, attributes: unknown, identifie
 export const subjectPosition = {
   ofItem: ({ subjectId, lastSeenAt }: SubjectSummary): SubjectPosition => ({ subjectId, lastSeenAt }),
   ofRow: (values: Values): SubjectPosition => subjectPosition.ofItem(toSummary(values)),
+}
+
+/** Identifiers out of the JSON in which an engine gathers them: an array of pairs of name and value, in whatever order. */
+function toIdentifiers(value: unknown): SubjectIdentifier[] {
+  if (value === '[]') return []
+  const pairs = asJson<[name: string, value: string][]>(value, 'identifiers')
+  return inOrder(pairs.map(([name, value]) => ({ name, value })))
+}
+
+/** What a session is made of; `toSession` takes their values in this order. */
+export const sessionColumns = sessionColumnsWith('attributes')
+
+/** The same, with the attributes given by an expression. */
+export function sessionColumnsWith(attributes: string): string {
+  return `session_id, started_at, ended_at, event_count, ${attributes}`
+}
+
+export function toSession([sessionId, startedAt, endedAt, events, attributes]: Values): Session {
+  return {
+    sessionId: asText(sessionId, 'session_id'),
+    startedAt: asInteger(startedAt, 'started_at'),
+    endedAt: asInteger(endedAt, 'ended_at'),
+    counts: { events: asInteger(events, 'event_count') },
+    attributes: asJson<Attributes>(attributes, 'attributes'),
+  }
+}
+
+/** The same on its way out: what was collected stays the text that it is. */
+export function toExportedSession([
+  sessionId,
+  startedAt,
+  endedAt,
+  events,
+  attributes,
+]: Values): ExportedSession {
+  return {
+    sessionId: asText(sessionId, 'session_id'),
+    startedAt: asInteger(startedAt, 'started_at'),
+    endedAt: asInteger(endedAt, 'ended_at'),
+    counts: { events: asInteger(events, 'event_count') },
+    attributes: asText(attributes, 'attributes'),
+  }
+}
+
+export const sessionPosition = {
+  ofItem: ({ startedAt, sessionId }: Session): SessionPosition => ({ startedAt, sessionId }),
+  ofRow: ([sessionId, startedAt]: Values): SessionPosition => ({
+    startedAt: asInteger(startedAt, 'started_at'),
+    sessionId: asText(sessionId, 'session_id'),
+  }),
+}
+
+/** What an event is made of; `toEvent` takes their values in this order. */
+export const eventColumns = eventColumnsWith('properties')
+
+/** The same, with the properties given by an expression. */
+export function eventColumnsWith(properties: string): string {
+  return `event_id, session_id, name, occurred_at, ${properties}`
+}
+
+export function toEvent([eventId, sessionId, name, occurredAt, properties]: Values): Event {
+  return {
+    eventId: asText(eventId, 'event_id'),
+    sessionId: asText(sessionId, 'session_id'),
+    name: asText(name, 'name'),
+    occurredAt: asInteger(occurredAt, 'occurred_at'),
+    properties: asJson<Attributes>(properties, 'properties'),
+  }
+}
+
+/** The same on its way out: what was collected stays the text that it is. */
+export function toExportedEvent([eventId, sessionId, name, occurredAt, properties]: Values): ExportedEvent {
+  return {
+    eventId: asText(eventId, 'event_id'),
+    sessionId: asText(sessionId, 'session_id'),
+    name: asText(name, 'name'),
+    occurredAt: asInteger(occurredAt, 'occurred_at'),
+    properties: asText(properties, 'properties'),
+  }
+}
+
+export function eventPosition({ occurredAt, eventId }: Event): EventPosition {
+  return { occurredAt, eventId }
 }

@@ -3,6 +3,7 @@ import { apiKeyTransactions } from './api-key.ts'
 import { deletionTransactions } from './deletion.ts'
 import type { ArgumentsOf, ResultOf, Run } from './engine.ts'
 import { erasureBatchTransactions } from './erasure-batch.ts'
+import { batchLeaseTransactions } from './lease-erasure-batch.ts'
 import { memberTransactions } from './member.ts'
 import { organisationTransactions } from './organisation.ts'
 import { refusedLineTransactions } from './refused-lines.ts'
@@ -18,6 +19,7 @@ import { trackerTransactions } from './tracker.ts'
 export const transactions = {
   ...activityTransactions,
   ...apiKeyTransactions,
+  ...batchLeaseTransactions,
   ...deletionTransactions,
   ...erasureBatchTransactions,
   ...memberTransactions,

@@ -1,6 +1,6 @@
+import { Socket } from 'node:net'
 import { Client, type ClientConfig, types } from 'pg'
 import { type PostgresHost, parsePostgresUrl } from '../store-address.ts'
-import { BatchingSocket } from './batching-socket.ts'
 import { toFailure } from './failures.ts'
 
 const connectTimeoutMs = 5_000
@@ -182,4 +182,23 @@ async function reasonAgainst(
 /** Instants and counts fit a JavaScript number; the driver hands big integers over as text unless told otherwise. */
 function getTypeParser(oid: number, format?: 'text' | 'binary') {
   return oid === types.builtins.INT8 && format !== 'binary' ? Number : types.getTypeParser(oid, format)
+}
+
+/**
+ * Sends the statements that are asked for at one moment as one piece: each would be a call of the system otherwise. The driver holds
+ * back the messages of each statement until it has written them; this holds them back until nobody has anything more to say.
+ */
+export class BatchingSocket extends Socket {
+  #isHolding = false
+
+  override cork(): void {
+    super.cork()
+    if (this.#isHolding) return
+    this.#isHolding = true
+    super.cork()
+    process.nextTick(() => {
+      this.#isHolding = false
+      super.uncork()
+    })
+  }
 }

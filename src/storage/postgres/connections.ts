@@ -3,12 +3,10 @@ import type { ArgumentsOf, Engine, ResultOf } from '../nouns/engine.ts'
 import type { Row, Values } from '../nouns/row.ts'
 import type { Statement } from '../nouns/statement.ts'
 import { runTransaction, type SharedTransactions, type TransactionName } from '../nouns/transactions.ts'
-import { ask, askForValues, type Given } from './ask.ts'
 import { settings, withClient } from './connect.ts'
 import { toFailure } from './failures.ts'
 import { Readers } from './readers.ts'
-import type { Run } from './transact.ts'
-import { TransactionPool } from './transaction-pool.ts'
+import { ask, askForValues, type Given, type Run, TransactionPool } from './transaction.ts'
 
 /** The connections of a process, by what they are for: what uses up one kind holds up no other. */
 const readers = { usual: 3, most: 8 }

@@ -1,23 +1,22 @@
 import type { DerivationStore, DerivedIdentifier, SourceKind } from '../../domain/identifier-derivation.ts'
 import type { TrackerRef } from '../../domain/tracker.ts'
+import { lockReferenceTables } from '../nouns/locks.ts'
+import { integer, type Row, text } from '../nouns/row.ts'
+import { statement, type Value } from '../nouns/statement.ts'
+import { visible } from '../nouns/tracker.ts'
 import {
   fieldInJson,
   missingOf,
   type StoredIdentifier,
   sourcePage,
   sourceRowsPerPage,
-} from '../derived-identifiers.ts'
-import { lockReferenceTables } from '../nouns/locks.ts'
-import { integer, type Row, text } from '../nouns/row.ts'
-import { statement, type Value } from '../nouns/statement.ts'
-import { visible } from '../nouns/tracker.ts'
+} from '../rules/identifier.ts'
+import { findEvents } from './claim-subjects.ts'
 import type { Connections } from './connections.ts'
 import { type IdentifierRow, identifierRow, putIdentifiers, writeIdentifierNames } from './identifier.ts'
-import { subjectKeyText } from './key-text.ts'
-import { findEvents } from './known-rows.ts'
-import { lockSubjects, updateSubjects } from './lock-subjects.ts'
-import { heldBefore, withinPage } from './present-subject.ts'
-import type { Run } from './transact.ts'
+import { lockSubjects, subjectKeyText, updateSubjects } from './lock-subjects.ts'
+import { heldBefore, withinPage } from './subject.ts'
+import type { Run } from './transaction.ts'
 
 const mayHold = (facts: string) =>
   `EXISTS (SELECT 1 FROM unnest($3::text[]) AS field WHERE strpos(${facts}, field) > 0)`

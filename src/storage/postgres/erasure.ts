@@ -1,26 +1,24 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ActivityNote, ErasureFacts, SubjectCounts } from '../../domain/activity.ts'
+import type { ActivityNote, ErasureFacts } from '../../domain/activity.ts'
 import { NotWaiting } from '../../domain/erasure-batch.ts'
 import { batcher } from '../../domain/maybe-promise.ts'
 import type { TreeHead } from '../../domain/merkle-tree.ts'
-import { formatRecord } from '../../domain/receipt.ts'
 import type { ErasedSubject, SubjectStore } from '../../domain/subject.ts'
 import { activityParameters, insertActivity, insertActivityEntry } from '../nouns/activity.ts'
 import { settleItems } from '../nouns/erasure-batch.ts'
-import { insertEntry, type LockedLedger, lockLedger } from '../nouns/ledger.ts'
+import { insertEntry, lockLedger } from '../nouns/ledger.ts'
 import { lockReferenceTables } from '../nouns/locks.ts'
 import { integer, integerOrNull, type Row, text } from '../nouns/row.ts'
 import { countDeletion } from '../nouns/scrub.ts'
-import { type Parameters, statement } from '../nouns/statement.ts'
+import { statement } from '../nouns/statement.ts'
 import { insertTombstone } from '../nouns/tombstone.ts'
 import { visible } from '../nouns/tracker.ts'
-import type { SubjectErasure } from '../subject-erasure.ts'
+import { erasureRecords, type SubjectErasure } from '../rules/erasure.ts'
 import type { Connections } from './connections.ts'
 import { isConnectionLost } from './failures.ts'
 import { deleteIdentifiers } from './identifier.ts'
-import { subjectKeyText } from './key-text.ts'
-import { lockTrackers } from './lock-subjects.ts'
-import type { Run } from './transact.ts'
+import { lockTrackers, subjectKeyText } from './lock-subjects.ts'
+import type { Run } from './transaction.ts'
 
 // Whoever writes to a subject has its row to itself first, so nothing is added to it while it is erased. Others do not wait for the
 // row of a subject they cannot see: how long they wait would tell that it is there.
@@ -146,7 +144,12 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
           const counts = { sessions: integer(row, 'session_count'), events: integer(row, 'event_count') }
           counted.sessions += counts.sessions
           counted.events += counts.events
-          const { entry, tombstone, facts, prove } = leave(ledger, erasure, counts, erasure.mark.erasedAt)
+          const { entry, tombstone, facts, prove } = erasureRecords(
+            ledger,
+            erasure,
+            counts,
+            erasure.mark.erasedAt,
+          )
           const parameters = { ...entry, ...tombstone, ...activityParameters(erasure.note, facts) }
           return { erasure, parameters, prove }
         })
@@ -205,7 +208,7 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
       const counts = { sessions: sessions.count, events: events.count }
       const newestAt = newest?.rows[0] ? integerOrNull(newest.rows[0], 'newest') : null
       const refusedUntil = Math.max(erasedAt, newestAt ?? erasedAt)
-      const { entry, tombstone, facts, prove } = leave(ledger, erasure, counts, refusedUntil)
+      const { entry, tombstone, facts, prove } = erasureRecords(ledger, erasure, counts, refusedUntil)
       run(insertEntry, entry)
       run(insertTombstone, tombstone)
       insertActivity(run, erasure.note, facts)
@@ -220,28 +223,6 @@ export function subjectErasure(connections: Connections): SubjectStore['erase'] 
     // On a cluster each subject is on a shard of its own.
     if (note === undefined || item || connections.isDistributed) return eraseAlone(erasure)
     return (await gather(view.organisationId)({ ...erasure, note })) ?? eraseAlone(erasure)
-  }
-}
-
-/** What an erasure leaves behind: what is inserted, and what tells of it once the ledger has all entries of the transaction. */
-function leave(
-  ledger: LockedLedger,
-  { view, mark }: SubjectErasure,
-  counts: SubjectCounts,
-  refusedUntil: number,
-): { entry: Parameters; tombstone: Parameters; facts: ErasureFacts; prove(): ErasedSubject } {
-  const { trackerId, organisationId } = view
-  const { erasedAt, digest, commitment } = mark
-  const alreadyErased = counts.sessions === 0 && counts.events === 0
-  const record = formatRecord({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
-  const entry = ledger.append(record)
-  const { ledgerIndex } = entry
-  const tombstone = { organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex }
-  return {
-    entry,
-    tombstone,
-    facts: { counts, ledgerIndex },
-    prove: () => ({ counts, record, proof: ledger.tree.prove(ledgerIndex), refusedUntil }),
   }
 }
 

@@ -1,22 +1,26 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ExportStore } from '../../domain/subject-export.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
-import { eventColumns, toExportedEvent } from '../nouns/event.ts'
 import { asInteger, asText, type Values } from '../nouns/row.ts'
-import { sessionColumns, toExportedSession } from '../nouns/session.ts'
 import { statement } from '../nouns/statement.ts'
-import { toRecord, toSummary } from '../nouns/subject.ts'
+import {
+  eventColumns,
+  sessionColumns,
+  toExportedEvent,
+  toExportedSession,
+  toRecord,
+  toSummary,
+} from '../nouns/subject.ts'
 import {
   beforeAll,
   type ExportSnapshot,
   exportInSnapshots,
   maxSnapshotMs,
   type Position,
-} from '../subject-export.ts'
+} from '../rules/export.ts'
 import type { Connections, ReadValues } from './connections.ts'
-import { subjectKeyText } from './key-text.ts'
-import { heldBefore, withinPage } from './present-subject.ts'
-import { readOne } from './subject-as-seen.ts'
+import { subjectKeyText } from './lock-subjects.ts'
+import { heldBefore, readOne, withinPage } from './subject.ts'
 
 /** How many rows a statement finds at most. It also ends at about a mebibyte of what was collected. */
 const rowsAtOnce = 300

@@ -1,12 +1,11 @@
 import type { Client, PoolClient } from 'pg'
 import { type BroughtIdentifier, lookupKey } from '../../domain/subject-identifier.ts'
 import type { TrackerRef } from '../../domain/tracker.ts'
-import { broughtAgain } from '../brought-identifiers.ts'
+import { keyText } from '../nouns/row.ts'
 import { statement } from '../nouns/statement.ts'
+import { broughtAgain } from '../rules/identifier.ts'
 import type { Addition } from './claim-subjects.ts'
-import { copyRows } from './copy-rows.ts'
-import { keyText } from './key-text.ts'
-import type { Run } from './transact.ts'
+import { copyRows, type Run } from './transaction.ts'
 
 const columns = ['subject_key', 'lookup_key', 'tracker_id', 'subject_id', 'name', 'value', 'brought_at']
 

@@ -1,17 +1,15 @@
 import type { PoolClient } from 'pg'
 import type { IngestStore } from '../../domain/ingest.ts'
-import { DailyChanges } from '../daily-changes.ts'
-import { bySubject, withoutRefused } from '../ingest-batch.ts'
 import { lockReferenceTables } from '../nouns/locks.ts'
 import { refusedLineStore } from '../nouns/refused-lines.ts'
 import { statement } from '../nouns/statement.ts'
+import { bySubject, DailyChanges, withoutRefused } from '../rules/ingest-batch.ts'
 import { type Addition, claimLiving, type SessionChange } from './claim-subjects.ts'
 import type { Connections } from './connections.ts'
-import { copyRows } from './copy-rows.ts'
 import { writeIdentifierNames, writeIdentifiers } from './identifier.ts'
 import { keepInterleaved } from './interleaving.ts'
 import { lockTrackers } from './lock-subjects.ts'
-import type { Run } from './transact.ts'
+import { copyRows, type Run } from './transaction.ts'
 
 const sessionColumns = [
   'subject_key',

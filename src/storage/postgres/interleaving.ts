@@ -1,6 +1,6 @@
-import { anyOverlap, maxPlainEvents, overlapsNeighbour, type SubjectGrowth } from '../interleaving.ts'
 import { statement } from '../nouns/statement.ts'
-import type { Run } from './transact.ts'
+import { anyOverlap, maxPlainEvents, overlapsNeighbour, type SubjectGrowth } from '../rules/interleaving.ts'
+import type { Run } from './transaction.ts'
 
 interface GrownSubject extends SubjectGrowth {
   key: string

@@ -1,6 +1,7 @@
-import { integer, type Row, text } from '../nouns/row.ts'
+import { subjectKey } from '../../domain/subject.ts'
+import { integer, keyText, type Row, text } from '../nouns/row.ts'
 import { statement } from '../nouns/statement.ts'
-import type { Run } from './transact.ts'
+import type { Run } from './transaction.ts'
 
 /** A subject's own row. */
 export interface SubjectState {
@@ -106,4 +107,8 @@ function toState(row: Row): SubjectState {
     eventCount: integer(row, 'event_count'),
     isInterleaved: integer(row, 'interleaved') === 1,
   }
+}
+
+export function subjectKeyText(trackerId: string, subjectId: string): string {
+  return keyText(subjectKey(trackerId, subjectId))
 }

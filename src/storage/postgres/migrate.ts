@@ -1,5 +1,5 @@
 import type { Client } from 'pg'
-import { migrationSteps } from '../migration-steps.ts'
+import { migrationSteps } from '../rules/schema.ts'
 import { rekeyIdentifiers } from './identifier.ts'
 
 /** The first version in which all that is used here behaves as it does in the newest. */

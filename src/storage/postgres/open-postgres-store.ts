@@ -7,6 +7,7 @@ import { apiKeyStore } from '../nouns/api-key.ts'
 import { dailyTotalStore } from '../nouns/daily-total.ts'
 import { deletionStore } from '../nouns/deletion.ts'
 import { erasureBatchStore } from '../nouns/erasure-batch.ts'
+import { batchLeaseStore } from '../nouns/lease-erasure-batch.ts'
 import { ledgerStore } from '../nouns/ledger.ts'
 import { memberStore } from '../nouns/member.ts'
 import { organisationStore } from '../nouns/organisation.ts'
@@ -21,13 +22,12 @@ import { withClient } from './connect.ts'
 import { Connections } from './connections.ts'
 import { derivationStore } from './derivation.ts'
 import { distribute, isDistributed } from './distribute.ts'
-import { eventStore } from './event.ts'
 import { exportStore } from './export.ts'
 import { ingestStore } from './ingest.ts'
 import { migrate, version } from './migrate.ts'
 import { scrubStore } from './scrub.ts'
 import { searchStore } from './search.ts'
-import { sessionStore } from './session.ts'
+import { eventStore, sessionStore } from './session.ts'
 import { subjectStore } from './subject.ts'
 import { sweepAll, trackerSweep } from './sweep.ts'
 import { transferStore } from './transfer.ts'
@@ -63,7 +63,7 @@ export async function openPostgresStore(url: string): Promise<Store> {
     members: memberStore(connections),
     signIns: signInStore(connections),
     activity: activityStore(connections),
-    erasureBatches: erasureBatchStore(connections),
+    erasureBatches: { ...erasureBatchStore(connections), ...batchLeaseStore(connections) },
     tombstones: tombstoneStore(connections),
     ledger: ledgerStore(connections),
     secrets: secretStore(connections),

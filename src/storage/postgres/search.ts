@@ -1,13 +1,11 @@
 import { lookupKey } from '../../domain/subject-identifier.ts'
 import type { FoundSubject, OrganisationView, SearchQuery, SearchStore } from '../../domain/subject-search.ts'
-import { foundPosition, idsAt, isStillBrought } from '../found-subjects.ts'
-import { text, type Values } from '../nouns/row.ts'
+import { keyText, text, type Values } from '../nouns/row.ts'
 import { statement } from '../nouns/statement.ts'
 import { toSummary } from '../nouns/subject.ts'
-import { readPage } from '../page.ts'
+import { foundPosition, idsAt, isStillBrought, readPage } from '../rules/page.ts'
 import type { Connections } from './connections.ts'
-import { keyText } from './key-text.ts'
-import { asSeen } from './subject-as-seen.ts'
+import { asSeen } from './subject.ts'
 
 const idsOf = idsAt(5)
 const ofOrganisation = 't.organisation_id = $2 AND t.deleted_at IS NULL'

@@ -1,12 +1,19 @@
-import type { SessionStore } from '../../domain/session.ts'
-import { sessionColumns, sessionPosition, toSession } from '../nouns/session.ts'
+import type { EventStore, SessionStore } from '../../domain/session.ts'
 import { statement } from '../nouns/statement.ts'
-import { readPage } from '../page.ts'
+import {
+  eventColumns,
+  eventPosition,
+  sessionColumns,
+  sessionPosition,
+  toEvent,
+  toSession,
+} from '../nouns/subject.ts'
+import { PageBuilder, readPage } from '../rules/page.ts'
 import type { Connections } from './connections.ts'
-import { subjectKeyText } from './key-text.ts'
-import { behindAll, heldBefore, presentSubject, rowsOf, withinPage } from './present-subject.ts'
+import { subjectKeyText } from './lock-subjects.ts'
+import { behindAll, heldBefore, presentSubject, rowsOf, withinPage } from './subject.ts'
 
-const order = 'started_at DESC, session_id DESC'
+const newestSessions = 'started_at DESC, session_id DESC'
 // One that has aged out is only passed over.
 const seenAttributes = `CASE WHEN ended_at < $3 THEN '{}' ELSE attributes END`
 
@@ -14,15 +21,15 @@ const agedEvents = `count(*) FROM events e WHERE e.subject_key = $1 AND e.occurr
   AND e.occurred_at < $3 AND e.session_id = s.session_id`
 
 // A session that reaches over the edge of the window has lost the events before it.
-const list = statement(
+const listSessions = statement(
   `SELECT ${sessionColumns} FROM ${presentSubject} LEFT JOIN LATERAL (SELECT * FROM (
-     SELECT session_id, started_at, ended_at, ${seenAttributes} AS attributes, ${heldBefore(seenAttributes, order)},
+     SELECT session_id, started_at, ended_at, ${seenAttributes} AS attributes, ${heldBefore(seenAttributes, newestSessions)},
        CASE WHEN started_at >= $3 OR ended_at < $3 THEN event_count
          WHEN present.interleaved = 1 THEN event_count - (SELECT ${agedEvents} AND e.interleaved = 1)
          ELSE event_count - (SELECT ${agedEvents})
        END AS event_count
      FROM sessions s WHERE subject_key = $1 AND (started_at, session_id) < ($4, $5)
-     ORDER BY ${order} LIMIT $6) x WHERE ${withinPage}) x ON true`,
+     ORDER BY ${newestSessions} LIMIT $6) x WHERE ${withinPage}) x ON true`,
 )
 
 export function sessionStore(connections: Connections): SessionStore {
@@ -34,7 +41,7 @@ export function sessionStore(connections: Connections): SessionStore {
         async (page, after, count) => {
           const { startedAt, sessionId } = after ?? { startedAt: behindAll, sessionId: '' }
           const values = [key, organisationId, since, startedAt, sessionId, count]
-          const rows = rowsOf(await connections.readValues(list, values))
+          const rows = rowsOf(await connections.readValues(listSessions, values))
           page.addAll(rows ?? [], (row) => {
             const session = toSession(row)
             return session.endedAt < since ? null : session
@@ -43,6 +50,46 @@ export function sessionStore(connections: Connections): SessionStore {
         },
         sessionPosition,
       )
+    },
+  }
+}
+
+const eventRange = 'subject_key = $1 AND occurred_at >= $3 AND (occurred_at, event_id) < ($4, $5)'
+const newestEvents = 'occurred_at DESC, event_id DESC'
+const heldEvents = heldBefore('properties', newestEvents)
+
+const listEvents = statement(
+  `SELECT ${eventColumns} FROM ${presentSubject} LEFT JOIN LATERAL (SELECT * FROM (
+     SELECT ${eventColumns}, ${heldEvents} FROM events WHERE ${eventRange}
+     ORDER BY ${newestEvents} LIMIT $6) e WHERE ${withinPage}) e ON true`,
+)
+// A session's span covers its events: where no other overlaps it, they are one range of the subject's.
+export const listOfSession = statement(
+  `SELECT ${eventColumns} FROM ${presentSubject} LEFT JOIN LATERAL (SELECT * FROM (
+     (SELECT ${eventColumns}, ${heldEvents} FROM events
+     WHERE present.interleaved = 1 AND events.interleaved = 1 AND ${eventRange} AND session_id = $7
+     ORDER BY ${newestEvents} LIMIT $6)
+     UNION ALL
+     (SELECT event_id, events.session_id, name, occurred_at, properties, ${heldEvents} FROM sessions JOIN events USING (subject_key)
+     WHERE present.interleaved = 0 AND ${eventRange} AND sessions.session_id = $7 AND events.session_id = $7
+     AND occurred_at >= started_at AND occurred_at <= ended_at
+     ORDER BY ${newestEvents} LIMIT $6)) e WHERE ${withinPage}) e ON true`,
+)
+
+export function eventStore(connections: Connections): EventStore {
+  return {
+    async list({ trackerId, organisationId, since }, subjectId, { limit, after, sessionId }) {
+      const { occurredAt, eventId } = after ?? { occurredAt: behindAll, eventId: '' }
+      const key = subjectKeyText(trackerId, subjectId)
+      const values = [key, organisationId, since, occurredAt, eventId, limit + 1]
+      const joined = await (sessionId === null
+        ? connections.readValues(listEvents, values)
+        : connections.readValues(listOfSession, [...values, sessionId]))
+      const rows = rowsOf(joined)
+      if (rows === null) return null
+      const page = new PageBuilder(limit, eventPosition)
+      page.addAll(rows, toEvent)
+      return page.page()
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
 import type { StoreStatus } from '../../domain/store.ts'
 import { integer, type Row, text } from '../nouns/row.ts'
-import { transferTables } from '../transfer-tables.ts'
+import { transferTables } from '../rules/schema.ts'
 import { withClient } from './connect.ts'
 import { isDistributed } from './distribute.ts'
 import { migrations, version } from './migrate.ts'

@@ -1,6 +1,6 @@
 import type { Instant } from '../../domain/instant.ts'
 import { batcher } from '../../domain/maybe-promise.ts'
-import type { Page } from '../../domain/page.ts'
+import { maxPageBytes, type Page } from '../../domain/page.ts'
 import type {
   SubjectPosition,
   SubjectQuery,
@@ -13,12 +13,70 @@ import { asInteger, integer, type Values } from '../nouns/row.ts'
 import { numbered, statement } from '../nouns/statement.ts'
 import { subjectPosition, toRecord, toSummary } from '../nouns/subject.ts'
 import { isVisible } from '../nouns/tracker.ts'
-import { type PageBuilder, readPage } from '../page.ts'
-import { subjectRange } from '../subject-range.ts'
+import { type PageBuilder, readPage, subjectRange } from '../rules/page.ts'
 import type { Connections } from './connections.ts'
 import { subjectErasure } from './erasure.ts'
-import { subjectKeyText } from './key-text.ts'
-import { asSeen, readOne, recordAsSeen } from './subject-as-seen.ts'
+import { identifiersAsSeen } from './identifier.ts'
+import { subjectKeyText } from './lock-subjects.ts'
+
+/**
+ * A subject `s` as it is to be seen since an instant: as if what has aged out were swept already. One statement sees one
+ * moment, and looks at sessions and events only where something has aged out that waits for the sweeper. In the order of
+ * `summaryColumns`. `key` is the subject's: for one subject the parameter, which tells a cluster the shard, as no column does.
+ */
+export const asSeen = (since: string, key: string) => `s.subject_id,
+  CASE WHEN s.oldest_at >= ${since} OR s.last_seen_at < ${since} THEN s.first_seen_at
+    ELSE (SELECT min(x.started_at) FROM sessions x WHERE x.subject_key = ${key} AND x.ended_at >= ${since})
+  END AS first_seen_at,
+  s.last_seen_at,
+  CASE WHEN s.oldest_at >= ${since} OR s.last_seen_at < ${since} THEN s.session_count
+    ELSE s.session_count - (SELECT count(*) FROM sessions x
+                            WHERE x.subject_key = ${key} AND x.started_at < ${since} AND x.ended_at < ${since})
+  END AS session_count,
+  CASE WHEN s.oldest_at >= ${since} OR s.last_seen_at < ${since} THEN s.event_count
+    ELSE s.event_count - (SELECT count(*) FROM events e WHERE e.subject_key = ${key} AND e.occurred_at < ${since})
+  END AS event_count`
+
+const attributesAsSeen = (since: string, key: string) =>
+  `(SELECT x.attributes FROM sessions x WHERE x.subject_key = ${key} AND x.ended_at >= ${since}
+    ORDER BY x.started_at DESC, x.session_id DESC LIMIT 1)`
+
+/** The same, then its attributes and its identifiers. */
+const recordAsSeen = (since: string, key: string) =>
+  `${asSeen(since, key)}, ${attributesAsSeen(since, key)}, ${identifiersAsSeen(since, key)}`
+
+export const readOne = statement(
+  `SELECT ${recordAsSeen('$1', '$2')} FROM subjects s JOIN trackers t ON t.id = s.tracker_id
+   WHERE s.subject_key = $2 AND s.last_seen_at >= $1 AND t.organisation_id = $3 AND t.deleted_at IS NULL`,
+)
+
+/**
+ * One row when the subject with the key `$1` holds data since `$3` and its tracker is visible to the organisation `$2`, else none.
+ * What is joined to it is read at the same moment, and on the same shard.
+ */
+export const presentSubject = `(SELECT subjects.interleaved FROM subjects JOIN trackers ON trackers.id = tracker_id
+  WHERE subject_key = $1 AND organisation_id = $2 AND last_seen_at >= $3
+    AND deleted_at IS NULL) AS present`
+
+/** What was joined to a present subject, told by its first column, which is never null; `null` when the subject is not there. */
+export function rowsOf(joined: readonly Values[]): Values[] | null {
+  return joined.length === 0 ? null : joined.filter(([first]) => first !== null)
+}
+
+/**
+ * How many bytes of a text the rows hold that come before the one before this, as the column `held`. The rows of a page come all at
+ * once, so what would not fit is left behind here; a text's length is known without reading it.
+ */
+export function heldBefore(text: string, order: string): string {
+  const before = `(ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING)`
+  return `coalesce(sum(octet_length(${text})) OVER ${before}, 0) AS held`
+}
+
+/** The rows that fit into a page, of which one always does, and the one behind them that tells that more follow. */
+export const withinPage = `held <= ${maxPageBytes}`
+
+/** Later than every instant: newest first, a list begins behind it. */
+export const behindAll = Number.MAX_SAFE_INTEGER
 
 const readSeveral = statement(
   `SELECT ${recordAsSeen('asked.since', 's.subject_key')}, asked.number

@@ -1,9 +1,9 @@
 import type { TransferRow, TransferStore, TransferTable } from '../../domain/store.ts'
 import { integer, type Row, text } from '../nouns/row.ts'
 import { numbered, type Statement, statement } from '../nouns/statement.ts'
-import { columnLists, transferTables } from '../transfer-tables.ts'
+import { columnLists, transferTables } from '../rules/schema.ts'
 import type { Connections } from './connections.ts'
-import { copyRows } from './copy-rows.ts'
+import { copyRows } from './transaction.ts'
 
 export function transferStore(connections: Connections): TransferStore {
   return {

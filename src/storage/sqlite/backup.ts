@@ -1,10 +1,15 @@
-import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { createReadStream, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { DatabaseSync } from 'node:sqlite'
-import { tryLock } from './alone.ts'
-import { createPrivately } from './connection.ts'
-import { removeStore } from './restore-files.ts'
-import { writeThrough } from './write-through.ts'
+import { DatabaseSync } from 'node:sqlite'
+import { pipeline } from 'node:stream/promises'
+import { pathToFileURL } from 'node:url'
+import { appendLeaf, type Edge, formatEdge, hashLeaf, headAt } from '../../domain/merkle-tree.ts'
+import { integer, text } from '../nouns/row.ts'
+import { transferTables } from '../rules/schema.ts'
+import { createPrivately, writeThrough } from './connection.ts'
+import { ForeignStore, isOurs, migrations, version } from './migrate.ts'
+import { removeStore, tryLock } from './store-files.ts'
 
 // Whoever writes a partial copy holds a lock on an empty file beside it, and removes both. After a kill the two are left, and nobody
 // has the lock: so a copy that was given up is told from one that is being written, and from a file of somebody else.
@@ -56,4 +61,95 @@ function tryLockOf(path: string): DatabaseSync | null {
   } catch {
     return null
   }
+}
+
+/** What a backup holds. */
+export interface BackupContents {
+  bytes: number
+  /** Of the file, in hexadecimal digits. */
+  sha256: string
+  storeVersion: number
+  /** How many rows each table has. */
+  rows: Record<string, number>
+  ledgers: { organisationId: string; size: number; rootHash: string }[]
+  /** The fingerprints of the secrets it belongs to. */
+  secrets: string[]
+}
+
+/**
+ * Reads a backup from end to end. Throws, with a line that says why, for a file that is none, is damaged, or was written by a newer
+ * program, and for a ledger that is not as its hashes say. The file is opened for reading alone.
+ */
+export async function readBackup(path: string): Promise<BackupContents> {
+  if (!existsSync(path)) throw new Error(`There is no file ${path}.`)
+  const url = pathToFileURL(path)
+  url.searchParams.set('immutable', '1')
+  const db = new DatabaseSync(url, { readOnly: true })
+  try {
+    const storeVersion = requireSound(db, path)
+    return { bytes: statSync(path).size, sha256: await hashOf(path), storeVersion, ...contentsOf(db, path) }
+  } finally {
+    db.close()
+  }
+}
+
+function requireSound(db: DatabaseSync, path: string): number {
+  const [problem] = problemsOf(db)
+  if (problem !== undefined) throw new Error(`${path} is damaged: ${problem}.`)
+  if (!isOurs(db)) throw new ForeignStore(`${path} is no backup of a Lethe store.`)
+  const [found, known] = [version(db), migrations().length]
+  if (found <= known) return found
+  throw new ForeignStore(
+    `${path} was written by a newer Lethe (store version ${found}; this one knows up to ${known}).`,
+  )
+}
+
+function problemsOf(db: DatabaseSync): string[] {
+  try {
+    const rows = db.prepare('PRAGMA integrity_check(1)').all()
+    return rows.map((row) => text(row, 'integrity_check')).filter((said) => said !== 'ok')
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)]
+  }
+}
+
+/** Of an older version, what it has. */
+function contentsOf(db: DatabaseSync, path: string): Pick<BackupContents, 'rows' | 'ledgers' | 'secrets'> {
+  const isThere = db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")
+  const tables = transferTables.map(({ name }) => name).filter((name) => isThere.get(name))
+  const count = (name: string) => integer(db.prepare(`SELECT count(*) AS n FROM ${name}`).get() ?? {}, 'n')
+  const secrets = tables.includes('secrets') ? db.prepare('SELECT fingerprint FROM secrets').all() : []
+  return {
+    rows: Object.fromEntries(tables.map((name) => [name, count(name)])),
+    ledgers: tables.includes('ledger_entries') ? ledgersOf(db, path) : [],
+    secrets: secrets.map((row) => text(row, 'fingerprint')).sort(),
+  }
+}
+
+function ledgersOf(db: DatabaseSync, path: string): BackupContents['ledgers'] {
+  const entries = db.prepare(
+    'SELECT organisation_id, ledger_index, record, edge FROM ledger_entries ORDER BY organisation_id, ledger_index',
+  )
+  const edges = new Map<string, Edge>()
+  for (const row of entries.iterate()) {
+    const organisationId = text(row, 'organisation_id')
+    const index = integer(row, 'ledger_index')
+    const edge = appendLeaf(edges.get(organisationId) ?? null, hashLeaf(text(row, 'record')))
+    if (edge.size !== index + 1 || formatEdge(edge) !== text(row, 'edge')) {
+      throw new Error(
+        `${path} is damaged: the ledger of "${organisationId}" does not hold at entry ${index}.`,
+      )
+    }
+    edges.set(organisationId, edge)
+  }
+  return Array.from(edges, ([organisationId, edge]) => {
+    const { size, rootHash } = headAt(edge)
+    return { organisationId, size, rootHash: Buffer.from(rootHash).toString('base64') }
+  })
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash)
+  return hash.digest('hex')
 }

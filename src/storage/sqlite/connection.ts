@@ -1,9 +1,9 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 /** How long a write waits for another process's write, which may be an upgrade of a large store, before it gives up. */
-export const writeTimeoutMs = 600_000
+const writeTimeoutMs = 600_000
 /** How often it looks. */
 const lookAgainMs = 1
 /** How long anything else waits for another process. */
@@ -174,4 +174,17 @@ const never = new Int32Array(new SharedArrayBuffer(4))
 /** Stops this thread for a while. */
 export function pause(ms: number): void {
   Atomics.wait(never, 0, 0, ms)
+}
+
+/** Has the system write a file, or the entries of a folder, to the disk before we go on; Windows wants the right to write for it. */
+export function writeThrough(path: string): void {
+  const isFolder = statSync(path).isDirectory()
+  // Windows opens no folders, and makes names durable by itself.
+  if (isFolder && process.platform === 'win32') return
+  const handle = openSync(path, isFolder ? 'r' : 'r+')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
 }

@@ -9,19 +9,18 @@ import { maxPageBytes } from '../../domain/page.ts'
 import { subjectKey } from '../../domain/subject.ts'
 import { lookupKey } from '../../domain/subject-identifier.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
+import { integer, text, type Values } from '../nouns/row.ts'
 import {
   fieldInJson,
   missingOf,
   type StoredIdentifier,
   sourcePage,
   sourceRowsPerPage,
-} from '../derived-identifiers.ts'
-import { integer, text, type Values } from '../nouns/row.ts'
+} from '../rules/identifier.ts'
 import { transaction } from './connection.ts'
-import type { Connections } from './connections.ts'
+import { type Connections, preparedIteration } from './connections.ts'
 import { identifierNameWriting, identifierWriting } from './identifier.ts'
 import { trackerVisibility } from './subject.ts'
-import { preparedIteration } from './values-statement.ts'
 
 // What the fields look like comes behind the other parameters.
 const listSql = {

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { LedgerGuard } from '../../domain/ledger.ts'
-import { formatRecord } from '../../domain/receipt.ts'
 import { type ErasedSubject, subjectKey } from '../../domain/subject.ts'
 import { insertActivity } from '../nouns/activity.ts'
 import { settleItems } from '../nouns/erasure-batch.ts'
@@ -9,10 +8,10 @@ import { integer } from '../nouns/row.ts'
 import { noteDeletion } from '../nouns/scrub.ts'
 import { insertTombstone } from '../nouns/tombstone.ts'
 import { visible } from '../nouns/tracker.ts'
-import type { SubjectErasure } from '../subject-erasure.ts'
+import { erasureRecords, type SubjectErasure } from '../rules/erasure.ts'
 import { transaction } from './connection.ts'
+import type { SqliteRun } from './connections.ts'
 import { identifierDeletion } from './identifier.ts'
-import type { SqliteRun } from './run.ts'
 
 /** What was deleted, `null` where the tracker cannot be seen, that its item does not wait any more, or why it was not done. */
 export type ErasureOutcome = ErasedSubject | null | 'not-waiting' | Error
@@ -35,11 +34,12 @@ export function erasureCommands(db: DatabaseSync, run: SqliteRun) {
   )
 
   /** What was deleted, but for the proof, which comes when the ledger has all entries of the transaction. */
-  function erase({ view, subjectId, mark, note, item }: SubjectErasure, ledgers: Map<string, LockedLedger>) {
+  function erase(erasure: SubjectErasure, ledgers: Map<string, LockedLedger>) {
+    const { view, subjectId, mark, note, item } = erasure
     if (run(visible, { ...view }).count === 0) return null
     if (item && !waiting.get(item.batchId, item.place)) return 'not-waiting'
     const { organisationId, trackerId } = view
-    const { erasedAt, digest, commitment, sealedNonce } = mark
+    const { erasedAt, sealedNonce } = mark
     const key = subjectKey(trackerId, subjectId)
     const seen = lastSeen.get(trackerId, subjectId)
     // What happened later than now, by a clock that ran ahead, stays away too.
@@ -52,19 +52,16 @@ export function erasureCommands(db: DatabaseSync, run: SqliteRun) {
     const sessions = Number(deleteSessions.run(key).changes)
     identifiers.deleteAll(key)
     if (deleteSubject.run(trackerId, subjectId).changes !== 0) noteDeletion(run)
-    const counts = { sessions, events }
-    const alreadyErased = sessions === 0 && events === 0
-    const record = formatRecord({ alreadyErased, counts, erasedAt, subject: commitment, trackerId })
     const ledger = ledgers.get(organisationId) ?? openLedger(organisationId, mark.guard)
     ledgers.set(organisationId, ledger)
-    const entry = ledger.append(record)
-    const { ledgerIndex } = entry
-    run(insertEntry, entry)
-    run(insertTombstone, { organisationId, trackerId, digest, erasedAt, refusedUntil, ledgerIndex })
-    insertActivity(run, note, { counts, ledgerIndex })
+    const records = erasureRecords(ledger, erasure, { sessions, events }, refusedUntil)
+    run(insertEntry, records.entry)
+    run(insertTombstone, records.tombstone)
+    insertActivity(run, note, records.facts)
+    const { ledgerIndex } = records.facts
     const settled = run(settleItems, { trackerId, subjectId, sessions, events, ledgerIndex, sealedNonce })
     if (settled.count !== 0) noteDeletion(run)
-    return { ledger, ledgerIndex, counts, record, refusedUntil }
+    return records
   }
 
   function openLedger(organisationId: string, guard: LedgerGuard): LockedLedger {
@@ -80,11 +77,7 @@ export function erasureCommands(db: DatabaseSync, run: SqliteRun) {
         // Every proof is against a ledger as the transaction leaves it, so they share its head.
         const ledgers = new Map<string, LockedLedger>()
         const erased = erasures.map((erasure) => erase(erasure, ledgers))
-        return erased.map((one) => {
-          if (one === null || one === 'not-waiting') return one
-          const { ledger, ledgerIndex, counts, record, refusedUntil } = one
-          return { counts, record, proof: ledger.tree.prove(ledgerIndex), refusedUntil }
-        })
+        return erased.map((one) => (one === null || one === 'not-waiting' ? one : one.prove()))
       })
     } catch (error) {
       // One that was never let in has waited long enough.

@@ -1,24 +1,27 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { subjectKey } from '../../domain/subject.ts'
 import type { ExportedEvent, ExportedSession, ExportStore } from '../../domain/subject-export.ts'
 import type { TrackerView } from '../../domain/tracker.ts'
-import { eventColumns, toExportedEvent } from '../nouns/event.ts'
 import { asInteger, asText, type Values } from '../nouns/row.ts'
-import { sessionColumnsWith, toExportedSession } from '../nouns/session.ts'
-import { summaryColumns } from '../nouns/subject.ts'
+import {
+  eventColumns,
+  sessionColumnsWith,
+  summaryColumns,
+  toExportedEvent,
+  toExportedSession,
+} from '../nouns/subject.ts'
 import {
   beforeAll,
   type ExportSnapshot,
   type ExportStart,
   exportInSnapshots,
+  maxSnapshotMs,
   type Position,
-} from '../subject-export.ts'
+} from '../rules/export.ts'
 import { openReader } from './connection.ts'
-import type { Connections } from './connections.ts'
-import type { ExportSnapshots } from './export-snapshots.ts'
-import { subjectReading } from './subject-reading.ts'
-import { iterateValues, prepareValues, type ValuesStatement } from './values-statement.ts'
+import { type Connections, iterateValues, prepareValues, type ValuesStatement } from './connections.ts'
+import { subjectReading } from './subject.ts'
 
 /** What is read between two turns of the event loop: a small part of what a page reads. */
 const rowsPerTurn = 20
@@ -155,4 +158,70 @@ class SubjectReading implements ExportSnapshot {
 
 function toPosition([at, id]: Values): Position {
   return [asInteger(at, 'occurred_at'), asText(id, 'event_id')]
+}
+
+/** How much longer snapshots last once the log is wanted: most exports are over by then. */
+const graceMs = 250
+/** Long enough for another process, which tries every millisecond, to find the log free. */
+const gapMs = 5
+/** Longer than the pause between two tries to empty a log that another process holds for long. */
+const longGapMs = 400
+
+/**
+ * The snapshots of all exports. They end together, so that there are moments without any, in which the log can be emptied: soon after
+ * this process wants to empty it, and often enough for other processes.
+ */
+export class ExportSnapshots {
+  readonly #open = new Set<() => void>()
+  #timer: NodeJS.Timeout | undefined
+  #endsAt = 0
+  /** While there is one, no snapshot begins. */
+  #gap: Promise<void> | null = null
+  #endGap = () => {}
+  #isLogWanted = false
+
+  /** Calls `open` as soon as there may be a snapshot, and `end` when it has to end. What it resolves to ends it before. */
+  async begin(open: () => void, end: () => void): Promise<() => void> {
+    while (this.#gap !== null) await this.#gap
+    open()
+    if (this.#open.size === 0) this.#endAt(performance.now() + maxSnapshotMs)
+    this.#open.add(end)
+    return () => this.#end(end)
+  }
+
+  /** Told that the log is to be emptied and somebody reads in it, or that this is over. */
+  noteLogWanted(isWanted: boolean): void {
+    this.#isLogWanted = isWanted
+    if (!isWanted) this.#endGap()
+    else {
+      this.#beginGap(graceMs + longGapMs)
+      if (this.#open.size > 0) this.#endAt(Math.min(this.#endsAt, performance.now() + graceMs))
+    }
+  }
+
+  #endAt(endsAt: number): void {
+    this.#endsAt = endsAt
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#endAll(), endsAt - performance.now()).unref()
+  }
+
+  #endAll(): void {
+    for (const end of this.#open) this.#end(end)
+    this.#beginGap(this.#isLogWanted ? longGapMs : gapMs)
+  }
+
+  #end(end: () => void): void {
+    if (!this.#open.delete(end)) return
+    if (this.#open.size === 0) clearTimeout(this.#timer)
+    end()
+  }
+
+  #beginGap(longestMs: number): void {
+    if (this.#gap !== null) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#endGap = resolve
+    this.#gap = Promise.race([promise, delay(longestMs, undefined, { ref: false })]).then(() => {
+      this.#gap = null
+    })
+  }
 }

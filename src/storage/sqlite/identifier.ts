@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../domain/instant.ts'
 import { type BroughtIdentifier, lookupKey } from '../../domain/subject-identifier.ts'
-import { broughtAgain } from '../brought-identifiers.ts'
-import type { SubjectBatch } from '../ingest-batch.ts'
+import { broughtAgain } from '../rules/identifier.ts'
+import type { SubjectBatch } from '../rules/ingest-batch.ts'
 
 /** What the subject with `key` is known by since an instant, as JSON. */
 export const identifiersAsSeen = (since: string, key: string) =>

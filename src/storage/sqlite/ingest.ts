@@ -1,28 +1,33 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { IngestResult, IngestStore } from '../../domain/ingest.ts'
 import type { TombstoneKey } from '../../domain/keyring.ts'
-import { broughtIdentifiers } from '../brought-identifiers.ts'
-import { DailyChanges } from '../daily-changes.ts'
+import { integer, integerOrNull, text } from '../nouns/row.ts'
+import { checkKeys, listSecrets } from '../nouns/secret.ts'
+import { broughtIdentifiers } from '../rules/identifier.ts'
 import {
   bySubject,
   changeSubject,
+  DailyChanges,
   type SessionLookup,
   type SessionState,
   type SubjectBatch,
   type SubjectChange,
   withoutErased,
   withoutRefused,
-} from '../ingest-batch.ts'
-import { maxPlainEvents } from '../interleaving.ts'
-import { integer, integerOrNull, text } from '../nouns/row.ts'
-import { checkKeys, listSecrets } from '../nouns/secret.ts'
+} from '../rules/ingest-batch.ts'
+import { maxPlainEvents } from '../rules/interleaving.ts'
 import { transaction } from './connection.ts'
-import type { Connections } from './connections.ts'
+import { type Connections, type SqliteRun, statementRunner } from './connections.ts'
 import { identifierNameWriting, identifierWriting } from './identifier.ts'
 import { interleavingWriting } from './interleaving.ts'
-import { packRows, unpackRows } from './packed-rows.ts'
-import { type SqliteRun, statementRunner } from './run.ts'
-import { type BatchDigests, digestReader, precomputeDigests, tombstoneLookup } from './tombstone.ts'
+import {
+  type BatchDigests,
+  digestReader,
+  packRows,
+  precomputeDigests,
+  tombstoneLookup,
+  unpackRows,
+} from './prepare-ingest.ts'
 
 export function ingestStore({
   reader,

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { SubjectBatch } from '../ingest-batch.ts'
-import { anyOverlap, maxPlainEvents, overlapsNeighbour } from '../interleaving.ts'
 import { integer } from '../nouns/row.ts'
+import type { SubjectBatch } from '../rules/ingest-batch.ts'
+import { anyOverlap, maxPlainEvents, overlapsNeighbour } from '../rules/interleaving.ts'
 
 /**
  * Keeps the index by session of subjects that are interleaved. To be told of every subject with many events that a batch has changed,

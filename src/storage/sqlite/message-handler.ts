@@ -1,11 +1,17 @@
+import type { DatabaseSync } from 'node:sqlite'
 import type { ErasedSubject } from '../../domain/subject.ts'
-import { commandRunner, commands } from './commands.ts'
-import { isDiskFailure, openWriter } from './connection.ts'
-import type { ErasureOutcome } from './erasure.ts'
-import { statementRunner } from './run.ts'
-import { deletionCount, scrubStateReading } from './scrub.ts'
+import { isTransactionName, type TransactionName, transactionNamed } from '../nouns/transactions.ts'
+import { backupCommands } from './backup.ts'
+import { asyncTransaction, isDiskFailure, openWriter, pause, touch, transaction } from './connection.ts'
+import { type SqliteRun, statementRunner } from './connections.ts'
+import { derivationCommands } from './derivation.ts'
+import { type ErasureOutcome, erasureCommands } from './erasure.ts'
+import { ingestCommands } from './ingest.ts'
+import { deletionCount, scrubCommands, scrubStateReading } from './scrub.ts'
+import { scrubPages } from './scrub-pages.ts'
+import { sweepCommands } from './sweep.ts'
+import { transferCommands } from './transfer.ts'
 import { LogTruncation } from './write-ahead-log.ts'
-import type { Call, Erasing, Message, Reply, Report } from './writer-messages.ts'
 
 interface HandlerOptions {
   /** Told the replies to calls, and what else is to be known. */
@@ -127,4 +133,83 @@ function isStep({ result }: Reply): boolean {
 
 function failed(id: number, error: unknown): Reply {
   return { id, error: error instanceof Error ? error : new Error(String(error)) }
+}
+
+export interface Call {
+  id: number
+  name: CommandName
+  args: unknown[]
+}
+
+/** A call to erase. */
+interface Erasing extends Call {
+  name: 'eraseSubjects'
+  args: Parameters<Commands['eraseSubjects']>
+}
+
+/** What the thread is sent. */
+export type Message = Call[] | 'close'
+
+/** What a call comes back with. */
+export interface Reply {
+  id: number
+  result?: unknown
+  error?: Error
+}
+
+/** What the thread tells of itself. */
+export type Report =
+  /** How long others have held the log, longer than it waits for them; `null` when they let go. */
+  | { logHeldMs: number | null }
+  /** The log is to be emptied, and somebody reads in it; or that is over. */
+  | { isLogWanted: boolean }
+  /** The disk is full, broken or may not be written to. */
+  | { hasDiskFailed: true }
+
+/** Left to others after a command that others follow: long enough for another process, which tries every millisecond. */
+const yieldMs = 2
+
+/** What only SQLite does so, on one connection. Each command is one transaction. */
+export function commands(db: DatabaseSync, run: SqliteRun) {
+  return {
+    /** Nothing: who asks for it learns that the thread is ready. */
+    getReady(): void {},
+    /** Finds out whether the disk can be written to. */
+    tryToWrite(): void {
+      transaction(db, () => db.exec(touch))
+    },
+    ...erasureCommands(db, run),
+    ...ingestCommands(db, run),
+    ...derivationCommands(db),
+    ...sweepCommands(db, run),
+    ...scrubCommands(db),
+    ...backupCommands(db),
+    ...transferCommands(db),
+    scrubPages,
+  }
+}
+
+export type Commands = ReturnType<typeof commands>
+/** Everything that can be asked of a writer: what is SQLite's own, and what is written for all engines. */
+export type CommandName = keyof Commands | TransactionName
+
+/** These come one after the other for as long as there is work. */
+const repeated: readonly CommandName[] = [
+  ...(['scrubPages', 'ingest', 'addDerived', 'sweep', 'sweepAll', 'sweepActivity', 'removeTracker'] as const),
+]
+
+/** Runs the command with this name. What is written for all engines ends later, in microtasks. */
+function commandRunner(
+  db: DatabaseSync,
+  run: SqliteRun,
+  own: Commands,
+): (name: CommandName, args: never[]) => Promise<unknown> {
+  return async (name, args) => {
+    const command: (...args: never[]) => unknown = isTransactionName(name)
+      ? (...args) => asyncTransaction(db, () => transactionNamed(name)(run, ...args))
+      : own[name]
+    const result = await command(...args)
+    if (repeated.includes(name)) pause(yieldMs)
+    return result
+  }
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { lookupKey } from '../../domain/subject-identifier.ts'
-import { migrationSteps } from '../migration-steps.ts'
+import { migrationSteps } from '../rules/schema.ts'
 import { transaction } from './connection.ts'
 
 /** "Leth": marks a file as one of ours. */

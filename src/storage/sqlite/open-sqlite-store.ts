@@ -1,4 +1,5 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { LetheError } from '../../domain/errors.ts'
@@ -8,6 +9,7 @@ import { apiKeyStore } from '../nouns/api-key.ts'
 import { dailyTotalStore } from '../nouns/daily-total.ts'
 import { deletionStore } from '../nouns/deletion.ts'
 import { erasureBatchStore } from '../nouns/erasure-batch.ts'
+import { batchLeaseStore } from '../nouns/lease-erasure-batch.ts'
 import { ledgerStore } from '../nouns/ledger.ts'
 import { memberStore } from '../nouns/member.ts'
 import { organisationStore } from '../nouns/organisation.ts'
@@ -18,27 +20,21 @@ import { secretStore } from '../nouns/secret.ts'
 import { signInStore } from '../nouns/sign-in.ts'
 import { tombstoneStore } from '../nouns/tombstone.ts'
 import { trackerStore } from '../nouns/tracker.ts'
-import { alone, holdStore } from './alone.ts'
-import type { Commands } from './commands.ts'
 import { openReader, openWriter, snapshot } from './connection.ts'
 import { type Connections, sqliteEngine } from './connections.ts'
 import { derivationStore } from './derivation.ts'
-import { eventStore } from './event.ts'
-import { exportStore } from './export.ts'
-import { ExportSnapshots } from './export-snapshots.ts'
+import { ExportSnapshots, exportStore } from './export.ts'
 import { ingestStore } from './ingest.ts'
+import type { Commands } from './message-handler.ts'
 import { ForeignStore, isEmpty, migrate, refuseForeign } from './migrate.ts'
-import { requireRoom } from './require-room.ts'
-import { removeRestoreFiles } from './restore-files.ts'
 import { scrubStore } from './scrub.ts'
 import { searchStore } from './search.ts'
-import { sessionStore } from './session.ts'
+import { eventStore, sessionStore } from './session.ts'
+import { alone, holdStore, removeRestoreFiles } from './store-files.ts'
 import { subjectStore } from './subject.ts'
 import { trackerSweep } from './sweep.ts'
 import { transferStore } from './transfer.ts'
-import { writeHere } from './write-here.ts'
-import { writeInThread } from './write-in-thread.ts'
-import { Writer } from './writer.ts'
+import { Writer, writeHere, writeInThread } from './writer.ts'
 
 interface SqliteOptions {
   /** Whether this process keeps all others from it. */
@@ -97,7 +93,7 @@ export async function openSqliteStore(
     members: memberStore(engine),
     signIns: signInStore(engine),
     activity: activityStore(engine),
-    erasureBatches: erasureBatchStore(engine),
+    erasureBatches: { ...erasureBatchStore(engine), ...batchLeaseStore(engine) },
     tombstones: tombstoneStore(engine),
     ledger: ledgerStore(engine),
     secrets: secretStore(engine),
@@ -179,4 +175,14 @@ async function distribute(): Promise<void> {
     'invalid_request',
     'The embedded store lives on one machine. Set LETHE_STORE to a PostgreSQL with the Citus extension.',
   )
+}
+
+/** What a transaction of some size needs. */
+const leastBytes = 2 ** 20
+
+/** Rejects when the disk of a store is as good as full. */
+export async function requireRoom(path: string): Promise<void> {
+  const { bavail, bsize } = await statfs(dirname(path))
+  const left = bavail * bsize
+  if (left < leastBytes) throw new Error(`The disk of the store is full: ${left} bytes are left.`)
 }

@@ -2,12 +2,10 @@ import { copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync } fro
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Store } from '../../domain/store.ts'
-import { unused } from './alone.ts'
-import { createPrivately, isBusy, isDiskFailure } from './connection.ts'
+import { createPrivately, isBusy, isDiskFailure, writeThrough } from './connection.ts'
 import { ForeignStore } from './migrate.ts'
 import { openSqliteStore } from './open-sqlite-store.ts'
-import { draftPath, fileOf, removeRestoreFiles, removeStore, replacedPath } from './restore-files.ts'
-import { writeThrough } from './write-through.ts'
+import { draftPath, fileOf, removeRestoreFiles, removeStore, replacedPath, unused } from './store-files.ts'
 
 /** The store in place: open, not there, or there and damaged. */
 export type StoreInPlace = Store | 'none' | 'unreadable'

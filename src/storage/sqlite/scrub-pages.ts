@@ -1,8 +1,6 @@
-import { fdatasyncSync, statSync } from 'node:fs'
+import { fdatasyncSync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { didBegin, didWithin, openWriter, touch } from './connection.ts'
-import { isHandleOf, readAt, writeAt } from './raw-file.ts'
-import { DamagedPage, unusedBytes } from './unused-bytes.ts'
 
 /** Some ten milliseconds of work, which is what a write of somebody else waits for. */
 const pieceBytes = 4 * 2 ** 20
@@ -94,4 +92,99 @@ function readPageSize(handle: number): number {
     throw new Error(`The store has ${maxPages} pages or more, and cannot be scrubbed: move it to PostgreSQL.`)
   }
   return pageSize
+}
+
+const handles = new Map<string, number>()
+
+/**
+ * A handle on the database's file itself, beside SQLite's. There is one for each file, and it is never closed: to close any handle of a
+ * file lets go of every lock that this process has on it, SQLite's too.
+ */
+export function rawHandle(path: string): number {
+  const { dev, ino } = statSync(path)
+  const file = `${dev}:${ino}`
+  const handle = handles.get(file) ?? openSync(path, 'r+')
+  handles.set(file, handle)
+  return handle
+}
+
+/** Whether the file of that name is the one that the handle was opened for. */
+function isHandleOf(handle: number, path: string): boolean {
+  const [opened, named] = [fstatSync(handle), statSync(path)]
+  return opened.dev === named.dev && opened.ino === named.ino
+}
+
+/** Fills `bytes` from the file; how many of them there are where the file ends before. */
+function readAt(handle: number, bytes: Buffer, position: number): number {
+  let count = 0
+  while (count < bytes.length) {
+    const read = readSync(handle, bytes, count, bytes.length - count, position + count)
+    if (read === 0) break
+    count += read
+  }
+  return count
+}
+
+export function writeAt(handle: number, bytes: Buffer, position: number): void {
+  let count = 0
+  while (count < bytes.length) {
+    count += writeSync(handle, bytes, count, bytes.length - count, position + count)
+  }
+}
+
+/** A chunk of bytes within a page, from `start` up to, not including, `end`. */
+interface ByteRange {
+  start: number
+  end: number
+}
+
+/** A page, or a file, that is not as SQLite writes it: nothing of it is touched. */
+export class DamagedPage extends Error {
+  override name = 'DamagedPage'
+}
+
+/** How long the header of each kind of b-tree page is: interior and leaf pages of indexes and tables. */
+const headerSizes: Readonly<Record<number, number>> = { 2: 12, 5: 12, 10: 8, 13: 8 }
+const fileHeaderSize = 100
+
+/**
+ * Finds the bytes of a page that belong to no row: between the pointers to its cells and the cells, and in its free blocks, of which
+ * the first four bytes lead to the next. SQLite reads none of them. Other pages than those of b-trees have none: with
+ * `secure_delete` they hold what is stored, or zeros. See https://sqlite.org/fileformat2.html#b_tree_pages.
+ */
+export function unusedBytes(page: Buffer, number: number): ByteRange[] {
+  const header = number === 1 ? fileHeaderSize : 0
+  const headerSize = headerSizes[page.readUInt8(header)]
+  if (headerSize === undefined) return []
+  const cells = page.readUInt16BE(header + 3)
+  const pointers = header + headerSize
+  const gap = { start: pointers + 2 * cells, end: page.readUInt16BE(header + 5) || 65_536 }
+  if (gap.start > gap.end || gap.end > page.length) throw damaged(number)
+  const freeBlocks = freeBlocksFrom(page, number, page.readUInt16BE(header + 1), gap.end)
+  for (let pointer = pointers; pointer < gap.start; pointer += 2) {
+    const cell = page.readUInt16BE(pointer)
+    const isFree = freeBlocks.some(({ start, end }) => cell >= start && cell < end)
+    if (cell < gap.end || cell >= page.length || isFree) throw damaged(number)
+  }
+  return [gap, ...freeBlocks.map(({ start, end }) => ({ start: start + 4, end }))].filter(
+    ({ start, end }) => start < end,
+  )
+}
+
+/** The free blocks among the cells. Each stands behind the one before it. */
+function freeBlocksFrom(page: Buffer, number: number, first: number, contentStart: number): ByteRange[] {
+  const blocks: ByteRange[] = []
+  let after = contentStart
+  for (let start = first; start !== 0; start = page.readUInt16BE(start)) {
+    if (start < after || start + 4 > page.length) throw damaged(number)
+    const end = start + page.readUInt16BE(start + 2)
+    if (end < start + 4 || end > page.length) throw damaged(number)
+    blocks.push({ start, end })
+    after = end
+  }
+  return blocks
+}
+
+function damaged(number: number): DamagedPage {
+  return new DamagedPage(`Page ${number} of the store is damaged; it was left as it is.`)
 }

@@ -8,8 +8,7 @@ import { integer } from '../nouns/row.ts'
 import { removeAbandonedBackups } from './backup.ts'
 import { transaction } from './connection.ts'
 import type { CommandRunner, Connections } from './connections.ts'
-import { rawHandle } from './raw-file.ts'
-import type { scrubPages } from './scrub-pages.ts'
+import { rawHandle, type scrubPages } from './scrub-pages.ts'
 import { truncateLog } from './write-ahead-log.ts'
 
 /** How long it leaves the store alone before it looks whether they have ended. */

@@ -1,14 +1,12 @@
 import { andThen } from '../../domain/maybe-promise.ts'
 import { lookupKey } from '../../domain/subject-identifier.ts'
 import type { FoundSubject, OrganisationView, SearchQuery, SearchStore } from '../../domain/subject-search.ts'
-import { foundPosition, idsAt, isStillBrought } from '../found-subjects.ts'
 import { text, type Values } from '../nouns/row.ts'
 import { summaryColumns } from '../nouns/subject.ts'
-import { readPage } from '../page.ts'
+import { foundPosition, idsAt, isStillBrought, readPage } from '../rules/page.ts'
 import { snapshot } from './connection.ts'
-import type { Connections } from './connections.ts'
-import { ageing } from './subject-ageing.ts'
-import { prepareValues } from './values-statement.ts'
+import { type Connections, prepareValues } from './connections.ts'
+import { ageing } from './subject.ts'
 
 const columns = [...summaryColumns.split(', '), 'oldest_at', 'tracker_id']
   .map((name) => `s.${name}`)

@@ -1,17 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { NotWaiting } from '../../domain/erasure-batch.ts'
-import type { SubjectPosition, SubjectQuery, SubjectStore, SubjectSummary } from '../../domain/subject.ts'
+import {
+  type SubjectPosition,
+  type SubjectQuery,
+  type SubjectStore,
+  type SubjectSummary,
+  subjectKey,
+} from '../../domain/subject.ts'
 import type { TrackerRef, TrackerView } from '../../domain/tracker.ts'
-import { integer, type Values } from '../nouns/row.ts'
-import { subjectPosition, summaryColumns, toSummary } from '../nouns/subject.ts'
-import { type PageBuilder, readPage } from '../page.ts'
-import { subjectRange } from '../subject-range.ts'
+import { asInteger, integer, type Values } from '../nouns/row.ts'
+import { subjectPosition, summaryColumns, toRecord, toSummary } from '../nouns/subject.ts'
+import { type PageBuilder, readPage, subjectRange } from '../rules/page.ts'
 import { snapshot } from './connection.ts'
-import type { Connections } from './connections.ts'
+import { type Connections, prepareValues, type ValuesStatement } from './connections.ts'
 import type { erasureCommands } from './erasure.ts'
-import { ageing, oldestAt } from './subject-ageing.ts'
-import { subjectReading } from './subject-reading.ts'
-import { prepareValues, type ValuesStatement } from './values-statement.ts'
+import { identifiersAsSeen } from './identifier.ts'
 
 const columns = `${summaryColumns}, oldest_at`
 
@@ -91,4 +94,65 @@ export function subjectPresence(
 export function trackerVisibility(db: DatabaseSync): (tracker: TrackerRef) => boolean {
   const owner = db.prepare('SELECT organisation_id FROM trackers WHERE id = ? AND deleted_at IS NULL')
   return ({ trackerId, organisationId }) => owner.get(trackerId)?.organisation_id === organisationId
+}
+
+/** What stands behind the columns of a summary. */
+const oldestAt = ([, , , , , oldest]: Values) => asInteger(oldest, 'oldest_at')
+
+/**
+ * Sees subjects of which something has aged out as if it were swept already: `null` when all of it has. To be used within a
+ * snapshot.
+ */
+export function ageing(db: DatabaseSync) {
+  const agedEvents = db.prepare(
+    'SELECT count(*) AS count FROM events WHERE subject_key = ? AND occurred_at < ?',
+  )
+  const agedSessions = db.prepare(
+    'SELECT count(*) AS count FROM sessions WHERE subject_key = ?1 AND started_at < ?2 AND ended_at < ?2',
+  )
+  const firstSeen = db.prepare(
+    'SELECT started_at FROM sessions WHERE subject_key = ? AND ended_at >= ? ORDER BY started_at LIMIT 1',
+  )
+  return ({ trackerId, since }: Pick<TrackerView, 'trackerId' | 'since'>) =>
+    (row: Values): SubjectSummary | null => {
+      const stored = toSummary(row)
+      if (stored.lastSeenAt < since) return null
+      if (oldestAt(row) >= since) return stored
+      const key = subjectKey(trackerId, stored.subjectId)
+      return {
+        ...stored,
+        firstSeenAt: integer(firstSeen.get(key, since) ?? {}, 'started_at'),
+        counts: {
+          sessions: stored.counts.sessions - Number(agedSessions.get(key, since)?.count),
+          events: stored.counts.events - Number(agedEvents.get(key, since)?.count),
+        },
+      }
+    }
+}
+
+/** Reads the record of a subject, through whichever connection. */
+export function subjectReading(reader: DatabaseSync): SubjectStore['read'] {
+  const read = prepareValues(
+    reader,
+    `SELECT ${summaryColumns}, oldest_at, (SELECT attributes FROM sessions
+                         WHERE sessions.subject_key = subjects.subject_key AND ended_at >= ?1
+                         ORDER BY started_at DESC, session_id DESC LIMIT 1) AS attributes,
+       ${identifiersAsSeen('?1', 'subjects.subject_key')} AS identifiers
+     FROM subjects WHERE tracker_id = ?2 AND subject_id = ?3 AND last_seen_at >= ?1
+     AND EXISTS (SELECT 1 FROM trackers WHERE id = tracker_id AND organisation_id = ?4 AND deleted_at IS NULL)`,
+  )
+  const withoutAged = ageing(reader)
+
+  return (view, subjectId) => {
+    const find = () => read.get(view.since, view.trackerId, subjectId, view.organisationId)
+    const row = find()
+    if (!row) return null
+    return oldestAt(row) >= view.since
+      ? toRecord(toSummary(row), row[6], row[7])
+      : snapshot(reader, () => {
+          const row = find()
+          const seen = row && withoutAged(view)(row)
+          return seen && toRecord(seen, row[6], row[7])
+        })
+  }
 }

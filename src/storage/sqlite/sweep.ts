@@ -5,9 +5,8 @@ import { sweptBefore, windowOf } from '../nouns/retention.ts'
 import { blob, integer, type Row, text } from '../nouns/row.ts'
 import { noteDeletion } from '../nouns/scrub.ts'
 import { transaction } from './connection.ts'
-import type { Connections } from './connections.ts'
+import { type Connections, type SqliteRun, statementRunner } from './connections.ts'
 import { identifierDeletion } from './identifier.ts'
-import { type SqliteRun, statementRunner } from './run.ts'
 
 /** A subject of which something has aged out. */
 interface AgedSubject {

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { TransferRow, TransferStore, TransferTable } from '../../domain/store.ts'
 import { blob, integer, type Row, text } from '../nouns/row.ts'
-import { columnLists, transferTables } from '../transfer-tables.ts'
+import { columnLists, transferTables } from '../rules/schema.ts'
 import { transaction } from './connection.ts'
 import type { Connections } from './connections.ts'
 

@@ -1,6 +1,5 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { messageHandler } from './message-handler.ts'
-import type { Message } from './writer-messages.ts'
+import { type Message, messageHandler } from './message-handler.ts'
 
 // The thread that does all of a service's writing, one call after the other, away from the event loop that answers requests.
 const port = parentPort

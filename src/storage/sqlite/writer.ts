@@ -1,9 +1,18 @@
+import { Worker } from 'node:worker_threads'
 import { tooBusy } from '../../domain/errors.ts'
+import { threadScript } from '../../runtime/program-files.ts'
 import type { ArgumentsOf, ResultOf } from '../nouns/engine.ts'
 import type { SharedTransactions, TransactionName } from '../nouns/transactions.ts'
-import type { CommandName, Commands } from './commands.ts'
 import type { CommandRunner } from './connections.ts'
-import type { Call, Message, Reply, Report } from './writer-messages.ts'
+import {
+  type Call,
+  type CommandName,
+  type Commands,
+  type Message,
+  messageHandler,
+  type Reply,
+  type Report,
+} from './message-handler.ts'
 
 interface Waiting {
   resolve(result: unknown): void
@@ -11,13 +20,13 @@ interface Waiting {
 }
 
 /** Where calls are answered: a thread, or the one that asks. */
-export interface Answering {
+interface Answering {
   /** What is in `moved` as well as in the message is not copied to a thread, and may not be used afterwards. */
   post(message: Message, moved: readonly ArrayBuffer[]): void
 }
 
 /** Begins to answer calls for the store at `path`. Whatever ends it, `on.end` is told. */
-export type StartAnswering = (
+type StartAnswering = (
   path: string,
   on: { message(message: Reply[] | Report): void; end(cause: Error): void },
 ) => Answering
@@ -170,4 +179,34 @@ export class Writer implements CommandRunner<Commands> {
     else if ('isLogWanted' in report) this.#onLogWanted(report.isLogWanted)
     else this.#logHeldSince = report.logHeldMs === null ? null : performance.now() - report.logHeldMs
   }
+}
+
+/**
+ * Writes in the thread that asks, and answers nobody meanwhile: for commands, most of which are over before another thread would have
+ * started. Replies come in another turn of the event loop, so that between two writes signals are heard and progress is drawn.
+ */
+export const writeHere: StartAnswering = (path, on) => {
+  const handle = messageHandler(path, {
+    post: (message) => setImmediate(on.message, message),
+    onClosed: () => setImmediate(on.end, new Error('The store is closed.')),
+  })
+  return { post: (message) => handle([message]) }
+}
+
+/** Writes in a thread of their own, away from the event loop that answers requests. */
+export const writeInThread: StartAnswering = (path, on) => {
+  const { script, ...how } = threadScript('src/storage/sqlite/writer-thread.ts')
+  const worker = new Worker(script, {
+    ...how,
+    workerData: path,
+    // The rows of a batch outlive the young generation anyway; a large one would only let memory grow.
+    resourceLimits: { maxYoungGenerationSizeMb: 12 },
+  })
+  let cause = new Error('The writer thread ended.')
+  worker.on('message', (message: Reply[] | Report) => on.message(message))
+  worker.on('error', (error) => {
+    cause = error instanceof Error ? error : cause
+  })
+  worker.on('exit', () => on.end(cause))
+  return { post: (message, moved) => worker.postMessage(message, moved) }
 }

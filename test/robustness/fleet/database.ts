@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Client } from 'pg'
 import type { Row } from '../../../src/storage/nouns/row.ts'
-import { subjectKeyText } from '../../../src/storage/postgres/key-text.ts'
+import { subjectKeyText } from '../../../src/storage/postgres/lock-subjects.ts'
 import type { Queryable } from '../kill/killable-store.ts'
 
 /** Does `work` with a connection of its own. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
-import { maxPlainEvents } from '../../../src/storage/interleaving.ts'
+import { maxPlainEvents } from '../../../src/storage/rules/interleaving.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { stepBefore } from '../../support/windows.ts'

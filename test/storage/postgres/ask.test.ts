@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { getHeapSpaceStatistics } from 'node:v8'
 import { statement } from '../../../src/storage/nouns/statement.ts'
-import { ask, askForValues } from '../../../src/storage/postgres/ask.ts'
 import { withClient } from '../../../src/storage/postgres/connect.ts'
+import { ask, askForValues } from '../../../src/storage/postgres/transaction.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 
 const rows = 300

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { describe, it } from 'node:test'
-import { BatchingSocket } from '../../../src/storage/postgres/batching-socket.ts'
+import { BatchingSocket } from '../../../src/storage/postgres/connect.ts'
 
 describe('a socket to PostgreSQL', () => {
   it('sends what several statements wrote at one moment as one piece, and nothing later than that', async (t) => {

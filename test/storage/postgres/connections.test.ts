@@ -6,7 +6,7 @@ import { tooBusy } from '../../../src/domain/errors.ts'
 import { statement } from '../../../src/storage/nouns/statement.ts'
 import { Connections } from '../../../src/storage/postgres/connections.ts'
 import { maxWaitingReads } from '../../../src/storage/postgres/readers.ts'
-import { maxWaitingWrites } from '../../../src/storage/postgres/transaction-pool.ts'
+import { maxWaitingWrites } from '../../../src/storage/postgres/transaction.ts'
 import { freshDatabase } from '../../support/fresh-database.ts'
 import { inReverse } from '../../support/in-reverse.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { Client } from 'pg'
-import { subjectKeyText } from '../../../src/storage/postgres/key-text.ts'
+import { subjectKeyText } from '../../../src/storage/postgres/lock-subjects.ts'
 import { migrate, migrations } from '../../../src/storage/postgres/migrate.ts'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
 import { freshDatabase, freshStore } from '../../support/fresh-database.ts'

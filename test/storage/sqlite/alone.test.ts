@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { alone } from '../../../src/storage/sqlite/alone.ts'
+import { alone } from '../../../src/storage/sqlite/store-files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { runChild } from './run-child.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { cacheUntilWrite } from '../../../src/storage/sqlite/cache-until-write.ts'
 import { openReader, openWriter } from '../../../src/storage/sqlite/connection.ts'
+import { cacheUntilWrite } from '../../../src/storage/sqlite/connections.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** A table of names, a look-up that remembers, and how often it had to look. */

@@ -1,4 +1,4 @@
-import { alone } from '../../../src/storage/sqlite/alone.ts'
+import { alone } from '../../../src/storage/sqlite/store-files.ts'
 
 // Run by alone.test.ts in a process of its own: says whether it is alone, and stays so until it is killed when told to.
 const [path = '', stay = ''] = process.argv.slice(2)

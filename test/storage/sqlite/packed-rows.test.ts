@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { packRows, unpackRows } from '../../../src/storage/sqlite/packed-rows.ts'
+import { packRows, unpackRows } from '../../../src/storage/sqlite/prepare-ingest.ts'
 import { eventRow, sessionRow } from '../../support/rows.ts'
 
 describe('rows packed for the writer thread', () => {

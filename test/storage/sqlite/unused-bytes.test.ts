@@ -4,9 +4,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { openWriter } from '../../../src/storage/sqlite/connection.ts'
-import { rawHandle, writeAt } from '../../../src/storage/sqlite/raw-file.ts'
-import { scrubPages } from '../../../src/storage/sqlite/scrub-pages.ts'
-import { DamagedPage, unusedBytes } from '../../../src/storage/sqlite/unused-bytes.ts'
+import {
+  DamagedPage,
+  rawHandle,
+  scrubPages,
+  unusedBytes,
+  writeAt,
+} from '../../../src/storage/sqlite/scrub-pages.ts'
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { value } from './database-file.ts'

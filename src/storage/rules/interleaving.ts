@@ -1,5 +1,5 @@
-import type { IncomingEvent } from '../domain/ingest.ts'
-import type { Instant } from '../domain/instant.ts'
+import type { IncomingEvent } from '../../domain/ingest.ts'
+import type { Instant } from '../../domain/instant.ts'
 
 /**
  * With so few events a subject's are looked through for those of one session. With more, they are found by the span of the session as

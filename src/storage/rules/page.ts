@@ -1,7 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { andThen, type MaybePromise } from '../domain/maybe-promise.ts'
-import { maxPageBytes, type Page } from '../domain/page.ts'
-import type { Values } from './nouns/row.ts'
+import { endOfPrefix } from '../../domain/identifier.ts'
+import type { Instant } from '../../domain/instant.ts'
+import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts'
+import { maxPageBytes, type Page } from '../../domain/page.ts'
+import { type SubjectQuery, subjectKey } from '../../domain/subject.ts'
+import type { FoundSubject, Sought } from '../../domain/subject-search.ts'
+import type { TrackerView } from '../../domain/tracker.ts'
+import { asText, type Values } from '../nouns/row.ts'
 
 /** Up to here a text counts as if each character took three bytes, which costs nothing to find out. */
 const shortText = 256
@@ -94,4 +99,73 @@ export function toPage<Item, Position>(
   const rows = found.slice(0, limit)
   const last = rows.at(-1)
   return { rows, next: found.length > limit && last !== undefined ? toPosition(last) : null }
+}
+
+/** Where the rows of a page lie: conditions with a question mark for each value, and their order. */
+interface SubjectRange {
+  conditions: string
+  values: (string | number)[]
+  order: string
+}
+
+/**
+ * A page as one range of one index: each end has at most one condition, because SQLite seeks by one and checks the others row by
+ * row. The position already lies within the filters.
+ */
+export function subjectRange({ trackerId, since }: TrackerView, query: SubjectQuery): SubjectRange {
+  const { after, lastSeenBefore, subjectIdPrefix } = query
+  const lastSeenAfter = Math.max(since, query.lastSeenAfter ?? since)
+  const conditions = ['tracker_id = ?']
+  const values: (string | number)[] = [trackerId]
+  const where = (condition: string, ...bound: (string | number)[]) => {
+    conditions.push(condition)
+    values.push(...bound)
+  }
+  let order = 'subject_id'
+  if (query.sort === 'subjectId') {
+    const end = subjectIdPrefix === null ? null : endOfPrefix(subjectIdPrefix)
+    if (after) where('subject_id > ?', after.subjectId)
+    else if (subjectIdPrefix !== null) where('subject_id >= ?', subjectIdPrefix)
+    if (end !== null) where('subject_id < ?', end)
+  } else if (query.sort === 'lastSeenAt') {
+    order = 'last_seen_at, subject_id'
+    if (after && after.lastSeenAt >= since) {
+      where('(last_seen_at, subject_id) > (?, ?)', after.lastSeenAt, after.subjectId)
+    } else where('last_seen_at >= ?', lastSeenAfter)
+    if (lastSeenBefore !== null) where('last_seen_at < ?', lastSeenBefore)
+  } else {
+    order = 'last_seen_at DESC, subject_id DESC'
+    if (after) where('(last_seen_at, subject_id) < (?, ?)', after.lastSeenAt, after.subjectId)
+    else if (lastSeenBefore !== null) where('last_seen_at < ?', lastSeenBefore)
+    where('last_seen_at >= ?', lastSeenAfter)
+  }
+  return { conditions: conditions.join(' AND '), values, order }
+}
+
+/**
+ * Where a page of found subjects ended. Those with an identifier are in the order of their subject keys, in which every engine finds
+ * them by its index; those with an id, in that of their trackers.
+ */
+export function foundPosition(
+  sought: Sought,
+  ids: (row: Values) => { trackerId: string; subjectId: string },
+) {
+  const toPosition = ({ trackerId, subjectId }: { trackerId: string; subjectId: string }): string =>
+    'subjectId' in sought ? trackerId : Buffer.from(subjectKey(trackerId, subjectId)).toString('hex')
+  return {
+    ofItem: (found: FoundSubject) => toPosition(found),
+    ofRow: (row: Values) => toPosition(ids(row)),
+  }
+}
+
+/** Whether what brought the identifier by which a subject was found is still to be seen. */
+export function isStillBrought(broughtAt: unknown, since: Instant): boolean {
+  return typeof broughtAt !== 'number' || broughtAt >= since
+}
+
+export function idsAt(trackerColumn: number): (row: Values) => { trackerId: string; subjectId: string } {
+  return (row) => ({
+    trackerId: asText(row[trackerColumn], 'tracker_id'),
+    subjectId: asText(row[0], 'subject_id'),
+  })
 }

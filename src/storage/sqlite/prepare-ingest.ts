@@ -2,10 +2,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { IncomingRow } from '../../domain/ingest.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { digestBytes, type TombstoneKey, tombstoneDigest } from '../../domain/keyring.ts'
-import { nameOf, type SubjectBatch } from '../ingest-batch.ts'
 import { integer, type Row } from '../nouns/row.ts'
 import { anyOfTracker } from '../nouns/tombstone.ts'
-import type { SqliteRun } from './run.ts'
+import { nameOf, type SubjectBatch } from '../rules/ingest-batch.ts'
+import type { SqliteRun } from './connections.ts'
 
 /** What the tombstones of a batch's subjects are looked up by. */
 export interface BatchDigests {
@@ -112,4 +112,27 @@ function latest(rows: readonly Row[], known: Instant | null = null): Instant | n
   let until = known
   for (const row of rows) until = Math.max(until ?? 0, integer(row, 'refused_until'))
   return until
+}
+
+/** Pieces of this size the system takes back when they are let go; of much larger ones, malloc keeps the room. */
+const rowsPerPiece = 500
+const encoder = new TextEncoder()
+
+/** Rows for the writer thread, as JSON: smaller than what Node makes of them by itself, and read in half the time. */
+export function packRows(rows: readonly IncomingRow[]): ArrayBuffer[] {
+  const pieces: ArrayBuffer[] = []
+  for (let from = 0; from < rows.length; from += rowsPerPiece) {
+    pieces.push(encoder.encode(JSON.stringify(rows.slice(from, from + rowsPerPiece))).buffer)
+  }
+  return pieces
+}
+
+/** The rows that were packed. The pieces are empty afterwards. */
+export function unpackRows(pieces: readonly ArrayBuffer[]): IncomingRow[] {
+  return pieces.flatMap((piece) => {
+    const rows: IncomingRow[] = JSON.parse(Buffer.from(piece).toString())
+    // Lets go of its memory now, not when garbage is next collected.
+    piece.transfer(0)
+    return rows
+  })
 }

@@ -1,8 +1,8 @@
-import type { JournalledErasure } from '../domain/journal-line.ts'
-import { ForgedLedger, type HeadKeys, headMacs, openHead, type StoredHead } from '../domain/ledger.ts'
-import { appendLeaf, type Edge, formatEdge, GrowingTree, hashLeaf, headAt } from '../domain/merkle-tree.ts'
-import { parseRecord } from '../domain/receipt.ts'
-import type { MendedTail } from '../domain/replay.ts'
+import type { JournalledErasure } from '../../domain/journal-line.ts'
+import { ForgedLedger, type HeadKeys, headMacs, openHead, type StoredHead } from '../../domain/ledger.ts'
+import { appendLeaf, type Edge, formatEdge, GrowingTree, hashLeaf, headAt } from '../../domain/merkle-tree.ts'
+import { parseRecord } from '../../domain/receipt.ts'
+import type { MendedTail } from '../../domain/replay.ts'
 
 /** An entry of a ledger's new tail. */
 export interface TailEntry {

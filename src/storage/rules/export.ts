@@ -1,6 +1,6 @@
-import type { GiveWay } from '../domain/semaphore.ts'
-import type { SubjectRecord } from '../domain/subject.ts'
-import type { ExportedEvent, ExportedSession, TakePart } from '../domain/subject-export.ts'
+import type { GiveWay } from '../../domain/semaphore.ts'
+import type { SubjectRecord } from '../../domain/subject.ts'
+import type { ExportedEvent, ExportedSession, TakePart } from '../../domain/subject-export.ts'
 
 /**
  * How long an export keeps a snapshot. What is erased stays in SQLite's log, and on PostgreSQL in the table, while somebody could still

@@ -1,4 +1,5 @@
-import type { TransferTable } from '../domain/store.ts'
+import type { TransferTable } from '../../domain/store.ts'
+import { programFolder } from '../../runtime/program-files.ts'
 
 type Columns = Record<string, TransferTable['columns'][number]['kind']>
 
@@ -174,4 +175,13 @@ export const transferTables: readonly TransferTable[] = [
 export function columnLists({ columns, keyLength }: TransferTable): { all: string; key: string } {
   const names = columns.map(({ name }) => name)
   return { all: names.join(', '), key: names.slice(0, keyLength).join(', ') }
+}
+
+/** Every migration in a folder, in order; the first is number 1. */
+export function migrationSteps(path: string): string[] {
+  const folder = programFolder(path)
+  return folder
+    .names()
+    .filter((name) => name.endsWith('.sql'))
+    .map((name) => folder.read(name).toString())
 }

@@ -1,0 +1,84 @@
+import type { DerivationStore, DerivedIdentifier, SourceRow } from '../../domain/identifier-derivation.ts'
+import type { IncomingIdentifiers } from '../../domain/ingest.ts'
+import type { Instant } from '../../domain/instant.ts'
+import { maxPageBytes, type Page } from '../../domain/page.ts'
+import { type BroughtIdentifier, comparableValue, isBroughtLater } from '../../domain/subject-identifier.ts'
+import { asInteger, asJson, asText, type Values } from '../nouns/row.ts'
+import type { SubjectBatch } from './ingest-batch.ts'
+
+/**
+ * What a subject's rows of one batch say it is known by, each identifier once: with the instant of the newest row that brought it, and
+ * written as there.
+ */
+export function broughtIdentifiers({ sessions, events }: SubjectBatch): BroughtIdentifier[] {
+  // By how they are written first: most rows of a subject say the same.
+  const written = new Map<string, BroughtIdentifier>()
+  const add = (identifiers: IncomingIdentifiers, broughtAt: Instant) => {
+    for (const name in identifiers) {
+      const value = identifiers[name] ?? ''
+      const key = `${name}\0${value}`
+      const known = written.get(key)
+      if (!known) written.set(key, { name, value, broughtAt })
+      else if (known.broughtAt < broughtAt) known.broughtAt = broughtAt
+    }
+  }
+  for (const { identifiers, endedAt } of sessions) if (identifiers) add(identifiers, endedAt)
+  for (const { identifiers, occurredAt } of events) if (identifiers) add(identifiers, occurredAt)
+  if (written.size < 2) return [...written.values()]
+  const brought = new Map<string, BroughtIdentifier>()
+  for (const identifier of written.values()) {
+    const key = `${identifier.name}\0${comparableValue(identifier)}`
+    const known = brought.get(key)
+    if (!known || isBroughtLater(identifier, known)) brought.set(key, identifier)
+  }
+  return [...brought.values()]
+}
+
+/** How an identifier that is there already is brought again, in SQL: the same on every engine. */
+export const broughtAgain = `ON CONFLICT (subject_key, lookup_key) DO UPDATE
+  SET value = excluded.value, brought_at = excluded.brought_at
+  WHERE excluded.brought_at > identifiers.brought_at
+    OR (excluded.brought_at = identifiers.brought_at AND excluded.value > identifiers.value)`
+
+/** How many rows are looked at for a page of them; it also ends at about a mebibyte of what was collected. */
+export const sourceRowsPerPage = 1_000
+
+/** What a field looks like in stored JSON. It may also stand deeper there, or in a text: whoever reads the rows looks again. */
+export function fieldInJson(field: string): string {
+  return `${JSON.stringify(field)}:`
+}
+
+/** A page of rows, which is the last one unless there were as many, or as large ones, as fit. */
+export function sourcePage(values: readonly Values[]): Page<SourceRow, SourceRow> {
+  let bytes = 0
+  for (const [, , facts] of values) if (typeof facts === 'string') bytes += Buffer.byteLength(facts)
+  const rows = values.map(toSourceRow)
+  const isLast = rows.length < sourceRowsPerPage && bytes < maxPageBytes
+  return { rows, next: isLast ? null : (rows.at(-1) ?? null) }
+}
+
+function toSourceRow([id, at, facts]: Values): SourceRow {
+  return {
+    id: asText(id, 'id'),
+    at: asInteger(at, 'at'),
+    facts: facts === null ? null : asJson(facts, 'facts'),
+  }
+}
+
+/** An identifier that is stored, as far as it matters whether it is brought again. */
+export type StoredIdentifier = Pick<BroughtIdentifier, 'value' | 'broughtAt'>
+
+/** Those of some identifiers that are not stored, or of older rows; the same on every engine. */
+export function missingOf<Derived extends DerivedIdentifier>(
+  derived: readonly Derived[],
+  find: (identifier: Derived) => StoredIdentifier | null,
+): { missing: Derived[]; counts: Awaited<ReturnType<DerivationStore['add']>> } {
+  const counts = { added: 0, renewed: 0 }
+  const missing = derived.filter((identifier) => {
+    const stored = find(identifier)
+    if (stored && !isBroughtLater(identifier, stored)) return false
+    counts[stored ? 'renewed' : 'added'] += 1
+    return true
+  })
+  return { missing, counts }
+}
