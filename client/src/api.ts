@@ -1,13 +1,13 @@
 // Written by `npm run openapi` from openapi/v1.json; a change here is lost.
 
 export interface Counts {
-  /** How many sessions. */
+  /** The number of sessions. */
   sessions: number
-  /** How many events. */
+  /** The number of events. */
   events: number
 }
 
-/** A data subject as lists show it. */
+/** A data subject in a list. */
 export interface SubjectSummary {
   subjectId: string
   /** The start of the oldest session stored. */
@@ -19,21 +19,21 @@ export interface SubjectSummary {
 
 export interface SubjectList {
   subjects: SubjectSummary[]
-  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  /** The `cursor` of the next page; `null` on the last page. */
   nextCursor: string | null
 }
 
-/** What every answer carries, failure or success. */
+/** Included in every response, whether it succeeds or fails. */
 export interface Meta {
   /** The same value as the X-Request-Id header; a UUID unless the client chose its own. */
   requestId: string
-  /** When the answer was made: ISO 8601 in UTC with milliseconds. */
+  /** When the response was created: ISO 8601 in UTC with milliseconds. */
   timestamp: string
 }
 
-/** Something a data subject is known by outside of its tracker. */
+/** A name and a value that identify a data subject outside of its tracker. */
 export interface Identifier {
-  /** What kind it is, such as `email`. */
+  /** The kind of identifier, such as `email`. */
   name: string
   value: string
 }
@@ -47,43 +47,43 @@ export interface Subject {
   /** The end of the newest activity stored. */
   lastSeenAt: string
   counts: Counts
-  /** What it is known by, by name and value. One goes with the newest data that brought it. */
+  /** Its identifiers. An identifier expires with the newest data that contained it. */
   identifiers: Identifier[]
-  /** What is known of the subject as of its newest session. */
+  /** The attributes of the newest session. */
   attributes: Record<string, unknown>
 }
 
-/** What this very request deleted. */
+/** What this request deleted. */
 export interface Erasure {
   trackerId: string
   subjectId: string
-  /** The subject held no data: erased before, aged out, or never seen. */
+  /** The data subject had no data: it was erased before, its data has expired, or it was never seen. */
   alreadyErased: boolean
   counts: Counts
-  /** When the data was gone. */
+  /** When the data was erased. */
   erasedAt: string
-  /** The proof of this erasure, a text in the format C2SP tlog-proof, which anybody can check against the key of the organisation’s ledger. */
+  /** The proof of this erasure in the format C2SP tlog-proof. Anyone can verify it with the key of the organisation’s ledger. */
   receipt: string
 }
 
-/** What `searchSubjects` takes in its body. */
+/** The body of `searchSubjects`. */
 export interface SearchSubjectsBody {
-  /** Whoever is known by this, in whichever tracker. Goes without `subjectId`. */
+  /** Finds the data subjects with this identifier, on all trackers. Cannot be combined with `subjectId`. */
   identifier?: {
-    /** What kind it is, such as `email`. */
+    /** The kind of identifier, such as `email`. */
     name: string
-    /** An `email` is compared without regard to case, whatever else exactly. */
+    /** An `email` is compared case-insensitively, other identifiers exactly. */
     value: string
   }
-  /** The data subjects with this id, in whichever tracker. Goes without `identifier`. */
+  /** Finds the data subjects with this ID, on all trackers. Cannot be combined with `identifier`. */
   subjectId?: string
-  /** How many to return at most; 50 without it. */
+  /** The maximum number of items to return; 50 by default. */
   limit?: number
-  /** The `nextCursor` of the page before. Opaque, and good only for the same list, sort and filters. */
+  /** The `nextCursor` of the previous page. It is opaque, and valid only for the same list, sort order and filters. */
   cursor?: string
 }
 
-/** A data subject that a search found, and its tracker. */
+/** A data subject that matches a search, with its tracker. */
 export interface FoundSubject {
   trackerId: string
   subjectId: string
@@ -101,29 +101,29 @@ export interface HiddenSubject {
 
 export interface FoundSubjectList {
   subjects: FoundSubject[]
-  /** Present only after a change to a shorter plan, for the day before it deletes: data subjects of the person that the plan hides. They cannot be read, but a longer plan would bring them back. To erase the person, erase these too. */
+  /** Present only during the day between a change to a shorter plan and the deletion: data subjects of the person that the plan hides. They cannot be read, but a longer plan would restore them. To erase the person, erase these too. */
   hidden?: HiddenSubject[]
-  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  /** The `cursor` of the next page; `null` on the last page. */
   nextCursor: string | null
 }
 
 export interface Session {
   sessionId: string
-  /** When it began. */
+  /** When the session started. */
   startedAt: string
-  /** When it ended, as far as is known. */
+  /** When the session ended, as far as is known. */
   endedAt: string
   counts: {
-    /** How many events. */
+    /** The number of events. */
     events: number
   }
-  /** What was collected with the session. */
+  /** The data collected with the session. */
   attributes: Record<string, unknown>
 }
 
 export interface SessionList {
   sessions: Session[]
-  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  /** The `cursor` of the next page; `null` on the last page. */
   nextCursor: string | null
 }
 
@@ -131,19 +131,19 @@ export interface Event {
   eventId: string
   sessionId: string
   name: string
-  /** When it happened. */
+  /** When the event occurred. */
   occurredAt: string
-  /** What was collected with the event. */
+  /** The data collected with the event. */
   properties: Record<string, unknown>
 }
 
 export interface EventList {
   events: Event[]
-  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  /** The `cursor` of the next page; `null` on the last page. */
   nextCursor: string | null
 }
 
-/** All that is stored about one data subject. */
+/** Everything stored about one data subject. */
 export interface SubjectExport {
   trackerId: string
   subjectId: string
@@ -152,50 +152,50 @@ export interface SubjectExport {
   /** The end of the newest activity stored. */
   lastSeenAt: string
   counts: Counts
-  /** What it is known by, by name and value. One goes with the newest data that brought it. */
+  /** Its identifiers. An identifier expires with the newest data that contained it. */
   identifiers: Identifier[]
-  /** What is known of the subject as of its newest session. */
+  /** The attributes of the newest session. */
   attributes: Record<string, unknown>
-  /** All of them, oldest first. */
+  /** All items, oldest first. */
   sessions: Session[]
-  /** All of them, oldest first. */
+  /** All items, oldest first. */
   events: Event[]
 }
 
-/** An erasure of a data subject, and the proof of it. */
+/** An erasure of a data subject, with its proof. */
 export interface Receipt {
-  /** When the data was gone. */
+  /** When the data was erased. */
   erasedAt: string
-  /** The subject held no data then. */
+  /** The data subject had no data at that time. */
   alreadyErased: boolean
   counts: Counts
-  /** The proof of this erasure, a text in the format C2SP tlog-proof, which anybody can check against the key of the organisation’s ledger. */
+  /** The proof of this erasure in the format C2SP tlog-proof. Anyone can verify it with the key of the organisation’s ledger. */
   receipt: string
 }
 
 export interface ReceiptList {
   receipts: Receipt[]
-  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  /** The `cursor` of the next page; `null` on the last page. */
   nextCursor: string | null
 }
 
-/** How the ledger of an organisation’s erasures stands. */
+/** The state of an organisation’s erasure ledger. */
 export interface Ledger {
   /** The name of the ledger and of its keys. */
   origin: string
-  /** How many entries it has. */
+  /** The number of entries. */
   size: number
   /** The root of the tree of its entries. SHA-256, in base64. */
   rootHash: string
   /** The head of the ledger, signed: a C2SP tlog-checkpoint with Ed25519. */
   checkpoint: string
-  /** The keys that sign it, as C2SP signed-note writes them; the one in use first. */
+  /** The keys that sign it, in the format of C2SP signed-note; the current one first. */
   verifierKeys: string[]
 }
 
-/** An erasure, as the ledger tells of it. */
+/** An erasure in the ledger. */
 export interface LedgerEntry {
-  /** Its place, from 0. */
+  /** Its position, starting at 0. */
   index: number
   /** What was erased and when, as one line of canonical JSON (RFC 8785). */
   record: string
@@ -205,15 +205,15 @@ export interface LedgerEntry {
 
 export interface EntryList {
   entries: LedgerEntry[]
-  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  /** The `cursor` of the next page; `null` on the last page. */
   nextCursor: string | null
 }
 
-/** The proof that a ledger begins with what it was before. */
+/** The proof that a ledger still starts with its earlier entries. */
 export interface Consistency {
-  /** How many entries the older ledger had. */
+  /** The size of the earlier ledger. */
   from: number
-  /** How many the ledger has now. */
+  /** The current size of the ledger. */
   to: number
   /** The hashes of the proof, in base64. */
   proof: string[]
@@ -221,20 +221,20 @@ export interface Consistency {
   checkpoint: string
 }
 
-/** What is wrong with one parameter. */
+/** A problem with one field. */
 export interface FieldProblem {
   field: string
   message: string
 }
 
-/** The envelope of every failure: `error` stands where `data` would. */
+/** The envelope of every error response: it has `error` instead of `data`. */
 export interface Failure {
   error: {
-    /** What went wrong, for programs. */
+    /** The error code, for programs. */
     code: 'invalid_request' | 'unauthorized' | 'forbidden' | 'not_found' | 'validation_error' | 'rate_limited' | 'internal_error'
-    /** What went wrong, for people. */
+    /** The error message, for people. */
     message: string
-    /** One entry per field; only with validation_error. Of more than 100, the last entry says how many more there are. */
+    /** One entry per field; only with validation_error. If there are more than 100, the last entry says how many were left out. */
     details?: FieldProblem[]
   }
   meta: Meta
@@ -242,33 +242,33 @@ export interface Failure {
 
 /** What `listSubjects` takes in its query. */
 export interface ListSubjectsQuery {
-  /** How many to return at most. */
+  /** The maximum number of items to return. */
   limit?: number | undefined
-  /** The `nextCursor` of the page before. Opaque, and good only for the same list, sort and filters. */
+  /** The `nextCursor` of the previous page. It is opaque, and valid only for the same list, sort order and filters. */
   cursor?: string | undefined
-  /** The order. `subjectId`, the default, walks a tracker completely whatever happens meanwhile. With a `lastSeen…` filter the default is `lastSeenAt`. */
+  /** The sort order. `subjectId`, the default, lists every data subject once even if data changes in the meantime. With a `lastSeen…` filter the default is `lastSeenAt`. */
   sort?: 'subjectId' | 'lastSeenAt' | '-lastSeenAt' | undefined
-  /** Only ids that start with this. Goes with `sort=subjectId`. */
+  /** Only IDs with this prefix. Requires `sort=subjectId`. */
   subjectIdPrefix?: string | undefined
-  /** Only subjects last seen at this instant or later. Goes with a `lastSeenAt` sort. */
+  /** Only data subjects last seen at this time or later. Requires a `lastSeenAt` sort order. */
   lastSeenAfter?: string | undefined
-  /** Only subjects last seen before this instant. Goes with a `lastSeenAt` sort. */
+  /** Only data subjects last seen before this time. Requires a `lastSeenAt` sort order. */
   lastSeenBefore?: string | undefined
 }
 
 /** What `listSessions` takes in its query. */
 export interface ListSessionsQuery {
-  /** How many to return at most. */
+  /** The maximum number of items to return. */
   limit?: number | undefined
-  /** The `nextCursor` of the page before. Opaque, and good only for the same list, sort and filters. */
+  /** The `nextCursor` of the previous page. It is opaque, and valid only for the same list, sort order and filters. */
   cursor?: string | undefined
 }
 
 /** What `listEvents` takes in its query. */
 export interface ListEventsQuery {
-  /** How many to return at most. */
+  /** The maximum number of items to return. */
   limit?: number | undefined
-  /** The `nextCursor` of the page before. Opaque, and good only for the same list, sort and filters. */
+  /** The `nextCursor` of the previous page. It is opaque, and valid only for the same list, sort order and filters. */
   cursor?: string | undefined
   /** Only the events of this session. */
   sessionId?: string | undefined
@@ -276,23 +276,23 @@ export interface ListEventsQuery {
 
 /** What `listReceipts` takes in its query. */
 export interface ListReceiptsQuery {
-  /** How many to return at most. */
+  /** The maximum number of items to return. */
   limit?: number | undefined
-  /** The `nextCursor` of the page before. Opaque, and good only for the same list, sort and filters. */
+  /** The `nextCursor` of the previous page. It is opaque, and valid only for the same list, sort order and filters. */
   cursor?: string | undefined
 }
 
 /** What `listEntries` takes in its query. */
 export interface ListEntriesQuery {
-  /** How many to return at most. */
+  /** The maximum number of items to return. */
   limit?: number | undefined
-  /** The `nextCursor` of the page before. Opaque, and good only for the same list, sort and filters. */
+  /** The `nextCursor` of the previous page. It is opaque, and valid only for the same list, sort order and filters. */
   cursor?: string | undefined
 }
 
 /** What `proveConsistency` takes in its query. */
 export interface ProveConsistencyQuery {
-  /** How many entries the ledger had when it was looked at before; at most as many as it has now. */
+  /** The size of the ledger in the earlier checkpoint; at most its current size. */
   from: number
 }
 

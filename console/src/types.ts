@@ -114,13 +114,13 @@ export interface EventNames {
 }
 
 export interface Counts {
-  /** How many sessions. */
+  /** The number of sessions. */
   sessions: number
-  /** How many events. */
+  /** The number of events. */
   events: number
 }
 
-/** A data subject that a search found, and its tracker. */
+/** A data subject that matches a search, with its tracker. */
 export interface FoundSubject {
   trackerId: string
   subjectId: string
@@ -140,9 +140,9 @@ export interface FoundGroup {
   hasMore: boolean
 }
 
-/** Something a data subject is known by outside of its tracker. */
+/** A name and a value that identify a data subject outside of its tracker. */
 export interface Identifier {
-  /** What kind it is, such as `email`. */
+  /** The kind of identifier, such as `email`. */
   name: string
   value: string
 }
@@ -161,7 +161,7 @@ export interface FoundGroups {
   people: FoundPerson[]
 }
 
-/** A data subject as lists show it. */
+/** A data subject in a list. */
 export interface SubjectSummary {
   subjectId: string
   /** The start of the oldest session stored. */
@@ -173,7 +173,7 @@ export interface SubjectSummary {
 
 export interface SubjectList {
   subjects: SubjectSummary[]
-  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  /** The `cursor` of the next page; `null` on the last page. */
   nextCursor: string | null
 }
 
@@ -186,29 +186,29 @@ export interface Subject {
   /** The end of the newest activity stored. */
   lastSeenAt: string
   counts: Counts
-  /** What it is known by, by name and value. One goes with the newest data that brought it. */
+  /** Its identifiers. An identifier expires with the newest data that contained it. */
   identifiers: Identifier[]
-  /** What is known of the subject as of its newest session. */
+  /** The attributes of the newest session. */
   attributes: Record<string, unknown>
 }
 
 export interface Session {
   sessionId: string
-  /** When it began. */
+  /** When the session started. */
   startedAt: string
-  /** When it ended, as far as is known. */
+  /** When the session ended, as far as is known. */
   endedAt: string
   counts: {
-    /** How many events. */
+    /** The number of events. */
     events: number
   }
-  /** What was collected with the session. */
+  /** The data collected with the session. */
   attributes: Record<string, unknown>
 }
 
 export interface SessionList {
   sessions: Session[]
-  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  /** The `cursor` of the next page; `null` on the last page. */
   nextCursor: string | null
 }
 
@@ -216,15 +216,15 @@ export interface Event {
   eventId: string
   sessionId: string
   name: string
-  /** When it happened. */
+  /** When the event occurred. */
   occurredAt: string
-  /** What was collected with the event. */
+  /** The data collected with the event. */
   properties: Record<string, unknown>
 }
 
 export interface EventList {
   events: Event[]
-  /** Hand it back as `cursor` for the next page; `null` on the last one. */
+  /** The `cursor` of the next page; `null` on the last page. */
   nextCursor: string | null
 }
 

@@ -12,10 +12,10 @@ export const Meta = object(
     timestamp: text({
       format: 'date-time',
       maxLength: 24,
-      description: 'When the answer was made: ISO 8601 in UTC with milliseconds.',
+      description: 'When the response was created: ISO 8601 in UTC with milliseconds.',
     }),
   },
-  { title: 'Meta', description: 'What every answer carries, failure or success.' },
+  { title: 'Meta', description: 'Included in every response, whether it succeeds or fails.' },
 )
 
 /** The envelope of a success, under the name of what it holds. */
@@ -25,27 +25,30 @@ export function success(data: Schema) {
 
 const FieldProblem = object(
   { field: text(), message: text() },
-  { title: 'FieldProblem', description: 'What is wrong with one parameter.' },
+  { title: 'FieldProblem', description: 'A problem with one field.' },
 )
 
 /** The envelope of a failure. `details` is there only when fields are to blame. */
 export const Failure = object(
   {
     error: object({
-      code: oneOf(errorCodes, { description: 'What went wrong, for programs.' }),
-      message: text({ description: 'What went wrong, for people.' }),
+      code: oneOf(errorCodes, { description: 'The error code, for programs.' }),
+      message: text({ description: 'The error message, for people.' }),
       details: optional(
         list(FieldProblem, {
           minItems: 1,
           maxItems: maxListed,
           description:
-            'One entry per field; only with validation_error. Of more than 100, the last entry says how many more there are.',
+            'One entry per field; only with validation_error. If there are more than 100, the last entry says how many were left out.',
         }),
       ),
     }),
     meta: Meta,
   },
-  { title: 'Failure', description: 'The envelope of every failure: `error` stands where `data` would.' },
+  {
+    title: 'Failure',
+    description: 'The envelope of every error response: it has `error` instead of `data`.',
+  },
 )
 
 export interface FailureBody {

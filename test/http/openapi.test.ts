@@ -77,7 +77,7 @@ describe('the OpenAPI document', () => {
       objectIn(body, 'paths'),
       '/v1/analytics/trackers/{trackerId}/subjects/{subjectId}',
     )
-    assert.match(textIn(objectIn(subject, 'delete'), 'description'), /own, 5 a minute for each key\./)
+    assert.match(textIn(objectIn(subject, 'delete'), 'description'), /own budget, 5 a minute per key\./)
     const { RateLimit } = objectIn(objectIn(body, 'components'), 'headers')
     assert.equal(textIn(RateLimit, 'example'), '"ip";r=6;t=1, "key";r=1233;t=86400')
     assert.equal(textIn(listIn(body, 'servers')[0], 'url'), 'https://lethe.example')

@@ -20,8 +20,8 @@ export const Event = object(
     eventId: id(),
     sessionId: id(),
     name: id(),
-    occurredAt: instant('When it happened.'),
-    properties: freeForm('What was collected with the event.'),
+    occurredAt: instant('When the event occurred.'),
+    properties: freeForm('The data collected with the event.'),
   },
   { title: 'Event' },
 )
@@ -37,7 +37,7 @@ export const listEventsRoute = defineRoute({
   documentation: {
     operationId: 'listEvents',
     summary: "List a data subject's events",
-    description: 'Newest first; all of them, or those of one session.',
+    description: 'Newest first; all events, or those of one session.',
     exampleParameters: { ...exampleSubjectParameters, sessionId: 'visitor-61920061-2', limit: 1 },
     exampleAlone: { cursor: 'tKriMvdlhSdRWzE3OTIyNzM4NTc4MDYsInZpc2l0b3ItNjE5MjAwNjEtMi0yIl0' },
     example: {

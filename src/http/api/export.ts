@@ -13,10 +13,10 @@ import { presentRecord, subjectFields, subjectPath } from './subjects.ts'
 export const SubjectExport = object(
   {
     ...subjectFields,
-    sessions: list(Session, { description: 'All of them, oldest first.' }),
-    events: list(Event, { description: 'All of them, oldest first.' }),
+    sessions: list(Session, { description: 'All items, oldest first.' }),
+    events: list(Event, { description: 'All items, oldest first.' }),
   },
-  { title: 'SubjectExport', description: 'All that is stored about one data subject.' },
+  { title: 'SubjectExport', description: 'Everything stored about one data subject.' },
 )
 
 export const exportSubjectRoute = defineRoute({
@@ -26,9 +26,9 @@ export const exportSubjectRoute = defineRoute({
   response: SubjectExport,
   documentation: {
     operationId: 'exportSubject',
-    summary: 'Export all that is stored about a data subject',
+    summary: 'Export everything stored about a data subject',
     description:
-      'The record with all its sessions and events, oldest first, as they are at one moment. It is streamed, whatever its size, and is one request of the budgets. Should it break off, the connection ends before the JSON does: what parses is complete.',
+      'The record with all its sessions and events, oldest first, from one snapshot. It is streamed and counts as one request. If it fails midway, the connection ends before the JSON does: an export that parses is complete.',
     exampleParameters: exampleSubjectParameters,
     example: { ...exampleSubject, sessions: exampleSessions, events: exampleEvents },
   },

@@ -11,7 +11,7 @@ export const cursor = text({
   minLength: 1,
   maxLength: 4096,
   description:
-    'The `nextCursor` of the page before. Opaque, and good only for the same list, sort and filters.',
+    'The `nextCursor` of the previous page. It is opaque, and valid only for the same list, sort order and filters.',
   'x-rule': 'the nextCursor of the page before, of the same list, sort and filters',
 })
 
@@ -25,7 +25,7 @@ export const pageSize = {
 export const limit = integer({
   ...pageSize,
   default: defaultPageSize,
-  description: 'How many to return at most.',
+  description: 'The maximum number of items to return.',
 })
 
 export const pageParameters = { limit: optional(limit), cursor: optional(cursor) }
@@ -35,11 +35,11 @@ export const instant = (description: string) => text({ format: 'date-time', maxL
 export const page = <Item>(items: Schema<Item>) => list(items, { maxItems: maxPageSize })
 export const freeForm = (description: string) => anyObject({ description })
 export const nextCursor = orNull(text({ maxLength: 4096, pattern: '^[\\w-]+$' }), {
-  description: 'Hand it back as `cursor` for the next page; `null` on the last one.',
+  description: 'The `cursor` of the next page; `null` on the last page.',
 })
 
 export const Counts = object(
-  { sessions: count('How many sessions.'), events: count('How many events.') },
+  { sessions: count('The number of sessions.'), events: count('The number of events.') },
   { title: 'Counts' },
 )
 
@@ -48,14 +48,17 @@ export const Identifier = object(
     name: text({
       maxLength: 32,
       pattern: identifierNamePattern,
-      description: 'What kind it is, such as `email`.',
+      description: 'The kind of identifier, such as `email`.',
     }),
     value: text({ minLength: 1, maxLength: maxIdentifierValueLength, pattern: identifierValuePattern }),
   },
-  { title: 'Identifier', description: 'Something a data subject is known by outside of its tracker.' },
+  {
+    title: 'Identifier',
+    description: 'A name and a value that identify a data subject outside of its tracker.',
+  },
 )
 
 export const receipt = text({
   description:
-    'The proof of this erasure, a text in the format C2SP tlog-proof, which anybody can check against the key of the organisation’s ledger.',
+    'The proof of this erasure in the format C2SP tlog-proof. Anyone can verify it with the key of the organisation’s ledger.',
 })

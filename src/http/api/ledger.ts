@@ -19,8 +19,7 @@ export const consistencyParameters = {
     format: 'int64',
     minimum: 0,
     maximum: Number.MAX_SAFE_INTEGER,
-    description:
-      'How many entries the ledger had when it was looked at before; at most as many as it has now.',
+    description: 'The size of the ledger in the earlier checkpoint; at most its current size.',
     'x-rule': 'a whole number from 0 to the number of entries in the ledger',
   }),
 }
@@ -37,35 +36,35 @@ const checkpoint = text({
 export const Ledger = object(
   {
     origin: text({ description: 'The name of the ledger and of its keys.' }),
-    size: count('How many entries it has.'),
+    size: count('The number of entries.'),
     rootHash: hash('The root of the tree of its entries.'),
     checkpoint,
     verifierKeys: list(text(), {
-      description: 'The keys that sign it, as C2SP signed-note writes them; the one in use first.',
+      description: 'The keys that sign it, in the format of C2SP signed-note; the current one first.',
     }),
   },
-  { title: 'Ledger', description: 'How the ledger of an organisation’s erasures stands.' },
+  { title: 'Ledger', description: 'The state of an organisation’s erasure ledger.' },
 )
 
 const LedgerEntry = object(
   {
-    index: count('Its place, from 0.'),
+    index: count('Its position, starting at 0.'),
     record: text({ description: 'What was erased and when, as one line of canonical JSON (RFC 8785).' }),
     leafHash: hash('The hash of the record as a leaf of the tree.'),
   },
-  { title: 'LedgerEntry', description: 'An erasure, as the ledger tells of it.' },
+  { title: 'LedgerEntry', description: 'An erasure in the ledger.' },
 )
 
 export const EntryList = object({ entries: page(LedgerEntry), nextCursor }, { title: 'EntryList' })
 
 export const Consistency = object(
   {
-    from: count('How many entries the older ledger had.'),
-    to: count('How many the ledger has now.'),
+    from: count('The size of the earlier ledger.'),
+    to: count('The current size of the ledger.'),
     proof: list(text(base64Hash), { maxItems: 64, description: 'The hashes of the proof, in base64.' }),
     checkpoint,
   },
-  { title: 'Consistency', description: 'The proof that a ledger begins with what it was before.' },
+  { title: 'Consistency', description: 'The proof that a ledger still starts with its earlier entries.' },
 )
 
 const ledgerPath = '/v1/analytics/ledger'
@@ -81,7 +80,7 @@ export const readLedgerRoute = defineRoute({
     tag,
     summary: 'Read the head of the erasure ledger',
     description:
-      'How many erasures the organisation’s ledger tells of, the root of their Merkle tree (RFC 6962, SHA-256), and both signed as a checkpoint. Keep a checkpoint from time to time, and nobody can take an entry away unnoticed.',
+      'The number of erasures in the organisation’s ledger, the root of their Merkle tree (RFC 6962, SHA-256), and both signed as a checkpoint. Keep a checkpoint from time to time: then no entry can be removed unnoticed.',
     exampleParameters: {},
     example: {
       origin: exampleOrigin,
@@ -110,7 +109,7 @@ export const listEntriesRoute = defineRoute({
     tag,
     summary: 'List the entries of the erasure ledger',
     description:
-      'Oldest first, and nothing in it ever changes. From all of them anybody can compute the root of the tree. An entry does not tell who was erased; a receipt does.',
+      'Oldest first; entries never change. Anyone can compute the root of the tree from them. An entry does not identify the data subject; a receipt does.',
     exampleParameters: { limit: 2 },
     exampleAlone: { cursor: 'BHsDZ_X_RwfYWzEsImVudHJ5Il0' },
     example: { entries: [exampleEntry], nextCursor: null },
@@ -133,7 +132,7 @@ export const proveConsistencyRoute = defineRoute({
     tag,
     summary: 'Prove that the erasure ledger has only grown',
     description:
-      'The hashes that lead from the root of the tree of the first `from` entries to the root in the checkpoint (RFC 9162, section 2.1.4). Whoever kept a checkpoint of that size can check that whatever it told of is still there.',
+      'The hashes that lead from the root of the tree of the first `from` entries to the root in the checkpoint (RFC 9162, section 2.1.4). Anyone who kept a checkpoint of that size can verify that its entries are still there.',
     exampleParameters: { from: 0 },
     example: { from: 0, to: 1, proof: [], checkpoint: exampleCheckpoint },
   },

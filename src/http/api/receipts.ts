@@ -10,12 +10,12 @@ export const receiptListParameters = pageParameters
 
 const Receipt = object(
   {
-    erasedAt: instant('When the data was gone.'),
-    alreadyErased: boolean({ description: 'The subject held no data then.' }),
+    erasedAt: instant('When the data was erased.'),
+    alreadyErased: boolean({ description: 'The data subject had no data at that time.' }),
     counts: Counts,
     receipt,
   },
-  { title: 'Receipt', description: 'An erasure of a data subject, and the proof of it.' },
+  { title: 'Receipt', description: 'An erasure of a data subject, with its proof.' },
 )
 
 export const ReceiptList = object({ receipts: page(Receipt), nextCursor }, { title: 'ReceiptList' })
@@ -30,7 +30,7 @@ export const listReceiptsRoute = defineRoute({
     operationId: 'listReceipts',
     summary: "List the receipts of a data subject's erasures",
     description:
-      'Newest first, each made again against the ledger as it is now, for as long as the tombstone of the erasure is kept. A subject that was never erased gives an empty list.',
+      'Newest first, each issued again against the current ledger, as long as the tombstone of the erasure is kept. A data subject that was never erased gives an empty list.',
     exampleParameters: { ...exampleErasureParameters, limit: 2 },
     exampleAlone: { cursor: '0p6_AtaZyidEWzEsInJlY2VpcHQiXQ' },
     example: { receipts: [exampleReceipt], nextCursor: null },

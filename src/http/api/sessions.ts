@@ -13,10 +13,10 @@ export const sessionListParameters = pageParameters
 export const Session = object(
   {
     sessionId: id(),
-    startedAt: instant('When it began.'),
-    endedAt: instant('When it ended, as far as is known.'),
-    counts: object({ events: count('How many events.') }),
-    attributes: freeForm('What was collected with the session.'),
+    startedAt: instant('When the session started.'),
+    endedAt: instant('When the session ended, as far as is known.'),
+    counts: object({ events: count('The number of events.') }),
+    attributes: freeForm('The data collected with the session.'),
   },
   { title: 'Session' },
 )

@@ -47,7 +47,7 @@ import {
 /** Generated clients take a field of a body with a default for one that is always there. */
 const bodyLimit = integer({
   ...pageSize,
-  description: `How many to return at most; ${defaultPageSize} without it.`,
+  description: `The maximum number of items to return; ${defaultPageSize} by default.`,
 })
 
 const instantParameter = { type: 'string', format: 'date-time', 'x-rule': instantRule }
@@ -58,7 +58,7 @@ export const subjectListParameters = {
   sort: optional(
     oneOf(subjectSorts, {
       description:
-        'The order. `subjectId`, the default, walks a tracker completely whatever happens meanwhile. With a `lastSeen…` filter the default is `lastSeenAt`.',
+        'The sort order. `subjectId`, the default, lists every data subject once even if data changes in the meantime. With a `lastSeen…` filter the default is `lastSeenAt`.',
       'x-rule': `one of ${subjectSorts.join(', ')}`,
     }),
   ),
@@ -66,20 +66,20 @@ export const subjectListParameters = {
     text({
       ...identifier,
       pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]+$',
-      description: 'Only ids that start with this. Goes with `sort=subjectId`.',
+      description: 'Only IDs with this prefix. Requires `sort=subjectId`.',
       'x-rule': `1 to ${maxIdentifierLength} characters, no control characters`,
     }),
   ),
   lastSeenAfter: optional(
     text({
       ...instantParameter,
-      description: 'Only subjects last seen at this instant or later. Goes with a `lastSeenAt` sort.',
+      description: 'Only data subjects last seen at this time or later. Requires a `lastSeenAt` sort order.',
     }),
   ),
   lastSeenBefore: optional(
     text({
       ...instantParameter,
-      description: 'Only subjects last seen before this instant. Goes with a `lastSeenAt` sort.',
+      description: 'Only data subjects last seen before this time. Requires a `lastSeenAt` sort order.',
     }),
   ),
 }
@@ -92,18 +92,19 @@ export const subjectSearchBody = {
         name: text({
           maxLength: 32,
           pattern: identifierNamePattern,
-          description: 'What kind it is, such as `email`.',
+          description: 'The kind of identifier, such as `email`.',
         }),
         value: text({
           minLength: 1,
           maxLength: maxIdentifierValueLength,
           pattern: identifierValuePattern,
-          description: 'An `email` is compared without regard to case, whatever else exactly.',
+          description: 'An `email` is compared case-insensitively, other identifiers exactly.',
         }),
       },
       {
         additionalProperties: false,
-        description: 'Whoever is known by this, in whichever tracker. Goes without `subjectId`.',
+        description:
+          'Finds the data subjects with this identifier, on all trackers. Cannot be combined with `subjectId`.',
         'x-rule': `an object with a name (${identifierNameRule}) and a value (${identifierValueRule})`,
       },
     ),
@@ -111,7 +112,8 @@ export const subjectSearchBody = {
   subjectId: optional(
     text({
       ...identifier,
-      description: 'The data subjects with this id, in whichever tracker. Goes without `identifier`.',
+      description:
+        'Finds the data subjects with this ID, on all trackers. Cannot be combined with `identifier`.',
     }),
   ),
   limit: optional(bodyLimit),
@@ -127,16 +129,16 @@ const summaryFields = {
 
 const SubjectSummary = object(summaryFields, {
   title: 'SubjectSummary',
-  description: 'A data subject as lists show it.',
+  description: 'A data subject in a list.',
 })
 
 export const subjectFields = {
   trackerId: id(),
   ...summaryFields,
   identifiers: list(Identifier, {
-    description: 'What it is known by, by name and value. One goes with the newest data that brought it.',
+    description: 'Its identifiers. An identifier expires with the newest data that contained it.',
   }),
-  attributes: freeForm('What is known of the subject as of its newest session.'),
+  attributes: freeForm('The attributes of the newest session.'),
 }
 
 export const Subject = object(subjectFields, {
@@ -148,7 +150,7 @@ export const SubjectList = object({ subjects: page(SubjectSummary), nextCursor }
 
 export const FoundSubject = object(
   { trackerId: id(), ...summaryFields },
-  { title: 'FoundSubject', description: 'A data subject that a search found, and its tracker.' },
+  { title: 'FoundSubject', description: 'A data subject that matches a search, with its tracker.' },
 )
 
 const HiddenSubject = object({ trackerId: id(), subjectId: id() }, { title: 'HiddenSubject' })
@@ -160,7 +162,7 @@ export const FoundSubjectList = object(
       list(HiddenSubject, {
         maxItems: maxPageSize,
         description:
-          'Present only after a change to a shorter plan, for the day before it deletes: data subjects of the person that the plan hides. They cannot be read, but a longer plan would bring them back. To erase the person, erase these too.',
+          'Present only during the day between a change to a shorter plan and the deletion: data subjects of the person that the plan hides. They cannot be read, but a longer plan would restore them. To erase the person, erase these too.',
       }),
     ),
     nextCursor,
@@ -173,13 +175,14 @@ export const Erasure = object(
     trackerId: id(),
     subjectId: id(),
     alreadyErased: boolean({
-      description: 'The subject held no data: erased before, aged out, or never seen.',
+      description:
+        'The data subject had no data: it was erased before, its data has expired, or it was never seen.',
     }),
     counts: Counts,
-    erasedAt: instant('When the data was gone.'),
+    erasedAt: instant('When the data was erased.'),
     receipt,
   },
-  { title: 'Erasure', description: 'What this very request deleted.' },
+  { title: 'Erasure', description: 'What this request deleted.' },
 )
 
 export type SubjectSummaryBody = ValueOf<typeof SubjectSummary>
@@ -197,7 +200,7 @@ export const listSubjectsRoute = defineRoute({
     operationId: 'listSubjects',
     summary: 'List the data subjects of a tracker',
     description:
-      'A page costs the same wherever it lies and however large the tracker is. An empty tracker gives an empty list.',
+      'Every page costs the same, however large the tracker is. A tracker without data subjects gives an empty list.',
     exampleParameters: {
       trackerId: 'sample-shop',
       sort: 'subjectId',
@@ -231,7 +234,7 @@ export const readSubjectRoute = defineRoute({
     operationId: 'readSubject',
     summary: 'Read what is stored about a data subject',
     description:
-      'The complete copy, this record with all its sessions and events, is its export. A subject whose data has aged out or was erased is not found.',
+      'The export adds all sessions and events to this record. A data subject whose data has expired or was erased is not found.',
     exampleParameters: exampleSubjectParameters,
     example: exampleSubject,
   },
@@ -253,7 +256,7 @@ export const searchSubjectsRoute = defineRoute({
     operationId: 'searchSubjects',
     summary: 'Find the data subjects of a person',
     description:
-      'Finds whoever is known by an identifier, such as an e-mail address, or has an id, in every tracker of the organisation. It is a POST so that no address stands in a URL. Nobody found is an empty list. It costs the same however many subjects there are. The order says nothing, but stays: a walk through all pages meets each of them once.',
+      'Finds the data subjects that have an identifier, such as an e-mail address, or an ID, on every tracker of the organisation. It is a POST so that no address is in a URL. Without a match the list is empty. It costs the same however many data subjects are stored. The order is arbitrary but stable: every data subject is on exactly one page.',
     exampleParameters: {},
     exampleBody: { identifier: { name: 'email', value: 'bela@example.com' } },
     example: { subjects: exampleFound, nextCursor: null },
@@ -279,7 +282,7 @@ export const eraseSubjectRoute = defineRoute({
     operationId: 'eraseSubject',
     summary: 'Erase a data subject, for good',
     description:
-      'Deletes everything stored about the subject in one transaction and tells what this request deleted. It cannot be undone. Safe to repeat: a subject that holds no data gives zero counts and `alreadyErased: true`. `receipt` proves it to anybody who asks: keep it.',
+      'Deletes everything stored about the data subject in one transaction and returns what this request deleted. It cannot be undone. It is safe to repeat: a data subject without data gives zero counts and `alreadyErased: true`. Keep the `receipt`: it proves the erasure to anyone.',
     exampleParameters: exampleErasureParameters,
     example: exampleErasure,
   },

@@ -35,10 +35,10 @@ export function openApiDocument({ budgets, publicUrl }: ServiceFacts): Json {
     info: {
       title: 'Lethe management API',
       version: '1.0.0',
-      summary: 'List the data subjects of a tracker, read what is stored about one, erase it for good.',
-      description: `For servers: no CORS headers are sent, except with this document. Every answer is an envelope with \`data\` or \`error\`, and \`meta\`.
-Requests are counted per address (${budgetInWords(ip)}), per key (${budgetInWords(key)}) and, for erasures, once more per key (${budgetInWords(erasure)}); the \`X-RateLimit-*\` headers tell the budget that runs out first.`,
-      contact: { name: 'Whoever runs this service', ...(publicUrl && { url: `${publicUrl}/docs` }) },
+      summary: 'List the data subjects of a tracker, read what is stored about one, and erase it for good.',
+      description: `For servers: no CORS headers are sent, except with this document. Every response is an envelope with \`data\` or \`error\`, and \`meta\`.
+Requests are counted per address (${budgetInWords(ip)}), per key (${budgetInWords(key)}) and, for erasures, again per key (${budgetInWords(erasure)}); the \`X-RateLimit-*\` headers report the budget that runs out first.`,
+      contact: { name: 'The operator of this service', ...(publicUrl && { url: `${publicUrl}/docs` }) },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: serversAt(publicUrl ?? defaultAddress),
@@ -48,7 +48,7 @@ Requests are counted per address (${budgetInWords(ip)}), per key (${budgetInWord
       {
         name: 'Erasure ledger',
         description:
-          'What was erased, without telling of whom; anybody can check that nothing was taken out of it.',
+          'A record of every erasure that does not identify the data subjects. Anyone can verify that no entry was removed.',
       },
       { name: 'Service', description: 'Public and unmetered.' },
     ],
@@ -85,7 +85,7 @@ function operation(route: Route, erasure: Budget): Json {
   const { access: scope, documentation, response } = route
   if (!documentation || !response) throw new Error(`${route.method} ${route.path} is not documented.`)
   const { operationId, tag = subjectsTag, summary, description, example } = documentation
-  const own = route.isErasure ? ` It has a budget of its own, ${budgetInWords(erasure)} for each key.` : ''
+  const own = route.isErasure ? ` It has its own budget, ${budgetInWords(erasure)} per key.` : ''
   return {
     operationId,
     tags: [tag],
@@ -97,7 +97,7 @@ function operation(route: Route, erasure: Budget): Json {
     ...(route.bodyBounds && { requestBody: requestBody(route) }),
     responses: {
       200: {
-        description: 'Done.',
+        description: 'Success.',
         headers: { ...headerRefs(['X-Request-Id', ...budgetHeaders]) },
         content: {
           'application/json': {
@@ -117,7 +117,7 @@ function requestBody({ body, documentation }: Route): Json {
   const name = documentation?.operationId ?? ''
   const schema = object(body, {
     title: `${name.charAt(0).toUpperCase()}${name.slice(1)}Body`,
-    description: `What \`${name}\` takes in its body.`,
+    description: `The body of \`${name}\`.`,
     additionalProperties: false,
   })
   return {

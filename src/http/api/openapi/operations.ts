@@ -18,11 +18,11 @@ export const publicOperations = {
       tags: ['Service'],
       summary: 'Read this document',
       description:
-        'Public and unmetered: it needs no key, counts against no budget and carries no rate-limit headers.',
+        'Public and unmetered: it needs no key, counts against no budget and has no rate-limit headers.',
       security: [],
       responses: {
         200: {
-          description: 'The OpenAPI 3.1 document of the API, itself not in the envelope.',
+          description: 'The OpenAPI 3.1 document of the API, without the envelope.',
           headers: documentHeaders,
           content: {
             'application/json': {
@@ -36,7 +36,10 @@ export const publicOperations = {
             },
           },
         },
-        304: { description: 'It is still the one that `If-None-Match` names.', headers: documentHeaders },
+        304: {
+          description: 'The document has not changed since the one in `If-None-Match`.',
+          headers: documentHeaders,
+        },
         400: { $ref: '#/components/responses/invalid_request' },
         500: { $ref: '#/components/responses/internal_error' },
       },
@@ -46,7 +49,7 @@ export const publicOperations = {
     get: probe({
       operationId: 'checkHealth',
       envelope: 'HealthEnvelope',
-      summary: 'Tell whether the process lives',
+      summary: 'Check whether the process is alive',
       description: 'Public and unmetered.',
       properties: { status: { type: 'string', const: 'ok' } },
       example: { status: 'ok' },
@@ -56,9 +59,9 @@ export const publicOperations = {
     get: probe({
       operationId: 'checkReadiness',
       envelope: 'ReadinessEnvelope',
-      summary: 'Tell whether the store answers',
+      summary: 'Check whether the store responds',
       description:
-        'Public and unmetered. A store that does not answer within two seconds is a 500 whose message names it. Without its limiter the service is ready all the same: each process counts for itself until it is back.',
+        'Public and unmetered. If the store does not respond within two seconds, the response is a 500 that says so. Without its shared limiter the service is still ready: each process counts for itself until the limiter is back.',
       properties: {
         status: { type: 'string', const: 'ready' },
         parts: {
@@ -104,7 +107,7 @@ function probe({ operationId, envelope, summary, description, properties, exampl
     security: [],
     responses: {
       200: {
-        description: 'It does.',
+        description: 'The check passed.',
         headers: requestIdHeader,
         content: { 'application/json': { schema, example: { data: example, meta: exampleMeta } } },
       },
@@ -131,19 +134,20 @@ export function headers({ ip, key }: Record<ApiBudgetName, Budget>) {
   const left = [ip, key].map((each) => `"${each.name}";r=${each.limit - 1};t=${seconds(each)}`).join(', ')
   return {
     'X-Request-Id': {
-      description: "The request's id: the client's own, or a UUID made for it. The same as `meta.requestId`.",
+      description:
+        "The ID of the request: the client's own, or a generated UUID. The same as `meta.requestId`.",
       required: true,
       schema: { type: 'string', maxLength: 200, pattern: '^[\\x20-\\x7e]+$' },
       example: exampleMeta.requestId,
     },
     'X-RateLimit-Limit': {
-      description: 'How many requests the budget that runs out first allows in its window.',
+      description: 'The number of requests that the budget that runs out first allows per window.',
       schema: { type: 'integer', format: 'int64', minimum: 1, maximum: largest },
       example: ip.limit,
     },
     'X-RateLimit-Remaining': {
       description:
-        'How many of them are left. A client that stops at 0 and waits for the reset never sees a 429.',
+        'The number of requests left. A client that stops at 0 and waits for the reset never receives a 429.',
       schema: { type: 'integer', format: 'int64', minimum: 0, maximum: largest },
       example: ip.limit - 1,
     },
@@ -154,41 +158,42 @@ export function headers({ ip, key }: Record<ApiBudgetName, Budget>) {
     },
     'RateLimit-Policy': {
       description:
-        'Every budget that this request was counted in, as the IETF draft has it: `ip`, `key` and, on an erasure, `erasure`, with its requests (`q`) in so many seconds (`w`).',
+        'Every budget that this request counted against, in the format of the IETF draft: `ip`, `key` and, for an erasure, `erasure`, with its requests (`q`) per window in seconds (`w`).',
       schema: { type: 'string', maxLength: 1_000, pattern: '^"ip";q=' },
       example: policy,
     },
     RateLimit: {
-      description: 'What is left of each (`r`), and the seconds until it is full again (`t`).',
+      description: 'The requests left in each budget (`r`), and the seconds until it resets (`t`).',
       schema: { type: 'string', maxLength: 1_000, pattern: '^"ip";r=' },
       example: left,
     },
     ETag: {
-      description: 'Changes with the document. Sent back in `If-None-Match`, it spares the body.',
+      description:
+        'Changes with the document. Send it in `If-None-Match` to avoid downloading the document again.',
       required: true,
       schema: { type: 'string', maxLength: 100, pattern: '^W/"[0-9a-f]+"$' },
       example: 'W/"6f8b2c1e5a0d4a579b7e0c2f6d1f7a34"',
     },
     'Access-Control-Allow-Origin': {
-      description: 'Pages of any site may read the document, such as tools that show it.',
+      description: 'Lets pages of any origin, such as API tools, read the document.',
       required: true,
       schema: { type: 'string', const: '*' },
       example: '*',
     },
     'Retry-After': {
-      description: 'How many seconds to wait before the next try.',
+      description: 'The seconds to wait before the next attempt.',
       required: true,
       schema: { type: 'integer', format: 'int64', minimum: 1, maximum: largest },
       example: 12,
     },
     'WWW-Authenticate': {
-      description: 'Which credential is wanted, and what is wrong with the one that was sent.',
+      description: 'The required credential, and what is wrong with the one that was sent.',
       required: true,
       schema: { type: 'string', maxLength: 1_000, pattern: '^Bearer ' },
       example: 'Bearer realm="lethe", error="invalid_token"',
     },
     Allow: {
-      description: 'The methods that the path takes, where the method was what was wrong.',
+      description: 'The methods that the path supports, if the method was wrong.',
       schema: { type: 'string', maxLength: 100, pattern: '^[A-Z]+(, [A-Z]+)*$' },
       example: 'GET, HEAD',
     },
@@ -201,7 +206,7 @@ export const requestIdParameter = {
   name: 'X-Request-Id',
   in: 'header',
   required: false,
-  description: "An id of the client's choice for this request, used as it stands.",
+  description: 'An ID chosen by the client for this request, used as it is.',
   schema: { type: 'string', maxLength: 200, pattern: '^[\\x20-\\x7e]*$' },
   example: exampleMeta.requestId,
 }
@@ -216,7 +221,7 @@ interface ErrorExample {
 export const errorExamples: Record<ErrorCode, ErrorExample> = {
   invalid_request: {
     description:
-      'The request could not be processed as sent: broken encoding, a method the path does not take, a body that is too large.',
+      'The request could not be processed as sent: malformed encoding, a method that the path does not support, or a body that is too large.',
     error: { message: 'The percent-encoding of the path is broken.' },
     extraHeaders: ['Allow'],
   },
@@ -232,7 +237,7 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
   },
   not_found: {
     description:
-      "The resource does not exist, or the key's organisation cannot see it. The two look the same.",
+      "The resource does not exist, or the key's organisation cannot see it. The response is the same in both cases.",
     error: { message: 'This data subject does not exist, or your organisation cannot see it.' },
     extraHeaders: [],
   },
@@ -245,7 +250,7 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
     extraHeaders: [],
   },
   rate_limited: {
-    description: 'A budget is used up. The headers describe the one that refused.',
+    description: 'A budget is used up. The headers describe that budget.',
     error: { message: 'This API key has used up its requests. Try again in 42 seconds.' },
     extraHeaders: ['Retry-After'],
   },
