@@ -7,9 +7,9 @@ export interface Bench<Size> {
   size: Size
   load: LoadGenerator
   lifetime: Lifetime
-  /** Says how far it has come, to people. */
+  /** Reports progress to people. */
   tell(line: string): void
 }
 
-/** A part: measures at the size it is given, and tells what it found. */
+/** A part: measures at the given size and returns the results. */
 export type Part<Size> = (bench: Bench<Size>) => Promise<Group[]>

@@ -1,4 +1,4 @@
-/** What is started and made for a benchmark goes when the benchmark does, or with this process, in whatever order that comes. */
+/** Stops and removes what a benchmark started and created, at its end or when the process exits. */
 export class Lifetime {
   #endings: (() => void | Promise<void>)[] = []
   readonly #endAtOnce = () => {
@@ -9,7 +9,7 @@ export class Lifetime {
     process.once('exit', this.#endAtOnce)
   }
 
-  /** Does `work` at the end; what came last goes first. */
+  /** Runs `work` at the end, in reverse order of registration. */
   after(work: () => void | Promise<void>): void {
     this.#endings.push(work)
   }

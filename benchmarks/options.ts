@@ -65,7 +65,7 @@ function readParts(only: string | undefined): PartName[] {
   })
 }
 
-/** The sizes with one of them changed, to what stands behind `part.name=`. */
+/** The sizes with one change, written `part.name=value`. */
 function withChange(sizes: Sizes, change: string): Sizes {
   const [, part = '', name = '', text = ''] = /^(\w+)\.(\w+)=(.+)$/.exec(change) ?? []
   const size: Record<string, unknown> = isPart(part) ? { ...sizes[part] } : {}

@@ -1,6 +1,6 @@
 import type { LineOrder } from './stores/visits.ts'
 
-/** How much each part of the benchmarks does. Numbers and lists, so that any of them can be given on the command line. */
+/** The sizes of each part: numbers and lists, so that each can be set on the command line. */
 export interface Sizes {
   http: HttpSize
   growth: GrowthSize
@@ -21,13 +21,13 @@ export interface HttpSize {
   stores: string[]
   routes: string[]
   subjects: number
-  /** Subjects that are there to be erased; each can be erased but once. */
+  /** Subjects to erase, each once. */
   erasures: number
   warmUps: number
   rounds: number
   seconds: number
   connections: number
-  /** How many connections are busy while fresh ones are opened; 0 to leave that out. */
+  /** The number of busy connections while fresh ones are opened; 0 to skip that. */
   busyConnections: number
 }
 
@@ -38,7 +38,7 @@ export interface GrowthSize {
   rounds: number
   seconds: number
   connections: number
-  /** One behind the other, in each round. */
+  /** One at a time, in each round. */
   erasures: number
 }
 
@@ -58,12 +58,12 @@ export interface ImportSize {
 }
 
 export interface SweepSize {
-  /** How many subjects the stores have, of 20 events each. */
+  /** The number of subjects in each store, with 20 events each. */
   subjects: number[]
   aged: number[]
   rounds: number
   quietSeconds: number
-  /** How many events age out while others read. */
+  /** The number of events that expire during the reads. */
   agedMeanwhile: number
 }
 
@@ -71,7 +71,7 @@ export interface StartSize {
   /** The first start finds a cold disk. */
   warmUps: number
   rounds: number
-  /** How often the memory of a started service is looked at. */
+  /** How often the memory of a started service is measured. */
   memoryRounds: number
   loadSeconds: number
   connections: number
@@ -98,9 +98,9 @@ export interface FindSize {
   stores: string[]
   subjects: number[]
   rounds: number
-  /** One behind the other, in each round. */
+  /** One at a time, in each round. */
   searches: number
-  /** Of the import with identifiers and the one without. */
+  /** For the imports with and without identifiers. */
   lines: number
 }
 
@@ -109,7 +109,7 @@ export interface ExportSize {
   events: number
   otherSubjects: number
   rounds: number
-  /** How often others read meanwhile, in each round: a p99 tells little by itself on a machine that is not alone. */
+  /** The number of read measurements in each round, because a single p99 says little on a busy machine. */
   readings: number
   quietSeconds: number
 }
@@ -127,7 +127,7 @@ const routes = [
   ...['baseline 401', '401', '404', '429 by address', '429 by key'],
 ]
 
-/** What the results page is made from. */
+/** The sizes of the results page. */
 const full: Sizes = {
   http: {
     stores: ['SQLite', 'PostgreSQL with Redis'],
@@ -193,7 +193,7 @@ const full: Sizes = {
   cluster: { subjects: 20_000, rounds: 200, erasures: 40, exportedEvents: 100_000, exports: 3 },
 }
 
-/** Enough to see, within a minute, what a change did. */
+/** Enough to see the effect of a change within a minute. */
 const quick: Sizes = {
   ...full,
   http: {
@@ -219,7 +219,7 @@ const quick: Sizes = {
   start: { warmUps: 1, rounds: 2, memoryRounds: 1, loadSeconds: 1, connections: 64 },
 }
 
-/** Everything once, for the test that the benchmarks work. What it measures means nothing. */
+/** Everything once, to test the benchmarks; the results are meaningless. */
 const toy: Sizes = {
   http: {
     stores: ['SQLite'],

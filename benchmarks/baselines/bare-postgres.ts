@@ -1,4 +1,4 @@
-// What PostgreSQL does when it is asked for nothing but the rows.
+// Plain SQL on PostgreSQL: nothing but the rows.
 import { type Client, Pool } from 'pg'
 import { subjectKeyText } from '../../src/storage/postgres/lock-subjects.ts'
 import { type CopyValue, copyRows } from '../../src/storage/postgres/transaction.ts'
@@ -24,7 +24,7 @@ export function listBarely(sql: Client, order: string): Promise<unknown> {
   return sql.query({ name: order, text, values: [tracker] })
 }
 
-/** Reads all sessions and events of a subject, oldest first, and keeps none. */
+/** Reads and discards all sessions and events of a subject, oldest first. */
 export async function readAllBarely(sql: Client, subjectId: string): Promise<void> {
   const values = [subjectKeyText(tracker, subjectId)]
   await sql.query({ text: 'SELECT * FROM sessions WHERE subject_key = $1 ORDER BY started_at', values })
@@ -46,7 +46,7 @@ export async function deleteBarely(sql: Client, subjectId: string): Promise<void
   await sql.query('COMMIT')
 }
 
-/** Rows per second of COPY into the tables of an empty store, in batches as large; making the rows is not timed. */
+/** Rows per second of COPY into the tables of an empty store, in batches of the same size; generating the rows is not timed. */
 export async function copyBarely(address: string, lines: number): Promise<number> {
   const pool = new Pool({ connectionString: address, max: 1 })
   const client = await pool.connect()

@@ -1,9 +1,9 @@
-// The limit to measure against: Node's own server or Fastify, answering fixed bodies, and nothing else.
+// The upper limit: Node's own server or Fastify, answering with fixed bodies.
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import fastify from 'fastify'
 
-/** What is answered below `/<place>/`. */
+/** The response below `/<place>/`. */
 export interface BareAnswer {
   place: string
   method: 'GET' | 'DELETE'

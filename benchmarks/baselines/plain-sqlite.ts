@@ -1,4 +1,4 @@
-// What SQLite does when it is asked for nothing but the rows, with the settings that Lethe writes with.
+// Plain SQL on SQLite: nothing but the rows, with the settings of Lethe's writer.
 import type { DatabaseSync } from 'node:sqlite'
 import { subjectKey } from '../../src/domain/subject.ts'
 import { openWriter } from '../../src/storage/sqlite/connection.ts'
@@ -21,7 +21,7 @@ export class PlainDeletes {
     }
   }
 
-  /** How long the rows of a subject take to be gone, and how long until the write-ahead log is, too. */
+  /** The time to delete the rows of a subject, and the time until the write-ahead log is truncated too. */
   delete(subjectId: string, events: number): { bareMs: number; truncatedMs: number } {
     const { events: deleteEvents, sessions: deleteSessions, subject: deleteSubject } = this.#statements
     const key = subjectKey(tracker, subjectId)
@@ -43,7 +43,7 @@ export class PlainDeletes {
   }
 }
 
-/** How long it takes to read all sessions and events of a subject, oldest first, of which none is kept. */
+/** The time to read and discard all sessions and events of a subject, oldest first. */
 export function readAllPlainly(path: string, subjectId: string, events: number): number {
   const db = openWriter(path)
   const key = subjectKey(tracker, subjectId)
@@ -52,7 +52,7 @@ export function readAllPlainly(path: string, subjectId: string, events: number):
   for (const _ of db
     .prepare('SELECT * FROM sessions WHERE subject_key = ? ORDER BY started_at')
     .iterate(key)) {
-    // Reading it is all there is to do.
+    // Only reading is measured.
   }
   const all = db.prepare('SELECT * FROM events WHERE subject_key = ? ORDER BY occurred_at, event_id')
   for (const _ of all.iterate(key)) found += 1
@@ -62,7 +62,7 @@ export function readAllPlainly(path: string, subjectId: string, events: number):
   return tookMs
 }
 
-/** Rows per second of batched inserts that look at nothing and count nothing; making the rows is not timed. */
+/** Rows per second of batched inserts without checks and counts; generating the rows is not timed. */
 export function insertPlainly(path: string, lines: number, order: LineOrder): number {
   const db = openWriter(path)
   const insertSubject = db.prepare(
@@ -104,7 +104,7 @@ export function insertPlainly(path: string, lines: number, order: LineOrder): nu
   return (lines + subjectsIn(lines)) / (spentMs / 1_000)
 }
 
-/** How long what is older takes to be deleted, subject by subject, nothing counted. Finding the subjects is not timed. */
+/** The time to delete older data, subject by subject, without counts. Finding the subjects is not timed. */
 export function deleteAgedPlainly(path: string, since: number): number {
   const db = openWriter(path)
   const aged = db.prepare(

@@ -1,7 +1,6 @@
-// The baseline of what a 401 can cost: Node's own server, with nothing between it and what a refusal must do. It takes the client's id or
-// makes one, counts the address behind the proxy, writes the headers and the body that tell of it, and a line to the log when the
-// answer is out, all with Lethe's own means. No path is looked up, no key, no connection is watched over, nothing can fail. V8 is
-// set as in Lethe's service.
+// The baseline of a 401: Node's own server doing only what a refusal requires. It takes or generates the request ID, counts the
+// address behind the proxy, writes headers and body, and logs a line after the response, all with Lethe's own code. It routes
+// nothing, looks up no key and watches no connections. V8 has the settings of Lethe's service.
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { expectShortLived } from '../../src/cli/until-stopped.ts'

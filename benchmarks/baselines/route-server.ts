@@ -1,5 +1,5 @@
-// The baseline of what a route can cost: Fastify asks the store for the same rows, and Redis once where it counts, and answers. No key, no
-// budget that could run out, no log, no parameters but the path's. V8 is set as in Lethe's service.
+// The baseline of a route: Fastify reads the same rows from the store, counts once in Redis if that is configured, and responds. It has
+// no keys, no limits, no log and no query parameters. V8 has the settings of Lethe's service.
 import fastify from 'fastify'
 import { expectShortLived } from '../../src/cli/until-stopped.ts'
 import { readConfig } from '../../src/config.ts'

@@ -1,7 +1,7 @@
 import autocannon from 'autocannon'
 import { addressOf, type LoadGenerator } from './load.ts'
 
-/** Load by autocannon, in this process. It takes about as much of a processor as the server it asks. */
+/** Load from autocannon, in this process. It takes about as much processor time as the server. */
 export function autocannonLoad(): LoadGenerator {
   return {
     name: 'autocannon',

@@ -7,12 +7,12 @@ import { wrkLoad } from './wrk.ts'
 
 const addresses = 1_000
 
-/** Requests without a pause, over so many connections, for so long. */
+/** Requests without a pause over a number of connections. */
 export interface Load {
   url: string
   method: 'GET' | 'DELETE'
   headers: Record<string, string>
-  /** What is asked for, one path after the other and over again. */
+  /** The requested paths, in turn. */
   paths: readonly string[]
   connections: number
   seconds: number
@@ -23,19 +23,19 @@ export interface LoadResult {
   seconds: number
   p50Ms: number
   p99Ms: number
-  /** How many were answered with a status from 400 on. */
+  /** The number of responses with a status of 400 or above. */
   refused: number
-  /** How many were not answered. */
+  /** The number of requests without a response. */
   failed: number
 }
 
-/** Who makes the load. Requests come, for a server that trusts its peer to tell, from a thousand addresses in turn. */
+/** A load generator. To a server that trusts it, requests come from a thousand addresses in turn. */
 export interface LoadGenerator {
   name: string
   run(load: Load): Promise<LoadResult>
 }
 
-/** The generator of that name; without a name wrk where it is on the path, which leaves more of the machine to the server. */
+/** The generator with that name; by default wrk if it is on the PATH, because it leaves more processor time to the server. */
 export function loadGenerator(name: string | undefined): LoadGenerator {
   const isThere = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'wrk')))
   if (name === 'wrk' || (name === undefined && isThere)) return wrkLoad()
@@ -49,13 +49,13 @@ export interface Round {
   requestsPerSecond: number
   p50Ms: number
   p99Ms: number
-  /** What the server's process worked for each request; `null` where nobody can tell. */
+  /** The server's CPU time per request; `null` if unknown. */
   cpuMicros: number | null
 }
 
 /**
- * Puts a load on a server, which must answer all of it, and refuse all of it or nothing. A limiter in Redis that is slow for a
- * moment lets each address pass once: a 429 has that many exceptions.
+ * Puts load on a server that must answer all requests with the same status. A slow limiter in Redis can let each address pass once,
+ * so a 429 may have that many exceptions.
  */
 export async function measureRound(
   generator: LoadGenerator,
@@ -80,13 +80,13 @@ export async function measureRound(
   }
 }
 
-/** Where the request of that number seems to come from. */
+/** The address from which the request with that number seems to come. */
 export function addressOf(number: number): string {
   const one = number % addresses
   return `10.0.${Math.floor(one / 250)}.${(one % 250) + 1}`
 }
 
-/** Every address that requests seem to come from. */
+/** All addresses from which requests seem to come. */
 export function allAddresses(): string[] {
   return Array.from({ length: addresses }, (_, number) => addressOf(number))
 }

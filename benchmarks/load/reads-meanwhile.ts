@@ -9,12 +9,12 @@ const readEveryMs = 5
 interface Readers {
   server: RunningProcess
   key: string
-  /** How many subjects there are to read. */
+  /** The number of subjects to read. */
   subjects: number
   quietSeconds: number
 }
 
-/** Reads 200 times a second, and sets what reads cost while `work` goes on beside what they cost before: a ratio of 0.5 is twice the time. */
+/** Reads 200 times per second and compares the durations while `work` runs with those before: a ratio of 0.5 means twice the time. */
 export async function readsMeanwhile(
   { server, key, subjects, quietSeconds }: Readers,
   name: string,

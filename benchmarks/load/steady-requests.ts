@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { percentile } from '../report/results.ts'
 
-/** One request of those that go on at an even pace; `kind` is what its cost is counted under. */
+/** One request at a steady pace; durations are collected by `kind`. */
 export interface SteadyRequest {
   kind: string
   path: string
   method?: 'GET' | 'DELETE'
 }
 
-/** How long requests took, in ms: the median, and what one in a hundred and one in a thousand exceed. */
+/** The durations of requests in ms: median, 99th and 99.9th percentile. */
 export interface Felt {
   requests: number
   p50Ms: number
@@ -16,21 +16,21 @@ export interface Felt {
   p999Ms: number
 }
 
-/** Requests that go on at an even pace, whatever else happens. */
+/** Requests at a steady pace, independent of responses. */
 export class SteadyRequests {
   readonly #running: Promise<void>
   readonly #ask: (dueAt: number) => Promise<void>
   #isStopped = false
   #costs = new Map<string, number[]>()
 
-  /** Makes the next request every `everyMs`, whether the answers before have come or not. */
+  /** Sends the next request every `everyMs`, whether or not earlier responses have arrived. */
   constructor(url: string, key: string, next: () => SteadyRequest, everyMs: number) {
     this.#ask = async (dueAt) => {
       const { kind, path, method = 'GET' } = next()
       const response = await fetch(url + path, { method, headers: { authorization: `Bearer ${key}` } })
       await response.arrayBuffer()
       if (response.status !== 200) throw new Error(`${response.status} for a ${kind}`)
-      // From when it was due: a server that stalls makes all of them late, and each counts.
+      // Timed from when it was due: a stalled server delays all of them, and each delay counts.
       const tookMs = performance.now() - dueAt
       const costs = this.#costs.get(kind)
       if (costs) costs.push(tookMs)
@@ -49,7 +49,7 @@ export class SteadyRequests {
     await Promise.all(underway)
   }
 
-  /** What requests of each kind cost while `work` was at it. */
+  /** The durations of requests of each kind while `work` runs. */
   async during(work: () => Promise<unknown>): Promise<Map<string, Felt>> {
     this.#costs = new Map()
     await work()

@@ -1,4 +1,4 @@
-// Takes the whole copy of a subject and throws it away, in a thread of its own: whoever measures others meanwhile must not wait for it.
+// Reads and discards the export of a subject in a separate thread, so that concurrent measurements do not wait for it.
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { setPriority } from 'node:os'
@@ -15,11 +15,11 @@ export interface WholeExport {
 interface Wanted {
   url: string
   key: string
-  /** How many events it must have, or how many bytes: to look for events takes time away from others. */
+  /** The expected number of events or bytes; searching for events takes processor time from others. */
   expected: { events: number } | { bodyBytes: number }
 }
 
-/** Takes copies one after the other. It is started before anybody measures: to start a thread keeps its starter from its work. */
+/** Reads exports one after the other. Started before measurements, because starting a thread blocks the caller. */
 export class Taker {
   readonly #worker = new Worker(new URL(import.meta.url))
 
@@ -29,7 +29,7 @@ export class Taker {
     return taker
   }
 
-  /** Fails when the copy is not whole. */
+  /** Fails if the export is incomplete. */
   async take(wanted: Wanted): Promise<WholeExport> {
     this.#worker.postMessage(wanted)
     const [taken] = await once(this.#worker, 'message')
@@ -62,7 +62,7 @@ async function take({ url, key, expected }: Wanted): Promise<WholeExport> {
 
 if (parentPort) {
   const port = parentPort
-  // It stands for a client on another machine, so whoever measures has the processor before it.
+  // It represents a client on another machine, so measurements have priority.
   setPriority(10)
   port.on('message', async (wanted: Wanted) => port.postMessage(await take(wanted)))
 }

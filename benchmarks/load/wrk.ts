@@ -8,7 +8,7 @@ import { addressOf, allAddresses, type Load, type LoadGenerator, type LoadResult
 const execute = promisify(execFile)
 const script = join(import.meta.dirname, 'wrk.lua')
 
-/** Load by wrk, on one thread. It knows whole seconds only. */
+/** Load from wrk, on one thread. wrk supports whole seconds only. */
 export function wrkLoad(): LoadGenerator {
   return { name: 'wrk', run }
 }

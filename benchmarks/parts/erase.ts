@@ -1,4 +1,4 @@
-// Erasing subjects of all sizes over HTTP, beside a bare DELETE of the same rows; and what reads at 200 a second feel of the largest.
+// Erasures of subjects of different sizes over HTTP, compared with a plain DELETE, and their effect on 200 reads per second.
 import { readConfig } from '../../src/config.ts'
 import { openServices } from '../../src/start.ts'
 import { PlainDeletes } from '../baselines/plain-sqlite.ts'
@@ -61,7 +61,7 @@ export async function measureErase(bench: Bench<EraseSize>): Promise<Group[]> {
   return groups
 }
 
-/** Erased before anything is timed, so that statements are ready and pages are at hand. */
+/** Erased before the measurement, so that statements are prepared and pages cached. */
 const warmUps = [1, 2, 3].map((number) => ({ subjectId: `warm-up-${number}`, events: 10 }))
 
 function largest({ events }: EraseSize): string {

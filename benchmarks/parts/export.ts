@@ -1,4 +1,4 @@
-// The whole copy of a large subject over HTTP, beside reading the same rows with plain SQL; its memory, and what others feel of it.
+// The export of a large subject over HTTP compared with plain SQL, its memory, and its effect on other requests.
 import { Client } from 'pg'
 import { readConfig } from '../../src/config.ts'
 import { openServices } from '../../src/start.ts'

@@ -1,4 +1,4 @@
-// Finding a person among few and among many subjects, on each store, over HTTP; and what identifiers cost an import.
+// Searches for a person among few and many subjects, on each store, over HTTP, and the cost of identifiers in an import.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { startPostgres } from '../../test/support/postgres.ts'
@@ -38,7 +38,7 @@ async function measureSearch(bench: Bench<FindSize>, store: string): Promise<Gro
     crowds.push({ name, server: await startLethe(lifetime, env), key, subjects })
   }
   const figures = new Figures()
-  // The first round finds statements that nobody has prepared, and cold pages.
+  // The first round has unprepared statements and cold pages.
   for (let round = -1; round < size.rounds; round++) {
     let smallest: number | null = null
     for (const crowd of crowds) {
@@ -55,7 +55,7 @@ async function measureSearch(bench: Bench<FindSize>, store: string): Promise<Gro
   }
 }
 
-/** How long one search takes. */
+/** The duration of one search. */
 async function search({ server, key, subjects }: Crowd, count: number): Promise<number> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const from = performance.now()

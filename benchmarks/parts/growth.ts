@@ -1,4 +1,4 @@
-// What reads, pages and small erasures cost in stores of all sizes, over HTTP, in interleaved rounds.
+// Reads, pages and small erasures in stores of different sizes, over HTTP, in interleaved rounds.
 import type { Bench } from '../bench.ts'
 import { measureRound } from '../load/load.ts'
 import { type RunningProcess, startLethe, startProcess } from '../processes/start-process.ts'
@@ -10,7 +10,7 @@ import { fillStore, somePaths, subjectPath } from '../stores/fill-store.ts'
 const eventsEach = 10
 const pathsAtHand = 10_000
 
-/** What is asked of a store, and who answers. */
+/** Requests to a store, and the server that answers them. */
 interface Probe {
   name: string
   server: RunningProcess
@@ -76,7 +76,7 @@ async function openStore({ size, lifetime, tell }: Bench<GrowthSize>, events: nu
   return { name: `${events.toLocaleString('en')} events`, server, headers, subjects, probes }
 }
 
-/** Walks the whole list. */
+/** Reads the whole list. */
 async function cursorOfLastPage(url: string, sort: string, headers: Record<string, string>): Promise<string> {
   let [cursor, before] = ['', '']
   for (;;) {
@@ -88,7 +88,7 @@ async function cursorOfLastPage(url: string, sort: string, headers: Record<strin
   }
 }
 
-/** One behind the other, each of a subject of ten events; after all else, as it changes what there is to read. */
+/** Erases one subject of ten events at a time; last, because it changes the data. */
 async function measureErasures(
   { size, tell }: Bench<GrowthSize>,
   stores: readonly SizedStore[],

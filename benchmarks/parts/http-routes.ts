@@ -6,22 +6,22 @@ import { subjectsPath } from '../stores/empty-store.ts'
 import { somePaths, subjectPath } from '../stores/fill-store.ts'
 import type { HttpStore } from './http-stores.ts'
 
-/** A route of Lethe as it is measured, and what it answers. */
+/** A measured route of Lethe, with a sample response. */
 export interface LetheRoute {
   name: string
-  /** Where a bare server answers the same. */
+  /** The path on a bare server with the same response. */
   place: string
   method: 'GET' | 'DELETE'
   status: number
   headers: Record<string, string>
   server: RunningProcess
   sample: string
-  /** Measured is not Lethe, but Node's own server with the body of a read. */
+  /** Node's own server with the body of a read is measured instead of Lethe. */
   isBare: boolean
   nextPaths(): string[]
-  /** Says how many of the paths may have been asked for. */
+  /** Reports how many of the paths may have been requested. */
   used(requests: number): void
-  /** Whether requests are counted by the limiter that is configured: answers say nothing of budgets where they are not. */
+  /** Whether the configured limiter counts requests; if not, responses have no rate-limit headers. */
   isCounted(): Promise<boolean>
 }
 
@@ -29,7 +29,7 @@ const pathsAtHand = 10_000
 const endless = { used: () => {} }
 const nobody = 'nobody-was-ever-here'
 
-/** Starts Lethe, with budgets out of the way and once for each budget that has run out, and asks each route once. */
+/** Starts Lethe with unlimited budgets, and once for each used-up budget, and requests each route once. */
 export async function startRoutes(
   { size, lifetime }: Bench<HttpSize>,
   store: HttpStore,
@@ -91,7 +91,7 @@ function sampleHeaders({ headers }: { headers: Record<string, string> }): Record
   return { ...headers, 'X-Forwarded-For': allAddresses()[0] ?? '' }
 }
 
-/** Subjects behind those that are read; none is handed out twice. */
+/** Subjects after those that are read; each is used once. */
 function toBeErased({ subjects, erasures }: HttpSize) {
   let next = 0
   return {

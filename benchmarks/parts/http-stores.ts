@@ -7,7 +7,7 @@ import { type BenchStore, emptyStore } from '../stores/empty-store.ts'
 import { fillStore } from '../stores/fill-store.ts'
 import { createDatabase, postgresVersion } from '../stores/postgres-database.ts'
 
-/** A filled store, and the limiter that goes with it. */
+/** A filled store, with its limiter. */
 export interface HttpStore extends BenchStore {
   name: string
   notes: string[]
@@ -16,19 +16,19 @@ export interface HttpStore extends BenchStore {
 
 export const eventsEach = 10
 
-/** What a store needs besides itself. */
+/** What a store needs in addition. */
 interface Parts {
   env: Record<string, string>
   notes: string[]
   versions: Record<string, string>
   address?: string
-  /** Done when everything is stored. */
+  /** Runs when everything is stored. */
   settle?(): Promise<void>
 }
 
 const besideMemory: Parts = { env: {}, notes: ['Budgets are counted in memory.'], versions: {} }
 
-/** Opens and fills the store of that name; tells why where that cannot be. */
+/** Opens and fills the store with that name, or returns the reason why it cannot. */
 export async function openHttpStore(
   { size, lifetime, tell }: Bench<HttpSize>,
   name: string,
@@ -44,7 +44,7 @@ export async function openHttpStore(
 
   async function startFleetParts(): Promise<Parts | string> {
     if (noRedisOfOurOwn) return `Not measured: ${noRedisOfOurOwn}.`
-    // As careful as PostgreSQL is by itself: every commit is on the disk before it is answered.
+    // With PostgreSQL's defaults: every commit is synced before it is confirmed.
     const postgres = await startPostgres({})
     lifetime.after(() => postgres.remove())
     const redis = await startRedis(lifetime)

@@ -1,4 +1,4 @@
-// Requests per second of Lethe's routes, each beside a bare Fastify route with the same body, in interleaved rounds.
+// Requests per second of Lethe's routes, each compared with a bare Fastify route with the same body, in interleaved rounds.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BareAnswer } from '../baselines/bare-server.ts'
@@ -47,7 +47,7 @@ async function measureOn(bench: Bench<HttpSize>, store: HttpStore): Promise<Grou
       { ...demand, paths: paths.map((path) => `/${route.place}${path}`) },
       route.status,
     )
-    // Node's own server stands where Lethe does, so that its ratio is made the same way.
+    // Node's own server takes Lethe's place, so that its ratio is computed in the same way.
     const measured = route.isBare
       ? await measureRound(load, node, { ...demand, paths: paths.map((path) => `/${route.place}${path}`) })
       : await measureRound(load, route.server, { ...demand, paths }, route.status)
@@ -65,7 +65,7 @@ async function measureOn(bench: Bench<HttpSize>, store: HttpStore): Promise<Grou
         ...told,
         bareRequestsPerSecond: bare.requestsPerSecond,
         bareCpuMicros: bare.cpuMicros,
-        // Of neighbours in time: what else the machine does changes from second to second.
+        // Compared with its neighbour in time, because other load on the machine changes from second to second.
         ratio: measured.requestsPerSecond / bare.requestsPerSecond,
         cpuRatio: bare.cpuMicros && measured.cpuMicros ? bare.cpuMicros / measured.cpuMicros : null,
       })
@@ -80,7 +80,7 @@ async function measureOn(bench: Bench<HttpSize>, store: HttpStore): Promise<Grou
   }
 }
 
-/** A limiter that was lost under the load did not do what it is measured for. */
+/** A limiter that was lost under load did not do its work. */
 function limiterNotes(uncounted: number): string[] {
   return uncounted === 0 ? [] : [`After ${uncounted} loads the limiter could not be reached.`]
 }

@@ -1,4 +1,4 @@
-// How fast `lethe import` loads a file, beside plain batched inserts of the same rows into the same tables; and its memory.
+// `lethe import` compared with plain batched inserts of the same rows into the same tables, and its memory.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { insertPlainly } from '../baselines/plain-sqlite.ts'
@@ -25,7 +25,7 @@ async function measureOrder({ size, lifetime, tell }: Bench<ImportSize>, order: 
     const store = await emptyStore(lifetime)
     const file = join(store.folder, 'visits.ndjson')
     await writeFile(file, lines, order)
-    // The plain inserts put the subjects' rows as well; so does the import.
+    // Both the plain inserts and the import also write the subjects' rows.
     const rows = lines + subjectsIn(lines)
     const first = await importFile(file, store.env)
     const again = await importFile(file, store.env)

@@ -1,4 +1,4 @@
-// A service at its day's work: of a hundred requests ninety read, eight list, two erase, while an import and a sweep never end.
+// A mixed load: of a hundred requests, ninety read, eight list and two erase, during a continuous import and sweep.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { IncomingEvent } from '../../src/domain/ingest.ts'
 import { defaultRetentionDays } from '../../src/domain/retention.ts'
@@ -14,7 +14,7 @@ import { tracker } from '../stores/visits.ts'
 
 const eventsEach = 10
 const kinds = ['read', 'page of 50', 'erase']
-/** How long an event that will soon be too old can still be seen. */
+/** How long an event that expires soon is still visible. */
 const soonMs = 5_000
 
 export async function measureMixed({ size, lifetime, tell }: Bench<MixedSize>): Promise<Group[]> {
@@ -50,7 +50,7 @@ export async function measureMixed({ size, lifetime, tell }: Bench<MixedSize>): 
   return [{ name: 'requests', rows: figures.rows(), notes }]
 }
 
-/** Of fifty requests one erases, four list, the others read. */
+/** Of fifty requests, one erases, four list and the others read. */
 function mixture(subjects: number): () => SteadyRequest {
   let last = 0
   let erased = 0
@@ -68,7 +68,7 @@ function mixture(subjects: number): () => SteadyRequest {
   }
 }
 
-/** Visits of new visitors: every other one is of now, the others were so long ago that they age out in seconds. */
+/** Visits of new visitors: every other one is current, the others expire within seconds. */
 function passingVisits(): () => IncomingEvent {
   let last = 0
   return () => {

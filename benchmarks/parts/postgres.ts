@@ -1,4 +1,4 @@
-// Lethe on PostgreSQL beside the bare SQL, on one server: reads, pages, erasures, requests per second, and the import.
+// Lethe on PostgreSQL compared with plain SQL on the same server: reads, pages, erasures, requests per second and import.
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { readConfig } from '../../src/config.ts'
@@ -30,7 +30,7 @@ interface Place {
 
 export async function measurePostgres(bench: Bench<PostgresSize>): Promise<Group[]> {
   const { size, lifetime, tell } = bench
-  // As careful as PostgreSQL is by itself: every commit is on the disk before it is answered.
+  // With PostgreSQL's defaults: every commit is synced before it is confirmed.
   const server = await startPostgres({})
   lifetime.after(() => server.remove())
   const address = await createDatabase(server.url, 'bench')

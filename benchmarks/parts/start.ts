@@ -1,4 +1,4 @@
-// How soon a service answers, how much memory it takes, and how large what is installed is.
+// The time to the first response, memory, and the size of an installation.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

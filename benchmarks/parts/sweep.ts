@@ -1,4 +1,4 @@
-// What sweeps of all sizes cost in a small and in a large store, beside plain deletes of the same rows; and what reads feel of one.
+// Sweeps of different sizes in a small and a large store, compared with plain deletes, and their effect on reads.
 import { readConfig } from '../../src/config.ts'
 import { sweepAged } from '../../src/maintenance/sweep.ts'
 import { openServices } from '../../src/start.ts'
@@ -34,7 +34,7 @@ export async function measureSweep(bench: Bench<SweepSize>): Promise<Group[]> {
   return groups
 }
 
-/** The window out of which about so many events have aged: they are spread evenly over the days. */
+/** The window outside which about this many events lie; they are spread evenly over the days. */
 function windowFor(aged: number, subjects: number): number {
   return daysBack * (1 - aged / (subjects * eventsEach))
 }
@@ -49,7 +49,7 @@ async function measureSweepOf(
   const services = await openServices(readConfig({ ...store.env, LETHE_STORE: `sqlite:${path}` }))
   const days = Math.round(windowFor(aged, subjects))
   const retentionDays = { ...services.retentionDays, pro: aged === 0 ? 36_500 : days }
-  // A shorter window would wait for a day. This also starts the writer thread, which is not what is measured.
+  // Otherwise a shorter window would wait for a day. This also starts the writer thread, which is not measured.
   const policy = { retentionDays, activityDays: services.activityDays }
   await services.retention.settleWindows({ policy, now: Date.now(), rule: 'immediately' })
   const from = performance.now()
@@ -64,7 +64,7 @@ async function measureSweepOf(
   figures.add(name, { rows, sweptMs, bareMs, ...rates, ratio: bareMs / sweptMs })
 }
 
-/** Makes the plan of a running service shorter. */
+/** Shortens the plan of a running service. */
 async function readsDuringSweep(
   { size, lifetime }: Bench<SweepSize>,
   store: BenchStore,

@@ -9,7 +9,7 @@ import { lethe, root } from './root.ts'
 
 const pauseMs = 50
 
-/** Runs `lethe import -` as a process of its own, and feeds it at an even pace until it is told to stop. */
+/** Runs `lethe import -` in a separate process and feeds it at a steady pace until it is stopped. */
 export function startEndlessImport(
   lifetime: Lifetime,
   env: Record<string, string>,

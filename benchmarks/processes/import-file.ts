@@ -8,7 +8,7 @@ import { type LineOrder, visits } from '../stores/visits.ts'
 import { lethe, root } from './root.ts'
 import { residentMegabytes } from './usage.ts'
 
-/** Writes so many lines of visits. */
+/** Writes a file with this many lines. */
 export async function writeFile(
   path: string,
   lines: number,
@@ -27,13 +27,13 @@ export async function writeFile(
   await once(file, 'finish')
 }
 
-/** Every session’s line says who it was. */
+/** Every session line has identifiers. */
 function identified(row: IncomingRow): IncomingRow {
   const userId = row.subjectId.replace('visitor-', '')
   return { ...row, identifiers: { email: `${userId}@shop.example`, userId } }
 }
 
-/** A row as it stands in a file. */
+/** A row as a line of a file. */
 export function asLine(row: IncomingRow): string {
   return JSON.stringify(
     row.type === 'event'
@@ -42,7 +42,7 @@ export function asLine(row: IncomingRow): string {
   )
 }
 
-/** Runs `lethe import` as a process of its own; tells how long it took and the most memory it had. */
+/** Runs `lethe import` in a separate process; returns its duration and peak memory. */
 export async function importFile(
   file: string,
   env: Record<string, string>,

@@ -10,17 +10,17 @@ import { lethe, root } from './root.ts'
 export interface RunningProcess {
   url: string
   pid: number
-  /** From the moment it was asked for to its first answer. */
+  /** From the spawn to the first response. */
   startMs: number
   stop(): Promise<void>
 }
 
-/** Hears every line of a process's output. */
+/** Receives every line of a process's output. */
 type Listener = (line: string) => void
 
 /**
- * Starts a program of ours in a process of its own, on a free port; resolves once it answers. Its output goes nowhere unless
- * somebody listens: reading thousands of log lines a second takes from the machine that is measured.
+ * Starts one of our programs in a separate process, on a free port; resolves when it responds. Its output is discarded unless there
+ * is a listener, because reading thousands of log lines per second takes processor time from the measurement.
  */
 export async function startProcess(
   lifetime: Lifetime,

@@ -10,20 +10,20 @@ import { temporaryFolder } from '../../test/support/temporary-folder.ts'
 import type { Lifetime } from '../lifetime.ts'
 import { tracker } from './visits.ts'
 
-/** A store with one organisation, one tracker and one key that may do everything. */
+/** A store with one organisation, one tracker and one key with all scopes. */
 export interface BenchStore {
   folder: string
-  /** Its file, where it is embedded. */
+  /** The file of an embedded store. */
   path: string
   env: Record<string, string>
   key: string
 }
 
 export const organisation = 'bench'
-/** Where the tracker's subjects are. */
+/** The path of the tracker's subjects. */
 export const subjectsPath = `/v1/analytics/trackers/${tracker}/subjects`
 
-/** A new store, in a temporary folder unless another address is given, with budgets out of the way. */
+/** A new store, in a temporary folder unless another address is given, with budgets that never run out. */
 export async function emptyStore(
   lifetime: Lifetime,
   { plan = 'free', address }: { plan?: Plan; address?: string } = {},
@@ -47,7 +47,7 @@ export async function emptyStore(
     expiresAt: null,
   })
   await services.close()
-  // Copies of the file are as much under its secret as it is.
+  // Copies of the file need the same secret.
   const secret = address === undefined ? { LETHE_SECRET_FILE: join(folder, 'lethe.secret') } : {}
   return { folder, path, env: { ...env, ...secret }, key: keyString }
 }

@@ -7,17 +7,17 @@ import { subjectsPath } from './empty-store.ts'
 import { tracker } from './visits.ts'
 
 const batchSize = 20_000
-/** How far back the events reach. */
+/** How many days back the events go. */
 export const daysBack = 170
 const eventsPerSession = 4
 const dayMs = 86_400_000
 
-/** What a subject is known by, no two by the same. */
+/** The identifiers of a subject, unique to it. */
 export function identifiersOf(subject: number): Record<string, string> {
   return { email: `visitor-${subject}@shop.example`, userId: `${subject}` }
 }
 
-/** Fills a store with subjects of `eventsEach` events, which bring identifiers where the subjects have any. */
+/** Fills a store with subjects of `eventsEach` events, optionally with identifiers. */
 export async function fillStore(
   env: Record<string, string>,
   subjects: number,
@@ -26,7 +26,7 @@ export async function fillStore(
 ): Promise<void> {
   const services = await openServices(readConfig(env))
   let batch: IncomingRow[] = []
-  // The store takes one batch while the next is made.
+  // The store ingests one batch while the next is generated.
   let storing: Promise<unknown> = Promise.resolve()
   for (const subject of inOrderOfKeys(subjects)) {
     const brought = identifiers && { identifiers: identifiers(subject) }
@@ -41,7 +41,7 @@ export async function fillStore(
   await services.close()
 }
 
-/** The numbers of the subjects in the order in which their events lie in the store: ten millions are then written at its end. */
+/** The subjects' numbers in storage order, so that millions of events are appended at the end of the file. */
 function inOrderOfKeys(subjects: number): number[] {
   return Array.from({ length: subjects }, (_, number) => ({
     number,
@@ -51,7 +51,7 @@ function inOrderOfKeys(subjects: number): number[] {
     .map(({ number }) => number)
 }
 
-/** Adds one subject with many events, a hundred to a session. */
+/** Adds one subject with many events, a hundred per session. */
 export async function addSubject(services: Services, subjectId: string, events: number): Promise<void> {
   const firstAt = Date.now() - 100 * dayMs
   for (let next = 0; next < events; next += batchSize) {
@@ -69,17 +69,17 @@ export function subjectId(number: number): string {
   return `visitor-${number.toString().padStart(8, '0')}`
 }
 
-/** Where the subject of that number is. */
+/** The path of the subject with that number. */
 export function subjectPath(number: number): string {
   return `${subjectsPath}/${subjectId(number)}`
 }
 
-/** Where so many subjects are, picked from the first `subjects` without an order that anybody could profit from. */
+/** The paths of this many random subjects among the first `subjects`. */
 export function somePaths(count: number, subjects: number): string[] {
   return Array.from({ length: count }, () => subjectPath(Math.floor(Math.random() * subjects)))
 }
 
-/** Visits spread over half a year, so that no order of insertion is the order of time. */
+/** Visits spread over half a year, so that the insertion order is not the order of time. */
 function eventOf(subject: number, event: number): IncomingEvent {
   const visit = Math.floor(event / eventsPerSession)
   const startedAt = Date.now() - ((subject * 7_919 + visit * 1_047_290) % (daysBack * 86_400)) * 1_000

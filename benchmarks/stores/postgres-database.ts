@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 
-/** Makes a database on a server, and tells its address. */
+/** Creates a database on a server and returns its address. */
 export async function createDatabase(server: string, name: string): Promise<string> {
   const client = new Client(server)
   await client.connect()

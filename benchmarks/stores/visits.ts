@@ -1,4 +1,4 @@
-// Visits as a tracker would export them, the same every time: each session has a line of its own and four events.
+// Deterministic visits, as a tracker would export them: each session has one line and four events.
 import type { IncomingRow } from '../../src/domain/ingest.ts'
 
 export const tracker = 'bench'
@@ -7,10 +7,10 @@ const sessionsPerSubject = 3
 const openAtOnce = 200
 const daysBack = 150
 
-/** In which order lines come: as they happened, with many visitors interleaved, or all mixed up. */
+/** The order of lines: by time, with many visitors interleaved, or shuffled. */
 export type LineOrder = 'by time' | 'shuffled'
 
-/** How many subjects a file of so many lines speaks of. */
+/** The number of subjects in a file with this many lines. */
 export function subjectsIn(lines: number): number {
   return Math.ceil(lines / linesPerSession / sessionsPerSubject)
 }

@@ -8,12 +8,12 @@ import { code, read, root, section, tableRows } from './markdown.ts'
 
 const results = readResults(fileURLToPath(new URL('docs', root)))
 
-describe('the page of benchmarks', () => {
-  it('is what the results say', () => {
+describe('the benchmarks page', () => {
+  it('matches the results', () => {
     assert.equal(read('docs/benchmarks.md'), makePage(results))
   })
 
-  it('has results only of parts that exist', () => {
+  it('has results of existing parts only', () => {
     assert.deepEqual(
       Object.keys(results).filter((part) => !Object.hasOwn(parts, part)),
       [],
@@ -21,8 +21,8 @@ describe('the page of benchmarks', () => {
   })
 })
 
-describe('what contributors are told of the benchmarks', () => {
-  it('names every part, and no other', () => {
+describe('the table of benchmark parts in CONTRIBUTING.md', () => {
+  it('lists exactly the existing parts', () => {
     const named = tableRows(section(read('CONTRIBUTING.md'), 'Benchmarks')).map(([part]) => code(part))
     assert.deepEqual(named, Object.keys(parts))
   })

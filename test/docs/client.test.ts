@@ -6,14 +6,14 @@ import { code, codes, flat, read, section, tableRows } from './markdown.ts'
 
 const page = read('docs/reference/client.md')
 
-/** The names of the fields of an interface, as its source has them. */
+/** The field names of an interface, read from its source. */
 function fieldsOf(file: string, name: string): string[] {
   const [, body = ''] =
     new RegExp(`export interface ${name}[^{]*\\{\\n(.*?)\\n\\}`, 's').exec(read(file)) ?? []
   return Array.from(body.matchAll(/^ {2}(\w+)\??:/gm), ([, field = '']) => field)
 }
 
-test('the client page lists every method with its parameters, and no other', () => {
+test('the client page lists exactly the methods of the client', () => {
   const documented = tableRows(section(page, 'Methods')).map(([call]) => code(call).replace(/\(.*/, ''))
   const methods = Object.getOwnPropertyNames(client.LetheClient.prototype)
   assert.deepEqual(
@@ -22,7 +22,7 @@ test('the client page lists every method with its parameters, and no other', () 
   )
 })
 
-test('the client page lists every option of the client and of a call, and no other', () => {
+test('the client page lists exactly the options of the client and of a call', () => {
   assert.deepEqual(
     tableRows(section(page, 'Options')).map(([option]) => code(option)),
     [
@@ -36,7 +36,7 @@ test('the client page lists every option of the client and of a call, and no oth
   assert.deepEqual(codes(retry), fieldsOf('client/src/repeat.ts', 'RetryPolicy'))
 })
 
-test('the client page lists every option of a batch and all that its progress tells, and no other', () => {
+test('the client page lists exactly the options of a batch and the fields of its progress', () => {
   const batches = section(page, 'Batches')
   assert.deepEqual(
     tableRows(batches).map(([option]) => code(option)),
@@ -46,7 +46,7 @@ test('the client page lists every option of a batch and all that its progress te
   assert.deepEqual(codes(progress).sort(), fieldsOf('client/src/batch-tally.ts', 'BatchProgress').sort())
 })
 
-test('the client page lists every error, and no other', () => {
+test('the client page lists exactly the exported errors', () => {
   const errors = Object.entries(client)
     .filter(
       ([name, value]) => name.endsWith('Error') && name !== 'ClientError' && typeof value === 'function',
@@ -60,7 +60,7 @@ test('the client page lists every error, and no other', () => {
   )
 })
 
-test('the client page lists every reason for which a proof can fail, and all that a proof tells', () => {
+test('the client page lists exactly the reasons for which a proof can fail and the fields of a valid one', () => {
   const receipts = section(page, 'Receipts')
   const [, union = ''] =
     /type VerificationFailure =(.*?)\n\n/s.exec(read('client/src/verification-error.ts')) ?? []
@@ -88,7 +88,7 @@ test('the client page lists every reason for which a proof can fail, and all tha
   })
 })
 
-test('the client page gives the figures by which requests are repeated', () => {
+test('the client page states the retry policy', () => {
   const { maxAttempts, maxTotalMs, firstPauseMs, maxPauseMs } = defaultRetryPolicy
   const text = flat(section(page, 'Retries'))
   assert.ok(text.includes(`at most ${firstPauseMs} ms the first time`))

@@ -17,11 +17,11 @@ const program = await buildProgram({
 })
 const commands = leaves(program)
 
-/** Every command that does something, by its whole name. */
+/** Every executable command, by its full name. */
 function leaves(command: Command, parents = ''): Map<string, Command> {
   const name = parents === '' ? command.name() : `${parents} ${command.name()}`
   if (command.commands.length === 0) return new Map([[name, command]])
-  // Of the commands that have others below them, those that take arguments do something themselves.
+  // A command with subcommands is executable itself if it takes arguments.
   const own: [string, Command][] = command.registeredArguments.length > 0 ? [[name, command]] : []
   return new Map([...own, ...command.commands.flatMap((child) => [...leaves(child, name)])])
 }
@@ -31,27 +31,27 @@ function written(argument: Argument): string {
   return argument.required ? `<${name}>` : `[${name}]`
 }
 
-test('the commands page has a section for every command, and no other', () => {
+test('the commands page has exactly one section for each command', () => {
   assert.deepEqual(
     sections(page).map(({ heading }) => heading),
     [...commands.keys()],
   )
 })
 
-test('the table at the top leads to every command', () => {
+test('the table at the top links to every command', () => {
   const [start = ''] = page.split(/^## /m)
   for (const name of commands.keys()) assert.match(start, new RegExp(`\\(#${slug(name)}\\)`))
 })
 
 for (const [name, command] of commands) {
-  test(`the section on ${name} lists its arguments and options, and no other`, () => {
+  test(`the section on ${name} lists exactly its arguments and options`, () => {
     assert.deepEqual(
       tableRows(section(page, name)).map(([flags]) => code(flags)),
       [...command.registeredArguments.map(written), ...command.options.map(({ flags }) => flags)],
     )
   })
 
-  test(`the section on ${name} names the default and the choices of its options, and what is required`, () => {
+  test(`the section on ${name} states the defaults and choices of its options, and which are mandatory`, () => {
     const rows = new Map(
       tableRows(section(page, name)).map(([flags, meaning = '']) => [code(flags), meaning]),
     )
@@ -65,20 +65,20 @@ for (const [name, command] of commands) {
     if (rows.has('<plan>')) assert.deepEqual(codes(rows.get('<plan>') ?? ''), [...plans])
   })
 
-  test(`the section on ${name} shows it at work`, () => {
+  test(`the section on ${name} shows an example`, () => {
     const examples = blocks(section(page, name), 'console').join('\n')
     assert.match(examples, new RegExp(`^\\$ npx ${name}\\b`, 'm'))
   })
 }
 
-test('every command line that the docs show exists, with its options', () => {
+test('every command line in the docs uses existing commands and options', () => {
   let count = 0
   for (const file of markdownFiles()) {
     for (const line of blocks(read(file), 'console').join('\n').split('\n')) {
       const [, words] = /^\$ .*\bnpx (lethe .*)$/.exec(line) ?? []
       if (words === undefined) continue
       const name = [...commands.keys()].find((each) => words === each || words.startsWith(`${each} `))
-      assert.ok(name, `${file} shows "${words}", which is no command`)
+      assert.ok(name, `${file} shows "${words}", which is not a command`)
       const known = commands.get(name)?.options.map(({ long }) => long) ?? []
       for (const [flag] of words.matchAll(/--[a-z-]+/g))
         assert.ok(known.includes(flag), `${file} shows ${name} with ${flag}`)

@@ -5,7 +5,7 @@ import { code, codes, read, tableRows, withoutBlocks } from './markdown.ts'
 
 const page = read('docs/reference/configuration.md')
 
-test('the configuration page lists every variable with its default and what it takes, and no other', () => {
+test('the configuration page lists exactly the variables, with their defaults and accepted values', () => {
   assert.deepEqual(
     tableRows(page).map(([name, fallback, takes]) => [
       code(name),
@@ -16,10 +16,10 @@ test('the configuration page lists every variable with its default and what it t
   )
 })
 
-test('the configuration page speaks of no variable that does not exist', () => {
+test('the configuration page mentions no variable that does not exist', () => {
   const named = codes(withoutBlocks(page)).filter((text) => text.startsWith('LETHE_'))
   assert.deepEqual(
-    // A name that ends so is how several begin.
+    // A name that ends with an underscore is a prefix of several.
     named.filter((name) => !name.endsWith('_') && !Object.hasOwn(variables, name)),
     [],
   )

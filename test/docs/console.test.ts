@@ -12,7 +12,7 @@ const page = read('docs/reference/console.md')
 const text = flat(page)
 const hourMs = 3_600_000
 
-test('the console page gives the bounds of passwords, links and sign-ins', () => {
+test('the console page states the limits of passwords, links and sign-ins', () => {
   assert.match(text, new RegExp(`a password of ${minPasswordLength} to ${maxPasswordLength} characters`))
   assert.equal(invitationMs, 24 * hourMs)
   assert.match(text, /It works once, for a day/)
@@ -20,7 +20,7 @@ test('the console page gives the bounds of passwords, links and sign-ins', () =>
   assert.match(text, /ends after two hours without a request, and after a week at the latest/)
 })
 
-test('the console page gives its budgets', () => {
+test('the console page states its budgets', () => {
   const { account, console, 'sign-in': signIn, strangers } = consoleBudgets
   assert.deepEqual([account.limit, signIn.limit, strangers.limit], [10, 30, 100])
   assert.deepEqual([account.windowMs, signIn.windowMs, strangers.windowMs], [hourMs / 4, hourMs / 4, hourMs])
@@ -30,11 +30,11 @@ test('the console page gives its budgets', () => {
   assert.match(text, new RegExp(`one of ${console.limit} a minute for each address`))
 })
 
-test('the console page says how far subjects are counted', () => {
+test('the console page states up to which number subjects are counted', () => {
   assert.match(text, new RegExp(`counted up to ${countedSubjects.toLocaleString('en')}`))
 })
 
-test('the console page speaks of every kind of activity', () => {
+test('the console page mentions every kind of activity', () => {
   const activity = flat(section(page, 'Activity'))
   for (const kind of activityKinds) {
     const [, what = ''] = kind.split('.')
@@ -43,6 +43,6 @@ test('the console page speaks of every kind of activity', () => {
   }
 })
 
-test('every request of the console lies where the page says', () => {
+test('every route of the console is below the path that the page states', () => {
   for (const { path } of consoleRoutes) assert.ok(path.startsWith('/console/api/'), path)
 })

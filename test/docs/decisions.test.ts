@@ -15,7 +15,7 @@ function manifest(path: string): Manifest {
   return JSON.parse(read(path))
 }
 
-test('the index lists every decision under its title and with its status, and no other', () => {
+test('the index lists exactly the decisions, with their titles and statuses', () => {
   const listed = tableRows(read('docs/adr/README.md')).map(([link, ...told]) => {
     const [, number, file] = /^\[(\d{4})\]\((.+)\)$/.exec(link ?? '') ?? []
     assert.equal(file?.slice(0, 4), number)
@@ -28,7 +28,7 @@ test('the index lists every decision under its title and with its status, and no
   assert.deepEqual(listed, titles.sort())
 })
 
-test('decisions are numbered without gaps, in their names and in their titles', () => {
+test('decisions are numbered without gaps, in file names and titles', () => {
   files.sort().forEach((file, i) => {
     assert.equal(Number(file.slice(0, 4)), i + 1, file)
     assert.match(read(`docs/adr/${file}`), new RegExp(`^# ${i + 1}\\. `), file)
@@ -67,7 +67,7 @@ test('every decision has a context, a decision and consequences, or points to th
 
 const ofConsole = manifest('console/package.json').devDependencies
 
-test('every dependency is on record with its version and licence, and no other', () => {
+test('the record lists exactly the dependencies, with versions and licences', () => {
   const rows = tableRows(section(read('docs/adr/0006-dependencies.md'), 'Decision'))
   const { dependencies, devDependencies } = manifest('package.json')
   const wanted = Object.entries({ ...dependencies, ...devDependencies, ...ofConsole }).map(
@@ -77,7 +77,7 @@ test('every dependency is on record with its version and licence, and no other',
   assert.deepEqual(recorded.sort(), wanted.sort())
 })
 
-test('the record keeps what runs and what only develops apart', () => {
+test('the record separates run-time from development dependencies', () => {
   const [running = '', developing = ''] = section(read('docs/adr/0006-dependencies.md'), 'Decision').split(
     'For development',
   )

@@ -8,7 +8,7 @@ import { blocks, code, read, sections, tableRows } from './markdown.ts'
 
 const page = read('docs/reference/errors.md')
 
-test('the errors page lists every code with its status, and no other', () => {
+test('the errors page lists exactly the codes, with their statuses', () => {
   const documented = tableRows(page).map(([name, status]) => [code(name), Number(status)])
   assert.deepEqual(
     documented,
@@ -16,7 +16,7 @@ test('the errors page lists every code with its status, and no other', () => {
   )
 })
 
-test('every error code has a section of its own, and no other section is there', () => {
+test('the errors page has exactly one section for each code', () => {
   assert.deepEqual(
     sections(page).map(({ heading }) => heading),
     [...errorCodes],
@@ -24,12 +24,12 @@ test('every error code has a section of its own, and no other section is there',
 })
 
 for (const { heading, body } of sections(page)) {
-  test(`the section on ${heading} shows one body of that code and says what to do`, () => {
+  test(`the section on ${heading} shows an example and says what to do`, () => {
     const examples = blocks(body, 'json')
     assert.equal(examples.length, 1)
     const example: unknown = JSON.parse(examples[0] ?? '')
     const isFailure = validator(Failure)
-    assert.ok(isFailure(example), 'the example is not a failure as the schema has it')
+    assert.ok(isFailure(example), 'the example does not match the schema of a failure')
     assert.equal(example.error.code, heading)
     assert.equal(example.error.details !== undefined, heading === 'validation_error')
     assert.match(body, /\*\*What to do:\*\* \S/)

@@ -5,7 +5,7 @@ import { read, sections } from './markdown.ts'
 const terms = sections(read('docs/glossary.md'))
 const names = terms.map(({ heading }) => heading.toLowerCase())
 
-test('the glossary has each term once, in the order of the alphabet', () => {
+test('the glossary has each term once, in alphabetical order', () => {
   assert.ok(names.length > 0)
   assert.deepEqual(names, [...new Set(names)].sort())
 })

@@ -12,7 +12,7 @@ import { code, codes, flat, read, section, tableRows } from './markdown.ts'
 
 const page = read('docs/reference/http.md')
 
-test('the HTTP page lists every route with its scope, and no other', () => {
+test('the HTTP page lists exactly the routes, with their scopes', () => {
   const rows = tableRows(section(page, 'Paths')).filter((row) => row.length === 3)
   assert.deepEqual(
     rows.map(([, request, scope]) => `${code(request)} ${code(scope)}`),
@@ -20,7 +20,7 @@ test('the HTTP page lists every route with its scope, and no other', () => {
   )
 })
 
-test('the HTTP page lists every public path, and no other', () => {
+test('the HTTP page lists exactly the public paths', () => {
   const rows = tableRows(section(page, 'Paths')).filter((row) => row.length === 2)
   assert.deepEqual(
     rows.map(([path]) => code(path)),
@@ -28,7 +28,7 @@ test('the HTTP page lists every public path, and no other', () => {
   )
 })
 
-test('the HTTP page lists every parameter of every list, and no other', () => {
+test('the HTTP page lists exactly the parameters of each list', () => {
   const rows = tableRows(section(page, 'Parameters'))
   for (const [list, operationId] of [
     ['subjects', 'listSubjects'],
@@ -44,14 +44,14 @@ test('the HTTP page lists every parameter of every list, and no other', () => {
   }
 })
 
-test('the HTTP page gives the bounds that parameters are held to', () => {
+test('the HTTP page states the limits of parameters', () => {
   const rules = new Map(tableRows(page).map(([, parameter, takes = '']) => [code(parameter), takes]))
   assert.equal(rules.get('limit'), `a whole number from 1 to ${maxPageSize}; ${defaultPageSize} without it`)
   assert.deepEqual(codes(rules.get('sort') ?? ''), [...subjectSorts])
   assert.match(flat(page), new RegExp(`opaque: 1 to ${maxIdentifierLength} characters`))
 })
 
-test('the HTTP page gives each budget as it is configured by default', () => {
+test('the HTTP page states the default of each budget', () => {
   const rows = tableRows(section(page, 'Budgets')).filter((row) => row.length === 4)
   const documented = rows.map(([, , budget = '', variable]) => [code(variable), budget.replace(/ an? /, '/')])
   assert.deepEqual(
@@ -62,7 +62,7 @@ test('the HTTP page gives each budget as it is configured by default', () => {
   )
 })
 
-test('the HTTP page explains every header that tells of a budget, and no other', () => {
+test('the HTTP page explains exactly the headers that describe a budget', () => {
   const rows = tableRows(section(page, 'Budgets')).filter((row) => row.length === 2)
   assert.deepEqual(
     rows.map(([name]) => code(name)),
@@ -70,7 +70,7 @@ test('the HTTP page explains every header that tells of a budget, and no other',
   )
 })
 
-test('the HTTP page gives the largest body and the longest page', () => {
+test('the HTTP page states the largest body and page', () => {
   const limits = tableRows(section(page, 'Limits')).map(([, limit]) => limit)
   assert.ok(limits.includes(`${maxBodyBytes / 1024} KiB`))
   assert.ok(limits.includes(`${maxPageSize} entries`))

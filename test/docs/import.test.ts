@@ -8,7 +8,7 @@ import { code, flat, markdownFiles, read, section, tableRows } from './markdown.
 
 const page = read('docs/reference/import.md')
 
-test('every line of sessions and events that the docs show can be imported', () => {
+test('every session and event line in the docs can be imported', () => {
   const lines = markdownFiles().flatMap(
     (file) => read(file).match(/^\{"type":"(?:session|event)".*$/gm) ?? [],
   )
@@ -17,7 +17,7 @@ test('every line of sessions and events that the docs show can be imported', () 
 })
 
 for (const type of ['session', 'event']) {
-  test(`the import page lists the fields of a line of type ${type}, with those it needs`, () => {
+  test(`the import page lists the fields of a line of type ${type}, and which are needed`, () => {
     const rows = tableRows(section(page, 'Fields')).filter(([, of]) => of === 'both' || of === type)
     const fields = new Map(rows.map(([name, , needed = '']) => [code(name), needed]))
     const full: Record<string, unknown> = { type, ...samples(fields.keys()) }
@@ -39,7 +39,7 @@ test('a field that the import page does not list is ignored, as the page says', 
   assert.deepEqual(parseImportLine(longer, 'tracker'), parseImportLine(line, 'tracker'))
 })
 
-test('the import page gives the bounds of a batch, of a line, and of what is reported', () => {
+test('the import page states the limits of a batch, of a line and of reported lines', () => {
   const text = flat(page)
   assert.ok(
     text.includes(`at most ${maxBatchRows.toLocaleString('en')} rows, ${maxBatchText / 2 ** 20} MiB of text`),

@@ -9,19 +9,19 @@ const page = read('docs/reference/keys.md')
 const text = flat(page)
 const keyStrings = (page: string) => page.match(/lethe_[0-9A-Za-z]{16}_[0-9A-Za-z]{38}/g) ?? []
 
-test('the keys page lists every scope with what it allows, and no other', () => {
+test('the keys page lists exactly the scopes, with what they allow', () => {
   assert.deepEqual(
     tableRows(section(page, 'Scopes')).map(([scope, allows]) => [code(scope), allows]),
     Object.entries(scopes),
   )
 })
 
-test('the keys page names every area', () => {
+test('the keys page lists every area', () => {
   const listed = /The areas are ([^;]+);/.exec(text)?.[1]?.split(/, | and /)
   assert.deepEqual(listed, [...areas])
 })
 
-test('the regular expression for scanners is the one that keys are read with', () => {
+test('the regular expression for scanners is the one that the program uses', () => {
   assert.deepEqual(
     blocks(page, 'regex').map((text) => text.trim()),
     [keyStringPattern.source],
@@ -40,15 +40,15 @@ test('the example key has the checksum that the page explains', () => {
   assert.match(text, new RegExp(`, ${body.length} ASCII bytes`))
 })
 
-test('the program for scanners uses the digits that keys are written with', () => {
+test('the program for scanners uses the digits of keys', () => {
   assert.equal(/DIGITS = "(\w+)"/.exec(blocks(page, 'python').join(''))?.[1], base62Alphabet)
 })
 
-test('the longest name of a key is the one the page gives', () => {
+test('the keys page states the maximum length of a name', () => {
   assert.match(text, new RegExp(`1 to ${maxKeyNameLength} characters`))
 })
 
-test('no other page shows a whole key', () => {
+test('no other page shows a complete key', () => {
   for (const file of markdownFiles()) {
     if (file !== 'docs/reference/keys.md') assert.deepEqual(keyStrings(read(file)), [], file)
   }

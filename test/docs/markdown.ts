@@ -19,20 +19,20 @@ export function markdownFiles(folder = ''): string[] {
   })
 }
 
-/** The sections under second-level headings: heading and what stands below it, in order. */
+/** The sections under second-level headings, in order: heading and body. */
 export function sections(markdown: string): { heading: string; body: string }[] {
   const parts = markdown.split(/^## (.+)$/m).slice(1)
   return parts.flatMap((heading, i) => (i % 2 === 0 ? [{ heading, body: parts[i + 1] ?? '' }] : []))
 }
 
-/** The section under a heading; fails when there is none. */
+/** The section under a heading; fails if there is none. */
 export function section(markdown: string, heading: string): string {
   const found = sections(markdown).find((each) => each.heading === heading)
   if (!found) throw new Error(`There is no section "${heading}".`)
   return found.body
 }
 
-/** The rows of all tables, without headings and rules: their cells as they are written. */
+/** The body rows of all tables, as cells. */
 export function tableRows(markdown: string): string[][] {
   const lines = withoutBlocks(markdown).split('\n')
   return lines
@@ -49,7 +49,7 @@ function isRule(line: string | undefined): boolean {
   return line !== undefined && /^\|[-|]+\|$/.test(line)
 }
 
-/** What stands in fenced blocks of a language. */
+/** The contents of fenced blocks in a language. */
 export function blocks(markdown: string, language: string): string[] {
   return [...markdown.matchAll(/^```(\w*)\n(.*?)^```$/gms)]
     .filter((match) => match[1] === language)
@@ -60,12 +60,12 @@ export function withoutBlocks(markdown: string): string {
   return markdown.replaceAll(/^```.*?^```$/gms, '')
 }
 
-/** The text in one line, wherever it was broken. */
+/** The text on one line. */
 export function flat(markdown: string): string {
   return markdown.replaceAll(/\s+/g, ' ')
 }
 
-/** The text in a pair of backticks; the whole text where there is none. */
+/** The text in backticks, or the whole text if there are none. */
 export function code(cell: string | undefined): string {
   return /`([^`]+)`/.exec(cell ?? '')?.[1] ?? cell ?? ''
 }
@@ -75,7 +75,7 @@ export function codes(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '')
 }
 
-/** The anchor that a heading gets. */
+/** The anchor of a heading. */
 export function slug(heading: string): string {
   return heading
     .toLowerCase()

@@ -8,7 +8,7 @@ const text = await everyMetric({ after })
 const families = familiesOf(text)
 const samples = samplesOf(text)
 
-/** A metric's own name and, of a histogram, the names of what it consists of. */
+/** The name of a metric and, for a histogram, those of its series. */
 function names(family: string): string[] {
   return [family, `${family}_bucket`, `${family}_sum`, `${family}_count`]
 }
@@ -21,7 +21,7 @@ function labelsOf(family: string): string[] {
     .sort()
 }
 
-test('the page of the metrics lists every one with its type, labels and meaning, and no other', () => {
+test('the metrics page lists exactly the metrics, with their type, labels and help', () => {
   const documented = tableRows(page).map(([name, type, labels = '', tells]) => [
     code(name),
     type,
@@ -33,7 +33,7 @@ test('the page of the metrics lists every one with its type, labels and meaning,
   assert.deepEqual(documented.sort(byName), measured.sort(byName))
 })
 
-test('the page of the metrics explains every label, and every value that a label has from the start', () => {
+test('the metrics page explains every label and every initial label value', () => {
   const words = new Set(codes(withoutBlocks(page)))
   for (const { labels } of samples) {
     for (const [label, value] of Object.entries(labels)) {
@@ -44,7 +44,7 @@ test('the page of the metrics explains every label, and every value that a label
   }
 })
 
-test('the page of the metrics speaks of no metric that does not exist', () => {
+test('the metrics page mentions no metric that does not exist', () => {
   const known = families.flatMap(({ name }) => names(name))
   const named = page.match(/\b(?:lethe|process|nodejs)_[a-z_]+[a-z]\b/g) ?? []
   assert.deepEqual(
