@@ -107,7 +107,7 @@ export async function whenAlone<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   for (let tries = 0; ; tries++) {
-    const done = await maintenance.alone(async () => ({ result: await work() }))
+    const done = await maintenance.withMaintenanceLock(async () => ({ result: await work() }))
     if (done) return done.result
     if (tries === 0) tell('Another process is sweeping, scrubbing or copying; waiting for it.')
     await delay(lookAgainMs)

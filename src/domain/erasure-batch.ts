@@ -76,7 +76,7 @@ export type NewBatchItem =
 
 /** What a report tells of a subject or a line. Who it was stands in the list that the batch was made from, and nowhere else. */
 export interface BatchItem {
-  place: number
+  position: number
   line: number
   outcome: BatchOutcome
   trackerId: string | null
@@ -93,7 +93,7 @@ export interface BatchOfEntry {
 
 /** The next subject of a batch. */
 export interface WaitingItem {
-  place: number
+  position: number
   trackerId: string
   subjectId: string
 }
@@ -101,7 +101,7 @@ export interface WaitingItem {
 /** An item of a batch. */
 export interface BatchItemRef {
   batchId: string
-  place: number
+  position: number
 }
 
 /** An erasure was for an item that does not wait in a running batch any more. Nothing was erased. */
@@ -119,7 +119,7 @@ export interface BatchChange {
   to: BatchState
 }
 
-export interface BatchLoan {
+export interface BatchLease {
   now: Instant
   until: Instant
   steppedBefore: Instant
@@ -153,22 +153,22 @@ export interface ErasureBatchStore {
     note: ActivityNote,
   ): Promise<boolean>
   /**
-   * Lends the running batch whose turn it is to `holder` until an instant, unless another has it; `null` when there is none. One whose
-   * holder let the time pass is lent again, and so is one whose holder's clock was ahead by more than a loan. None is lent that was
+   * Lends the running batch whose turn it is to `leaseOwner` until an instant, unless another has it; `null` when there is none. One whose
+   * leaseOwner let the time pass is lent again, and so is one whose leaseOwner's clock was ahead by more than a lease. None is lent that was
    * given back after `steppedBefore`, unless that is in the future: then it comes first.
    */
-  lend(holder: string, loan: BatchLoan): Promise<ErasureBatch | null>
-  /** Lets go of a batch that this holder has: others come before it then. It is not lent before `resumesAt`. */
-  giveBack(holder: string, id: string, now: Instant, resumesAt?: Instant | null): Promise<void>
-  /** The next subject of a batch that runs and is lent to this holder. `null` when nobody waits, `false` when it is not theirs to go on with. */
-  next(holder: string, id: string): Promise<WaitingItem | null | false>
+  lease(leaseOwner: string, lease: BatchLease): Promise<ErasureBatch | null>
+  /** Lets go of a batch that this leaseOwner has: others come before it then. It is not lent before `resumesAt`. */
+  release(leaseOwner: string, id: string, now: Instant, resumesAt?: Instant | null): Promise<void>
+  /** The next subject of a batch that runs and is lent to this leaseOwner. `null` when nobody waits, `false` when it is not theirs to go on with. */
+  next(leaseOwner: string, id: string): Promise<WaitingItem | null | false>
   /** Notes that the tracker of a waiting item is not there any more. */
-  settleGone(id: string, place: number): Promise<void>
+  markTrackerDeleted(id: string, position: number): Promise<void>
   /**
-   * Has subjects of its person that came in meanwhile wait in a batch that runs, is lent to this holder and in which nobody waits, and
+   * Has subjects of its person that came in meanwhile wait in a batch that runs, is lent to this leaseOwner and in which nobody waits, and
    * notes when. `false`, with nothing changed, for any other, and for one to which it was done before.
    */
-  extend(holder: string, id: string, subjects: readonly SubjectRef[], now: Instant): Promise<boolean>
+  extend(leaseOwner: string, id: string, subjects: readonly SubjectRef[], now: Instant): Promise<boolean>
   /** Ends a running batch in which nobody waits, forgets its person, and leaves `note` behind. Does nothing to any other. */
   finish(id: string, now: Instant, note: ActivityNote, left?: number | null): Promise<void>
   /** Batches in any organisation that were made before an instant and are not over. */

@@ -1,6 +1,6 @@
 import type { Instant } from './instant.ts'
 import type { JournalLine, JournalledErasure } from './journal-line.ts'
-import { appendLeaf, type Edge, hashLeaf } from './merkle-tree.ts'
+import { appendLeaf, type Frontier, hashLeaf } from './merkle-tree.ts'
 
 /** What is told of a journal. */
 export interface JournalReports {
@@ -112,13 +112,13 @@ export class KnownLedger {
     return [...this.#beyond.values()].some((each) => each.equals(leaf))
   }
 
-  /** The edge of the tree over the first `size` entries, none of which is missing. */
-  edgeAt(size: number): Edge | null {
-    let edge: Edge | null = null
+  /** The frontier of the tree over the first `size` entries, none of which is missing. */
+  frontierAt(size: number): Frontier | null {
+    let frontier: Frontier | null = null
     for (let index = 0; index < size; index++) {
-      edge = appendLeaf(edge, Buffer.from(this.leaf(index) ?? []))
+      frontier = appendLeaf(frontier, Buffer.from(this.leaf(index) ?? []))
     }
-    return edge
+    return frontier
   }
 
   /** The indexes before the end that are missing, as ranges of the first and the last. */

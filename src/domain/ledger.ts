@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { Instant } from './instant.ts'
-import { type Edge, headAt, type Subtree, type TreeHead } from './merkle-tree.ts'
+import { type Frontier, headAt, type Subtree, type TreeHead } from './merkle-tree.ts'
 import type { TrackerRef } from './tracker.ts'
 
 /** An entry of an organisation's ledger, as it was appended. */
@@ -9,13 +9,13 @@ export interface LedgerEntry {
   index: number
   record: string
   leafHash: Buffer
-  /** The edge that is stored with it. */
-  edge: Edge
+  /** The frontier that is stored with it. */
+  frontier: Frontier
 }
 
-/** The end of a ledger as it is stored: the edge of its tree, and the MACs of its head. */
+/** The end of a ledger as it is stored: the frontier of its tree, and the MACs of its head. */
 export interface StoredHead {
-  edge: Edge
+  frontier: Frontier
   mac: string
 }
 
@@ -37,7 +37,7 @@ function headMac(key: Uint8Array, organisationId: string, { size, rootHash }: Tr
 
 /** The head of a ledger as it is stored. Throws `ForgedLedger` when none of the secrets made it; nothing may be signed then. */
 export function openHead(keys: HeadKeys, organisationId: string, stored: StoredHead | null): TreeHead {
-  const head = headAt(stored?.edge ?? null)
+  const head = headAt(stored?.frontier ?? null)
   if (!stored) return head
   const macs = stored.mac.split(' ')
   const isOwn = keys.some((key) => macs.includes(headMac(key, organisationId, head)))

@@ -18,7 +18,7 @@ export interface ScrubOptions {
 /** Work on the store as a whole. */
 export interface MaintenanceStore {
   /** Does `work` unless another process is at such work; `null` then. A process that dies has let go of it. */
-  alone<Result>(work: () => Promise<Result>): Promise<Result | null>
+  withMaintenanceLock<Result>(work: () => Promise<Result>): Promise<Result | null>
   /** Remembers when a sweep began that has come to its end. */
   noteSweep(begunAt: Instant): Promise<void>
   scrubState(): Promise<ScrubState>

@@ -91,7 +91,7 @@ export function hashesOfPath(path: readonly (readonly Subtree[])[], found: reado
  * What is stored with the last leaf: the subtrees that it completes, the leaf itself first, then the peaks to their left. From it alone
  * the tree can grow, and every complete subtree stands with its last leaf.
  */
-export interface Edge {
+export interface Frontier {
   /** How many leaves the tree has with it. */
   size: number
   completed: readonly Buffer[]
@@ -99,23 +99,23 @@ export interface Edge {
   before: readonly Buffer[]
 }
 
-/** Adds a leaf behind the last one, whose edge is `last`; `null` for the first leaf of all. */
-export function appendLeaf(last: Edge | null, leaf: Buffer): Edge {
+/** Adds a leaf behind the last one, whose frontier is `last`; `null` for the first leaf of all. */
+export function appendLeaf(last: Frontier | null, leaf: Buffer): Frontier {
   const completed = [leaf]
   const before = last ? [...peaksAt(last)] : []
   const size = (last?.size ?? 0) + 1
   let top = leaf
   for (let span = size; span % 2 === 0; span /= 2) {
     const left = before.pop()
-    if (!left) throw new Error('The edge of a tree lacks a peak.')
+    if (!left) throw new Error('The frontier of a tree lacks a peak.')
     top = hashNode(left, top)
     completed.push(top)
   }
   return { size, completed, before }
 }
 
-/** The peaks of the tree that ends with an edge, the largest first. */
-function peaksAt({ completed, before }: Edge): Buffer[] {
+/** The peaks of the tree that ends with a frontier, the largest first. */
+function peaksAt({ completed, before }: Frontier): Buffer[] {
   return [...before, ...completed.slice(-1)]
 }
 
@@ -133,7 +133,7 @@ export interface InclusionProof {
   head: TreeHead
 }
 
-export function headAt(last: Edge | null): TreeHead {
+export function headAt(last: Frontier | null): TreeHead {
   return { size: last?.size ?? 0, rootHash: last ? join(peaksAt(last)) : emptyRoot }
 }
 
@@ -141,12 +141,12 @@ export function headAt(last: Edge | null): TreeHead {
 export class GrowingTree {
   readonly #from: number
   readonly #peaks: readonly Buffer[]
-  readonly #appended: Edge[] = []
-  #last: Edge | null
+  readonly #appended: Frontier[] = []
+  #last: Frontier | null
   #head: TreeHead | null = null
 
-  /** The tree that ends with an edge; `null` for one without leaves. */
-  constructor(last: Edge | null) {
+  /** The tree that ends with a frontier; `null` for one without leaves. */
+  constructor(last: Frontier | null) {
     this.#last = last
     this.#from = last?.size ?? 0
     this.#peaks = last ? peaksAt(last) : []
@@ -161,12 +161,12 @@ export class GrowingTree {
     return this.#head
   }
 
-  append(leaf: Buffer): Edge {
-    const edge = appendLeaf(this.#last, leaf)
-    this.#appended.push(edge)
-    this.#last = edge
+  append(leaf: Buffer): Frontier {
+    const frontier = appendLeaf(this.#last, leaf)
+    this.#appended.push(frontier)
+    this.#last = frontier
     this.#head = null
-    return edge
+    return frontier
   }
 
   prove(index: number): InclusionProof {
@@ -184,7 +184,7 @@ export class GrowingTree {
       last < this.#from
         ? this.#peaks[onesAbove(this.#from, subtree.level)]
         : this.#appended[last - this.#from]?.completed[subtree.level]
-    if (!hash) throw new Error('The edge of a tree lacks a hash.')
+    if (!hash) throw new Error('The frontier of a tree lacks a hash.')
     return hash
   }
 }
@@ -198,12 +198,12 @@ function onesAbove(size: number, level: number): number {
 
 const hashBytes = 32
 
-/** An edge as it is stored with its leaf. */
-export function formatEdge({ completed, before }: Edge): string {
+/** A frontier as it is stored with its leaf. */
+export function formatFrontier({ completed, before }: Frontier): string {
   return Buffer.concat([...completed, ...before]).toString('base64')
 }
 
-export function parseEdge(size: number, text: string): Edge {
+export function parseFrontier(size: number, text: string): Frontier {
   const bytes = Buffer.from(text, 'base64')
   const hashes: Buffer[] = []
   for (let at = 0; at < bytes.length; at += hashBytes) hashes.push(bytes.subarray(at, at + hashBytes))

@@ -18,7 +18,7 @@ const idleMs = 1_000
 /** For so long a batch goes on before another has its turn. */
 const turnMs = 2_000
 /** After so long another process takes over from one that has died: longer than a turn and the erasure of a large subject. */
-const lendMs = 8_000
+const leaseMs = 8_000
 /** A batch that is not over after so many days is stopped, so that nobody's id waits in it for ever. */
 const mostDays = 30
 /** How often it is looked for such. */
@@ -54,7 +54,7 @@ export function runErasureBatches(
   { onFinished, onError }: BatchReports,
 ): BatchRunner {
   const { erasureBatches, clock } = deps
-  const holder = deps.randomness.uuid()
+  const leaseOwner = deps.randomness.uuid()
   const stopping = new AbortController()
   const { signal } = stopping
   /** The item that was counted last: one whose erasure failed is not counted again. */
@@ -75,7 +75,7 @@ export function runErasureBatches(
         const now = clock()
         // Where a step is due less often than once a turn, it is the store that knows when the last one was.
         const steppedBefore = paceMs > turnMs ? now - paceMs : now
-        const batch = await erasureBatches.lend(holder, { now, until: now + lendMs, steppedBefore })
+        const batch = await erasureBatches.lease(leaseOwner, { now, until: now + leaseMs, steppedBefore })
         if (batch) await takeTurn(batch)
         else await pause(idleMs, idle.signal)
         failures = 0
@@ -93,7 +93,7 @@ export function runErasureBatches(
     try {
       while (!signal.aborted && performance.now() < endsAt) {
         const begunAt = performance.now()
-        const item = await erasureBatches.next(holder, batch.id)
+        const item = await erasureBatches.next(leaseOwner, batch.id)
         if (item === false) return
         if (item === null) {
           if (await isOver(batch)) return
@@ -107,13 +107,13 @@ export function runErasureBatches(
         await pause(Math.max(0, nextAt - performance.now()))
       }
     } finally {
-      await erasureBatches.giveBack(holder, batch.id, clock(), resumesAt)
+      await erasureBatches.release(leaseOwner, batch.id, clock(), resumesAt)
     }
   }
 
   /** When to go on, where whoever started it has used up their erasures; `null` for now. */
-  async function countItem({ id, kind, startedBy }: ErasureBatch, { place }: WaitingItem) {
-    const item = `${id} ${place}`
+  async function countItem({ id, kind, startedBy }: ErasureBatch, { position }: WaitingItem) {
+    const item = `${id} ${position}`
     if (kind !== 'person' || counted === item) return null
     const { granted, resetsAt, countedAt } = await countErasure(startedBy)
     if (!granted) return clock() + (resetsAt - countedAt)
@@ -135,7 +135,7 @@ export function runErasureBatches(
     const { subjects, hidden } = await findPerson(deps, view, person)
     const found = [...subjects, ...hidden]
     if (checkedAt !== null || found.length === 0) await finish(batch, found.length)
-    else if (await erasureBatches.extend(holder, id, found, clock())) return false
+    else if (await erasureBatches.extend(leaseOwner, id, found, clock())) return false
     return true
   }
 
@@ -145,17 +145,17 @@ export function runErasureBatches(
     return { organisationId, since: windowStart(deps.retentionDays, organisation.plan, clock()) }
   }
 
-  async function erase(batch: ErasureBatch, { place, trackerId, subjectId }: WaitingItem): Promise<void> {
+  async function erase(batch: ErasureBatch, { position, trackerId, subjectId }: WaitingItem): Promise<void> {
     const view = await viewOf(batch)
     if (!view) return
-    const item = { batchId: batch.id, place }
+    const item = { batchId: batch.id, position }
     try {
       await eraseSubject(deps, { ...view, trackerId }, subjectId, originOf(batch), item)
     } catch (error) {
       // Paused, stopped, or erased by another process since it was read: what is to be done, the next item tells.
       if (error instanceof NotWaiting) return
       if (!(error instanceof LetheError && error.code === 'not_found')) throw error
-      await erasureBatches.settleGone(batch.id, place)
+      await erasureBatches.markTrackerDeleted(batch.id, position)
     }
   }
 

@@ -64,7 +64,7 @@ export function runMaintenance(
     await reported(async () => {
       await observe()
       if (isClockDoubtful()) return
-      await maintenance.alone(async () => {
+      await maintenance.withMaintenanceLock(async () => {
         await reported(async () => {
           await finishDeletions(deps, { signal: stopping.signal })
         })

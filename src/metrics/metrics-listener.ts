@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerOptions } from 'node:http'
 import { openMetricsContentType, prometheusContentType } from 'prom-client'
-import { likesOpenMetrics, toOpenMetrics } from './metrics.ts'
+import { acceptsOpenMetrics, toOpenMetrics } from './metrics.ts'
 
 export interface MetricsListenerDeps {
   host: string
@@ -24,7 +24,7 @@ export async function openMetricsListener({ host, port, timeouts, text, onError 
       answer(404, 'Not found. The metrics are at /metrics.\n')
       return
     }
-    const isOpenMetrics = likesOpenMetrics(request.headers.accept)
+    const isOpenMetrics = acceptsOpenMetrics(request.headers.accept)
     text().then(
       (body) =>
         isOpenMetrics

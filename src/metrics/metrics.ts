@@ -60,7 +60,7 @@ export function openMetrics({ store, limiter, journal, droppedLines, clock, vers
 }
 
 /** Whether an `Accept` header likes OpenMetrics best. It is for who asks for it by name: everybody else reads plain text. */
-export function likesOpenMetrics(accept = ''): boolean {
+export function acceptsOpenMetrics(accept = ''): boolean {
   let [plain, open] = [0, 0]
   for (const range of accept.split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())

@@ -177,7 +177,7 @@ export async function* reportBatch(
     if (items.length > 0) yield Promise.all(items.map((item) => reportItem(deps, organisationId, head, item)))
     const last = items.at(-1)
     if (!last || items.length < maxPageSize) return
-    after = last.place
+    after = last.position
   }
 }
 
@@ -227,7 +227,7 @@ export async function certifyBatch(
     await nextTurn()
   }
   const count = (outcome: BatchOutcome) => items.filter((item) => item.outcome === outcome).length
-  const nextPlace = items.length < certifiedTogether ? null : (items.at(-1)?.place ?? null)
+  const nextPlace = items.length < certifiedTogether ? null : (items.at(-1)?.position ?? null)
   return {
     ...{ certificates, waiting: count('waiting'), gone: count('gone'), stopped: count('stopped') },
     nextPlace,

@@ -56,7 +56,7 @@ export async function listErasures(
   organisationId: string,
   { limit, before }: ErasureQuery,
 ): Promise<{ erasures: LedgerErasure[]; size: number; nextCursor: string | null }> {
-  const size = (await deps.ledger.head(organisationId))?.edge.size ?? 0
+  const size = (await deps.ledger.head(organisationId))?.frontier.size ?? 0
   const end = Math.min(before ?? size, size)
   const start = Math.max(0, end - limit)
   const entries = end > start ? await deps.ledger.list(organisationId, start, end - start) : []

@@ -8,7 +8,7 @@ import {
 import type { JournalLine } from '../domain/journal-line.ts'
 import type { Keyring } from '../domain/keyring.ts'
 import { ShortLedger } from '../domain/ledger.ts'
-import { formatEdge, hashLeaf } from '../domain/merkle-tree.ts'
+import { formatFrontier, hashLeaf } from '../domain/merkle-tree.ts'
 import type { ReplayedInSetBack } from '../domain/replay.ts'
 import type { Store } from '../domain/store.ts'
 import { readChanges, readEntries, readKeyChanges } from './journal-changes.ts'
@@ -127,7 +127,7 @@ export class LedgerJournal implements Journal {
   async #undecidedOf(organisationId: string): Promise<JournalLine[]> {
     const since = this.#undecided.get(organisationId) ?? 0
     await this.load()
-    const size = (await this.#store.ledger.head(organisationId))?.edge.size ?? 0
+    const size = (await this.#store.ledger.head(organisationId))?.frontier.size ?? 0
     const known = this.known.ledgers.get(organisationId)?.end ?? 0
     if (size < known) this.#stop(new ShortLedger(organisationId, size, known))
     const missing = await this.#missingBefore(organisationId, size)
@@ -207,7 +207,7 @@ async function isBehind(store: Store, known: KnownChanges, place: string): Promi
     if ((await store.organisations.find(organisationId)) === null) continue
     const index = await firstDifference(store, organisationId, ledger)
     if (index !== null) throw contradiction(place, organisationId, index)
-    const size = (await store.ledger.head(organisationId))?.edge.size ?? 0
+    const size = (await store.ledger.head(organisationId))?.frontier.size ?? 0
     isShort ||= size < ledger.end
   }
   return isShort || (await hasOlderKeys(store, known))
@@ -219,11 +219,11 @@ async function firstDifference(
   organisationId: string,
   known: KnownLedger,
 ): Promise<number | null> {
-  const size = (await ledger.head(organisationId))?.edge.size ?? 0
+  const size = (await ledger.head(organisationId))?.frontier.size ?? 0
   const shared = Math.min(size, known.next)
   const [last] = shared > 0 ? await ledger.list(organisationId, shared - 1, 1) : []
-  const expected = known.edgeAt(shared)
-  const isSame = expected === null || (last && formatEdge(last.edge) === formatEdge(expected))
+  const expected = known.frontierAt(shared)
+  const isSame = expected === null || (last && formatFrontier(last.frontier) === formatFrontier(expected))
   for (let next = isSame ? shared : 0; next < Math.min(size, known.end); ) {
     const entries = await ledger.list(organisationId, next, pageEntries)
     const other = entries.find(({ index, record }) => known.leaf(index)?.equals(hashLeaf(record)) === false)

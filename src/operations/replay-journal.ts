@@ -239,7 +239,7 @@ async function openLedger(
 ): Promise<LedgerReplay | null> {
   if ((await replay.appendEntries(organisationId, [], headKeys)) === null) return null
   const head = await ledger.head(organisationId)
-  return new LedgerReplay(replay, organisationId, head?.edge.size ?? 0, done, headKeys)
+  return new LedgerReplay(replay, organisationId, head?.frontier.size ?? 0, done, headKeys)
 }
 
 const pageSubjects = 250

@@ -11,7 +11,14 @@ import {
   type TombstoneStore,
 } from '../domain/ledger.ts'
 import type { MaybePromise } from '../domain/maybe-promise.ts'
-import { appendLeaf, type Edge, formatEdge, hashLeaf, headAt, type TreeHead } from '../domain/merkle-tree.ts'
+import {
+  appendLeaf,
+  type Frontier,
+  formatFrontier,
+  hashLeaf,
+  headAt,
+  type TreeHead,
+} from '../domain/merkle-tree.ts'
 import { parseRecord } from '../domain/receipt.ts'
 import type { RetentionPolicy } from '../domain/retention.ts'
 
@@ -55,17 +62,18 @@ export async function verifyLedger(
 ): Promise<LedgerVerification> {
   const opened = await openStoredHead(deps, organisationId)
   const expected = [...heads, ...(opened instanceof ForgedLedger ? [] : [opened])]
-  let last: Edge | null = null
+  let last: Frontier | null = null
   for (let hasMore = true; hasMore; ) {
     signal?.throwIfAborted()
     const entries: LedgerEntry[] = await deps.ledger.list(organisationId, last?.size ?? 0, chunkSize)
     const before = last
     for (const entry of entries) {
       const size: number = last?.size ?? 0
-      const edge: Edge = appendLeaf(last, hashLeaf(entry.record))
-      const problem = problemOf(entry, size, edge) ?? otherThan(expected, edge) ?? otherIn(journal, entry)
+      const frontier: Frontier = appendLeaf(last, hashLeaf(entry.record))
+      const problem =
+        problemOf(entry, size, frontier) ?? otherThan(expected, frontier) ?? otherIn(journal, entry)
       if (problem !== null) return { head: headAt(last), problem }
-      last = edge
+      last = frontier
     }
     const unguarded = await entryWithoutTombstone(deps, organisationId, entries)
     if (unguarded !== null) return { head: headAt(before), problem: unguarded }
@@ -95,24 +103,24 @@ async function openStoredHead(
 }
 
 function problemOf(
-  { index, record, edge: stored }: LedgerEntry,
+  { index, record, frontier: stored }: LedgerEntry,
   expected: number,
-  edge: Edge,
+  frontier: Frontier,
 ): string | null {
   if (index !== expected) return `Entry ${expected} is missing; the next one is ${index}.`
   if (parseRecord(record) === null) return `Entry ${index} is not a valid record of an erasure.`
-  if (formatEdge(stored) !== formatEdge(edge)) {
+  if (formatFrontier(stored) !== formatFrontier(frontier)) {
     return `The hashes stored with entry ${index} do not match the entries up to it: it or an earlier one was changed.`
   }
   return null
 }
 
-function otherThan(heads: readonly TreeHead[], edge: Edge): string | null {
-  const others = heads.filter(({ size }) => size === edge.size)
-  const isSame = others.every(({ rootHash }) => Buffer.compare(headAt(edge).rootHash, rootHash) === 0)
+function otherThan(heads: readonly TreeHead[], frontier: Frontier): string | null {
+  const others = heads.filter(({ size }) => size === frontier.size)
+  const isSame = others.every(({ rootHash }) => Buffer.compare(headAt(frontier).rootHash, rootHash) === 0)
   return isSame
     ? null
-    : `The first ${edge.size} entries are not those of a checkpoint that was signed for them.`
+    : `The first ${frontier.size} entries are not those of a checkpoint that was signed for them.`
 }
 
 function otherIn(journal: KnownLedger | undefined, { index, record }: LedgerEntry): string | null {

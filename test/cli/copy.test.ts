@@ -140,7 +140,7 @@ describe('lethe copy', { concurrency: 4 }, () => {
     const target = await openStoreAt(to)
     t.after(() => target.close())
     const waits = Promise.withResolvers<string>()
-    const held = await target.maintenance.alone(async () => {
+    const held = await target.maintenance.withMaintenanceLock(async () => {
       const copying = cli.run([...copy, '--json'], { onTold: waits.resolve })
       assert.match(await waits.promise, /copying; waiting for it\.$/)
       assert.deepEqual(await target.organisations.list(), [])

@@ -61,7 +61,7 @@ describe('lethe scrub', { concurrency: true }, () => {
     const cli = await withErasures(t)
     const other = await openSqliteStore(cli.storePath)
     t.after(() => other.close())
-    const program = await other.maintenance.alone(async () => {
+    const program = await other.maintenance.withMaintenanceLock(async () => {
       const waiting = cli.startProgram(['scrub', '--json'])
       await waiting.waitFor('stderr', /\n/)
       assert.equal((await other.maintenance.scrubState()).isDue, true)

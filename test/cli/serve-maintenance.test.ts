@@ -118,7 +118,7 @@ describe('the maintenance of lethe serve', { concurrency: true }, () => {
     const cli = commandLine(t)
     await fillStore(cli.storePath, [visit('visitor-old', 300)])
     await inStore(cli.storePath, ({ maintenance, subjects }) =>
-      maintenance.alone(async () => {
+      maintenance.withMaintenanceLock(async () => {
         const server = await startServe(cli, { LETHE_SWEEP_SECONDS: '1' })
         server.kill('SIGTERM')
         const { code, stdout, stderr } = await server.ended
@@ -137,7 +137,7 @@ describe('a change of plan beside a running service', () => {
     const key = await createKey(cli)
     await inStore(cli.storePath, ({ maintenance }) =>
       // Nobody else sweeps meanwhile, so that what ages out is hidden and not gone.
-      maintenance.alone(async () => {
+      maintenance.withMaintenanceLock(async () => {
         const env = { LETHE_STORE: `sqlite:${cli.storePath}`, LETHE_RETENTION_DAYS: 'free=2,pro=40' }
         const service = await startTestService(t, env)
         const url = `${service.url}/v1/analytics/trackers/shop/subjects/anna`

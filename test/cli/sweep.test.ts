@@ -122,7 +122,7 @@ describe('lethe sweep', { concurrency: true }, () => {
     const other = await openSqliteStore(cli.storePath)
     t.after(() => other.close())
     const waits = Promise.withResolvers<string>()
-    const held = await other.maintenance.alone(async () => {
+    const held = await other.maintenance.withMaintenanceLock(async () => {
       const sweeping = cli.run(['sweep', '--json'], { onTold: waits.resolve })
       await waits.promise
       assert.ok(await other.subjects.read(shop, 'anna'))

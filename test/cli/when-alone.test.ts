@@ -8,7 +8,7 @@ import type { MaintenanceStore } from '../../src/domain/maintenance.ts'
 function busyFor(tries: number): MaintenanceStore {
   const no = () => Promise.reject(new Error('nobody asked for this'))
   return {
-    alone: async (work) => (tries-- > 0 ? null : work()),
+    withMaintenanceLock: async (work) => (tries-- > 0 ? null : work()),
     ...{ scrubsEveryByte: true, noteSweep: no, scrubState: no, scrub: no, backup: no, distribute: no },
   }
 }

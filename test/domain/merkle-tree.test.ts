@@ -3,15 +3,15 @@ import { describe, it } from 'node:test'
 import {
   appendLeaf,
   consistencyPath,
-  type Edge,
-  formatEdge,
+  type Frontier,
+  formatFrontier,
   GrowingTree,
   hashesOfPath,
   hashLeaf,
   headAt,
   inclusionPath,
   lastLeafOf,
-  parseEdge,
+  parseFrontier,
   type Subtree,
 } from '../../src/domain/merkle-tree.ts'
 import { consistencyProof, inclusionProof, rootOf } from '../support/make-receipt.ts'
@@ -20,11 +20,11 @@ const largest = 20
 const records = Array.from({ length: largest }, (_, number) => `entry ${number}`)
 const leaves = records.map((record) => Buffer.from(record))
 
-/** The tree of all records as it grows, each edge as it would be stored. */
-const edges: Edge[] = []
+/** The tree of all records as it grows, each frontier as it would be stored. */
+const frontiers: Frontier[] = []
 for (const record of records) {
-  const edge = appendLeaf(edges.at(-1) ?? null, hashLeaf(record))
-  edges.push(parseEdge(edge.size, formatEdge(edge)))
+  const frontier = appendLeaf(frontiers.at(-1) ?? null, hashLeaf(record))
+  frontiers.push(parseFrontier(frontier.size, formatFrontier(frontier)))
 }
 
 /** Reads hashes as a store does: from the leaf with which a subtree ends, in a tree of so many leaves. */
@@ -32,7 +32,7 @@ function read(size: number, path: readonly (readonly Subtree[])[]): Buffer[] {
   const found = path.flat().map((subtree) => {
     const last = lastLeafOf(subtree)
     assert.ok(last < size, 'a subtree lies within the tree')
-    return edges[last]?.completed[subtree.level] ?? assert.fail('a subtree stands with its last leaf')
+    return frontiers[last]?.completed[subtree.level] ?? assert.fail('a subtree stands with its last leaf')
   })
   return hashesOfPath(path, found)
 }
@@ -40,35 +40,35 @@ function read(size: number, path: readonly (readonly Subtree[])[]): Buffer[] {
 describe('a tree that grows leaf by leaf', () => {
   it('has the root that the definition gives it', () => {
     assert.deepEqual(headAt(null), { size: 0, rootHash: rootOf([]) })
-    for (const [index, edge] of edges.entries()) {
+    for (const [index, frontier] of frontiers.entries()) {
       const there = leaves.slice(0, index + 1)
-      assert.deepEqual(headAt(edge), { size: index + 1, rootHash: rootOf(there) })
+      assert.deepEqual(headAt(frontier), { size: index + 1, rootHash: rootOf(there) })
     }
   })
 
   it('proves all leaves that were appended one after the other, wherever it began to grow', () => {
     const text = (hashes: readonly Uint8Array[]) => hashes.map((hash) => Buffer.from(hash).toString('base64'))
-    const paths = edges.map(({ size }) =>
-      edges.slice(0, size).map((_, index) => text(inclusionProof(index, leaves.slice(0, size))).join()),
+    const paths = frontiers.map(({ size }) =>
+      frontiers.slice(0, size).map((_, index) => text(inclusionProof(index, leaves.slice(0, size))).join()),
     )
     for (let from = 0; from < largest; from++) {
-      const tree = new GrowingTree(edges[from - 1] ?? null)
-      for (const { size } of edges.slice(from)) {
+      const tree = new GrowingTree(frontiers[from - 1] ?? null)
+      for (const { size } of frontiers.slice(from)) {
         const last = tree.append(hashLeaf(records[size - 1] ?? ''))
-        assert.equal(formatEdge(last), formatEdge(edges[size - 1] ?? last))
+        assert.equal(formatFrontier(last), formatFrontier(frontiers[size - 1] ?? last))
         assert.equal(tree.size, size)
         for (let index = from; index < size; index++) {
           const { path, ...proof } = tree.prove(index)
           assert.equal(path.join(), paths[size - 1]?.[index])
           assert.equal(proof.index, index)
         }
-        assert.deepEqual(tree.prove(from).head, headAt(edges[size - 1] ?? null))
+        assert.deepEqual(tree.prove(from).head, headAt(frontiers[size - 1] ?? null))
       }
     }
   })
 
   it('proves nothing that was there before', () => {
-    const tree = new GrowingTree(edges[4] ?? null)
+    const tree = new GrowingTree(frontiers[4] ?? null)
     tree.append(hashLeaf('entry 5'))
     assert.throws(() => tree.prove(0), /appended here/)
   })

@@ -96,10 +96,10 @@ async function openMaintained(t: TestContext) {
       const errors: unknown[] = []
       const waiting: [count: number, added: string[]][] = []
       const rounds = { begun: 0, ended: 0 }
-      const alone: Store['maintenance']['alone'] = async (work) => {
+      const withMaintenanceLock: Store['maintenance']['withMaintenanceLock'] = async (work) => {
         rounds.begun++
         try {
-          return await own.maintenance.alone(work)
+          return await own.maintenance.withMaintenanceLock(work)
         } finally {
           rounds.ended++
         }
@@ -107,7 +107,7 @@ async function openMaintained(t: TestContext) {
       const maintenance = runMaintenance(
         {
           ...own,
-          maintenance: { ...own.maintenance, alone },
+          maintenance: { ...own.maintenance, withMaintenanceLock },
           ...policy,
           clock: () => now,
           passedMs: () => now,
@@ -199,7 +199,7 @@ describe('the maintenance of a service', () => {
     const long = { ...defaultPolicy, retentionDays: { ...defaultPolicy.retentionDays, free: 36_500 } }
     await rememberWindows(store, long, 'acme')
     const other = await openStore()
-    await other.maintenance.alone(async () => {
+    await other.maintenance.withMaintenanceLock(async () => {
       // It has the turn, and sweeps without the variable that this process has.
       const sweep = () => sweepAged({ ...other, ...defaultPolicy, clock: () => noon + 2 * day })
       await other.retention.settleWindows({ policy: defaultPolicy, now: noon, rule: 'grace' })
@@ -315,7 +315,7 @@ describe('the maintenance of a service', () => {
     t.mock.timers.tick(600_000)
     await nextTurn()
     await maintenance.ended(1)
-    assert.deepEqual(await store.maintenance.alone(async () => 'free'), 'free')
+    assert.deepEqual(await store.maintenance.withMaintenanceLock(async () => 'free'), 'free')
   })
 
   it('can be stopped between two rounds, and twice', async (t) => {

@@ -25,7 +25,7 @@ import { statement } from './statement.ts'
 /** What whoever works on a batch does with it. */
 export type BatchLeaseStore = Pick<
   ErasureBatchStore,
-  'lend' | 'giveBack' | 'next' | 'settleGone' | 'extend' | 'finish'
+  'lease' | 'release' | 'next' | 'markTrackerDeleted' | 'extend' | 'finish'
 >
 
 // Whoever writes here locks the organisation first, then the activity, the items, the batch: one order, so that nobody waits in a circle.
@@ -265,7 +265,7 @@ function toKind(text: string): BatchKind {
 function toBatchItem(row: Row): BatchItem {
   const ledgerIndex = integerOrNull(row, 'ledger_index')
   return {
-    place: integer(row, 'place'),
+    position: integer(row, 'place'),
     line: integer(row, 'line'),
     outcome: toOutcome(text(row, 'outcome')),
     trackerId: textOrNull(row, 'tracker_id'),

@@ -1,5 +1,5 @@
 import type { ActivityNote } from '../../domain/activity.ts'
-import type { BatchLoan, SubjectRef, WaitingItem } from '../../domain/erasure-batch.ts'
+import type { BatchLease, SubjectRef, WaitingItem } from '../../domain/erasure-batch.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
@@ -28,7 +28,7 @@ const steppedBefore = statement(
   `SELECT id FROM erasure_batches WHERE ${isFree} AND stepped_at <= :steppedBefore
      AND (resumes_at IS NULL OR resumes_at <= :now) ORDER BY stepped_at, id LIMIT 1`,
 )
-const lease = statement(
+const takeLease = statement(
   `UPDATE erasure_batches SET holder = :leaseOwner, held_until = :until, resumes_at = NULL WHERE id = :id AND ${isFree}`,
 )
 const findLeased = statement(`${selectBatch} WHERE b.id = :id`)
@@ -38,7 +38,7 @@ const release = statement(
 )
 const markTrackerDeleted = statement(
   `UPDATE erasure_batch_items SET outcome = 'gone', subject_id = NULL
-   WHERE batch_id = :id AND place = :place AND outcome = 'waiting'`,
+   WHERE batch_id = :id AND place = :position AND outcome = 'waiting'`,
 )
 const lockUnchecked = statement(
   `SELECT subjects FROM erasure_batches
@@ -48,9 +48,9 @@ const extend = statement('UPDATE erasure_batches SET subjects = :subjects, check
 const owner = statement('SELECT organisation_id FROM erasure_batches WHERE id = :id')
 
 export const batchLeaseTransactions = {
-  async leaseErasureBatch(run: Run, leaseOwner: string, id: string, loan: BatchLoan): Promise<boolean> {
+  async leaseErasureBatch(run: Run, leaseOwner: string, id: string, lease: BatchLease): Promise<boolean> {
     lockReferenceTables(run)
-    return (await run(lease, { ...loanParameters(leaseOwner, loan), id })).count === 1
+    return (await run(takeLease, { ...leaseParameters(leaseOwner, lease), id })).count === 1
   },
   async releaseErasureBatch(
     run: Run,
@@ -62,9 +62,9 @@ export const batchLeaseTransactions = {
     lockReferenceTables(run)
     await run(release, { leaseOwner, id, now, resumesAt })
   },
-  async markTrackerDeleted(run: Run, id: string, place: number): Promise<void> {
+  async markTrackerDeleted(run: Run, id: string, position: number): Promise<void> {
     lockReferenceTables(run)
-    if ((await run(markTrackerDeleted, { id, place })).count !== 0) noteDeletion(run)
+    if ((await run(markTrackerDeleted, { id, position })).count !== 0) noteDeletion(run)
   },
   async extendErasureBatch(
     run: Run,
@@ -103,17 +103,17 @@ export const batchLeaseTransactions = {
 
 export function batchLeaseStore(engine: Engine<typeof batchLeaseTransactions>): BatchLeaseStore {
   return {
-    async lend(leaseOwner, loan) {
-      const parameters = loanParameters(leaseOwner, loan)
+    async lease(leaseOwner, lease) {
+      const parameters = leaseParameters(leaseOwner, lease)
       const [ahead] = await engine.read(steppedAhead, parameters)
       const [row = ahead] = ahead ? [] : await engine.read(steppedBefore, parameters)
       if (!row) return null
       const id = text(row, 'id')
-      if (!(await engine.transact('leaseErasureBatch', leaseOwner, id, loan))) return null
+      if (!(await engine.transact('leaseErasureBatch', leaseOwner, id, lease))) return null
       const [batch] = await engine.read(findLeased, { id })
       return batch ? toBatch(batch) : null
     },
-    giveBack: (leaseOwner, id, now, resumesAt = null) =>
+    release: (leaseOwner, id, now, resumesAt = null) =>
       engine.transact('releaseErasureBatch', leaseOwner, id, now, resumesAt),
     async next(leaseOwner, id) {
       const [isLeased, [row]] = await Promise.all([
@@ -123,7 +123,7 @@ export function batchLeaseStore(engine: Engine<typeof batchLeaseTransactions>): 
       if (isLeased.length === 0) return false
       return row ? toWaitingItem(row) : null
     },
-    settleGone: (id, place) => engine.transact('markTrackerDeleted', id, place),
+    markTrackerDeleted: (id, position) => engine.transact('markTrackerDeleted', id, position),
     extend: (leaseOwner, id, subjects, now) =>
       engine.transact('extendErasureBatch', leaseOwner, id, subjects, now),
     finish: (id, now, note, left = null) => engine.transact('finishErasureBatch', id, now, note, left),
@@ -131,13 +131,13 @@ export function batchLeaseStore(engine: Engine<typeof batchLeaseTransactions>): 
 }
 
 /** No lease from now ends after `latestEnd`, whose clock may be ahead by as much as a lease lasts: one that does is ignored. */
-function loanParameters(leaseOwner: string, loan: BatchLoan) {
-  return { ...loan, leaseOwner, latestEnd: loan.until + (loan.until - loan.now) }
+function leaseParameters(leaseOwner: string, lease: BatchLease) {
+  return { ...lease, leaseOwner, latestEnd: lease.until + (lease.until - lease.now) }
 }
 
 function toWaitingItem(row: Row): WaitingItem {
   return {
-    place: integer(row, 'place'),
+    position: integer(row, 'place'),
     trackerId: text(row, 'tracker_id'),
     subjectId: text(row, 'subject_id'),
   }

@@ -7,12 +7,12 @@ import {
   type StoredHead,
 } from '../../domain/ledger.ts'
 import {
-  type Edge,
-  formatEdge,
+  type Frontier,
+  formatFrontier,
   GrowingTree,
   hashLeaf,
   lastLeafOf,
-  parseEdge,
+  parseFrontier,
   type Subtree,
 } from '../../domain/merkle-tree.ts'
 import type { Engine, Run } from './engine.ts'
@@ -84,37 +84,37 @@ export function toLockedLedger(
 ): LockedLedger {
   const stored = last ? toStoredHead(last) : null
   guardHead(guard, organisationId, stored)
-  const tree = new GrowingTree(stored?.edge ?? null)
+  const tree = new GrowingTree(stored?.frontier ?? null)
   return {
     stored,
     tree,
     append(record) {
-      const edge = tree.append(hashLeaf(record))
+      const frontier = tree.append(hashLeaf(record))
       const mac = headMacs(guard.headKeys, organisationId, tree.head)
-      return { organisationId, ledgerIndex: edge.size - 1, record, edge: formatEdge(edge), mac }
+      return { organisationId, ledgerIndex: frontier.size - 1, record, edge: formatFrontier(frontier), mac }
     },
   }
 }
 
-/** The edge that is stored with an entry. */
-function toEdge(row: Row): Edge {
-  return parseEdge(integer(row, 'ledger_index') + 1, text(row, 'edge'))
+/** The frontier that is stored with an entry. */
+function toFrontier(row: Row): Frontier {
+  return parseFrontier(integer(row, 'ledger_index') + 1, text(row, 'edge'))
 }
 
 export function toStoredHead(row: Row): StoredHead {
-  return { edge: toEdge(row), mac: text(row, 'head_mac') }
+  return { frontier: toFrontier(row), mac: text(row, 'head_mac') }
 }
 
 function toLedgerEntry(row: Row): LedgerEntry {
-  const edge = toEdge(row)
-  const [leafHash] = edge.completed
+  const frontier = toFrontier(row)
+  const [leafHash] = frontier.completed
   if (!leafHash) throw new Error('The store holds an entry of the ledger without its hash.')
-  return { index: integer(row, 'ledger_index'), record: text(row, 'record'), leafHash, edge }
+  return { index: integer(row, 'ledger_index'), record: text(row, 'record'), leafHash, frontier }
 }
 
 /** The hashes of subtrees, out of the rows with which they are stored. Throws when one is missing. */
 function toHashes(subtrees: readonly Subtree[], rows: readonly Row[]): Buffer[] {
-  const edges = new Map(rows.map((row) => [integer(row, 'ledger_index'), toEdge(row)]))
+  const edges = new Map(rows.map((row) => [integer(row, 'ledger_index'), toFrontier(row)]))
   return subtrees.map((subtree) => {
     const found = edges.get(lastLeafOf(subtree))?.completed[subtree.level]
     if (!found) throw new Error('The store lacks an entry of the ledger.')

@@ -48,7 +48,7 @@ export const secretTransactions = {
       const [row] = (await run(entry, place)).rows
       const stored = row && toStoredHead(row)
       if (stored?.mac !== '') continue
-      await run(setMac, { ...place, mac: headMacs(headKeys, place.organisationId, headAt(stored.edge)) })
+      await run(setMac, { ...place, mac: headMacs(headKeys, place.organisationId, headAt(stored.frontier)) })
       adopted += 1
     }
     for (const [older, newer] of fingerprints) {

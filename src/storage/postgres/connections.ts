@@ -142,7 +142,7 @@ export class Connections implements Engine<SharedTransactions> {
   }
 
   /** Does `work` while holding a lock that only one process can have; `null` when another has it. It dies with its connection. */
-  alone<Result>(work: () => Promise<Result>): Promise<Result | null> {
+  withMaintenanceLock<Result>(work: () => Promise<Result>): Promise<Result | null> {
     return this.#whileOpen(() =>
       withClient(this.url, async (client) => {
         const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS is_mine', [aloneLock])

@@ -238,7 +238,7 @@ async function lockWaitingItems(
   if (item && (await run(keepRunning, [item.batchId])).count === 0) return null
   const isWaiting = (await run(anyWaiting, [trackerId, subjectId])).count !== 0
   const { rows } = isWaiting ? await run(lockWaiting, [trackerId, subjectId]) : { rows: [] }
-  const isItem = (row: Row) => row.batch_id === item?.batchId && integer(row, 'place') === item?.place
+  const isItem = (row: Row) => row.batch_id === item?.batchId && integer(row, 'place') === item?.position
   if (item && !rows.some(isItem)) return null
   return ({ counts, ledgerIndex }) => {
     const { sealedNonce } = mark

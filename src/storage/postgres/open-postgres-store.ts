@@ -54,7 +54,7 @@ export async function openPostgresStore(url: string): Promise<Store> {
     deletions: deletionStore(connections, (trackerId, maxRows) => sweepAll(connections, trackerId, maxRows)),
     maintenance: {
       ...scrubStore(connections),
-      alone: (work) => connections.alone(work),
+      withMaintenanceLock: (work) => connections.withMaintenanceLock(work),
       backup,
       distribute: () => withClient(url, distribute),
     },

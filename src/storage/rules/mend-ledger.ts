@@ -1,6 +1,13 @@
 import type { JournalledErasure } from '../../domain/journal-line.ts'
 import { ForgedLedger, type HeadKeys, headMacs, openHead, type StoredHead } from '../../domain/ledger.ts'
-import { appendLeaf, type Edge, formatEdge, GrowingTree, hashLeaf, headAt } from '../../domain/merkle-tree.ts'
+import {
+  appendLeaf,
+  type Frontier,
+  formatFrontier,
+  GrowingTree,
+  hashLeaf,
+  headAt,
+} from '../../domain/merkle-tree.ts'
 import { parseRecord } from '../../domain/receipt.ts'
 import type { MendedTail } from '../../domain/replay.ts'
 
@@ -27,15 +34,15 @@ export function mendTail(
   { from, entries, contested }: MendedTail,
   headKeys: HeadKeys,
 ): TailEntry[] {
-  let edge: Edge | null = null
-  let kept: Edge | null = null
+  let frontier: Frontier | null = null
+  let kept: Frontier | null = null
   for (const [index, record] of records.entries()) {
-    if (index === from) kept = edge
-    edge = appendLeaf(edge, hashLeaf(record))
+    if (index === from) kept = frontier
+    frontier = appendLeaf(frontier, hashLeaf(record))
   }
-  if (from >= records.length) kept = edge
+  if (from >= records.length) kept = frontier
   const head = openHead(headKeys, organisationId, stored)
-  if (head.size !== records.length || Buffer.compare(head.rootHash, headAt(edge).rootHash) !== 0) {
+  if (head.size !== records.length || Buffer.compare(head.rootHash, headAt(frontier).rootHash) !== 0) {
     throw new ForgedLedger(
       `The entries of the ledger of the organisation "${organisationId}" do not lead to its head: they were changed in the database. Restore a backup instead.`,
     )
@@ -49,11 +56,11 @@ export function mendTail(
   ])
   const tree = new GrowingTree(kept)
   return Array.from(inOrder, (record) => {
-    const edge = tree.append(hashLeaf(record))
+    const frontier = tree.append(hashLeaf(record))
     const mac = headMacs(headKeys, organisationId, tree.head)
     const was = own.get(record) ?? null
     const line = was === null ? (lines.get(record) ?? null) : null
-    return { index: edge.size - 1, record, edge: formatEdge(edge), mac, was, line }
+    return { index: frontier.size - 1, record, edge: formatFrontier(frontier), mac, was, line }
   })
 }
 

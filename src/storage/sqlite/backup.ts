@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pipeline } from 'node:stream/promises'
 import { pathToFileURL } from 'node:url'
-import { appendLeaf, type Edge, formatEdge, hashLeaf, headAt } from '../../domain/merkle-tree.ts'
+import { appendLeaf, type Frontier, formatFrontier, hashLeaf, headAt } from '../../domain/merkle-tree.ts'
 import { integer, text } from '../nouns/row.ts'
 import { transferTables } from '../rules/schema.ts'
 import { createPrivately, writeThrough } from './connection.ts'
@@ -130,20 +130,20 @@ function ledgersOf(db: DatabaseSync, path: string): BackupContents['ledgers'] {
   const entries = db.prepare(
     'SELECT organisation_id, ledger_index, record, edge FROM ledger_entries ORDER BY organisation_id, ledger_index',
   )
-  const edges = new Map<string, Edge>()
+  const frontiers = new Map<string, Frontier>()
   for (const row of entries.iterate()) {
     const organisationId = text(row, 'organisation_id')
     const index = integer(row, 'ledger_index')
-    const edge = appendLeaf(edges.get(organisationId) ?? null, hashLeaf(text(row, 'record')))
-    if (edge.size !== index + 1 || formatEdge(edge) !== text(row, 'edge')) {
+    const frontier = appendLeaf(frontiers.get(organisationId) ?? null, hashLeaf(text(row, 'record')))
+    if (frontier.size !== index + 1 || formatFrontier(frontier) !== text(row, 'edge')) {
       throw new Error(
         `${path} is damaged: the ledger of "${organisationId}" does not hold at entry ${index}.`,
       )
     }
-    edges.set(organisationId, edge)
+    frontiers.set(organisationId, frontier)
   }
-  return Array.from(edges, ([organisationId, edge]) => {
-    const { size, rootHash } = headAt(edge)
+  return Array.from(frontiers, ([organisationId, frontier]) => {
+    const { size, rootHash } = headAt(frontier)
     return { organisationId, size, rootHash: Buffer.from(rootHash).toString('base64') }
   })
 }

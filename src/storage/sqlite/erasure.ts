@@ -37,7 +37,7 @@ export function erasureCommands(db: DatabaseSync, run: SqliteRun) {
   function erase(erasure: SubjectErasure, ledgers: Map<string, LockedLedger>) {
     const { view, subjectId, mark, note, item } = erasure
     if (run(visible, { ...view }).count === 0) return null
-    if (item && !waiting.get(item.batchId, item.place)) return 'not-waiting'
+    if (item && !waiting.get(item.batchId, item.position)) return 'not-waiting'
     const { organisationId, trackerId } = view
     const { erasedAt, sealedNonce } = mark
     const key = subjectKey(trackerId, subjectId)

@@ -30,7 +30,7 @@ import { ForeignStore, isEmpty, migrate, refuseForeign } from './migrate.ts'
 import { scrubStore } from './scrub.ts'
 import { searchStore } from './search.ts'
 import { eventStore, sessionStore } from './session.ts'
-import { alone, holdStore, removeRestoreFiles } from './store-files.ts'
+import { holdStore, removeRestoreFiles, withMaintenanceLock } from './store-files.ts'
 import { subjectStore } from './subject.ts'
 import { trackerSweep } from './sweep.ts'
 import { transferStore } from './transfer.ts'
@@ -81,7 +81,7 @@ export async function openSqliteStore(
     maintenance: {
       ...scrubStore(connections),
       noteSweep: (begunAt) => engine.transact('noteSweep', begunAt),
-      alone: (work) => alone(path, work),
+      withMaintenanceLock: (work) => withMaintenanceLock(path, work),
       backup: (file) => writer.run('backup', file),
       distribute,
     },

@@ -12,7 +12,10 @@ const lockPath = (path: string) => `${fileOf(path)}-upkeep`
 const replacedTimeoutMs = 5_000
 
 /** Does `work` while holding a lock that only one process can have; `null` when another has it. */
-export async function alone<Result>(path: string, work: () => Promise<Result>): Promise<Result | null> {
+export async function withMaintenanceLock<Result>(
+  path: string,
+  work: () => Promise<Result>,
+): Promise<Result | null> {
   return whileLocked(path, 'BEGIN IMMEDIATE', work)
 }
 

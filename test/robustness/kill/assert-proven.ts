@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { appendLeaf, type Edge, formatEdge, hashLeaf } from '../../../src/domain/merkle-tree.ts'
+import { appendLeaf, type Frontier, formatFrontier, hashLeaf } from '../../../src/domain/merkle-tree.ts'
 import { text } from '../../../src/storage/nouns/row.ts'
 import { testKeyring } from '../../support/test-keyring.ts'
 import type { Queryable, Rule } from './killable-store.ts'
@@ -15,14 +15,14 @@ export const ledgerRules: readonly Rule[] = [
 
 /** Fails unless the ledgers are the trees of their entries, without a gap, and nothing is older than the tombstone of its subject. */
 export async function assertProven(store: Queryable): Promise<void> {
-  const last = new Map<string, Edge>()
+  const last = new Map<string, Frontier>()
   const entries = await store.ask('SELECT * FROM ledger_entries ORDER BY organisation_id, ledger_index')
   for (const row of entries) {
     const before = last.get(text(row, 'organisation_id')) ?? null
-    const edge = appendLeaf(before, hashLeaf(text(row, 'record')))
-    assert.equal(Number(row.ledger_index), edge.size - 1, 'the ledger has no gap')
-    assert.equal(text(row, 'edge'), formatEdge(edge), 'the ledger is the tree of its entries')
-    last.set(text(row, 'organisation_id'), edge)
+    const frontier = appendLeaf(before, hashLeaf(text(row, 'record')))
+    assert.equal(Number(row.ledger_index), frontier.size - 1, 'the ledger has no gap')
+    assert.equal(text(row, 'edge'), formatFrontier(frontier), 'the ledger is the tree of its entries')
+    last.set(text(row, 'organisation_id'), frontier)
   }
   const tombstones = await store.ask('SELECT digest, max(refused_until) AS until FROM tombstones GROUP BY 1')
   const until = new Map(tombstones.map((row) => [plain(text(row, 'digest')), Number(row.until)]))

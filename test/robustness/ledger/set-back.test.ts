@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { verifyReceipt } from '@lethe/client'
 import { Client, escapeIdentifier } from 'pg'
 import { earliestInstant } from '../../../src/domain/instant.ts'
-import { appendLeaf, type Edge, formatEdge, hashLeaf } from '../../../src/domain/merkle-tree.ts'
+import { appendLeaf, type Frontier, formatFrontier, hashLeaf } from '../../../src/domain/merkle-tree.ts'
 import { eraseSubject } from '../../../src/operations/erase-subject.ts'
 import { dataOf, errorOf } from '../../support/answers.ts'
 import { commandLine, jsonLines } from '../../support/command-line.ts'
@@ -235,12 +235,12 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       await tamper('DELETE FROM ledger_entries')
       await tamper('DELETE FROM tombstones WHERE ledger_index = 1')
       await tamper('UPDATE tombstones SET ledger_index = 1 WHERE ledger_index = 2')
-      let edge: Edge | null = null
+      let frontier: Frontier | null = null
       for (const [index, record] of forged.entries()) {
-        edge = appendLeaf(edge, hashLeaf(record))
+        frontier = appendLeaf(frontier, hashLeaf(record))
         await tamper(
           `INSERT INTO ledger_entries (organisation_id, ledger_index, record, edge, head_mac)
-           VALUES ('acme', ${index}, '${record}', '${formatEdge(edge)}', '${macs[index]}')`,
+           VALUES ('acme', ${index}, '${record}', '${formatFrontier(frontier)}', '${macs[index]}')`,
         )
       }
       for (const mac of [...macs, '']) {

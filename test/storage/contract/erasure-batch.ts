@@ -57,13 +57,18 @@ export function erasureBatchContract(fixture: Fixture): void {
   }
 
   /** Lends batches until it is this one's turn, and gives back the others. */
-  async function lend({ id }: NewBatch, holder: string, now = start, until = start + 10): Promise<boolean> {
+  async function lease(
+    { id }: NewBatch,
+    leaseOwner: string,
+    now = start,
+    until = start + 10,
+  ): Promise<boolean> {
     const { erasureBatches } = fixture.store
     // The others are given back as of just now, and so are not lent a second time.
     for (;;) {
-      const lent = await erasureBatches.lend(holder, { now, until, steppedBefore: now - 1 })
+      const lent = await erasureBatches.lease(leaseOwner, { now, until, steppedBefore: now - 1 })
       if (lent === null || lent.id === id) return lent !== null
-      await erasureBatches.giveBack(holder, lent.id, now)
+      await erasureBatches.release(leaseOwner, lent.id, now)
     }
   }
 
@@ -127,76 +132,76 @@ export function erasureBatchContract(fixture: Fixture): void {
       ]
       assert.deepEqual(await outcomes(batch), all)
       const [, second] = await fixture.store.erasureBatches.items(batch.id, 0, 2)
-      assert.deepEqual([second?.line, second?.place], [1, 2])
+      assert.deepEqual([second?.line, second?.position], [1, 2])
     })
 
     it('is lent to one holder at a time, and again once the time is over', async () => {
       const batch = await createBatch(await fixture.createTracker())
-      assert.equal(await lend(batch, 'one'), true)
-      assert.equal(await lend(batch, 'other'), false)
-      assert.equal(await lend(batch, 'one'), true, 'whoever has it may go on')
-      assert.equal(await lend(batch, 'other', start + 10, start + 20), true)
+      assert.equal(await lease(batch, 'one'), true)
+      assert.equal(await lease(batch, 'other'), false)
+      assert.equal(await lease(batch, 'one'), true, 'whoever has it may go on')
+      assert.equal(await lease(batch, 'other', start + 10, start + 20), true)
       assert.equal(await fixture.store.erasureBatches.next('one', batch.id), false)
-      await fixture.store.erasureBatches.giveBack('one', batch.id, start)
+      await fixture.store.erasureBatches.release('one', batch.id, start)
       assert.equal(
-        await lend(batch, 'one', start + 11, start + 21),
+        await lease(batch, 'one', start + 11, start + 21),
         false,
         'who has lost it cannot give it back',
       )
-      await fixture.store.erasureBatches.giveBack('other', batch.id, start + 11)
-      assert.equal(await lend(batch, 'one', start + 12, start + 22), true)
+      await fixture.store.erasureBatches.release('other', batch.id, start + 11)
+      assert.equal(await lease(batch, 'one', start + 12, start + 22), true)
     })
 
-    it('is lent again when its holder’s clock was so far ahead that the loan would last much longer than one from now', async () => {
+    it('is lent again when its holder’s clock was so far ahead that the lease would last much longer than one from now', async () => {
       const batch = await createBatch(await fixture.createTracker())
       const hour = 3_600_000
-      assert.equal(await lend(batch, 'ahead', start + hour, start + hour + 10), true)
-      assert.equal(await lend(batch, 'other'), true)
+      assert.equal(await lease(batch, 'ahead', start + hour, start + hour + 10), true)
+      assert.equal(await lease(batch, 'other'), true)
       assert.equal(await fixture.store.erasureBatches.next('ahead', batch.id), false)
     })
 
     it('stays with a holder whose clock is a little ahead', async () => {
       const batch = await createBatch(await fixture.createTracker())
-      assert.equal(await lend(batch, 'ahead', start + 5, start + 15), true)
-      assert.equal(await lend(batch, 'other'), false)
+      assert.equal(await lease(batch, 'ahead', start + 5, start + 15), true)
+      assert.equal(await lease(batch, 'other'), false)
     })
 
     it('has its turn before others when it was given back in the future, by a clock that ran ahead', async () => {
       const tracker = await fixture.createTracker()
       const [ahead, other] = [await createBatch(tracker), await createBatch(tracker)]
       const { erasureBatches } = fixture.store
-      assert.equal(await lend(ahead, 'one'), true)
-      await erasureBatches.giveBack('one', ahead.id, start + 3_600_000)
+      assert.equal(await lease(ahead, 'one'), true)
+      await erasureBatches.release('one', ahead.id, start + 3_600_000)
       const now = start + 60_000
-      const lent = await erasureBatches.lend('one', { now, until: now + 10, steppedBefore: now })
+      const lent = await erasureBatches.lease('one', { now, until: now + 10, steppedBefore: now })
       assert.equal(lent?.id, ahead.id, `not ${other.id}`)
-      await erasureBatches.giveBack('one', ahead.id, start)
+      await erasureBatches.release('one', ahead.id, start)
     })
 
     it('is lent to one of many who ask concurrently', async () => {
       const batch = await createBatch(await fixture.createTracker())
       const { erasureBatches } = fixture.store
-      const loan = { now: start, until: start + 10, steppedBefore: start - 1 }
+      const term = { now: start, until: start + 10, steppedBefore: start - 1 }
       const lent = await Promise.all(
-        Array.from({ length: 8 }, (_, i) => erasureBatches.lend(`holder-${i}`, loan)),
+        Array.from({ length: 8 }, (_, i) => erasureBatches.lease(`owner-${i}`, term)),
       )
       const ids = lent.flatMap((each) => each?.id ?? [])
       assert.equal(new Set(ids).size, ids.length)
       for (const [i, each] of lent.entries())
-        if (each) await erasureBatches.giveBack(`holder-${i}`, each.id, start - 5)
-      assert.equal(await lend(batch, 'last', start), true)
+        if (each) await erasureBatches.release(`owner-${i}`, each.id, start - 5)
+      assert.equal(await lease(batch, 'last', start), true)
     })
 
     it('has no turn before its time when it was given back', async () => {
       const batch = await createBatch(await fixture.createTracker())
       const { erasureBatches } = fixture.store
-      await lend(batch, 'one')
-      await erasureBatches.giveBack('one', batch.id, start)
-      assert.equal(await lend(batch, 'one', start), false)
-      assert.equal(await lend(batch, 'one', start + 2), true)
-      await erasureBatches.giveBack('one', batch.id, start)
+      await lease(batch, 'one')
+      await erasureBatches.release('one', batch.id, start)
+      assert.equal(await lease(batch, 'one', start), false)
+      assert.equal(await lease(batch, 'one', start + 2), true)
+      await erasureBatches.release('one', batch.id, start)
       assert.equal(
-        await lend(batch, 'one', start - 2),
+        await lease(batch, 'one', start - 2),
         true,
         'a clock that was set back keeps nobody waiting',
       )
@@ -206,11 +211,15 @@ export function erasureBatchContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const batch = await createBatch(tracker)
       const { erasureBatches } = fixture.store
-      await lend(batch, 'one')
-      const anna = { place: 0, trackerId: tracker.trackerId, subjectId: 'anna' }
+      await lease(batch, 'one')
+      const anna = { position: 0, trackerId: tracker.trackerId, subjectId: 'anna' }
       assert.deepEqual(await erasureBatches.next('one', batch.id), anna)
       await eraseIn(fixture.store, tracker, 'anna')
-      assert.deepEqual(await erasureBatches.next('one', batch.id), { ...anna, place: 1, subjectId: 'bert' })
+      assert.deepEqual(await erasureBatches.next('one', batch.id), {
+        ...anna,
+        position: 1,
+        subjectId: 'bert',
+      })
       assert.equal((await erasureBatches.find(tracker.organisationId, batch.id))?.settled, 1)
       await eraseIn(fixture.store, tracker, 'bert')
       assert.equal(await erasureBatches.next('one', batch.id), null)
@@ -249,7 +258,7 @@ export function erasureBatchContract(fixture: Fixture): void {
       await eraseIn(fixture.store, tracker, 'anna')
       await erasureBatches.finish(batch.id, start + 1, note(organisationId, 'batch.finished'))
       assert.equal((await erasureBatches.find(organisationId, batch.id))?.state, 'running')
-      await erasureBatches.settleGone(batch.id, 1)
+      await erasureBatches.markTrackerDeleted(batch.id, 1)
       await erasureBatches.finish(batch.id, start + 2, note(organisationId, 'batch.finished'))
       const ended = await erasureBatches.find(organisationId, batch.id)
       assert.deepEqual([ended?.state, ended?.finishedAt, ended?.settled], ['done', start + 2, 2])
@@ -266,12 +275,12 @@ export function erasureBatchContract(fixture: Fixture): void {
     it('is lent to nobody while it is paused', async () => {
       const batch = await createBatch(await fixture.createTracker())
       const { erasureBatches } = fixture.store
-      await lend(batch, 'one')
+      await lease(batch, 'one')
       const paused = note(batch.organisationId, 'batch.paused')
       assert.equal(await erasureBatches.change(batch, pause, start, paused), true)
       assert.equal(await erasureBatches.change(batch, pause, start, paused), false)
       assert.equal(await erasureBatches.next('one', batch.id), false)
-      assert.equal(await lend(batch, 'one'), false)
+      assert.equal(await lease(batch, 'one'), false)
     })
 
     it('forgets who waits when it is stopped, for good', async () => {
@@ -311,13 +320,13 @@ export function erasureBatchContract(fixture: Fixture): void {
           erasureBatches.change(batch, pause, start, note(batch.organisationId, 'batch.paused')),
         stopped: (batch) =>
           erasureBatches.change(batch, stop, start, note(batch.organisationId, 'batch.stopped')),
-        'settled by another process': (batch) => erasureBatches.settleGone(batch.id, 1),
+        'settled by another process': (batch) => erasureBatches.markTrackerDeleted(batch.id, 1),
       }
       for (const [what, change] of Object.entries(changes)) {
         const tracker = await fixture.createTracker()
         const batch = await createBatch(tracker)
         await change(batch, tracker)
-        const item = { batchId: batch.id, place: 1 }
+        const item = { batchId: batch.id, position: 1 }
         const entry = note(tracker.organisationId, 'subject.erased')
         const erasing = subjects.erase(tracker, 'bert', testMark(tracker, 'bert', start), entry, { item })
         await assert.rejects(erasing, NotWaiting, what)
@@ -327,12 +336,12 @@ export function erasureBatchContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const { organisationId } = tracker
       const batch = await createBatch(tracker)
-      const item = { batchId: batch.id, place: 1 }
+      const item = { batchId: batch.id, position: 1 }
       const erase = () =>
         subjects.erase(tracker, 'bert', testMark(tracker, 'bert', start), undefined, { item })
       assert.deepEqual((await erase())?.counts, { sessions: 1, events: 1 })
       await assert.rejects(erase(), NotWaiting, 'a second time')
-      assert.equal((await ledger.head(organisationId))?.edge.size, 1)
+      assert.equal((await ledger.head(organisationId))?.frontier.size, 1)
       const deleted = note(organisationId, 'organisation.deleted')
       assert.ok(await deletions.deleteOrganisation(organisationId, organisationId, start, deleted))
       assert.equal(await erase(), null, 'of an organisation that was deleted')
@@ -342,7 +351,7 @@ export function erasureBatchContract(fixture: Fixture): void {
       const tracker = await fixture.createTracker()
       const batch = await createBatch(tracker)
       const { subjects, ledger } = fixture.store
-      const item = { batchId: batch.id, place: 0 }
+      const item = { batchId: batch.id, position: 0 }
       const erasures = await Promise.allSettled(
         Array.from({ length: 6 }, () =>
           subjects.erase(tracker, 'anna', testMark(tracker, 'anna', start), undefined, { item }),
@@ -351,7 +360,7 @@ export function erasureBatchContract(fixture: Fixture): void {
       const failed = erasures.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
       assert.equal(failed.length, 5)
       for (const reason of failed) assert.ok(reason instanceof NotWaiting, String(reason))
-      assert.equal((await ledger.head(tracker.organisationId))?.edge.size, 1)
+      assert.equal((await ledger.head(tracker.organisationId))?.frontier.size, 1)
     })
 
     it('is overdue when it was made before an instant and is not over', async () => {
@@ -423,7 +432,7 @@ export function erasureBatchContract(fixture: Fixture): void {
       assert.ok(
         await fixture.store.erasureBatches.create(batch, items, note(organisationId, 'batch.started')),
       )
-      assert.equal(await lend(batch, 'one'), true)
+      assert.equal(await lease(batch, 'one'), true)
       return batch
     }
 
@@ -457,7 +466,7 @@ export function erasureBatchContract(fixture: Fixture): void {
       assert.equal(await erasureBatches.extend('another', batch.id, late, start + 1), false)
       assert.equal(await erasureBatches.extend('one', batch.id, late, start + 1), true)
       assert.partialDeepStrictEqual(await found(batch), { subjects: 3, settled: 1, checkedAt: start + 1 })
-      const cora = { place: 1, trackerId, subjectId: 'cora' }
+      const cora = { position: 1, trackerId, subjectId: 'cora' }
       assert.deepEqual(await erasureBatches.next('one', batch.id), cora)
       for (const { subjectId } of late) await eraseIn(fixture.store, tracker, subjectId)
       assert.equal(await erasureBatches.next('one', batch.id), null)
@@ -468,13 +477,13 @@ export function erasureBatchContract(fixture: Fixture): void {
     it('rests until its time has come, and no longer when the clock was set back', async () => {
       const batch = await createPerson(await fixture.createTracker())
       const { erasureBatches } = fixture.store
-      await erasureBatches.giveBack('one', batch.id, start, start + 100)
+      await erasureBatches.release('one', batch.id, start, start + 100)
       assert.equal((await found(batch)).resumesAt, start + 100)
-      assert.equal(await lend(batch, 'one', start + 99, start + 109), false)
-      assert.equal(await lend(batch, 'one', start + 100, start + 110), true)
+      assert.equal(await lease(batch, 'one', start + 99, start + 109), false)
+      assert.equal(await lease(batch, 'one', start + 100, start + 110), true)
       assert.equal((await found(batch)).resumesAt, null)
-      await erasureBatches.giveBack('one', batch.id, start + 100, start + 200)
-      assert.equal(await lend(batch, 'one', start + 50, start + 60), true)
+      await erasureBatches.release('one', batch.id, start + 100, start + 200)
+      assert.equal(await lease(batch, 'one', start + 50, start + 60), true)
     })
 
     it('is counted while it is not over, apart from lists', async () => {

@@ -161,8 +161,8 @@ export function erasureContract(fixture: Fixture): void {
       )
       assert.deepEqual(twice.map((one) => one?.counts.events).toSorted(), [0, 3])
       assert.deepEqual(await fixture.listSubjectIds(tracker), ['stays'])
-      assert.equal((await fixture.store.ledger.head(tracker.organisationId))?.edge.size, 9)
-      assert.equal((await fixture.store.ledger.head(other.organisationId))?.edge.size, 1)
+      assert.equal((await fixture.store.ledger.head(tracker.organisationId))?.frontier.size, 9)
+      assert.equal((await fixture.store.ledger.head(other.organisationId))?.frontier.size, 1)
       for (const [index, one] of erased.entries()) {
         const [view, subjectId] = asked[index] ?? assert.fail()
         const digests = testKeyring.tombstoneDigests(view.trackerId, subjectId)

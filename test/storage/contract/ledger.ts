@@ -45,10 +45,10 @@ export function ledgerContract(fixture: Fixture): void {
         assert.partialDeepStrictEqual(JSON.parse(record), { alreadyErased: index > 0, trackerId, counts })
       }
       const stored = await fixture.store.ledger.head(organisationId)
-      assert.equal(stored?.edge.size, records.length)
+      assert.equal(stored?.frontier.size, records.length)
       const listed = await fixture.store.ledger.list(organisationId, 0, 100)
       assert.deepEqual(
-        listed.map(({ edge, ...entry }) => entry),
+        listed.map(({ frontier, ...entry }) => entry),
         records.map((record, index) => ({ index, record, leafHash: hashLeaf(record) })),
       )
       assert.deepEqual(await fixture.store.ledger.list(organisationId, 3, 1), listed.slice(3, 4))
@@ -95,7 +95,7 @@ export function ledgerContract(fixture: Fixture): void {
         fixture.store.subjects.erase(tracker, 'anna', guard(3)),
         /has 2 entries and the journal 3/,
       )
-      assert.equal((await fixture.store.ledger.head(tracker.organisationId))?.edge.size, 2)
+      assert.equal((await fixture.store.ledger.head(tracker.organisationId))?.frontier.size, 2)
     })
 
     it('has a place for each of many concurrent erasures, and one tree', async () => {
@@ -113,7 +113,7 @@ export function ledgerContract(fixture: Fixture): void {
         assert.deepEqual(Buffer.from(proof.head.rootHash), rootOf(there))
       }
       const stored = await fixture.store.ledger.head(tracker.organisationId)
-      assert.deepEqual(headAt(stored?.edge ?? null), { size: 18, rootHash: rootOf(leaves) })
+      assert.deepEqual(headAt(stored?.frontier ?? null), { size: 18, rootHash: rootOf(leaves) })
     })
   })
 

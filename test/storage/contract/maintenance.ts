@@ -66,7 +66,7 @@ export const deletions: Record<string, Deletion> = {
   },
   async 'the id of somebody who waited in a batch for a tracker that was deleted'(fixture) {
     const { batch } = await waitingBatch(fixture)
-    return () => fixture.store.erasureBatches.settleGone(batch.id, 0)
+    return () => fixture.store.erasureBatches.markTrackerDeleted(batch.id, 0)
   },
   async 'a batch that ended long ago'(fixture) {
     const { stop } = await waitingBatch(fixture)
@@ -125,7 +125,7 @@ export function maintenanceContract(
     it('is done by one store at a time, and hands back what the work does', async () => {
       const { promise: held, resolve: release } = Promise.withResolvers<void>()
       const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
-      const first = here.store.maintenance.alone(async () => {
+      const first = here.store.maintenance.withMaintenanceLock(async () => {
         begin()
         await held
         return 'done'
@@ -135,25 +135,26 @@ export function maintenanceContract(
       const work = async () => {
         didSecond = true
       }
-      for (const { store } of [there, here, there]) assert.equal(await store.maintenance.alone(work), null)
+      for (const { store } of [there, here, there])
+        assert.equal(await store.maintenance.withMaintenanceLock(work), null)
       assert.equal(didSecond, false)
       release()
       assert.equal(await first, 'done')
-      assert.equal(await there.store.maintenance.alone(async () => 7), 7)
-      assert.equal(await here.store.maintenance.alone(async () => 8), 8)
+      assert.equal(await there.store.maintenance.withMaintenanceLock(async () => 7), 7)
+      assert.equal(await here.store.maintenance.withMaintenanceLock(async () => 8), 8)
     })
 
     it('is let go of when the work fails, whose error comes back', async () => {
       const error = new Error('the disk is full')
       await assert.rejects(
-        here.store.maintenance.alone(() => Promise.reject(error)),
+        here.store.maintenance.withMaintenanceLock(() => Promise.reject(error)),
         error,
       )
-      assert.equal(await there.store.maintenance.alone(async () => 'done'), 'done')
+      assert.equal(await there.store.maintenance.withMaintenanceLock(async () => 'done'), 'done')
     })
 
     it('leaves requests alone: they read and write meanwhile', async () => {
-      const done = await here.store.maintenance.alone(async () => {
+      const done = await here.store.maintenance.withMaintenanceLock(async () => {
         const tracker = await there.createTracker()
         const { trackerId } = tracker
         await there.store.ingest.ingest([eventRow({ trackerId, subjectId: 'anna', eventId: 'e' })], testKeys)

@@ -51,7 +51,7 @@ describe('a PostgreSQL store whose server goes away', () => {
     erasing: () => eraseIn(store, shop, 'nobody'),
     'taking in': () => visit('anna'),
     sweeping: () => store.retention.sweep('shop', stepBefore(0, 100)),
-    'being alone': () => store.maintenance.alone(async () => 'alone'),
+    'being alone': () => store.maintenance.withMaintenanceLock(async () => 'alone'),
     'being asked how it is': () => store.ping(),
   }
 
@@ -132,16 +132,16 @@ describe('a PostgreSQL store whose server goes away', () => {
     const other = await openPostgresStore(server.url)
     const { promise: held, resolve: release } = Promise.withResolvers<void>()
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
-    const first = store.maintenance.alone(async () => {
+    const first = store.maintenance.withMaintenanceLock(async () => {
       begin()
       await held
     })
     await begun
-    assert.equal(await other.maintenance.alone(async () => 'mine'), null)
+    assert.equal(await other.maintenance.withMaintenanceLock(async () => 'mine'), null)
     await admin.query(
       `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted`,
     )
-    await until(async () => (await other.maintenance.alone(async () => 'mine')) === 'mine')
+    await until(async () => (await other.maintenance.withMaintenanceLock(async () => 'mine')) === 'mine')
     release()
     await first
     await other.close()

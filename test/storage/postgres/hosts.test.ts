@@ -96,7 +96,7 @@ describe('several hosts', () => {
     t.after(() => opened.close())
     await opened.organisations.create({ id: 'acme', name: 'Acme', plan: 'pro', createdAt: 7 })
     assert.equal((await opened.organisations.list()).length, 1)
-    assert.equal(await opened.maintenance.alone(async () => 'alone'), 'alone')
+    assert.equal(await opened.maintenance.withMaintenanceLock(async () => 'alone'), 'alone')
   })
 
   it('that will not do are all named, without the password', async () => {

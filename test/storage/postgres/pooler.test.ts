@@ -89,7 +89,9 @@ describe('a pooler in front of PostgreSQL', { skip: missing('pgbouncer'), concur
     )
     for (const answer of erased) assert.equal(dataOf(answer).alreadyErased, false)
     assert.deepEqual(dataOf(await shop.ask(subjectsPath, { key })).subjects, [])
-    const isAlone = await services.maintenance.alone(() => services.maintenance.alone(async () => true))
+    const isAlone = await services.maintenance.withMaintenanceLock(() =>
+      services.maintenance.withMaintenanceLock(async () => true),
+    )
     assert.equal(isAlone, null, 'the lock is held for as long as the session')
     await rotateKey(services, keyId)
     assert.equal((await shop.ask(subjectsPath, { key })).status, 401)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { alone } from '../../../src/storage/sqlite/store-files.ts'
+import { withMaintenanceLock } from '../../../src/storage/sqlite/store-files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { runChild } from './run-child.ts'
 
@@ -19,14 +19,14 @@ async function saidByAnother(path: string): Promise<string> {
 describe('work that one process does alone', () => {
   it('is not done by another at the same time, and is afterwards', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
-    assert.equal(await alone(path, () => saidByAnother(path)), 'not alone\n')
+    assert.equal(await withMaintenanceLock(path, () => saidByAnother(path)), 'not alone\n')
     assert.equal(await saidByAnother(path), 'alone\n')
   })
 
   it('is not done by another when this process has tried a second time', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
-    const said = await alone(path, async () => {
-      assert.equal(await alone(path, async () => 'done'), null)
+    const said = await withMaintenanceLock(path, async () => {
+      assert.equal(await withMaintenanceLock(path, async () => 'done'), null)
       return saidByAnother(path)
     })
     assert.equal(said, 'not alone\n')
@@ -37,26 +37,26 @@ describe('work that one process does alone', () => {
     const child = runChild('child-is-alone.ts', path, 'stay')
     t.after(() => child.kill('SIGKILL'))
     await once(child.stdout, 'data')
-    assert.equal(await alone(path, async () => 'done'), null)
+    assert.equal(await withMaintenanceLock(path, async () => 'done'), null)
     const exited = once(child, 'exit')
     child.kill('SIGKILL')
     await exited
-    assert.equal(await alone(path, async () => 'done'), 'done')
+    assert.equal(await withMaintenanceLock(path, async () => 'done'), 'done')
   })
 
   it('hands on an error of its own that looks like a lock of others', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
     const busy = Object.assign(new Error('database is locked'), { errcode: 5 })
     await assert.rejects(
-      alone(path, () => Promise.reject(busy)),
+      withMaintenanceLock(path, () => Promise.reject(busy)),
       busy,
     )
-    assert.equal(await alone(path, async () => 'done'), 'done')
+    assert.equal(await withMaintenanceLock(path, async () => 'done'), 'done')
   })
 
   it('leaves a file beside the store that is empty and its owner’s alone', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
-    await alone(path, async () => {})
+    await withMaintenanceLock(path, async () => {})
     const { size, mode } = statSync(`${path}-upkeep`)
     assert.equal(size, 0)
     assert.equal(mode & 0o777, 0o600)

@@ -74,7 +74,7 @@ describe('the files after a scrub', () => {
     const before = [...numbersBeside(path)].filter((number) => number < 2_000 || number >= 3_000)
     t.diagnostic(`LETHE_TEST_SEED=${random.seed}: texts of ${before.length} of 40 before the scrub`)
 
-    await store.maintenance.alone(() => store.maintenance.scrub(now))
+    await store.maintenance.withMaintenanceLock(() => store.maintenance.scrub(now))
     assert.deepEqual(numbersBeside(path), new Set(numbers(2_000, 25)))
     assert.equal(value(path, 'PRAGMA integrity_check'), 'ok')
     for (const { subjectId } of kept) {
@@ -85,7 +85,7 @@ describe('the files after a scrub', () => {
 
   it('are their owner’s alone, and the log is as good as empty', async (t) => {
     const { store, path } = await openUsedShop(t, { writesHere: true })
-    await store.maintenance.alone(() => store.maintenance.scrub(now))
+    await store.maintenance.withMaintenanceLock(() => store.maintenance.scrub(now))
     assert.equal(logSize(path), 0)
     const folder = dirname(path)
     assert.deepEqual(readdirSync(folder).sort(), [
