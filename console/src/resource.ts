@@ -62,7 +62,8 @@ export function useFetched<Data>(
 }
 
 /**
- * The previous data, unless it was removed from the cache: an erased person must not stay visible during a search.
+ * The previous data, unless it was removed from the cache: an erased person must not stay visible during a
+ * search.
  */
 function keepUnlessForgotten<Data>(data: Data | undefined, of?: Query<Data, unknown>): Data | undefined {
   return of && cache.getQueryCache().get(of.queryHash) === of ? data : undefined

@@ -1,4 +1,4 @@
-// Writes test/browser/layout.json anew: where the parts of the console's pages are. For after a change that was meant, and a look at it.
+// Writes test/browser/layout.json, the positions of the parts of each page. For intended changes only.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 

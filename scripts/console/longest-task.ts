@@ -9,7 +9,7 @@ interface TraceEvent {
   args?: { name?: string }
 }
 
-/** The longest task of a page's main thread while something happens, in milliseconds of CPU: others on the machine do not count. */
+/** The longest task of a page's main thread while `work` runs, in milliseconds of CPU time. */
 export async function longestTaskMs(
   browser: Browser,
   page: Page,

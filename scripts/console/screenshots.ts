@@ -1,4 +1,4 @@
-// Takes pictures of the console's pages, on the sample of `npm start`, for docs/images: in light, in dark and on a phone.
+// Takes the screenshots in docs/images/console with the sample data: light, dark and on a phone.
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
@@ -100,7 +100,7 @@ async function look(page: Page, text: string): Promise<void> {
   await settled(page)
 }
 
-/** Hands back where the certificate is. */
+/** Returns the path of the certificate. */
 async function eraseEverywhere(page: Page, email: string): Promise<string> {
   await page.goto('/console/trackers')
   await look(page, email)
@@ -120,7 +120,7 @@ async function planBatch(page: Page, emails: readonly string[]): Promise<void> {
   await page.getByText('will be erased').first().waitFor()
 }
 
-/** Hands back where the batch that it has run is. */
+/** Returns the path of the batch. */
 async function eraseBatch(page: Page): Promise<string> {
   await planBatch(page, ['bela@example.com', 'emil@example.com'])
   await page.getByRole('button', { name: /^Erase \d+ data subjects…$/ }).click()

@@ -1,5 +1,5 @@
-// Measures the console in a browser: how soon a page is painted, how far it moves, and what keeps it from answering; on the sample, on
-// a tracker of many subjects and on a subject of many events. The last two can be made smaller: SUBJECTS EVENTS.
+// Measures first paint, layout shift and the longest task of the console's pages, with the sample, a tracker
+// with many data subjects and a data subject with many events. Arguments: SUBJECTS EVENTS.
 import type { Page } from 'playwright-core'
 import { createSample } from '../../src/operations/sample.ts'
 import { noBrowser, openBrowser, settled, sitDown } from '../../test/browser/browser.ts'
@@ -39,7 +39,7 @@ async function measure(): Promise<void> {
   const client = await openConsole(service, organisationId)
   const browser = await openBrowser(lifetime)
   const { page } = await sitDown(browser, service, client)
-  // What browsers keep from the first visit is kept.
+  // Keeps what browsers cache from the first visit.
   await page.goto('/console/trackers')
   await settled(page)
   const row = (...cells: (string | number)[]) => console.log(`| ${cells.join(' | ')} |`)
@@ -70,7 +70,7 @@ async function measure(): Promise<void> {
   row(`… scrolled down through ${events} events, ${pages} requests`, '', '', taskMs)
 }
 
-/** What the browser has noted of a page. */
+/** The browser's measurements of a page. */
 function vitals(page: Page): Promise<{ paintMs: number; shift: number }> {
   return page.evaluate(async () => {
     let shift = 0
@@ -85,7 +85,7 @@ function vitals(page: Page): Promise<{ paintMs: number; shift: number }> {
   })
 }
 
-/** Scrolls to the end of a story as fast as it comes. */
+/** Scrolls to the end of a timeline as fast as it loads. */
 function scrollDown(page: Page): Promise<void> {
   return page.evaluate(async () => {
     performance.setResourceTimingBufferSize(100_000)

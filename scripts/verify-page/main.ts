@@ -8,7 +8,7 @@ const keys = find('keys', HTMLTextAreaElement)
 const tracker = find('tracker', HTMLInputElement)
 const subject = find('subject', HTMLInputElement)
 
-/** Counts what was asked, so that an answer to what has been changed since is not shown. */
+/** Counts verifications, so that an outdated result is not shown. */
 let asked = 0
 
 form.addEventListener('submit', (event) => {
@@ -28,7 +28,7 @@ async function verify(): Promise<void> {
 
 async function outcome(): Promise<HTMLElement> {
   try {
-    // Who copies a text easily loses its last end of line, or takes a space along.
+    // Copying easily loses the final newline or adds a space.
     const verified = await verifyReceipt(`${receipt.value.trim()}\n`, {
       verifierKeys: keys.value.split(/\s+/).filter((key) => key !== ''),
       ...(tracker.value !== '' && { trackerId: tracker.value }),

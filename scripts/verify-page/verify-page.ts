@@ -6,8 +6,8 @@ import { build } from 'esbuild'
 const root = new URL('../../', import.meta.url)
 
 /**
- * The page that verifies receipts, as one file: the client's own code, not minified, so that whoever relies on it can read it. Its
- * policy allows that script and that style alone, and no request.
+ * The page that verifies receipts, as one file: the client's own code, not minified, so that anyone can read
+ * it. Its policy allows only that script and that style, and no requests.
  */
 export async function verifyPage(): Promise<string> {
   const style = `\n${read('console/shared/tokens.css')}\n${read('scripts/verify-page/page.css')}`
@@ -21,7 +21,7 @@ export async function verifyPage(): Promise<string> {
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; ')
-  // As functions, because a dollar in a text to put in would mean something.
+  // As functions, because `$` has a meaning in replacement strings.
   return read('scripts/verify-page/page.html')
     .replace('{{policy}}', () => policy)
     .replace('<style></style>', () => `<style>${style}</style>`)

@@ -90,7 +90,7 @@ export const activityRoutes = [
   }),
 ]
 
-/** Streams all that filters leave of the activity, as a file. */
+/** Streams the filtered activity as a file. */
 async function exportActivity(
   services: Services,
   { respond }: HttpTools,

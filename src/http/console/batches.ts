@@ -19,7 +19,7 @@ import { integer, list, object, oneOf, optional, orNull, text } from '../schema.
 import { Certificate, presentCertificate } from './erasures.ts'
 import { Actor, instant, instantOrNull } from './fields.ts'
 
-/** Of the lines that were read, each is used, empty, invalid, repeated, or `other` (BatchLines). */
+/** Each line is used, empty, invalid, repeated or `other` (BatchLines). */
 const batchLines = {
   ...{ read: integer(), used: integer(), empty: integer(), invalid: integer(), repeated: integer() },
   ...{ other: integer(), nothing: integer(), lines: integer() },
@@ -49,7 +49,7 @@ export const BatchPlan = object(
 
 export const BatchList = object({ batches: list(Batch) }, { title: 'BatchList' })
 
-/** A page of the erasures of one batch, and of what became of those that it did not erase. */
+/** A page of the erasures of a batch, and of the items it did not erase. */
 export const BatchCertificate = object(
   {
     batch: Batch,
@@ -60,10 +60,10 @@ export const BatchCertificate = object(
   { title: 'BatchCertificate' },
 )
 
-/** How large a request with a list of people may be. */
+/** The limit of a request with a list of people. */
 export const maxListBytes = 4 * 1024 * 1024
 
-/** The list of a batch, and what to make of it. */
+/** The list of a batch and how to read it. */
 export const batchFields = {
   text: text({ maxLength: maxListBytes, 'x-rule': 'a list, one data subject or person a line' }),
   format: oneOf(['lines', 'csv'], { 'x-rule': 'lines or csv' }),
@@ -81,10 +81,10 @@ export const typedSubjects = integer({
   'x-rule': 'how many data subjects are to be erased, as a whole number',
 })
 
-/** The place in a batch behind which a page of its certificate begins. */
+/** The position in a batch after which a page of its certificate starts. */
 export const certificateAfter = optional(integer({ minimum: 0, 'x-rule': 'a whole number from 0 on' }))
 
-/** So many of an organisation's batches are shown, the newest. */
+/** How many of an organisation's batches are listed, newest first. */
 export const mostListed = 100
 
 export const batchRoutes = [
@@ -176,7 +176,7 @@ export const batchRoutes = [
                 await nextTurn()
                 await giveWay()
               }
-              // Should it break off before, what is there does not parse.
+              // A truncated report does not parse.
               await add('\n]}\n')
             },
             signal,
@@ -202,7 +202,7 @@ function changing(verb: BatchVerb) {
 }
 
 export function presentBatch(batch: ErasureBatch) {
-  // Whom it is about is nobody's to read: who started it knows.
+  // The person is not returned: the member who started it knows.
   const { organisationId: _, person: __, createdAt, finishedAt, checkedAt, resumesAt, ...rest } = batch
   return {
     ...{
@@ -215,7 +215,7 @@ export function presentBatch(batch: ErasureBatch) {
   }
 }
 
-/** So many lines that lead to nobody are named. */
+/** How many lines without a match are listed. */
 const mostNamed = 100
 
 function sumLines({ lines, invalid, repeated, empty, other }: BatchLines) {

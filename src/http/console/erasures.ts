@@ -23,7 +23,7 @@ const LedgerErasure = object(
     alreadyErased: boolean(),
     counts: Counts,
     by: orNull(object({ actor: Actor, requestId: orNull(text()) })),
-    /** What it was part of. */
+    /** The batch it was part of. */
     batch: orNull(object({ id: text(), kind: oneOf(batchKinds), subjects: integer() })),
   },
   { title: 'LedgerErasure' },
@@ -34,7 +34,7 @@ export const ErasureList = object(
   { title: 'ErasureList' },
 )
 
-/** All that a page needs to prove an entry of the ledger by itself. */
+/** Everything a page needs to verify a ledger entry. */
 export const Certificate = object(
   {
     erasure: LedgerErasure,
@@ -45,13 +45,13 @@ export const Certificate = object(
     trackerName: orNull(text()),
     organisation: text(),
     scrub: object({ lastAt: instant, reachesEveryByte: boolean() }),
-    /** Of an erasure by a batch. */
+    /** Only for an erasure by a batch. */
     receipt: orNull(text()),
   },
   { title: 'Certificate' },
 )
 
-/** `null` when the erasure was of another data subject. */
+/** `null` if the erasure was for another data subject. */
 export const ReceiptAgain = object({ receipt: orNull(text()) }, { title: 'ReceiptAgain' })
 
 export const receiptBody = { ...provenEntryParameters, subjectId: text(identifier) }
@@ -87,7 +87,7 @@ export const erasureRoutes = [
       const { organisationId } = identityOf(context)
       const found = await listErasures(services, organisationId, plan)
       const indexes = found.erasures.map(({ index }) => index)
-      // Where an erasure settled several batches, the last one wins; the first is the one to show.
+      // Reversed: if an erasure settled items of several batches, the first batch is shown.
       const batches = new Map(
         (await services.erasureBatches.ofEntries(organisationId, indexes))
           .reverse()

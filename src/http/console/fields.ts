@@ -1,7 +1,7 @@
 import { formatInstant, type Instant } from '../../domain/instant.ts'
 import { object, oneOf, type Schema, text } from '../schema.ts'
 
-// What the console's answers hold. The types of its pages are made from these.
+// Fields of the console's responses. The types of its pages are generated from them.
 
 export const instant = text({ format: 'date-time' })
 
@@ -15,12 +15,12 @@ export const Actor: Schema<{ kind: 'member' | 'key'; id: string; name: string } 
     ],
   }
 
-// As in the API, `x-rule` says in words what the schema says in keywords. Names and scopes are checked by the operations.
+// As in the API, `x-rule` describes the schema in words. The operations check names and scopes.
 
-/** Whatever somebody typed; what it may be is the operation's to say. */
+/** Any text; the operation validates it. */
 export const typed = text({ maxLength: 1_000, 'x-rule': 'a text of at most 1000 characters' })
 
-/** PostgreSQL cannot even look for NUL. */
+/** PostgreSQL cannot compare with a NUL character. */
 export const noControlCharacters = '^[^\\x00-\\x1f\\x7f-\\x9f]+$'
 
 export function instantOrNull(instant: Instant | null): string | null {

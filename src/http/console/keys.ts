@@ -31,7 +31,7 @@ const Key = object(
   { title: 'Key' },
 )
 
-/** The one answer that holds a key's string. */
+/** The only response that contains a key. */
 export const IssuedKey = object({ key: Key, keyString: text() }, { title: 'IssuedKey' })
 
 const Area = object(
@@ -62,7 +62,7 @@ export const scopeList = list(text({ maxLength: 100 }), {
 
 export const expiry = optional(orNull(text({ maxLength: 100 }), { 'x-rule': `${instantRule}, or null` }))
 
-/** A key as pages show it: all but its string, which is in no store. */
+/** A key without its string, which is not stored. */
 export function presentKey(key: ApiKey, now: Instant) {
   const { id, name, scopes, lastFour } = key
   return {
@@ -75,7 +75,7 @@ export function presentKey(key: ApiKey, now: Instant) {
   }
 }
 
-/** So many days a key's page tells of. */
+/** How many days of use a key's page shows. */
 const shownKeyDays = 90
 
 export const keyRoutes = [

@@ -26,7 +26,7 @@ export const LedgerVerification = object(
   { title: 'LedgerVerification' },
 )
 
-/** What a link downloads: no page reads it. */
+/** Downloaded by a link; no page reads it. */
 export const ProvenEntry = object(
   { index: integer(), record: text(), leafHash: text(), proof: list(text()), checkpoint: text() },
   { title: 'ProvenEntry' },
@@ -51,7 +51,7 @@ export function presentLedger(
   }
 }
 
-/** How many entries are computed anew at a member's wish: a few seconds of work, in pieces. */
+/** How many entries a member can have recomputed: a few seconds of work, in slices. */
 const mostVerified = 100_000
 
 export const ledgerRoutes = [

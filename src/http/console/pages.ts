@@ -13,11 +13,11 @@ const types: Record<string, string> = {
   '.woff2': 'font/woff2',
 }
 
-/** The console's pages. They are read once, at the start: nothing a request says leads to a file. */
+/** The console's pages, read once at start: no request determines a file path. */
 export function pageRoutes(folder = programFolder('console/dist')): Route[] {
   const assets = readAssets(folder)
   const index = assets.get('index.html')
-  /** A file that was built, or the page itself: it finds out from the path what to show. */
+  /** A built file, or the HTML page, whose script shows the page for the path. */
   const show = (path: string) =>
     definePage(path, ({ http: { respond }, context }) => {
       const name = context.match.params['*'] ?? ''

@@ -16,21 +16,21 @@ import { integer, list, object, text } from '../schema.ts'
 import { Batch, BatchList, mostListed, presentBatch, typedSubjects } from './batches.ts'
 import { instant } from './fields.ts'
 
-/** Whom an erasure is about, as the pages name them. */
+/** The person to erase, as the pages describe it. */
 const SubjectRef = object({ trackerId: text(), subjectId: text() }, { title: 'SubjectRef' })
 
 export const PersonPlan = object(
   {
     ...{ subjects: list(FoundSubject), hidden: list(SubjectRef) },
-    /** Who may be the same person: they share an identifier with those above. */
+    /** Data subjects that share an identifier and may be the same person. */
     others: object({ subjects: list(FoundSubject), identifiers: list(Identifier) }),
-    /** What is left of the member's erasures. */
+    /** The member's remaining erasure budget. */
     budget: object({ limit: integer(), remaining: integer(), resetsAt: instant }),
   },
   { title: 'PersonPlan' },
 )
 
-/** Whom an erasure is about. How many parts it may have together is the operation's to say. */
+/** The person to erase. The operation limits the total number of parts. */
 export const personField = object(
   {
     identifiers: list(

@@ -11,7 +11,7 @@ import { signInRoutes } from './sign-in.ts'
 import { subjectRoutes } from './subjects.ts'
 import { trackerRoutes } from './trackers.ts'
 
-/** Everything the console's pages can ask for. */
+/** All requests of the console's pages. */
 export const consoleRoutes: readonly Route[] = [
   ...signInRoutes,
   ...keyRoutes,

@@ -1,29 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Budget, ConsoleBudgetName } from '../../domain/budget.ts'
 
-/** The token of a sign-in, and the mark of a browser that a member has signed in from. */
+/** The token of a session, and the mark of a browser in which a member has signed in. */
 type CookieName = 'console' | 'browser'
 
 /** Scripts cannot read them, and other sites cannot send them. */
 const attributes = 'HttpOnly; SameSite=Strict'
 
-/** What the first one was called before it was the host's alone. */
+/** The former name of the session cookie. */
 const formerName = '__Secure-lethe-console'
 
 /**
- * A browser takes the prefixed name only over TLS, for the whole host and for no other, so that nobody in between and no neighbour
- * under the same domain can plant one. Without TLS it goes nowhere but to the console.
+ * Browsers accept the prefixed name only over TLS and for the exact host, so that nobody on the network and
+ * no other host of the domain can plant one. Without TLS the cookie is sent to the console only.
  */
 function nameOf(name: CookieName, isSecure: boolean): string {
   return isSecure ? `__Host-lethe-${name}` : `lethe-${name}`
 }
 
-/** The value of a request's cookie; `null` without one. */
+/** The value of a request's cookie; `null` if it is absent. */
 export function readCookie(request: IncomingMessage, name: CookieName, isSecure: boolean): string | null {
   return find(request, nameOf(name, isSecure))
 }
 
-/** Hands the browser a value; an empty one with no time to live takes it away. */
+/** Sets a cookie; an empty value without a lifetime deletes it. */
 export function setCookie(
   response: ServerResponse,
   name: CookieName,
@@ -38,7 +38,7 @@ export function setCookie(
   )
 }
 
-/** Takes away what a former version left; it has stood for nobody since. */
+/** Deletes the cookie of a former version, which is no longer valid. */
 export function dropFormerCookie(request: IncomingMessage, response: ServerResponse): void {
   if (find(request, formerName) === null) return
   response.appendHeader('Set-Cookie', `${formerName}=; Max-Age=0; Path=/console; ${attributes}; Secure`)
@@ -52,8 +52,8 @@ function find({ headers }: IncomingMessage, name: string): string | null {
 const minuteMs = 60_000
 
 /**
- * What the console counts, apart from the API's budgets. The first is generous: people click. The others slow down guessing; the last
- * one holds for guessers with many addresses, and never for a browser that the member has signed in from before.
+ * The console's own budgets. The first is generous, for people who click. The others slow down guessing; the
+ * last one is for guesses from many addresses, and does not apply to known browsers.
  */
 export const consoleBudgets: Record<ConsoleBudgetName, Budget> = {
   console: { name: 'console', limit: 600, windowMs: minuteMs },

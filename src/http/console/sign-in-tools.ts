@@ -11,7 +11,7 @@ interface SignInDeps {
   originPolicy: OriginPolicy
 }
 
-/** Counts attempts to sign in, and keeps the cookies of a browser. */
+/** Counts attempts to sign in, and sets the cookies. */
 export function signInTools({ limiter, addressOf, originPolicy: { isSecure } }: SignInDeps): SignInTools {
   const spend = spending(limiter)
   return {
@@ -39,7 +39,7 @@ export function signInTools({ limiter, addressOf, originPolicy: { isSecure } }: 
   }
 }
 
-/** Tells what is left of a member's erasures. They are counted as they are done, by the service. */
+/** The member's remaining erasure budget. Erasures are counted when they are carried out. */
 export function memberErasures(
   limiter: Pick<Limiter, 'peek'>,
   ofKeys: Pick<Budget, 'limit' | 'windowMs'>,

@@ -44,7 +44,7 @@ export const signInRoutes = [
     response: Nothing,
     async handle({ context, services, http, body }) {
       await http.countAttempt(context)
-      // The limiter may be another machine: it need not learn anybody's address.
+      // The limiter may be another machine, which does not need to know anyone's address.
       const account = hash('sha256', normaliseEmail(body.email))
       const countGuess = (browserId: string | null) => http.countGuess(context, account, browserId)
       const { organisationId = null } = body

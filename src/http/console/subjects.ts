@@ -38,7 +38,7 @@ const FoundGroup = object(
   { title: 'FoundGroup' },
 )
 
-/** `identifier` is `null` for who was found by a complete id. */
+/** `identifier` is `null` for a match by complete ID. */
 const FoundPerson = object(
   {
     identifier: orNull(Identifier),
@@ -55,7 +55,7 @@ export const FoundGroups = object(
 
 const until = optional(text({ format: 'date-time', 'x-rule': instantRule }))
 
-/** As the API's, from an instant on backwards. */
+/** Like the API's, backwards from a time. */
 export const sessionsUntilParameters = { ...sessionListParameters, until }
 
 export const eventsUntilParameters = { ...eventListParameters, until }
@@ -68,7 +68,7 @@ export const findBody = {
 }
 
 const listPath = '/console/api/trackers/{trackerId}/subjects'
-/** As many as a list below a search box shows. */
+/** As many as the search box shows. */
 const defaultFound = 5
 const subjectPath = `${listPath}/{subjectId}` as const
 

@@ -37,7 +37,7 @@ export const days = optional(
   integer({ minimum: 1, maximum: 40_000, 'x-rule': 'a whole number from 1 to 40000' }),
 )
 
-/** So many names of events are shown. */
+/** How many event names are shown. */
 const shownNames = 10
 
 export const trackerRoutes = [
@@ -66,7 +66,7 @@ export const trackerRoutes = [
     response: TrackerName,
     async handle({ services, context, body }) {
       const { organisationId } = identityOf(context)
-      // Its id is chance's: whoever could choose one would learn which ids other organisations have.
+      // The ID is random: choosing one would reveal the IDs of other organisations.
       const wanted = { organisationId, name: body.name }
       const { id, name } = await createTracker(services, wanted, originOf(context))
       return { id, name }

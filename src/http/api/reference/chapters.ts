@@ -13,16 +13,16 @@ import {
   ruleText,
   typeOf,
 } from './operation.ts'
-import type { Answer, Header, Outline } from './outline.ts'
+import type { Header, Outline, ResponseOutline } from './outline.ts'
 
-/** A part of the page that is not an operation. */
+/** A chapter of the page that is not an operation. */
 export interface Chapter {
   id: string
   title: string
   body: Markup
 }
 
-/** How a request shows its key, with the variables that the other examples use. */
+/** How to send an API key, with the variables of the other examples. */
 export function authentication(outline: Outline): Chapter {
   const first = outline.groups.flatMap(({ operations }) => operations)[0]
   const setUp = html`export LETHE_URL=<span class="origin">http://127.0.0.1:8080</span>
@@ -45,7 +45,7 @@ const owners: Record<ApiBudgetName, string> = {
   erasure: 'Each key, erasures only',
 }
 
-/** How many requests one may send: the budgets of the very service that shows the page. */
+/** The budgets of this service. */
 export function budgetChapter(budgets: Record<ApiBudgetName, Budget>, { headers }: Outline): Chapter {
   const rows = (['ip', 'key', 'erasure'] as const).map((name) => {
     return html`<tr><th scope="row">${owners[name]}</th><td>${budgetInWords(budgets[name])}</td></tr>`
@@ -61,7 +61,7 @@ export function budgetChapter(budgets: Record<ApiBudgetName, Budget>, { headers 
   }
 }
 
-/** What every answer looks like, success or failure. */
+/** The format of every response. */
 export function envelope({ errors }: Outline): Chapter {
   const [failure] = errors
   return {
@@ -76,7 +76,7 @@ export function errorChapter({ errors }: Outline): Chapter {
   return { id: 'errors', title: 'Errors', body: html`${errors.map(errorEntry)}` }
 }
 
-function errorEntry({ status, code, description, headers, example }: Answer): Markup {
+function errorEntry({ status, code, description, headers, example }: ResponseOutline): Markup {
   const id = `errors.${code}`
   return html`<section class="error" id="${id}" aria-labelledby="${id}.title">
 <h3 id="${id}.title"><span class="status s${status.slice(0, 1)}">${status}</span> <code>${code}</code> ${anchor(id)}</h3>

@@ -1,4 +1,4 @@
-/** HTML. Only `html` makes it, and it escapes whatever is not markup already. */
+/** HTML. Only `html` creates it, and escapes everything that is not markup. */
 export class Markup {
   readonly text: string
 
@@ -13,7 +13,7 @@ export function html(strings: TemplateStringsArray, ...pieces: Piece[]): Markup 
   return new Markup(strings.map((text, index) => text + write(pieces[index] ?? null)).join(''))
 }
 
-/** Text as the document has it: paragraphs, with `code` in backticks. */
+/** Text of the document: paragraphs, with `code` in backticks. */
 export function prose(text: string): Markup {
   return html`${text.split('\n\n').map((paragraph) => html`<p>${inline(paragraph)}</p>`)}`
 }
@@ -48,25 +48,25 @@ export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The object that must stand there, as the document is our own. */
+/** The value as an object; anything else is a mistake in our own document. */
 export function object(value: unknown): Json {
   if (!isObject(value)) throw new Error('The OpenAPI document has no object where the reference needs one.')
   return value
 }
 
-/** The text that must stand there. */
+/** The value as a text; anything else is a mistake in our own document. */
 export function text(value: unknown): string {
   if (typeof value !== 'string')
     throw new Error('The OpenAPI document has no text where the reference needs one.')
   return value
 }
 
-/** The list there, empty where there is none. */
+/** The value as a list; empty if it is not one. */
 export function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Replaces every reference within a value by what it refers to. */
+/** Replaces every `$ref` within a value by its target. */
 export function resolver(document: Json): (value: unknown) => Json {
   function walk(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(walk)

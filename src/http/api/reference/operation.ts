@@ -1,11 +1,11 @@
 import { html, inline, isObject, type Json, list, type Markup, object, prose } from './markup.ts'
-import type { Answer, Operation, Parameter } from './outline.ts'
+import type { Operation, Parameter, ResponseOutline } from './outline.ts'
 
-/** One operation: what it takes and gives on one side, a request and its answer on the other. */
+/** One operation: its parameters and responses on one side, an example on the other. */
 export function operationSection(operation: Operation): Markup {
-  const { id, method, path, summary, description, scope, parameters, exampleBody, answers } = operation
-  const [success] = answers
-  // What the script makes a form of.
+  const { id, method, path, summary, description, scope, parameters, exampleBody, responses } = operation
+  const [success] = responses
+  // Data attributes for the form of try-it.js.
   const key = scope === null ? null : html` data-scope="${scope}"`
   const body = exampleBody === undefined ? null : html` data-body="${JSON.stringify(exampleBody)}"`
   return html`<section class="operation" id="${id}" aria-labelledby="${id}.title" data-method="${method}" data-path="${path}"${key}${body}>
@@ -15,9 +15,9 @@ export function operationSection(operation: Operation): Markup {
 <div>
 ${prose(description)}
 ${parameters.length === 0 ? null : html`<h4>Parameters</h4><dl class="fields">${parameters.map((each) => parameterEntry(id, each))}</dl>`}
-${success === undefined ? null : answerFields(success)}
+${success === undefined ? null : responseFields(success)}
 <h4>Responses</h4>
-<ul class="answers">${answers.map(answerEntry)}</ul>
+<ul class="responses">${responses.map(responseEntry)}</ul>
 </div>
 <div class="aside">
 ${codeBlock('Request', html`${curl(operation)}`)}
@@ -28,41 +28,41 @@ ${success?.example === undefined ? null : codeBlock(`Response ${success.status}`
 `
 }
 
-/** A link to where one is, to hand on. */
+/** A link to the section itself. */
 export function anchor(id: string): Markup {
   return html`<a class="anchor" href="#${id}" aria-label="Link to this section">#</a>`
 }
 
-/** The headers of an answer, each leading to what it means. */
+/** Links to the headers of a response. */
 export function headerLinks(headers: readonly string[]): Markup {
   const links = headers.map((name) => html`<a href="#headers.${name}"><code>${name}</code></a>`)
   return html`${links.map((link, index) => (index === 0 ? link : html`, ${link}`))}`
 }
 
-/** Everything else that an operation's parameter or an answer's header says about its value. */
+/** The constraints on the value of a parameter or a header. */
 export function ruleText(rule: string | null): Markup | null {
   return rule === null ? null : html`<p class="rule">${inline(rule)}</p>`
 }
 
 function parameterEntry(
   operationId: string,
-  { name, place, isRequired, description, schema, example }: Parameter,
+  { name, location, isRequired, description, schema, example }: Parameter,
 ): Markup {
   const id = `${operationId}.${name}`
-  // Those in the body are one field of the form, and an id of the request is made where there is none.
+  // The body is one field of the form, and a request ID is generated if none is sent.
   const field =
-    place === 'path' || place === 'query'
-      ? html` data-in="${place}"${example === null ? null : html` data-example="${example}"`}${isRequired ? html` data-required` : null}`
+    location === 'path' || location === 'query'
+      ? html` data-in="${location}"${example === null ? null : html` data-example="${example}"`}${isRequired ? html` data-required` : null}`
       : null
   return html`<div id="${id}">
-<dt${field}><a href="#${id}"><code>${name}</code></a> <span>${typeOf(schema)}, in the ${place}${isRequired ? ', required' : ''}</span></dt>
+<dt${field}><a href="#${id}"><code>${name}</code></a> <span>${typeOf(schema)}, in the ${location}${isRequired ? ', required' : ''}</span></dt>
 <dd>${prose(description)}${ruleText(ruleOf(schema))}</dd>
 </div>
 `
 }
 
-function answerFields({ schema }: Answer): Markup | null {
-  // What every answer has is told once, at the top of the page.
+function responseFields({ schema }: ResponseOutline): Markup | null {
+  // The fields of every response are described once, at the top of the page.
   const fields = fieldsOf(schema).filter(({ path }) => path !== 'data' && !path.startsWith('meta'))
   if (fields.length === 0) return null
   return html`<h4>Response fields</h4><dl class="fields compact">${fields.map(fieldEntry)}</dl>`
@@ -81,14 +81,14 @@ export function fieldEntry({
 `
 }
 
-function answerEntry({ status, code, description, headers }: Answer): Markup {
+function responseEntry({ status, code, description, headers }: ResponseOutline): Markup {
   const name = code === null ? null : html` <a href="#errors.${code}"><code>${code}</code></a>`
   return html`<li><p><span class="status s${status.slice(0, 1)}">${status}</span>${name}</p>
 <p>${inline(description)}</p><p class="headers">${headerLinks(headers)}</p></li>
 `
 }
 
-/** A field of an answer, by its way from the top: `data.subjects[].counts`. */
+/** A field of a response by its path, such as `data.subjects[].counts`. */
 interface Field {
   path: string
   type: string
@@ -96,7 +96,7 @@ interface Field {
   description: string
 }
 
-/** Every field that a schema names, in its order, each before its own fields. */
+/** All fields of a schema in order, parents before children. */
 export function fieldsOf(schema: Json, path = ''): Field[] {
   const required = list(schema.required)
   return Object.entries(isObject(schema.properties) ? schema.properties : {}).flatMap(([name, value]) => {
@@ -113,7 +113,7 @@ export function fieldsOf(schema: Json, path = ''): Field[] {
   })
 }
 
-/** What a value is, in a few words. */
+/** The type of a value, in a few words. */
 export function typeOf({ type, format, const: only, enum: choices, anyOf, items }: Json): string {
   if (anyOf !== undefined) return list(anyOf).map(object).map(typeOf).join(' or ')
   if (only !== undefined) return JSON.stringify(only)
@@ -123,7 +123,7 @@ export function typeOf({ type, format, const: only, enum: choices, anyOf, items 
   return typeof type === 'string' ? type : 'any'
 }
 
-/** What a value must keep to, as the schema says it in words, else from its keywords; `null` where anything goes. */
+/** The constraints of a schema, from its `x-rule` or its keywords; `null` if it has none. */
 export function ruleOf(schema: Json): string | null {
   const { 'x-rule': rule, default: fallback, minimum, minLength, maxLength, pattern } = schema
   const parts = [
@@ -137,12 +137,12 @@ export function ruleOf(schema: Json): string | null {
   return parts.length === 0 ? null : parts.join('; ')
 }
 
-/** A block of code under its own title. One that is too wide scrolls, and so can be reached with the keyboard. */
+/** A titled block of code. It can be focused, because it scrolls if it is too wide. */
 export function codeBlock(title: string, code: Markup): Markup {
   return html`<figure class="code"><figcaption>${title}</figcaption><pre tabindex="0" role="group" aria-label="${title}"><code>${code}</code></pre></figure>`
 }
 
-/** JSON as people read it, with its keys, texts and other values told apart. */
+/** Indented JSON with highlighted keys, strings and other values. */
 export function json(value: unknown): Markup {
   const lines = JSON.stringify(value, null, 2)
   const parts = lines.split(/("(?:[^"\\]|\\.)*"(?::)?|\b(?:true|false|null)\b|-?\b\d[\d.eE+-]*)/)
@@ -154,7 +154,7 @@ function kindOf(part: string): string {
   return part.startsWith('"') ? 'text' : 'value'
 }
 
-/** The command that sends an operation's request, with the examples of its parameters. */
+/** The curl command for an operation, with example parameters. */
 export function curl({ method, path, scope, parameters, exampleBody }: Operation): string {
   const examples = parameters.filter(({ example }) => example !== null)
   const filled = path.replaceAll(
@@ -162,7 +162,7 @@ export function curl({ method, path, scope, parameters, exampleBody }: Operation
     (_, name: string) => examples.find((each) => each.name === name)?.example ?? name,
   )
   const query = examples
-    .filter(({ place }) => place === 'query')
+    .filter(({ location }) => location === 'query')
     .map(({ name, example }) => `${name}=${example}`)
   const address = `"$LETHE_URL${filled}${query.length > 0 ? `?${query.join('&')}` : ''}"`
   return [

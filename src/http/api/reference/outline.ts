@@ -1,16 +1,16 @@
 import { isObject, type Json, list, object, resolver, text } from './markup.ts'
 
-/** What the page tells, taken from the OpenAPI document: every reference in it is resolved. */
+/** The content of the page, from the OpenAPI document with every reference resolved. */
 export interface Outline {
   title: string
   version: string
   summary: string
   description: string
-  /** How a request shows its key. */
+  /** How to send an API key. */
   authentication: string
   groups: Group[]
   headers: Header[]
-  errors: Answer[]
+  errors: ResponseOutline[]
 }
 
 export interface Group {
@@ -25,25 +25,25 @@ export interface Operation {
   path: string
   summary: string
   description: string
-  /** The scope it needs; `null` where it needs no key. */
+  /** The required scope; `null` if it needs no key. */
   scope: string | null
   parameters: Parameter[]
-  /** A body to send; `undefined` where none is taken. */
+  /** An example body; `undefined` if it takes none. */
   exampleBody: unknown
-  answers: Answer[]
+  responses: ResponseOutline[]
 }
 
 export interface Parameter {
   name: string
-  place: string
+  location: string
   isRequired: boolean
   description: string
   schema: Json
-  /** A value for it that goes with those of the others; `null` where it is best left out. */
+  /** An example that fits those of the other parameters; `null` if it is best omitted. */
   example: string | null
 }
 
-export interface Answer {
+export interface ResponseOutline {
   status: string
   /** The error code; `null` for a success. */
   code: string | null
@@ -103,8 +103,8 @@ export function outlineOf(document: Json): Outline {
         ...readBody(operation),
       ],
       exampleBody: bodyOf(operation).example,
-      answers: Object.entries(object(operation.responses)).map(([status, response]) =>
-        readAnswer(status, resolve(response)),
+      responses: Object.entries(object(operation.responses)).map(([status, response]) =>
+        readResponse(status, resolve(response)),
       ),
     }
   }
@@ -113,7 +113,7 @@ export function outlineOf(document: Json): Outline {
     return isObject(requestBody) ? object(object(requestBody.content)['application/json']) : {}
   }
 
-  /** The fields of the body of a request, as parameters. */
+  /** The fields of a request body, as parameters. */
   function readBody(operation: Json): Parameter[] {
     const { schema } = bodyOf(operation)
     const { properties, required } = isObject(schema) ? resolve(schema) : {}
@@ -125,10 +125,10 @@ export function outlineOf(document: Json): Outline {
     )
   }
 
-  function readParameter({ name, in: place, required, description, schema, example }: Json): Parameter {
+  function readParameter({ name, in: location, required, description, schema, example }: Json): Parameter {
     return {
       name: text(name),
-      place: text(place),
+      location: text(location),
       isRequired: required === true,
       description: text(description),
       schema: object(schema),
@@ -136,8 +136,8 @@ export function outlineOf(document: Json): Outline {
     }
   }
 
-  function readAnswer(status: string, response: Json): Answer {
-    // An answer may have no body.
+  function readResponse(status: string, response: Json): ResponseOutline {
+    // A response may have no body.
     const content = isObject(response.content) ? object(response.content['application/json']) : {}
     const { error } = isObject(content.example) ? content.example : {}
     return {
@@ -150,11 +150,11 @@ export function outlineOf(document: Json): Outline {
     }
   }
 
-  /** Each error once, with the status that the operations give it. */
-  function readErrors(): Answer[] {
-    const answers = operations.flatMap(({ operation }) => operation.answers)
+  /** Each error once, with its status. */
+  function readErrors(): ResponseOutline[] {
+    const responses = operations.flatMap(({ operation }) => operation.responses)
     return Object.keys(object(components.responses)).flatMap(
-      (code) => answers.find((answer) => answer.code === code) ?? [],
+      (code) => responses.find((response) => response.code === code) ?? [],
     )
   }
 }

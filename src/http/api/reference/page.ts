@@ -17,14 +17,14 @@ import { html, type Json, type Markup, prose } from './markup.ts'
 import { anchor, operationSection } from './operation.ts'
 import { type Group, type Outline, outlineOf } from './outline.ts'
 
-/** The addresses of the files the page asks for. */
+/** The addresses of the files that the page loads. */
 interface PageFiles {
   style: string
   script: string
   icon: string
 }
 
-/** The whole reference as one HTML page. It needs no script to be read. */
+/** The whole reference as one HTML page, readable without scripts. */
 export function referencePage(
   document: Json,
   budgets: Record<ApiBudgetName, Budget>,
@@ -73,7 +73,7 @@ ${group.operations.map((operation) => operationSection(operation))}</section>
 `.text
 }
 
-/** The table of contents: open beside a wide page, closed above a narrow one. */
+/** The table of contents: open next to a wide page, collapsed above a narrow one. */
 function contents(before: Chapter[], groups: Group[], after: Chapter[]): Markup {
   return html`<nav aria-label="Contents"><details class="contents"><summary>Contents</summary>
 <ul>${before.map(chapterLink)}</ul>
@@ -106,7 +106,7 @@ function idOf({ name }: Outline['groups'][number]): string {
 
 const types = { html: 'text/html', css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' }
 
-/** The API reference: a page and its three files, made when the first of them is asked for and kept in memory. */
+/** The API reference: a page and its three files, created on the first request and kept in memory. */
 export function referenceRoutes(document: () => Json, budgets: Record<ApiBudgetName, Budget>): Route[] {
   const made = once(() => {
     const [own, shared] = [programFolder('src/http/api/reference'), programFolder('console/shared')]
@@ -122,7 +122,7 @@ export function referenceRoutes(document: () => Json, budgets: Record<ApiBudgetN
   const file = (path: string, part: 'style' | 'script' | 'icon') =>
     definePage(path, ({ http, context }) => {
       const { address, content } = made()[part]
-      // Asked for by another address, as by the page of another version, it may not be kept under that.
+      // Under another address, as from the page of another version, it must not be cached.
       const caching = context.request.url === address ? keptForGood : 'no-store'
       sendAsset(http.respond, context, content, caching)
     })
@@ -134,7 +134,7 @@ export function referenceRoutes(document: () => Json, budgets: Record<ApiBudgetN
   ]
 }
 
-/** A file under an address that changes with what is in it. */
+/** A file under an address that changes with its content. */
 function versioned(path: string, type: keyof typeof types, parts: readonly Buffer[]) {
   const text = parts.map(String).join('\n')
   const version = createHash('sha256').update(text).digest('hex').slice(0, 10)

@@ -1,6 +1,6 @@
-// Everything here is a convenience: the page can be read without it.
+// Conveniences only: the page can be read without them.
 
-// What somebody chose in the console holds here too, before anything is drawn.
+// Applies the theme chosen in the console before the first paint.
 const chosen = localStorage.getItem('lethe-theme')
 if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen
 
@@ -12,7 +12,7 @@ addEventListener('DOMContentLoaded', () => {
 
 /** @param {Element} block */
 function offerCopy(block) {
-  // Browsers have a clipboard for secure pages alone.
+  // Browsers offer the clipboard to secure pages only.
   if (!navigator.clipboard) return
   const button = document.createElement('button')
   button.type = 'button'
@@ -27,7 +27,7 @@ function offerCopy(block) {
   block.querySelector('figcaption')?.append(button)
 }
 
-/** Shows in the contents where one is, and closes them when one goes somewhere. */
+/** Marks the current section in the contents, and collapses them after a click. */
 function followContents() {
   const contents = document.querySelector('.contents')
   const links = new Map(
@@ -41,7 +41,7 @@ function followContents() {
   })
   const observer = new IntersectionObserver(
     (entries) => {
-      // Of a group and an operation in it, which both come into sight, the operation is meant.
+      // If a group and its operation come into view together, the operation counts.
       const here = entries.findLast(({ isIntersecting }) => isIntersecting)?.target.id
       if (here === undefined) return
       for (const [id, link] of links) {

@@ -1,6 +1,6 @@
-// Sends requests from the page, to the service that shows it. Made by script, because nothing of it works without.
+// Sends requests from the page to its own service. Created by script, because it does not work without.
 
-/** So much of an answer is shown. An export can be any number of times as long. */
+/** How much of a response is shown: an export can be far longer. */
 const maxShownBytes = 1_048_576
 
 addEventListener('DOMContentLoaded', () => {
@@ -11,7 +11,7 @@ addEventListener('DOMContentLoaded', () => {
   }
 })
 
-// The key is in these fields and nowhere else; a page that one comes back to must not have it either.
+// The key is only in these fields, and a page restored by Back must not have it.
 addEventListener('pagehide', () => shareKey(''))
 
 /** @param {string} key */
@@ -22,7 +22,7 @@ function shareKey(key) {
 }
 
 /**
- * The form of an operation, out of what the page tells of it.
+ * The form of an operation, from the data attributes of its section.
  * @param {HTMLElement} section
  * @param {HTMLDialogElement} dialog
  */
@@ -80,7 +80,7 @@ function parameterField(section, term) {
     ...{ required: required !== undefined, placeholder: example && `such as ${example}` },
   })
   input.addEventListener('input', () => {
-    // A URL parser would take these for folders.
+    // A URL parser would treat these as folders.
     const isFolder = place === 'path' && /^\.\.?$/.test(input.value)
     input.setCustomValidity(isFolder ? 'An ID cannot be “.” or “..”.' : '')
   })
@@ -133,7 +133,7 @@ function targetOf(path, given) {
 }
 
 /**
- * Sends a request, without the cookie of the console, and hands back what to show of the answer.
+ * Sends a request without the console's cookie, and returns the elements that show the response.
  * @param {string} target
  * @param {RequestInit} request
  */
