@@ -122,11 +122,7 @@ describe('lethe subjects erase --by', { concurrency: true }, () => {
     const { organisations, retention, retentionDays, activityDays, clock } = services
     const setPlan = async (plan: 'pro' | 'free') => {
       await organisations.setPlan(organisationId, plan)
-      await retention.settleWindows({
-        policy: { retentionDays, activityDays },
-        now: clock(),
-        rule: 'grace',
-      })
+      await retention.settleWindows({ policy: { retentionDays, activityDays }, now: clock(), rule: 'grace' })
     }
     await setPlan('pro')
     const startedAt = Date.now() - 300 * 86_400_000

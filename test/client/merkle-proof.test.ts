@@ -46,11 +46,7 @@ const published = {
         'd37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7',
       ],
     },
-    {
-      index: 2,
-      size: 3,
-      proof: ['fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125'],
-    },
+    { index: 2, size: 3, proof: ['fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125'] },
     {
       index: 1,
       size: 5,

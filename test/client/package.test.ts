@@ -88,10 +88,7 @@ describe('the package of the client', () => {
   for (const node of nodes()) {
     it(`does what its readme says under ${node === process.execPath ? 'this Node' : 'the Node of the system'}`, async (t) => {
       const env = { LETHE_LIMIT_ERASURE: '500000/hour' }
-      const shop = await startShop(t, {
-        scopes: ['analytics:view', 'analytics:delete-data'],
-        env,
-      })
+      const shop = await startShop(t, { scopes: ['analytics:view', 'analytics:delete-data'], env })
       const attributes = { country: 'DE', browser: 'Firefox' }
       await shop.ingest(
         ['visitor-1', 'visitor-2', 'visitor-3'].flatMap((id) => visit(id, { events: 2, attributes })),

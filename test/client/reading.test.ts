@@ -79,10 +79,7 @@ describe('listing data subjects', () => {
   })
 
   it('waits for a budget that is used up instead of meeting a refusal', async (t) => {
-    const slow = await startShop(t, {
-      scopes: ['analytics:view'],
-      env: { LETHE_LIMIT_KEY: '3/minute' },
-    })
+    const slow = await startShop(t, { scopes: ['analytics:view'], env: { LETHE_LIMIT_KEY: '3/minute' } })
     await slow.ingest(names.slice(0, 20).flatMap((subjectId) => visit(subjectId)))
     const time = movedTime(slow.passTime)
     const { fetch, exchanges } = recordingFetch()

@@ -379,10 +379,7 @@ describe('a receipt', () => {
       const { checkpoint } = await verifyReceipt(text, { verifierKeys: keys })
       assert.deepEqual(checkpoint.verifiedBy, keys)
     }
-    const spoiled = makeReceipt(4, all, {
-      origin,
-      signers: [rotated, { ...stranger, keyId: signer.keyId }],
-    })
+    const spoiled = makeReceipt(4, all, { origin, signers: [rotated, { ...stranger, keyId: signer.keyId }] })
     await refuses([spoiled], ['bad_signature'], { verifierKeys: [rotated.vkey, signer.vkey] })
     await verifyReceipt(spoiled, { verifierKeys: [rotated.vkey] })
   })

@@ -7,18 +7,8 @@ import { referencePage } from '../../src/http/api/reference/page.ts'
 import { isObject, objectIn, textIn } from '../support/answers.ts'
 import { startShop } from '../support/shop.ts'
 
-const env = {
-  LETHE_LIMIT_IP: '1234567/second',
-  LETHE_LIMIT_KEY: '77/day',
-  LETHE_LIMIT_ERASURE: '5/minute',
-}
-const shop = await startShop(
-  { after },
-  {
-    scopes: ['analytics:view'],
-    env,
-  },
-)
+const env = { LETHE_LIMIT_IP: '1234567/second', LETHE_LIMIT_KEY: '77/day', LETHE_LIMIT_ERASURE: '5/minute' }
+const shop = await startShop({ after }, { scopes: ['analytics:view'], env })
 const response = await fetch(`${shop.url}/docs`)
 const page = await response.text()
 const document = openApiDocument(readConfig(env))

@@ -221,9 +221,7 @@ describe('a service whose Redis is not there', { skip }, () => {
 describe('the password of a Redis', { skip }, () => {
   test('is in no line of the log: the host and the port are', async (t) => {
     const redis = await startRedis(t, ['--requirepass', 'sesame'])
-    const shop = await startShared(t, redis, {
-      LETHE_LIMITER: redis.url.replace('//', '//default:hunter2@'),
-    })
+    const shop = await startShared(t, redis, { LETHE_LIMITER: redis.url.replace('//', '//default:hunter2@') })
     dataOf(await read(shop))
     assert.deepEqual(limiterLines(shop), [lostLine])
     assert.doesNotMatch(shop.logged.join('\n'), /hunter2/)

@@ -11,9 +11,7 @@ describe('a deadline', () => {
   it('hands on what is answered, and what goes wrong', async () => {
     const deadline = new Deadline()
     assert.equal(await deadline.wait(Promise.resolve('yes'), { waitMs: 40 }), 'yes')
-    await assert.rejects(deadline.wait(Promise.reject(new Error('no')), { waitMs: 40 }), {
-      message: 'no',
-    })
+    await assert.rejects(deadline.wait(Promise.reject(new Error('no')), { waitMs: 40 }), { message: 'no' })
   })
 
   it('ends when nobody is answered', async () => {

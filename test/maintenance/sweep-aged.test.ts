@@ -51,12 +51,7 @@ async function fillLarge({ trackerId }: TrackerView, count: number, ageMs = 5_00
 
 async function subjectsOf(tracker: TrackerView): Promise<string[]> {
   const filters = { subjectIdPrefix: null, lastSeenAfter: null, lastSeenBefore: null }
-  const page = await deps().subjects.list(tracker, {
-    sort: 'subjectId',
-    limit: 200,
-    after: null,
-    ...filters,
-  })
+  const page = await deps().subjects.list(tracker, { sort: 'subjectId', limit: 200, after: null, ...filters })
   return (page?.rows ?? []).map(({ subjectId }) => subjectId)
 }
 

@@ -31,10 +31,7 @@ export async function bundleProgram(
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     symlinkSync(join(root, path), join(folder, path))
   }
-  return {
-    program: join(outdir, 'main.js'),
-    tests: entries.map(({ out }) => join(outdir, `${out}.js`)),
-  }
+  return { program: join(outdir, 'main.js'), tests: entries.map(({ out }) => join(outdir, `${out}.js`)) }
 }
 
 /** Where a module lies, as it would be told without a bundle. */

@@ -45,13 +45,7 @@ async function trackerOf(...subjectIds: string[]) {
 }
 
 describe('what a client asks of the list of subjects', () => {
-  const nothing = {
-    limit: 50,
-    after: null,
-    subjectIdPrefix: null,
-    lastSeenAfter: null,
-    lastSeenBefore: null,
-  }
+  const nothing = { limit: 50, after: null, subjectIdPrefix: null, lastSeenAfter: null, lastSeenBefore: null }
   const first = '2026-11-01T00:00:00Z'
   const second = '2026-11-02T00:00:00+01:00'
   const [firstInstant, secondInstant] = [Date.parse(first), Date.parse(second)]

@@ -76,10 +76,7 @@ describe('a full disk', () => {
     const folder = smallDisk(t, 2)
     const filler = join(folder, 'filler')
     const store = join(folder, 'lethe.db')
-    const cli = await liveThrough(t, store, () => ({
-      begin: () => fill(filler),
-      end: () => rmSync(filler),
-    }))
+    const cli = await liveThrough(t, store, () => ({ begin: () => fill(filler), end: () => rmSync(filler) }))
     const visits = join(cli.folder, 'visits.ndjson')
     writeFileSync(visits, ndjson(ids('newcomer', 100).flatMap((id) => visit(id, { events: 20 }))))
     fill(filler)

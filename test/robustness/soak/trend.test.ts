@@ -19,13 +19,7 @@ describe('the soak', () => {
     assert.deepEqual(rising(hour()), [])
   })
 
-  const leaks: Record<Measure, number> = {
-    residentMb: 60,
-    heapMb: 20,
-    handles: 30,
-    p50Ms: 3,
-    p99Ms: 30,
-  }
+  const leaks: Record<Measure, number> = { residentMb: 60, heapMb: 20, handles: 30, p50Ms: 3, p99Ms: 30 }
   for (const measure of measures) {
     it(`sees a slow rise of ${measure}`, () => {
       const leak = leaks[measure]

@@ -156,9 +156,7 @@ describe('while a scrub runs', () => {
   it('what is deleted meanwhile is left to the next one', async (t) => {
     const { store } = await openLargeShop(t, { writesHere: true })
     const erasures: Promise<unknown>[] = []
-    await store.maintenance.scrub(now, {
-      onProgress: () => erasures.push(eraseIn(store, tracker, 'anna')),
-    })
+    await store.maintenance.scrub(now, { onProgress: () => erasures.push(eraseIn(store, tracker, 'anna')) })
     await Promise.all(erasures)
     assert.deepEqual(await store.maintenance.scrubState(), { lastAt: now, isDue: true })
     await store.maintenance.scrub(now + 1)

@@ -267,13 +267,7 @@ describe('a store of the second version, upgraded', () => {
       requestId: null,
     } as const
     assert.equal(await store.apiKeys.revoke('k1', 2, note), true)
-    await eraseIn(store, tracker, 'anna', {
-      ...note,
-      id: 'b',
-      at: 3,
-      kind: 'subject.erased',
-      target: 'shop',
-    })
+    await eraseIn(store, tracker, 'anna', { ...note, id: 'b', at: 3, kind: 'subject.erased', target: 'shop' })
     const { rows: entries } = await store.activity.list('acme', { limit: 9, after: null, requestId: null })
     assert.deepEqual(
       entries.map(({ id, counts }) => [id, counts]),

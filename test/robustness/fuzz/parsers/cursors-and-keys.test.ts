@@ -63,10 +63,9 @@ describe('a cursor', () => {
 })
 
 describe('a key string', () => {
-  const issued = fc.record({ id: base62(16), secret: base62(32) }).map(({ id, secret }) => ({
-    id,
-    text: createKeyString(id, { uuid: () => '', base62: () => secret }),
-  }))
+  const issued = fc
+    .record({ id: base62(16), secret: base62(32) })
+    .map(({ id, secret }) => ({ id, text: createKeyString(id, { uuid: () => '', base62: () => secret }) }))
 
   it('tells its id', (t) =>
     hold(
