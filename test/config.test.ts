@@ -181,38 +181,15 @@ const bad: Record<string, string[]> = {
   LETHE_PORT: ['65536', '-1', '80.5', '0x50', '1e3', 'http', '8080,8081', '+80', '٨٠'],
   LETHE_STORE: ['sqlite:', 'lethe.db', 'mysql://db.example/lethe', 'sqlite::memory:', 'SQLITE:lethe.db'],
   LETHE_LIMITER: [
-    'none',
-    'Memory',
-    'memcached://cache.example',
-    'redis',
-    'redis:',
-    'redis://',
-    'redis:///1',
-    'redis://:6379',
-    'redis:cache.example',
-    'REDIS://cache.example',
-    'redis://cache.example:0',
-    'redis://cache.example:65536',
-    'redis://cache.example:port',
-    'redis://cache.example/one',
-    'redis://cache.example/1/2',
-    'redis://cache.example?db=1',
-    'redis://cache.example#1',
-    'redis://:%zz@cache.example',
-    'redis://two hosts',
-    'redis://one.example,two.example',
-    'redis+sentinel://cache.example',
-    'unix:///run/redis.sock',
+    ...['none', 'Memory', 'memcached://cache.example', 'redis', 'redis:', 'redis://', 'redis:///1'],
+    ...['redis://:6379', 'redis:cache.example', 'REDIS://cache.example', 'redis://cache.example:0'],
+    ...['redis://cache.example:65536', 'redis://cache.example:port', 'redis://cache.example/one'],
+    ...['redis://cache.example/1/2', 'redis://cache.example?db=1', 'redis://cache.example#1'],
+    ...['redis://:%zz@cache.example', 'redis://two hosts', 'redis://one.example,two.example'],
+    ...['redis+sentinel://cache.example', 'unix:///run/redis.sock'],
   ],
   LETHE_LIMIT_IP: [
-    '60',
-    '0/minute',
-    '-1/minute',
-    '60/week',
-    '60 / minute',
-    '1.5/second',
-    '60/minute/ip',
-    'off',
+    ...['60', '0/minute', '-1/minute', '60/week', '60 / minute', '1.5/second', '60/minute/ip', 'off'],
   ],
   LETHE_LIMIT_KEY: ['120/MINUTE', '1e3/hour', '/minute', '01/minute', '1000000000/minute'],
   LETHE_LIMIT_ERASURE: ['sixty/hour', '60/', '60/hours'],
@@ -221,24 +198,11 @@ const bad: Record<string, string[]> = {
   LETHE_MAX_CONNECTIONS: ['9', '1000001', 'many', '1e4', '-1'],
   LETHE_MAX_LINE_KIB: ['0', '1025', '256K', '1.5', '-1'],
   LETHE_PUBLIC_URL: [
-    'lethe.example',
-    'ftp://lethe.example',
-    'https://lethe.example/console',
-    'https://lethe.example?x',
-    'https://user:secret@lethe.example',
-    'https://',
+    ...'lethe.example ftp://lethe.example https://lethe.example/console'.split(' '),
+    ...'https://lethe.example?x https://user:secret@lethe.example https://'.split(' '),
   ],
-  LETHE_RETENTION_DAYS: [
-    'free',
-    'free=0',
-    'free=36501',
-    'gratis=10',
-    'free=1.5',
-    'free=10,free=20',
-    'free=1=2',
-    'free=10,',
-    '180',
-  ],
+  LETHE_RETENTION_DAYS:
+    'free free=0 free=36501 gratis=10 free=1.5 free=10,free=20 free=1=2 free=10, 180'.split(' '),
   LETHE_SECRET_FILE: ['a\0b', Buffer.alloc(32, 7).toString('base64')],
   LETHE_LEDGER_ORIGIN: ['two words', 'a+b', 'x'.repeat(201)],
   LETHE_TOMBSTONE_DAYS: ['0', '-1', '1.5', '36501', 'never'],
@@ -251,24 +215,15 @@ const bad: Record<string, string[]> = {
   LETHE_METRICS_HOST: ['http://127.0.0.1', 'two hosts'],
   LETHE_LOG_LEVEL: ['INFO', 'verbose', '30'],
   LETHE_URL: [
-    '127.0.0.1:8080',
-    'lethe.example',
-    'ftp://lethe.example',
-    'http://user:hunter2@lethe.example',
-    'http://lethe.example/?key=hunter2',
-    'http://lethe.example/#top',
+    ...'127.0.0.1:8080 lethe.example ftp://lethe.example http://user:hunter2@lethe.example'.split(' '),
+    ...'http://lethe.example/?key=hunter2 http://lethe.example/#top'.split(' '),
   ],
   LETHE_API_KEY: ['hunter2', `${keyString}x`, keyString.slice(0, -1), `Bearer ${keyString}`],
 }
 
 /** What must not stand on a terminal or in a log, whatever is wrong with it: it may hold a password, a key or a secret. */
 const secret = [
-  'LETHE_API_KEY',
-  'LETHE_STORE',
-  'LETHE_LIMITER',
-  'LETHE_PUBLIC_URL',
-  'LETHE_URL',
-  'LETHE_SECRET_FILE',
+  ...['LETHE_API_KEY', 'LETHE_STORE', 'LETHE_LIMITER', 'LETHE_PUBLIC_URL', 'LETHE_URL', 'LETHE_SECRET_FILE'],
 ]
 
 for (const variable of Object.keys(variables)) {
@@ -316,15 +271,11 @@ describe('a refused value', () => {
   }
 
   for (const url of [
-    'redis://lethe:hunter2@cache.example/one',
-    'redis://:hunter2@cache.example?db=1',
-    'rediss://:x/hunter2@cache.example',
-    'redis://:hunter2@',
-    'redis+sentinel://:hunter2@cache.example',
-    'redis+sentinel://cache.example?password=hunter2',
-    'redis:/:hunter2@cache.example',
-    'redis:lethe:hunter2@cache.example',
-    'lethe:hunter2@cache.example:6379',
+    ...'redis://lethe:hunter2@cache.example/one redis://:hunter2@cache.example?db=1'.split(' '),
+    ...'rediss://:x/hunter2@cache.example redis://:hunter2@'.split(' '),
+    ...'redis+sentinel://:hunter2@cache.example'.split(' '),
+    ...'redis+sentinel://cache.example?password=hunter2 redis:/:hunter2@cache.example'.split(' '),
+    ...'redis:lethe:hunter2@cache.example lethe:hunter2@cache.example:6379'.split(' '),
   ]) {
     it(`is repeated without its password: ${url.replace('hunter2', '…')}`, () => {
       const message = refusal('LETHE_LIMITER', url)
@@ -334,12 +285,9 @@ describe('a refused value', () => {
   }
 
   for (const text of [
-    'host=db.example user=lethe password=hunter2',
-    'password=hunter2',
-    'db.example:5432:lethe:lethe:hunter2',
-    'lethe/hunter2',
-    'hunter2',
-    'sqlite:data/lethe.db?key=hunter2',
+    ...['host=db.example user=lethe password=hunter2', 'password=hunter2'],
+    ...['db.example:5432:lethe:lethe:hunter2', 'lethe/hunter2', 'hunter2'],
+    ...['sqlite:data/lethe.db?key=hunter2'],
   ]) {
     it(`is not repeated at all where it may be a password: ${text.replace('hunter2', '…')}`, () => {
       for (const variable of ['LETHE_STORE', 'LETHE_LIMITER', 'LETHE_URL', 'LETHE_PUBLIC_URL']) {

@@ -40,17 +40,7 @@ describe('lethe orgs create', { concurrency: true }, () => {
   it('refuses a taken id and leaves the organisation that has it alone', async (t) => {
     const cli = commandLine(t)
     await cli.run(['orgs', 'create', '--name', 'First', '--id', 'acme'])
-    const second = await cli.run([
-      'orgs',
-      'create',
-      '--name',
-      'Second',
-      '--id',
-      'acme',
-      '--plan',
-      'pro',
-      '--json',
-    ])
+    const second = await cli.run('orgs create --name Second --id acme --plan pro --json'.split(' '))
     assertRefused(second, 1, /there is an organisation "acme" already/)
     const { stdout } = await cli.run(['orgs', 'list', '--json'])
     assert.deepEqual(jsonLines(stdout), [{ id: 'acme', name: 'First', plan: 'free' }])

@@ -140,17 +140,7 @@ describe('a change by the command line', () => {
       assert.deepEqual([await statusOf(next), await statusOf(old)], [404, 401], `rotation ${round + 1}`)
     }
 
-    const create = [
-      'keys',
-      'create',
-      '--org',
-      'acme',
-      '--name',
-      'late',
-      '--scope',
-      'analytics:view',
-      '--json',
-    ]
+    const create = 'keys create --org acme --name late --scope analytics:view --json'.split(' ')
     const late = onlyJson(await cli.run(create))
     strings.push(textOf(late, 'key'))
     assert.equal(await statusOf(textOf(late, 'key')), 404)

@@ -21,14 +21,7 @@ describe('lethe trackers create', { concurrency: true }, () => {
   it('names the new tracker for people', async (t) => {
     const cli = await withOrganisations(t)
     const { code, stdout, stderr } = await cli.run([
-      'trackers',
-      'create',
-      '--org',
-      'acme',
-      '--name',
-      'Web shop',
-      '--id',
-      'shop',
+      ...['trackers', 'create', '--org', 'acme', '--name', 'Web shop', '--id', 'shop'],
     ])
     assert.deepEqual([code, stdout, stderr], [0, 'Created the tracker shop.\n', ''])
   })

@@ -133,18 +133,7 @@ describe('the signature of a checkpoint', { skip: missing('openssl') }, () => {
     const signature = Buffer.from(checkpoint.trimEnd().split(' ').at(-1) ?? '', 'base64').subarray(4)
     const files = { key: Buffer.concat([prefix, publicKey]), signature, text: signedText }
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content)
-    const given = [
-      '-pubin',
-      '-keyform',
-      'DER',
-      '-inkey',
-      'key',
-      '-rawin',
-      '-in',
-      'text',
-      '-sigfile',
-      'signature',
-    ]
+    const given = '-pubin -keyform DER -inkey key -rawin -in text -sigfile signature'.split(' ')
     return await execute('openssl', ['pkeyutl', '-verify', ...given], { cwd: folder }).then(
       () => true,
       ({ code }) => {

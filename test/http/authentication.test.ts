@@ -110,7 +110,7 @@ describe('a key that is no good', () => {
 
   test('is refused with bytes that are not ASCII', async () => {
     const answer = await askRaw(shop.url, subjectsPath, {
-      headers: [['Authorization', `Bearer ${key.slice(0, -1)}\xe9`]],
+      headers: { Authorization: `Bearer ${key.slice(0, -1)}\xe9` },
     })
     errorOf(answer, 'unauthorized')
   })

@@ -26,101 +26,74 @@ async function askTwice(target: string, request: RawRequest) {
 }
 
 const bodies: [what: string, request: RawRequest][] = [
-  ['a JSON type and no body', { headers: [['Content-Type', 'application/json']] }],
+  ['a JSON type and no body', { headers: { 'Content-Type': 'application/json' } }],
   [
     'a JSON type and an empty body',
     {
-      headers: [
-        ['Content-Type', 'application/json'],
-        ['Content-Length', '0'],
-      ],
+      headers: { 'Content-Type': 'application/json', 'Content-Length': '0' },
     },
   ],
   [
     'JSON',
     {
-      headers: [
-        ['Content-Type', 'application/json'],
-        ['Content-Length', '13'],
-      ],
+      headers: { 'Content-Type': 'application/json', 'Content-Length': '13' },
       body: '{"limit":"0"}',
     },
   ],
   [
     'broken JSON',
     {
-      headers: [
-        ['Content-Type', 'application/json'],
-        ['Content-Length', '9'],
-      ],
+      headers: { 'Content-Type': 'application/json', 'Content-Length': '9' },
       body: '{"broken"',
     },
   ],
   [
     'text',
     {
-      headers: [
-        ['Content-Type', 'text/plain'],
-        ['Content-Length', '5'],
-      ],
+      headers: { 'Content-Type': 'text/plain', 'Content-Length': '5' },
       body: 'hello',
     },
   ],
   [
     'a form',
     {
-      headers: [
-        ['Content-Type', 'application/x-www-form-urlencoded'],
-        ['Content-Length', '7'],
-      ],
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': '7' },
       body: 'limit=0',
     },
   ],
   [
     'a type that is none',
     {
-      headers: [
-        ['Content-Type', ';;;/'],
-        ['Content-Length', '1'],
-      ],
+      headers: { 'Content-Type': ';;;/', 'Content-Length': '1' },
       body: 'x',
     },
   ],
-  ['no type', { headers: [['Content-Length', '3']], body: 'xyz' }],
+  ['no type', { headers: { 'Content-Length': '3' }, body: 'xyz' }],
   [
     'an encoding it does not have',
     {
-      headers: [
-        ['Content-Encoding', 'gzip'],
-        ['Content-Length', '3'],
-      ],
+      headers: { 'Content-Encoding': 'gzip', 'Content-Length': '3' },
       body: 'xyz',
     },
   ],
-  ['chunks', { headers: [['Transfer-Encoding', 'chunked']], body: chunked('hello', 'world') }],
+  ['chunks', { headers: { 'Transfer-Encoding': 'chunked' }, body: chunked('hello', 'world') }],
   [
     'chunks of a JSON type',
     {
-      headers: [
-        ['Content-Type', 'application/json'],
-        ['Transfer-Encoding', 'chunked'],
-      ],
+      headers: { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' },
       body: chunked('{"a'),
     },
   ],
-  ['no chunks', { headers: [['Transfer-Encoding', 'chunked']], body: chunked() }],
-  ['64 KiB', { headers: [['Content-Length', String(limit)]], body: 'x'.repeat(limit) }],
+  ['no chunks', { headers: { 'Transfer-Encoding': 'chunked' }, body: chunked() }],
+  ['64 KiB', { headers: { 'Content-Length': String(limit) }, body: 'x'.repeat(limit) }],
   [
     '64 KiB in chunks',
-    { headers: [['Transfer-Encoding', 'chunked']], body: chunked('x'.repeat(limit - 1), 'x') },
+    { headers: { 'Transfer-Encoding': 'chunked' }, body: chunked('x'.repeat(limit - 1), 'x') },
   ],
   [
     'a wish to be told to go on',
     {
-      headers: [
-        ['Expect', '100-continue'],
-        ['Content-Length', '5'],
-      ],
+      headers: { Expect: '100-continue', 'Content-Length': '5' },
       body: 'hello',
     },
   ],
@@ -130,7 +103,7 @@ describe('a wish to be told to go on', () => {
   test('behind a request that has no answer yet leaves both answers intact', async () => {
     const connection = await openRawConnection(url)
     const document = '/v1/analytics/openapi.json'
-    const expecting = requestText(document, { headers: [['Expect', '100-continue']] })
+    const expecting = requestText(document, { headers: { Expect: '100-continue' } })
     connection.send(requestText(subjectsPath, { key }) + expecting)
     dataOf(await connection.answer())
     assertDocumented('GET', document, await connection.answer())
@@ -155,7 +128,7 @@ describe('a body is ignored', () => {
   }
 
   test('in front of a failure', async () => {
-    const request: RawRequest = { headers: [['Content-Length', '5']], body: 'hello' }
+    const request: RawRequest = { headers: { 'Content-Length': '5' }, body: 'hello' }
     for (const [target, method, code] of [
       ['/v1/nowhere', 'POST', 'not_found'],
       [subjectsPath, 'POST', 'invalid_request'],
@@ -170,7 +143,7 @@ describe('a body is ignored', () => {
 
   test('where no key is needed', async () => {
     const { first, second } = await askTwice('/healthz', {
-      headers: [['Content-Length', '5']],
+      headers: { 'Content-Length': '5' },
       body: 'hello',
     })
     dataOf(first)
@@ -187,12 +160,12 @@ describe('a body is ignored', () => {
 
 describe('a body over 64 KiB', () => {
   for (const [what, request] of [
-    ['announced', { headers: [['Content-Length', String(limit + 1)]], body: 'x'.repeat(limit + 1) }],
+    ['announced', { headers: { 'Content-Length': String(limit + 1) }, body: 'x'.repeat(limit + 1) }],
     [
       'in chunks',
-      { headers: [['Transfer-Encoding', 'chunked']], body: chunked('x'.repeat(limit), 'x'.repeat(100)) },
+      { headers: { 'Transfer-Encoding': 'chunked' }, body: chunked('x'.repeat(limit), 'x'.repeat(100)) },
     ],
-    ['of many times that size', { headers: [['Content-Length', '1000000']], body: 'x'.repeat(1_000_000) }],
+    ['of many times that size', { headers: { 'Content-Length': '1000000' }, body: 'x'.repeat(1_000_000) }],
   ] satisfies [string, RawRequest][]) {
     test(`is a 400, and the connection goes on or closes: ${what}`, async () => {
       await shop.ingest(visit('berta'))
@@ -203,7 +176,7 @@ describe('a body over 64 KiB', () => {
         const connection = await openRawConnection(url)
         connection.send(requestText(target, { key, ...request, method }))
         errorOf(await connection.answer(), 'invalid_request')
-        connection.send(requestText(subjectsPath, { key, headers: [['Connection', 'close']] }))
+        connection.send(requestText(subjectsPath, { key, headers: { Connection: 'close' } }))
         assert.match(await connection.rest(), /^(HTTP\/1\.1 200 |$)/)
       }
       dataOf(await shop.ask(subjectPath('berta'), { key }))
@@ -212,36 +185,33 @@ describe('a body over 64 KiB', () => {
 
   test('is a 400 before it has come, when its length is told', async () => {
     errorOf(
-      await askRaw(url, subjectsPath, { key, headers: [['Content-Length', '99999999']] }),
+      await askRaw(url, subjectsPath, { key, headers: { 'Content-Length': '99999999' } }),
       'invalid_request',
     )
   })
 
   test('is a 400 before it has ended, when it comes in chunks', async () => {
     const body = `20000\r\n${'x'.repeat(0x20000)}`
-    const answer = await askRaw(url, subjectsPath, { key, headers: [['Transfer-Encoding', 'chunked']], body })
+    const answer = await askRaw(url, subjectsPath, { key, headers: { 'Transfer-Encoding': 'chunked' }, body })
     errorOf(answer, 'invalid_request')
   })
 
   test('is a 400 with its budgets and its id', async () => {
     const answer = await askRaw(url, subjectsPath, {
       key,
-      headers: [
-        ['Content-Length', '70000'],
-        ['X-Request-Id', 'too large'],
-      ],
+      headers: { 'Content-Length': '70000', 'X-Request-Id': 'too large' },
     })
     assert.equal(answer.headers.get('x-request-id'), 'too large')
     assert.ok(answer.headers.has('x-ratelimit-remaining'))
   })
 
   test('is a 401 without a key, for the key comes first', async () => {
-    errorOf(await askRaw(url, subjectsPath, { headers: [['Content-Length', '70000']] }), 'unauthorized')
+    errorOf(await askRaw(url, subjectsPath, { headers: { 'Content-Length': '70000' } }), 'unauthorized')
   })
 
   test('is a 400 where no key is needed, too', async () => {
     for (const path of ['/healthz', '/readyz', '/v1/analytics/openapi.json']) {
-      errorOf(await askRaw(url, path, { headers: [['Content-Length', '70000']] }), 'invalid_request')
+      errorOf(await askRaw(url, path, { headers: { 'Content-Length': '70000' } }), 'invalid_request')
     }
   })
 })
@@ -250,7 +220,7 @@ describe('a body that is broken', () => {
   test('is a 400 once, and the connection closes', async () => {
     await shop.ingest(visit('clara'))
     const connection = await openRawConnection(url)
-    const headers: [string, string][] = [['Transfer-Encoding', 'chunked']]
+    const headers = { 'Transfer-Encoding': 'chunked' }
     connection.send(
       requestText(subjectPath('clara'), { key, method: 'DELETE', headers, body: 'zz\r\nhello' }),
     )
@@ -262,10 +232,7 @@ describe('a body that is broken', () => {
   test('erases nothing when it never ends', async () => {
     await shop.ingest(visit('dora'))
     const connection = await openRawConnection(url)
-    const headers: [string, string][] = [
-      ['Content-Length', '10'],
-      ['X-Request-Id', 'never-ends'],
-    ]
+    const headers = { 'Content-Length': '10', 'X-Request-Id': 'never-ends' }
     connection.send(requestText(subjectPath('dora'), { key, method: 'DELETE', headers, body: 'x' }))
     dataOf(await shop.ask(subjectPath('dora'), { key }))
     connection.hangUp()
@@ -328,10 +295,7 @@ describe('a body of many fields', () => {
   }
 
   test('is refused before it has ended', async () => {
-    const headers: [string, string][] = [
-      ['Content-Type', 'application/json'],
-      ['Transfer-Encoding', 'chunked'],
-    ]
+    const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' }
     const body = `{${unknownFields(1_001)}`
     const chunk = `${body.length.toString(16)}\r\n${body}\r\n`
     const answer = await askRaw(url, searchPath, { key, method: 'POST', headers, body: chunk })
@@ -400,10 +364,7 @@ describe('a body of many fields', () => {
 
   test('may come a byte at a time', async () => {
     const body = JSON.stringify({ subjectId: 'no "body" \\ at all, é' })
-    const headers: [string, string][] = [
-      ['Content-Type', 'application/json'],
-      ['Transfer-Encoding', 'chunked'],
-    ]
+    const headers = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' }
     const bytes = chunked(...Buffer.from(body).toString('latin1'))
     dataOf(await askRaw(url, searchPath, { key, method: 'POST', headers, body: bytes }))
   })

@@ -137,7 +137,7 @@ describe('stopping', () => {
     const shop = await startShop(t, { scopes: both })
     const { url, key, logged } = shop
     const leaving = await openRawConnection(url)
-    leaving.send(requestText(subjectsPath, { key, headers: [['Content-Length', '9']], body: 'x' }))
+    leaving.send(requestText(subjectsPath, { key, headers: { 'Content-Length': '9' }, body: 'x' }))
     dataOf(await shop.ask('/healthz'))
     leaving.hangUp()
     await until(() => logged.some((line) => line.includes('{trackerId}')))

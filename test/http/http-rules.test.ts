@@ -44,29 +44,19 @@ describe('Host', () => {
 
   test('is a name or an address, with or without a port', async () => {
     for (const host of [
-      'a.example',
-      'a.example:8080',
-      '127.0.0.1:80',
-      '[::1]:8080',
-      'xn--bcher-kva.example',
-      '',
+      ...['a.example', 'a.example:8080', '127.0.0.1:80', '[::1]:8080', 'xn--bcher-kva.example', ''],
     ]) {
-      dataOf(await askRaw(url, subjectsPath, { key, headers: [['Host', host]] }))
+      dataOf(await askRaw(url, subjectsPath, { key, headers: { Host: host } }))
     }
   })
 })
 
 describe('a transfer coding', () => {
   for (const coding of [
-    'gzip, chunked',
-    'odd, chunked',
-    'chunked, chunked',
-    'identity',
-    'chunked;a=b',
-    'xchunked',
+    ...['gzip, chunked', 'odd, chunked', 'chunked, chunked', 'identity', 'chunked;a=b', 'xchunked'],
   ]) {
     test(`other than chunked is refused, and counted: ${coding}`, async () => {
-      const headers: [string, string][] = [['Transfer-Encoding', coding]]
+      const headers = { 'Transfer-Encoding': coding }
       const body = '5\r\nhello\r\n0\r\n\r\n'
       const answer = await askRaw(url, subjectsPath, { key, headers, body })
       errorOf(answer, 'invalid_request')
@@ -75,7 +65,7 @@ describe('a transfer coding', () => {
   }
 
   test('is chunked, in whatever letters', async () => {
-    const headers: [string, string][] = [['Transfer-Encoding', 'Chunked']]
+    const headers = { 'Transfer-Encoding': 'Chunked' }
     dataOf(await askRaw(url, subjectsPath, { key, headers, body: '5\r\nhello\r\n0\r\n\r\n' }))
   })
 })
@@ -153,7 +143,7 @@ describe('a long answer', () => {
 
   test('keeps its place among answers on one connection', async () => {
     const connection = await openRawConnection(url)
-    const long = requestText(subjectsPath, { key, headers: [['Accept-Encoding', 'gzip']] })
+    const long = requestText(subjectsPath, { key, headers: { 'Accept-Encoding': 'gzip' } })
     connection.send(long + requestText('/healthz'))
     const first = await connection.answer()
     assert.equal(first.headers.get('content-encoding'), 'gzip')
@@ -214,7 +204,7 @@ describe('many requests that do not wait for answers', () => {
     const connection = await openRawConnection(url)
     const ids = Array.from({ length: 400 }, (_, i) => `nobody-${i}`)
     const ask = (id: string, method: string) =>
-      requestText(subjectPath(id), { key, method, headers: [['X-Request-Id', id]] })
+      requestText(subjectPath(id), { key, method, headers: { 'X-Request-Id': id } })
     connection.send(ids.map((id) => ask(id, 'DELETE')).join(''))
     for (const id of ids) {
       const answer = await connection.answer('DELETE')

@@ -145,10 +145,7 @@ describe('the OpenAPI document', () => {
     const [plain, packed] = await Promise.all(
       ['identity', 'gzip'].map((coding) =>
         askRaw(url, '/v1/analytics/openapi.json', {
-          headers: [
-            ['Host', 'lethe.example'],
-            ['Accept-Encoding', coding],
-          ],
+          headers: { Host: 'lethe.example', 'Accept-Encoding': coding },
         }),
       ),
     )

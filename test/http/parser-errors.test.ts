@@ -214,7 +214,7 @@ describe('garbage behind a whole request', () => {
 
   test('leaves several answers intact, in their order', async () => {
     const connection = await openRawConnection(url)
-    const ask = (id: string) => requestText(subjectsPath, { key, headers: [['X-Request-Id', id]] })
+    const ask = (id: string) => requestText(subjectsPath, { key, headers: { 'X-Request-Id': id } })
     connection.send(`${ask('one')}${ask('two')}${ask('three')}\x00\x01\x02\r\n\r\n`)
     for (const id of ['one', 'two', 'three']) {
       const answer = await connection.answer()
@@ -236,10 +236,7 @@ describe('garbage behind a whole request', () => {
 })
 
 describe('a request whose body is broken', () => {
-  const headers: [string, string][] = [
-    ['Transfer-Encoding', 'chunked'],
-    ['X-Request-Id', 'broken-body'],
-  ]
+  const headers = { 'Transfer-Encoding': 'chunked', 'X-Request-Id': 'broken-body' }
   const text = (target: string) =>
     requestText(target, { key, method: 'DELETE', headers, body: 'zz\r\nhello' })
 

@@ -211,10 +211,7 @@ describe('the form of a request', () => {
   test('may ask for an upgrade, which it does not get', async () => {
     const answer = await askRaw(url, subjectsPath, {
       key,
-      headers: [
-        ['Connection', 'Upgrade'],
-        ['Upgrade', 'websocket'],
-      ],
+      headers: { Connection: 'Upgrade', Upgrade: 'websocket' },
     })
     dataOf(answer)
   })

@@ -24,7 +24,7 @@ describe('a request id of the client', () => {
   }
 
   test('loses the white space around it, as every header value does', async () => {
-    const answer = await askRaw(shop.url, subjectsPath, { key, headers: [['X-Request-Id', '  mine  ']] })
+    const answer = await askRaw(shop.url, subjectsPath, { key, headers: { 'X-Request-Id': '  mine  ' } })
     assert.equal(answer.headers.get('x-request-id'), 'mine')
   })
 
@@ -43,7 +43,7 @@ describe('a request id of the client', () => {
         method: 'DELETE',
         body: 'x'.repeat(70_000),
       }),
-      await askRaw(shop.url, '/v1/%zz', { key, headers: [['X-Request-Id', 'my failing request']] }),
+      await askRaw(shop.url, '/v1/%zz', { key, headers: { 'X-Request-Id': 'my failing request' } }),
     ]
     assert.deepEqual(
       failing.map(({ status }) => status),
@@ -84,7 +84,7 @@ describe('a request id that cannot be used', () => {
   ]
   for (const [what, value] of bad) {
     test(`is refused with 400 under a generated id: ${what}`, async () => {
-      const answer = await askRaw(shop.url, subjectsPath, { key, headers: [['X-Request-Id', value]] })
+      const answer = await askRaw(shop.url, subjectsPath, { key, headers: { 'X-Request-Id': value } })
       errorOf(answer, 'invalid_request')
       assert.match(answer.headers.get('x-request-id') ?? '', uuidPattern)
     })
@@ -114,7 +114,7 @@ describe('a request id that cannot be used', () => {
 describe('a request id on one connection', () => {
   test("is each request's own", async () => {
     const connection = await openRawConnection(shop.url)
-    const ask = (id: string) => requestText(subjectsPath, { key, headers: [['X-Request-Id', id]] })
+    const ask = (id: string) => requestText(subjectsPath, { key, headers: { 'X-Request-Id': id } })
     connection.send(ask('first') + ask('second') + requestText(subjectsPath, { key }))
     const ids = []
     for (let i = 0; i < 3; i++) ids.push((await connection.answer()).headers.get('x-request-id') ?? '')

@@ -70,14 +70,7 @@ main()
 `,
     )
     const out = join(folder, 'out')
-    const modules = [
-      '--module',
-      'commonjs',
-      '--moduleResolution',
-      'node10',
-      '--lib',
-      'es2022,dom,dom.iterable',
-    ]
+    const modules = '--module commonjs --moduleResolution node10 --lib es2022,dom,dom.iterable'.split(' ')
     await succeed('tsc', [...strict, ...modules, '--outDir', out, program], sample)
     await assertAllSucceed(join(out, 'program.js'), sample)
   })

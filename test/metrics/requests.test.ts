@@ -145,9 +145,9 @@ describe('no label', () => {
       `/v1/analytics/trackers/${tracker}%2f${subject}/subjects/${key}`,
     ]) {
       for (const method of ['GET', 'DELETE', 'REPORT']) {
-        await askRaw(url, target, { key, method, headers: [['X-Request-Id', 'id-marker']] })
+        await askRaw(url, target, { key, method, headers: { 'X-Request-Id': 'id-marker' } })
       }
-      await askRaw(url, target, { headers: [['X-Forwarded-For', '203.0.113.99']] })
+      await askRaw(url, target, { headers: { 'X-Forwarded-For': '203.0.113.99' } })
       await askRaw(url, `${target}%zz`, { key })
     }
     const text = await readText(metricsUrl)
@@ -194,7 +194,7 @@ describe('no label', () => {
       const connection = await openRawConnection(url)
       for (const template of [...templates, '/{word}']) {
         for (const method of methods) {
-          const headers: [string, string][] = [['Content-Length', '0']]
+          const headers = { 'Content-Length': '0' }
           connection.send(requestText(template.replaceAll(/\{\w+\}/g, word), { method, headers }))
           await connection.answer(method)
         }

@@ -78,32 +78,13 @@ describe('the image', { skip, timeout: 900_000 }, () => {
       .split('\n')
       .filter((file) => !/^\.\/(lib|lib64|usr\/lib)\/.*\.so(\.\d+)*$/.test(file))
     assert.deepEqual(others.toSorted(), [
-      './etc/group',
-      './etc/nsswitch.conf',
-      './etc/passwd',
-      './usr/bin/lethe',
-      './usr/share/doc/lethe/LICENSE',
-      './usr/share/doc/lethe/THIRD-PARTY-LICENCES.txt',
+      ...'./etc/group ./etc/nsswitch.conf ./etc/passwd ./usr/bin/lethe'.split(' '),
+      ...'./usr/share/doc/lethe/LICENSE ./usr/share/doc/lethe/THIRD-PARTY-LICENCES.txt'.split(' '),
     ])
   })
 
   test('lets its user write to the state and to /tmp, and nowhere else', () => {
-    const writable = [
-      '.',
-      '(',
-      '-uid',
-      '65532',
-      '-o',
-      '-gid',
-      '65532',
-      '-o',
-      '-perm',
-      '-o=w',
-      ')',
-      '!',
-      '-type',
-      'l',
-    ]
+    const writable = '. ( -uid 65532 -o -gid 65532 -o -perm -o=w ) ! -type l'.split(' ')
     const found = execFileSync('find', writable, { cwd: files, encoding: 'utf8' })
     assert.deepEqual(found.trimEnd().split('\n').toSorted(), ['./tmp', './var/lib/lethe'])
   })

@@ -72,18 +72,18 @@ describe('secrets that come in by every way', { skip: noProc }, () => {
     ]
     for (const target of targets) {
       for (const sent of [key, damaged]) await askRaw(server.url, target, { key: sent })
-      const headers: [string, string][] = [
-        ['X-Request-Id', `sent with ${key}`],
-        ['Cookie', `lethe=${passwords.wrong}`],
-        ['User-Agent', attribute],
-        ['Referer', subjectPath(subject)],
-      ]
+      const headers = {
+        'X-Request-Id': `sent with ${key}`,
+        Cookie: `lethe=${passwords.wrong}`,
+        'User-Agent': attribute,
+        Referer: subjectPath(subject),
+      }
       await askRaw(server.url, target, { key, headers })
     }
     await askRaw(server.url, subjectPath('second-subject-marker'), {
       key,
       method: 'DELETE',
-      headers: [['X-Request-Id', 'erase second-subject-marker']],
+      headers: { 'X-Request-Id': 'erase second-subject-marker' },
       body: '',
     })
     for (const nonsense of [

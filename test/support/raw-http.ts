@@ -23,8 +23,8 @@ export interface RawConnection {
 export interface RawRequest {
   method?: string
   key?: string
-  /** Header lines in order, sent as they stand; `Host` comes first unless named here. */
-  headers?: readonly [name: string, value: string][]
+  /** Header lines in order, sent as they stand; `Host` comes first unless named here. A list may name one twice. */
+  headers?: readonly [name: string, value: string][] | Readonly<Record<string, string>>
   body?: string
 }
 
@@ -34,9 +34,10 @@ export function requestText(
   { method = 'GET', key, headers = [], body = '' }: RawRequest = {},
 ) {
   const lines = [`${method} ${target} HTTP/1.1`]
-  if (!headers.some(([name]) => name.toLowerCase() === 'host')) lines.push('Host: test')
+  const named = Array.isArray(headers) ? headers : Object.entries(headers)
+  if (!named.some(([name]) => name.toLowerCase() === 'host')) lines.push('Host: test')
   if (key !== undefined) lines.push(`Authorization: Bearer ${key}`)
-  for (const [name, value] of headers) lines.push(`${name}: ${value}`)
+  for (const [name, value] of named) lines.push(`${name}: ${value}`)
   return `${lines.join('\r\n')}\r\n\r\n${body}`
 }
 

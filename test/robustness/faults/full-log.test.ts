@@ -61,7 +61,7 @@ async function tryMuted(t: TestContext, cli: CommandLine, stdout: number | 'pipe
     /** Makes it write so many lines. */
     async makeLines(count: number): Promise<void> {
       const connection = await openRawConnection(url)
-      const request = requestText('/nowhere', { headers: [['X-Request-Id', 'x'.repeat(200)]] })
+      const request = requestText('/nowhere', { headers: { 'X-Request-Id': 'x'.repeat(200) } })
       for (let at = 0; at < count; at += together) {
         connection.send(request.repeat(together))
         for (let answer = 0; answer < together; answer++) await connection.answer()

@@ -27,7 +27,7 @@ describe('answers that nobody reads', () => {
     const event = { eventId: 'e', sessionId: 's', name: 'n', occurredAt: 1, properties: megabyte }
     shop.services.events.list = () => ({ rows: [event], next: null })
     const page = (id: string) =>
-      requestText(`${subjectPath('anna')}/events`, { key: shop.key, headers: [['X-Request-Id', id]] })
+      requestText(`${subjectPath('anna')}/events`, { key: shop.key, headers: { 'X-Request-Id': id } })
     const reader = await openRawConnection(shop.url)
     const readOne = async () => {
       reader.send(page('reader'))

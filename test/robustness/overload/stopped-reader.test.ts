@@ -80,7 +80,7 @@ describe('clients that stop reading in the middle of a large export', { skip: no
     await shop.ingest(rows)
     const before = memoryInUse()
     for (const encoding of encodings) {
-      const headers: [string, string][] = [['Accept-Encoding', encoding]]
+      const headers = { 'Accept-Encoding': encoding }
       const request = requestText(`${subjectPath('busy')}/export`, { key, headers })
       sockets.push(await stopReading(shop.url, request))
     }

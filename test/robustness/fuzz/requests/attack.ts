@@ -55,14 +55,8 @@ const ambiguous = fc
 const brokenBody = fc
   .constantFrom(
     ...[
-      'zz\r\nab\r\n0\r\n\r\n',
-      '-1\r\n\r\n',
-      'fffffffffffffffff\r\n',
-      '5\r\nab',
-      '2\nab\n0\n\n',
-      '2\r\nabc\r\n0\r\n\r\n',
-      '0\r\n',
-      '',
+      ...['zz\r\nab\r\n0\r\n\r\n', '-1\r\n\r\n', 'fffffffffffffffff\r\n', '5\r\nab', '2\nab\n0\n\n'],
+      ...['2\r\nabc\r\n0\r\n\r\n', '0\r\n', ''],
     ],
     ...[
       '2;\u0000\r\nab\r\n0\r\n\r\n',

@@ -149,17 +149,15 @@ const contentType = fc.constantFrom(
 )
 
 /** A body, of a length that is told or in pieces. */
-const withContents = fc
-  .tuple(contents, contentType, fc.boolean(), fc.constantFrom('', ';name=value'))
-  .map(
-    ([bytes, type, isChunked, extension]): OddHeaders =>
-      isChunked
-        ? {
-            headers: lines(['Content-Type', type], ['Transfer-Encoding', 'chunked']),
-            bytes: chunked(bytes, extension),
-          }
-        : { headers: lines(['Content-Type', type], ['Content-Length', String(bytes.length)]), bytes },
-  )
+const withContents = fc.tuple(contents, contentType, fc.boolean(), fc.constantFrom('', ';name=value')).map(
+  ([bytes, type, isChunked, extension]): OddHeaders =>
+    isChunked
+      ? {
+          headers: lines(['Content-Type', type], ['Transfer-Encoding', 'chunked']),
+          bytes: chunked(bytes, extension),
+        }
+      : { headers: lines(['Content-Type', type], ['Content-Length', String(bytes.length)]), bytes },
+)
 
 /** The bytes of a body in two chunks. */
 export function chunked(bytes: string, extension = ''): string {
