@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { commandLine } from '../../../src/domain/activity.ts'
-import type { TrackerView } from '../../../src/domain/tracker.ts'
-import { eraseSubject } from '../../../src/operations/erase-subject.ts'
-import { exportSubject } from '../../../src/operations/export-subject.ts'
-import { maxSnapshotMs } from '../../../src/storage/rules/export.ts'
-import { eventRow } from '../../support/rows.ts'
-import { testKeys } from '../../support/test-keyring.ts'
-import { addTracker, failure, openDeps } from '../fixture.ts'
+import { commandLine } from '../../src/domain/activity.ts'
+import type { TrackerView } from '../../src/domain/tracker.ts'
+import { eraseSubject } from '../../src/operations/erase-subject.ts'
+import { exportSubject } from '../../src/operations/export-subject.ts'
+import { maxSnapshotMs } from '../../src/storage/rules/export.ts'
+import { eventRow } from '../support/rows.ts'
+import { testKeys } from '../support/test-keyring.ts'
+import { addTracker, failure, openDeps } from './fixture.ts'
 
 const { deps, fresh } = openDeps()
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { LetheError, Problems } from '../../../src/domain/errors.ts'
+import { LetheError, Problems } from '../../src/domain/errors.ts'
 import {
   type GivenList,
   maxBatchLines,
   type ReadList,
   readList,
-} from '../../../src/operations/read-erasure-list.ts'
+} from '../../src/operations/read-erasure-list.ts'
 
 async function readWhole(given: GivenList): Promise<ReadList> {
   const problems = new Problems()

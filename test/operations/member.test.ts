@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict'
 import { scryptSync } from 'node:crypto'
 import { after, describe, it } from 'node:test'
-import { commandLine, type Origin } from '../../../src/domain/activity.ts'
-import { hashPassword, isPassword, type Passwords } from '../../../src/domain/password.ts'
-import { failure as answerFailure } from '../../../src/http/response.ts'
-import { createKey, revokeKey, rotateKey } from '../../../src/operations/api-key.ts'
-import {
-  acceptInvitation,
-  inviteMember,
-  removeMember,
-  requireInvited,
-} from '../../../src/operations/member.ts'
-import { authenticateMember, passwordQueue, signIn } from '../../../src/operations/sign-in.ts'
-import { scryptOnce } from '../../support/scrypt-once.ts'
-import { until } from '../../support/until.ts'
-import { type Deps, failure, openDeps } from '../fixture.ts'
+import { commandLine, type Origin } from '../../src/domain/activity.ts'
+import { hashPassword, isPassword, type Passwords } from '../../src/domain/password.ts'
+import { failure as answerFailure } from '../../src/http/response.ts'
+import { createKey, revokeKey, rotateKey } from '../../src/operations/api-key.ts'
+import { acceptInvitation, inviteMember, removeMember, requireInvited } from '../../src/operations/member.ts'
+import { authenticateMember, passwordQueue, signIn } from '../../src/operations/sign-in.ts'
+import { scryptOnce } from '../support/scrypt-once.ts'
+import { until } from '../support/until.ts'
+import { type Deps, failure, openDeps } from './fixture.ts'
 
 const { deps: store, passTime, fresh } = openDeps()
 const password = 'correct horse battery'

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createKeyString } from '../../../src/domain/api-key.ts'
-import { createKey } from '../../../src/operations/api-key.ts'
-import { keyUse } from '../../../src/operations/api-key-use.ts'
-import { until } from '../../support/until.ts'
-import { openDeps } from '../fixture.ts'
+import { createKeyString } from '../../src/domain/api-key.ts'
+import { createKey } from '../../src/operations/api-key.ts'
+import { keyUse } from '../../src/operations/api-key-use.ts'
+import { until } from '../support/until.ts'
+import { openDeps } from './fixture.ts'
 
 const { deps, passTime, fresh } = openDeps()
 

@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { BadLine, type IncomingRow } from '../../../src/domain/ingest.ts'
-import type { Plan, RetentionPolicy, WindowSettling } from '../../../src/domain/retention.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { BadLine, type IncomingRow } from '../../src/domain/ingest.ts'
+import type { Plan, RetentionPolicy, WindowSettling } from '../../src/domain/retention.ts'
 import {
   type ImportOptions,
   importLines,
   type LineBlock,
   maxBatchRows,
-} from '../../../src/operations/import.ts'
-import { always } from '../../support/rows.ts'
-import { testKeys } from '../../support/test-keyring.ts'
-import { until } from '../../support/until.ts'
-import { defaultPolicy, keeping } from '../../support/windows.ts'
-import { addTracker, noon, openDeps } from '../fixture.ts'
+  withTicks,
+} from '../../src/operations/import.ts'
+import { always } from '../support/rows.ts'
+import { testKeys } from '../support/test-keyring.ts'
+import { until } from '../support/until.ts'
+import { defaultPolicy, keeping } from '../support/windows.ts'
+import { addTracker, noon, openDeps } from './fixture.ts'
 
 const { deps, fresh } = openDeps()
 
@@ -486,4 +490,111 @@ describe('an import from a pipe that pauses', () => {
     const broken = { ...deps(), ingest: full }
     await assert.rejects(importLines(broken, feed.blocks(), { onBadLine: assert.fail }), /disk full/)
   })
+})
+
+/** Items of which each comes, or fails to, when the test says so. */
+function source() {
+  let coming = Promise.withResolvers<IteratorResult<string>>()
+  let isOver = false
+  return {
+    isOver: () => isOver,
+    items: {
+      [Symbol.asyncIterator]: () => ({
+        next() {
+          coming = Promise.withResolvers()
+          return coming.promise
+        },
+        async return() {
+          isOver = true
+          return { done: true as const, value: undefined }
+        },
+      }),
+    },
+    coming: () => coming,
+  }
+}
+
+describe('items with ticks', () => {
+  it('come in their order, with a tick whenever none has come for a while', async () => {
+    const { items, coming, isOver } = source()
+    const ticked = withTicks<string>(items, 1)
+    const next = async () => (await ticked.next()).value
+    assert.deepEqual([await next(), await next()], [null, null])
+    coming().resolve({ done: false, value: 'one' })
+    assert.equal(await next(), 'one')
+    assert.equal(await next(), null)
+    coming().resolve({ done: true, value: undefined })
+    assert.deepEqual(await ticked.next(), { done: true, value: undefined })
+    assert.equal(isOver(), true)
+  })
+
+  it('tick on while items come, if not as fast as they are taken', async () => {
+    const { items, coming } = source()
+    let ticks = 0
+    for await (const item of withTicks<string>(items, 1)) {
+      if (item === null) ticks += 1
+      if (ticks > 10) break
+      setTimeout(() => coming().resolve({ done: false, value: 'another' }), 2)
+    }
+  })
+
+  it('fail when their source does', async () => {
+    const { items, coming } = source()
+    const ticked = withTicks<string>(items, 1)
+    assert.equal((await ticked.next()).value, null)
+    coming().reject(new Error('it broke off'))
+    await assert.rejects(async () => {
+      while (!(await ticked.next()).done);
+    }, /it broke off/)
+  })
+
+  it('leave nothing behind at each tick, however long none comes', async (t) => {
+    const { items, coming } = source()
+    const ticked = withTicks<string>(items, 0)
+    const first = ticked.next()
+    const waits = t.mock.method(coming().promise, 'then')
+    await first
+    for (let tick = 0; tick < 100; tick++) assert.equal((await ticked.next()).value, null)
+    // What waits for the item has done so since before the first tick.
+    assert.equal(waits.mock.callCount(), 0)
+    await ticked.return(null)
+  })
+})
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+it('an import keeps no row of a batch that it has handed over, whatever time passed while it was read', async (t) => {
+  const { trackerId } = await addTracker(deps(), fresh('tracker'))
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const lineOf = (eventId: number) =>
+    JSON.stringify({
+      type: 'event',
+      ...{ trackerId, subjectId: 'anna', sessionId: 's1', eventId: `e${eventId}` },
+      ...{ name: 'pageview', occurredAt: '2026-11-01T10:00:00Z' },
+    })
+  const lines = Array.from({ length: maxBatchRows }, (_, i) => lineOf(i))
+  const handedOver: WeakRef<readonly IncomingRow[]>[] = []
+  const ingest = {
+    ...deps().ingest,
+    async ingest(batch: readonly IncomingRow[]) {
+      handedOver.push(new WeakRef(batch))
+      return { subjects: 0, sessions: 0, events: 0 }
+    },
+  }
+  async function* blocks(): AsyncGenerator<LineBlock> {
+    yield { source: 'visits', firstNumber: 1, lines: lines.slice(0, 1) }
+    t.mock.timers.tick(500)
+    await nextTurn()
+    yield { source: 'visits', firstNumber: 2, lines: lines.slice(1) }
+    await nextTurn()
+    collectGarbage()
+    assert.deepEqual(
+      handedOver.map((batch) => batch.deref()?.length),
+      [undefined],
+    )
+  }
+  const importing = { ...deps(), ingest }
+  const { rows } = await importLines(importing, blocks(), { onBadLine: assert.fail })
+  assert.equal(rows, maxBatchRows)
 })

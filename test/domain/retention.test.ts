@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { longestDays, type RetentionWindow, settleBy, settleWindow } from '../../src/domain/retention.ts'
+import {
+  defaultRetentionDays,
+  isPlan,
+  longestDays,
+  plans,
+  type RetentionWindow,
+  settleBy,
+  settleWindow,
+  windowStart,
+} from '../../src/domain/retention.ts'
+import { at } from '../support/rows.ts'
 import { seededRandom } from '../support/seeded-random.ts'
 
 const day = 86_400_000
@@ -62,5 +72,31 @@ describe('a window settled by another rule', () => {
     assert.deepEqual(settleBy('longer-only', waiting(180, now - day), 730, now), { days: 730, shorter: null })
     const stood = waiting(180, now - day)
     assert.equal(settleBy('longer-only', stood, 180, now), stood)
+  })
+})
+
+describe('the plans', () => {
+  it('are four', () => {
+    assert.deepEqual(plans, ['free', 'starter', 'pro', 'business'])
+    for (const plan of plans) assert.equal(isPlan(plan), true)
+  })
+
+  it('are none other', () => {
+    for (const text of ['', 'Free', 'enterprise', 'toString', '0']) assert.equal(isPlan(text), false, text)
+  })
+})
+
+describe('where a plan’s window begins', () => {
+  const now = at('2026-11-15T12:00:00.000Z')
+
+  it('is so many days of 24 hours ago, to the millisecond', () => {
+    assert.equal(windowStart(defaultRetentionDays, 'free', now), at('2026-05-19T12:00:00.000Z'))
+    assert.equal(windowStart(defaultRetentionDays, 'starter', now), at('2025-09-16T12:00:00.000Z'))
+    assert.equal(windowStart(defaultRetentionDays, 'pro', now), at('2024-11-15T12:00:00.000Z'))
+    assert.equal(windowStart(defaultRetentionDays, 'business', now), at('2021-11-16T12:00:00.000Z'))
+  })
+
+  it('goes by the days it is given', () => {
+    assert.equal(windowStart({ ...defaultRetentionDays, free: 1 }, 'free', now), now - 86_400_000)
   })
 })

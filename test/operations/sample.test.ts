@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isIdentifier } from '../../../src/domain/identifier.ts'
-import type { IncomingRow } from '../../../src/domain/ingest.ts'
-import { authenticateKey } from '../../../src/operations/api-key.ts'
-import { createSample, sampleVisits } from '../../../src/operations/sample.ts'
-import { always } from '../../support/rows.ts'
-import { noon, openDeps } from '../fixture.ts'
+import { isIdentifier } from '../../src/domain/identifier.ts'
+import type { IncomingRow } from '../../src/domain/ingest.ts'
+import { authenticateKey } from '../../src/operations/api-key.ts'
+import { createSample, sampleVisits } from '../../src/operations/sample.ts'
+import { always } from '../support/rows.ts'
+import { noon, openDeps } from './fixture.ts'
 
 const { deps } = openDeps()
 const day = 86_400_000

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import {
+  authenticateKey,
+  createKey,
+  type NewKey,
+  revokeKey,
+  rotateKey,
+} from '../../src/operations/api-key.ts'
+import { failure, openDeps } from './fixture.ts'
+
+const { deps, passTime, fresh } = openDeps()
+
+async function newKey(fields: Partial<NewKey> = {}): Promise<NewKey> {
+  const organisationId = fields.organisationId ?? fresh('organisation')
+  await deps().organisations.create({ id: organisationId, name: 'Acme', plan: 'free', createdAt: 1 })
+  return { name: 'nightly', scopes: ['analytics:view'], expiresAt: null, ...fields, organisationId }
+}
+
+describe('creating a key', () => {
+  it('tells all that is wrong together', async () => {
+    const wanted = await newKey({ name: ' ', scopes: ['analytics:edit'], expiresAt: deps().clock() })
+    const { fields } = await failure('validation_error', createKey(deps(), wanted))
+    assert.deepEqual(fields, {
+      name: 'name must be 1 to 64 characters, no control characters',
+      scope: '"analytics:edit" is not a scope; there are analytics:view and analytics:delete-data',
+      expiresAt: 'expiresAt must lie in the future',
+    })
+    assert.deepEqual(await deps().apiKeys.list(wanted.organisationId), [])
+  })
+
+  it('takes a name of 64 characters and no longer', async () => {
+    await createKey(deps(), await newKey({ name: '🦦'.repeat(64) }))
+    const wanted = await newKey({ name: 'a'.repeat(65) })
+    assert.deepEqual(Object.keys((await failure('validation_error', createKey(deps(), wanted))).fields), [
+      'name',
+    ])
+  })
+
+  it('takes an expiry one millisecond ahead', async () => {
+    const { key } = await createKey(deps(), await newKey({ expiresAt: deps().clock() + 1 }))
+    assert.equal(key.expiresAt, deps().clock() + 1)
+  })
+
+  it('is not found without the organisation', async () => {
+    const wanted = { organisationId: 'nobody', name: 'nightly', scopes: ['analytics:view'], expiresAt: null }
+    const { message } = await failure('not_found', createKey(deps(), wanted))
+    assert.equal(message, 'There is no organisation "nobody".')
+  })
+})
+
+describe('rotating a key', () => {
+  it('is refused from the instant at which the key expires', async () => {
+    const { key } = await createKey(deps(), await newKey({ expiresAt: deps().clock() + 10 }))
+    passTime(9)
+    await rotateKey(deps(), key.id)
+    passTime(1)
+    const { message } = await failure('invalid_request', rotateKey(deps(), key.id))
+    assert.match(message, /"nightly" is expired/)
+  })
+
+  it('is not found without the key', async () => {
+    const { message } = await failure('not_found', rotateKey(deps(), 'nothing'))
+    assert.equal(message, 'There is no key "nothing".')
+  })
+})
+
+describe('revoking a key', () => {
+  it('is refused for an expired key', async () => {
+    const { key } = await createKey(deps(), await newKey({ expiresAt: deps().clock() + 10 }))
+    passTime(10)
+    const { message } = await failure('invalid_request', revokeKey(deps(), key.id, key.name))
+    assert.match(message, /"nightly" is expired/)
+  })
+
+  it('is not found without the key', async () => {
+    await failure('not_found', revokeKey(deps(), 'nothing', 'nightly'))
+  })
+})
+
+describe('a key string', () => {
+  it('stops working at the instant at which its key expires', async () => {
+    const { key, keyString } = await createKey(deps(), await newKey({ expiresAt: deps().clock() + 10 }))
+    passTime(9)
+    assert.deepEqual((await authenticateKey(deps(), keyString))?.key, key)
+    passTime(1)
+    assert.equal(await authenticateKey(deps(), keyString), null)
+  })
+})
