@@ -153,19 +153,19 @@ export interface ErasureBatchStore {
     note: ActivityNote,
   ): Promise<boolean>
   /**
-   * Lends the running batch whose turn it is to `leaseOwner` until an instant, unless another has it; `null` when there is none. One whose
-   * leaseOwner let the time pass is lent again, and so is one whose leaseOwner's clock was ahead by more than a lease. None is lent that was
-   * given back after `steppedBefore`, unless that is in the future: then it comes first.
+   * Leases the next running batch to `leaseOwner` until an instant; `null` when there is none or another owner has it. A lease that
+   * has expired is granted again, and so is one of a clock that was ahead by more than a lease. A batch that was released after
+   * `steppedBefore` is skipped, unless that is in the future: then it comes first.
    */
   lease(leaseOwner: string, lease: BatchLease): Promise<ErasureBatch | null>
-  /** Lets go of a batch that this leaseOwner has: others come before it then. It is not lent before `resumesAt`. */
+  /** Ends the lease of this owner, so that other batches come first. The batch is not leased again before `resumesAt`. */
   release(leaseOwner: string, id: string, now: Instant, resumesAt?: Instant | null): Promise<void>
-  /** The next subject of a batch that runs and is lent to this leaseOwner. `null` when nobody waits, `false` when it is not theirs to go on with. */
+  /** The next subject of a running batch leased to this owner. `null` when nobody waits, `false` when the owner has no lease. */
   next(leaseOwner: string, id: string): Promise<WaitingItem | null | false>
   /** Notes that the tracker of a waiting item is not there any more. */
   markTrackerDeleted(id: string, position: number): Promise<void>
   /**
-   * Has subjects of its person that came in meanwhile wait in a batch that runs, is lent to this leaseOwner and in which nobody waits, and
+   * Has subjects of its person that came in meanwhile wait in a batch that runs, is leased to this owner and in which nobody waits, and
    * notes when. `false`, with nothing changed, for any other, and for one to which it was done before.
    */
   extend(leaseOwner: string, id: string, subjects: readonly SubjectRef[], now: Instant): Promise<boolean>

@@ -4,7 +4,7 @@ import { whenAlone } from '../../src/cli/command-kit.ts'
 import type { Terminal } from '../../src/cli/terminal.ts'
 import type { MaintenanceStore } from '../../src/domain/maintenance.ts'
 
-/** An maintenance at which another process is for so many tries. */
+/** A maintenance lock that another process holds for so many tries. */
 function busyFor(tries: number): MaintenanceStore {
   const no = () => Promise.reject(new Error('nobody asked for this'))
   return {

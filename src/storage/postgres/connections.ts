@@ -22,10 +22,10 @@ const readTimeoutMs = 5_000
 const writeTimeoutMs = 600_000
 const lockTimeoutMs = 30_000
 
-const oneMoment = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
+const snapshotBegin = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 
 /** Marks the work that only one process of a fleet does at a time. */
-const aloneLock = 1_279_611_752
+const maintenanceLock = 1_279_611_752
 
 /**
  * Id columns gather no statistics, so the planner takes a subject for a good part of its table. Every statement here is a range of
@@ -72,7 +72,7 @@ export class Connections implements Engine<SharedTransactions> {
     this.#writers = new TransactionPool({ ...writing, pipeline: true, max: writerCount })
     this.#credentialWriters = new TransactionPool({ ...writing, pipeline: true, max: credentialWriterCount })
     this.#loaders = new TransactionPool({ ...writing, max: loaderCount })
-    this.#exporters = new TransactionPool({ ...writing, max: exporterCount, begin: oneMoment })
+    this.#exporters = new TransactionPool({ ...writing, max: exporterCount, begin: snapshotBegin })
   }
 
   /** Runs one statement that only reads; again when its connection had broken, as after a restart of the server. */
@@ -135,7 +135,7 @@ export class Connections implements Engine<SharedTransactions> {
   }
 
   /** Runs `work`, which only reads, at one moment of the store, however long it takes: waits for no other work, nor keeps it waiting. */
-  atOneMoment<Result>(work: (read: ReadValues) => Promise<Result>): Promise<Result> {
+  inSnapshot<Result>(work: (read: ReadValues) => Promise<Result>): Promise<Result> {
     return this.#whileOpen(() =>
       this.#exporters.run((client) => work((statement, given) => askForValues(client, statement, given))),
     )
@@ -145,7 +145,7 @@ export class Connections implements Engine<SharedTransactions> {
   withMaintenanceLock<Result>(work: () => Promise<Result>): Promise<Result | null> {
     return this.#whileOpen(() =>
       withClient(this.url, async (client) => {
-        const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS is_mine', [aloneLock])
+        const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS is_mine', [maintenanceLock])
         return rows[0]?.is_mine === true ? work() : null
       }),
     )

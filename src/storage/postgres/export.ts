@@ -58,7 +58,7 @@ export function exportStore(connections: Connections): ExportStore {
   return {
     subject: (view, subjectId, take, giveWay) =>
       exportInSnapshots(
-        (read) => connections.atOneMoment((readValues) => read(snapshotOf(readValues, view, subjectId))),
+        (read) => connections.inSnapshot((readValues) => read(snapshotOf(readValues, view, subjectId))),
         take,
         giveWay,
       ),

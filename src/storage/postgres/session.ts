@@ -11,7 +11,7 @@ import {
 import { PageBuilder, readPage } from '../rules/page.ts'
 import type { Connections } from './connections.ts'
 import { subjectKeyText } from './lock-subjects.ts'
-import { behindAll, heldBefore, presentSubject, rowsOf, withinPage } from './subject.ts'
+import { behindAll, heldBefore, rowsOf, visibleSubject, withinPage } from './subject.ts'
 
 const newestSessions = 'started_at DESC, session_id DESC'
 // One that has aged out is only passed over.
@@ -22,7 +22,7 @@ const agedEvents = `count(*) FROM events e WHERE e.subject_key = $1 AND e.occurr
 
 // A session that reaches over the edge of the window has lost the events before it.
 const listSessions = statement(
-  `SELECT ${sessionColumns} FROM ${presentSubject} LEFT JOIN LATERAL (SELECT * FROM (
+  `SELECT ${sessionColumns} FROM ${visibleSubject} LEFT JOIN LATERAL (SELECT * FROM (
      SELECT session_id, started_at, ended_at, ${seenAttributes} AS attributes, ${heldBefore(seenAttributes, newestSessions)},
        CASE WHEN started_at >= $3 OR ended_at < $3 THEN event_count
          WHEN present.interleaved = 1 THEN event_count - (SELECT ${agedEvents} AND e.interleaved = 1)
@@ -59,13 +59,13 @@ const newestEvents = 'occurred_at DESC, event_id DESC'
 const heldEvents = heldBefore('properties', newestEvents)
 
 const listEvents = statement(
-  `SELECT ${eventColumns} FROM ${presentSubject} LEFT JOIN LATERAL (SELECT * FROM (
+  `SELECT ${eventColumns} FROM ${visibleSubject} LEFT JOIN LATERAL (SELECT * FROM (
      SELECT ${eventColumns}, ${heldEvents} FROM events WHERE ${eventRange}
      ORDER BY ${newestEvents} LIMIT $6) e WHERE ${withinPage}) e ON true`,
 )
 // A session's span covers its events: where no other overlaps it, they are one range of the subject's.
 export const listOfSession = statement(
-  `SELECT ${eventColumns} FROM ${presentSubject} LEFT JOIN LATERAL (SELECT * FROM (
+  `SELECT ${eventColumns} FROM ${visibleSubject} LEFT JOIN LATERAL (SELECT * FROM (
      (SELECT ${eventColumns}, ${heldEvents} FROM events
      WHERE present.interleaved = 1 AND events.interleaved = 1 AND ${eventRange} AND session_id = $7
      ORDER BY ${newestEvents} LIMIT $6)

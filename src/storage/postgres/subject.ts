@@ -54,7 +54,7 @@ export const readOne = statement(
  * One row when the subject with the key `$1` holds data since `$3` and its tracker is visible to the organisation `$2`, else none.
  * What is joined to it is read at the same moment, and on the same shard.
  */
-export const presentSubject = `(SELECT subjects.interleaved FROM subjects JOIN trackers ON trackers.id = tracker_id
+export const visibleSubject = `(SELECT subjects.interleaved FROM subjects JOIN trackers ON trackers.id = tracker_id
   WHERE subject_key = $1 AND organisation_id = $2 AND last_seen_at >= $3
     AND deleted_at IS NULL) AS present`
 

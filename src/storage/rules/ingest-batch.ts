@@ -121,7 +121,7 @@ export function changeSubject(
     sessions: 0,
     events: newEvents.length,
   }
-  for (const [sessionId, state] of saidOfSessions(newEvents, sessions)) {
+  for (const [sessionId, state] of sessionsInBatch(newEvents, sessions)) {
     const stored = lookup.find(sessionId)
     const merged = stored ? merge(stored, state) : state
     if (stored && isSame(stored, merged)) continue
@@ -136,7 +136,7 @@ export function changeSubject(
 }
 
 /** What events and sessions of a batch say of each session. */
-function saidOfSessions(
+function sessionsInBatch(
   events: readonly IncomingEvent[],
   sessions: readonly IncomingSession[],
 ): Map<string, SessionState> {

@@ -20,16 +20,16 @@ interface Waiting {
 }
 
 /** Where calls are answered: a thread, or the one that asks. */
-interface Answering {
+interface WriterBackend {
   /** What is in `moved` as well as in the message is not copied to a thread, and may not be used afterwards. */
   post(message: Message, moved: readonly ArrayBuffer[]): void
 }
 
 /** Begins to answer calls for the store at `path`. Whatever ends it, `on.end` is told. */
-type StartAnswering = (
+type StartWriterBackend = (
   path: string,
   on: { message(message: Reply[] | Report): void; end(cause: Error): void },
-) => Answering
+) => WriterBackend
 
 /** How many writes may wait for the thread: those before a request take a second or two, unless one of them is very large. */
 export const mostWaiting = 1_000
@@ -37,11 +37,11 @@ export const mostWaiting = 1_000
 /** Has writes done by what `start` starts, with the first one at the latest. Should that end by itself, the next write starts another. */
 export class Writer implements CommandRunner<Commands> {
   readonly #path: string
-  readonly #start: StartAnswering
+  readonly #start: StartWriterBackend
   readonly #onLogWanted: (isWanted: boolean) => void
   readonly #waiting = new Map<number, Waiting>()
   readonly #calls: Call[] = []
-  #answering: Answering | null = null
+  #backend: WriterBackend | null = null
   #lastId = 0
   #closing: Promise<void> | null = null
   #onEnd = () => {}
@@ -50,7 +50,7 @@ export class Writer implements CommandRunner<Commands> {
   #trial: Promise<void> | null = null
 
   /** `onLogWanted` is told when those who read in the log should let go of it, and when they need not any more. */
-  constructor(path: string, start: StartAnswering, onLogWanted: (isWanted: boolean) => void = () => {}) {
+  constructor(path: string, start: StartWriterBackend, onLogWanted: (isWanted: boolean) => void = () => {}) {
     this.#path = path
     this.#start = start
     this.#onLogWanted = onLogWanted
@@ -109,8 +109,8 @@ export class Writer implements CommandRunner<Commands> {
 
   #post(calls: Call[], moved: readonly ArrayBuffer[] = []): void {
     try {
-      this.#answering ??= this.#startAnswering()
-      this.#answering.post(calls, moved)
+      this.#backend ??= this.#startBackend()
+      this.#backend.post(calls, moved)
     } catch (error) {
       // What cannot be copied to another thread never got there, so no reply will come. It takes no other with it.
       const [call, ...others] = calls
@@ -137,18 +137,18 @@ export class Writer implements CommandRunner<Commands> {
 
   /** Lets every write that was handed over finish, then ends what does them. Later writes are refused. */
   close(): Promise<void> {
-    this.#closing ??= this.#endAnswering()
+    this.#closing ??= this.#endBackend()
     return this.#closing
   }
 
-  #startAnswering(): Answering {
+  #startBackend(): WriterBackend {
     return this.#start(this.#path, {
       message: (message) => {
         if (Array.isArray(message)) for (const reply of message) this.#settle(reply)
         else this.#note(message)
       },
       end: (cause) => {
-        this.#answering = null
+        this.#backend = null
         this.#logHeldSince = null
         this.#onLogWanted(false)
         for (const waiting of this.#waiting.values()) waiting.reject(cause)
@@ -158,12 +158,12 @@ export class Writer implements CommandRunner<Commands> {
     })
   }
 
-  async #endAnswering(): Promise<void> {
+  async #endBackend(): Promise<void> {
     this.#postCalls()
-    if (!this.#answering) return
+    if (!this.#backend) return
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#onEnd = resolve
-    this.#answering.post('close', [])
+    this.#backend.post('close', [])
     await promise
   }
 
@@ -185,7 +185,7 @@ export class Writer implements CommandRunner<Commands> {
  * Writes in the thread that asks, and answers nobody meanwhile: for commands, most of which are over before another thread would have
  * started. Replies come in another turn of the event loop, so that between two writes signals are heard and progress is drawn.
  */
-export const writeHere: StartAnswering = (path, on) => {
+export const writeHere: StartWriterBackend = (path, on) => {
   const handle = messageHandler(path, {
     post: (message) => setImmediate(on.message, message),
     onClosed: () => setImmediate(on.end, new Error('The store is closed.')),
@@ -194,7 +194,7 @@ export const writeHere: StartAnswering = (path, on) => {
 }
 
 /** Writes in a thread of their own, away from the event loop that answers requests. */
-export const writeInThread: StartAnswering = (path, on) => {
+export const writeInThread: StartWriterBackend = (path, on) => {
   const { script, ...how } = threadScript('src/storage/sqlite/writer-thread.ts')
   const worker = new Worker(script, {
     ...how,

@@ -90,7 +90,7 @@ describe('connections to PostgreSQL', () => {
       return process.memoryUsage().heapUsed / 1_000_000
     }
     const before = heapMb()
-    const grown = await connections.atOneMoment(async (read) => {
+    const grown = await connections.inSnapshot(async (read) => {
       for (let count = 0; count < 25; count++) await read(large, [])
       return heapMb() - before
     })

@@ -1,6 +1,6 @@
 import { withMaintenanceLock } from '../../../src/storage/sqlite/store-files.ts'
 
-// Run by alone.test.ts in a process of its own: says whether it is alone, and stays so until it is killed when told to.
+// Run by store-files.test.ts in a process of its own: says whether it is alone, and stays so until it is killed when told to.
 const [path = '', stay = ''] = process.argv.slice(2)
 const done = await withMaintenanceLock(path, async () => {
   process.stdout.write('alone\n')

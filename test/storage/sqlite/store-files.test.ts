@@ -9,7 +9,7 @@ import { runChild } from './run-child.ts'
 
 /** What another process says that wants to be alone. */
 async function saidByAnother(path: string): Promise<string> {
-  const child = runChild('child-is-alone.ts', path)
+  const child = runChild('child-locks.ts', path)
   const exited = once(child, 'exit')
   const [said] = await once(child.stdout.setEncoding('utf8'), 'data')
   await exited
@@ -34,7 +34,7 @@ describe('work that one process does alone', () => {
 
   it('is let go of by a process that is killed', async (t) => {
     const path = join(temporaryFolder(t), 'lethe.db')
-    const child = runChild('child-is-alone.ts', path, 'stay')
+    const child = runChild('child-locks.ts', path, 'stay')
     t.after(() => child.kill('SIGKILL'))
     await once(child.stdout, 'data')
     assert.equal(await withMaintenanceLock(path, async () => 'done'), null)
