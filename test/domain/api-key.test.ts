@@ -15,21 +15,10 @@ import {
   readKeyId,
 } from '../../src/domain/api-key.ts'
 import { base62Alphabet } from '../../src/domain/randomness.ts'
+import { newApiKey } from '../support/new-api-key.ts'
 
 function key(fields: Partial<ApiKey> = {}): ApiKey {
-  return {
-    id: '0123456789ABCDEF',
-    organisationId: 'acme',
-    name: 'nightly',
-    scopes: ['analytics:view'],
-    lastFour: 'wxyz',
-    createdAt: 0,
-    rotatedAt: null,
-    expiresAt: null,
-    revokedAt: null,
-    lastUsedAt: null,
-    ...fields,
-  }
+  return newApiKey({ id: '0123456789ABCDEF', organisationId: 'acme', name: 'nightly', ...fields })
 }
 
 describe('the state of a key', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ActivityKind, ActivityNote } from '../../src/domain/activity.ts'
 import type { Store } from '../../src/domain/store.ts'
+import { newApiKey } from './new-api-key.ts'
 import { always, at, eventRow, sessionRow } from './rows.ts'
 import { eraseIn, testKeys } from './test-keyring.ts'
 import { keeping } from './windows.ts'
@@ -66,18 +67,11 @@ async function createBatch(store: Store, id: string): Promise<void> {
 
 async function createKeys({ apiKeys }: Store): Promise<void> {
   for (const id of ['active', 'rotated', 'revoked', 'used', 'expiring']) {
-    const key = {
-      id,
-      organisationId: 'acme',
-      name: `The ${id} key`,
-      scopes: ['analytics:view' as const, 'analytics:delete-data' as const],
-      lastFour: 'abcd',
-      createdAt: start,
-      rotatedAt: null,
+    const key = newApiKey({
+      ...{ id, organisationId: 'acme', name: `The ${id} key`, createdAt: start },
+      scopes: ['analytics:view', 'analytics:delete-data'],
       expiresAt: id === 'expiring' ? start + 9 : null,
-      revokedAt: null,
-      lastUsedAt: null,
-    }
+    })
     assert.equal(await apiKeys.create(key, `hash of ${id}`), true)
   }
   await apiKeys.rotate('rotated', { hash: 'another hash', lastFour: 'wxyz' }, start + 1)

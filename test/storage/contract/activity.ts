@@ -7,6 +7,7 @@ import type {
   ActivityQuery,
 } from '../../../src/domain/activity.ts'
 import type { ApiKey } from '../../../src/domain/api-key.ts'
+import { newApiKey } from '../../support/new-api-key.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { type Fixture, walk } from './fixture.ts'
@@ -29,17 +30,8 @@ export function activityContract(fixture: Fixture): void {
   }
 
   function key(organisationId: string, fields: Partial<ApiKey> = {}): ApiKey {
-    return {
-      ...{
-        id: fixture.fresh('key'),
-        organisationId,
-        name: fixture.fresh('name'),
-        scopes: ['analytics:view'],
-      },
-      ...{ lastFour: 'wxyz', createdAt: start, rotatedAt: null, expiresAt: null, revokedAt: null },
-      lastUsedAt: null,
-      ...fields,
-    }
+    const [id, name] = [fixture.fresh('key'), fixture.fresh('name')]
+    return newApiKey({ id, organisationId, name, createdAt: start, ...fields })
   }
 
   async function listed(

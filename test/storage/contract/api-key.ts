@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { ApiKey } from '../../../src/domain/api-key.ts'
+import { newApiKey } from '../../support/new-api-key.ts'
 import type { Fixture } from './fixture.ts'
 import { kindsOf, memberNote } from './member.ts'
 
@@ -10,19 +11,9 @@ const now = 1_794_000_000_000
 
 export function apiKeyContract(fixture: Fixture): void {
   async function newKey(fields: Partial<ApiKey> = {}): Promise<ApiKey> {
-    return {
-      id: fixture.fresh('key'),
-      organisationId: fields.organisationId ?? (await fixture.createOrganisation()),
-      name: 'nightly',
-      scopes: ['analytics:view'],
-      lastFour: 'wxyz',
-      createdAt: now,
-      rotatedAt: null,
-      expiresAt: null,
-      revokedAt: null,
-      lastUsedAt: null,
-      ...fields,
-    }
+    const organisationId = fields.organisationId ?? (await fixture.createOrganisation())
+    const id = fixture.fresh('key')
+    return newApiKey({ id, organisationId, name: 'nightly', createdAt: now, ...fields })
   }
 
   async function storedKey(fields: Partial<ApiKey> = {}): Promise<ApiKey> {

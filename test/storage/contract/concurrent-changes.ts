@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { newApiKey } from '../../support/new-api-key.ts'
 import { eventRow } from '../../support/rows.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { keeping, rememberWindows } from '../../support/windows.ts'
@@ -13,8 +14,7 @@ export function concurrentChangesContract(fixture: Fixture): void {
   async function changeKey(organisationId: string): Promise<void> {
     const { apiKeys } = fixture.store
     const id = fixture.fresh('key')
-    const never = { rotatedAt: null, expiresAt: null, revokedAt: null, lastUsedAt: null }
-    const key = { id, organisationId, name: id, scopes: [], lastFour: 'wxyz', createdAt: now, ...never }
+    const key = newApiKey({ id, organisationId, scopes: [], createdAt: now })
     assert.equal(await apiKeys.create(key, hash), true)
     await apiKeys.touch(new Map([[id, now]]))
     assert.ok((await apiKeys.rotate(id, { hash, lastFour: 'abcd' }, now)) !== null)

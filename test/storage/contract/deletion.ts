@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { SweptCounts } from '../../../src/domain/retention.ts'
 import type { TrackerRef, TrackerView } from '../../../src/domain/tracker.ts'
+import { newApiKey } from '../../support/new-api-key.ts'
 import { at, eventRow } from '../../support/rows.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { keeping } from '../../support/windows.ts'
@@ -38,10 +39,7 @@ export async function removeAll(fixture: Fixture, trackerId: string, maxRows = 5
 
 /** A new key, stored or not. */
 export function newKey(fixture: Fixture, organisationId: string) {
-  const unused = { rotatedAt: null, expiresAt: null, revokedAt: null, lastUsedAt: null }
-  const scopes = ['analytics:view'] as const
-  const id = fixture.fresh('key')
-  return { id, name: id, organisationId, scopes, lastFour: 'last', createdAt: 1, ...unused }
+  return newApiKey({ id: fixture.fresh('key'), organisationId })
 }
 
 export function deletionContract(fixture: Fixture): void {

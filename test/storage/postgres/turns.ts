@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import { openPostgresStore } from '../../../src/storage/postgres/open-postgres-store.ts'
 import { inReverse } from '../../support/in-reverse.ts'
+import { newApiKey } from '../../support/new-api-key.ts'
 import { eventRow } from '../../support/rows.ts'
 import { testKeys } from '../../support/test-keyring.ts'
 import { keeping, rememberWindows, stepBefore } from '../../support/windows.ts'
@@ -80,8 +81,7 @@ export function turnTests(addressOf: () => string): void {
     async function newKey(): Promise<string> {
       const organisationId = await fixture.createOrganisation()
       const id = fixture.fresh('key')
-      const never = { rotatedAt: null, expiresAt: null, revokedAt: null, lastUsedAt: null }
-      const key = { id, organisationId, name: id, scopes: [], lastFour: 'wxyz', createdAt: now, ...never }
+      const key = newApiKey({ id, organisationId, scopes: [], createdAt: now })
       assert.equal(await fixture.store.apiKeys.create(key, hash), true)
       return id
     }

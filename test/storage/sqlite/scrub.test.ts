@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ApiKey } from '../../../src/domain/api-key.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { scrubInPieces } from '../../../src/storage/sqlite/scrub.ts'
 import { Writer, writeInThread } from '../../../src/storage/sqlite/writer.ts'
+import { newApiKey } from '../../support/new-api-key.ts'
 import { always, at, eventRow } from '../../support/rows.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
@@ -113,10 +113,7 @@ async function openLargeShop(t: TestContext, options = {}): Promise<{ store: Sto
   return shop
 }
 
-const key: ApiKey = {
-  ...{ id: 'key', organisationId: 'acme', name: 'Key', scopes: ['analytics:view'], lastFour: '1111' },
-  ...{ createdAt: 1, rotatedAt: null, expiresAt: null, revokedAt: null, lastUsedAt: null },
-}
+const key = newApiKey({ id: 'key', organisationId: 'acme' })
 
 describe('while a scrub runs', () => {
   it('reads go on, and a revocation and an erasure come between its pieces, in this process and in another', async (t) => {

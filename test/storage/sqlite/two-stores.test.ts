@@ -1,28 +1,17 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import type { ApiKey } from '../../../src/domain/api-key.ts'
 import type { Store } from '../../../src/domain/store.ts'
 import { openSqliteStore } from '../../../src/storage/sqlite/open-sqlite-store.ts'
 import { inReverse } from '../../support/in-reverse.ts'
+import { newApiKey } from '../../support/new-api-key.ts'
 import { always, eventRow } from '../../support/rows.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { eraseIn, testKeys } from '../../support/test-keyring.ts'
 import { logSize } from './database-file.ts'
 
 const tracker = { organisationId: 'acme', trackerId: 'shop', since: always }
-const key: ApiKey = {
-  id: '0123456789ABCDEF',
-  organisationId: 'acme',
-  name: 'nightly',
-  scopes: ['analytics:view'],
-  lastFour: 'wxyz',
-  createdAt: 1,
-  rotatedAt: null,
-  expiresAt: null,
-  revokedAt: null,
-  lastUsedAt: null,
-}
+const key = newApiKey({ id: '0123456789ABCDEF', organisationId: 'acme', name: 'nightly' })
 
 describe('two stores on one file', () => {
   const lifetime = inReverse({ after })
