@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { createSample } from '../../src/operations/sample.ts'
-import { noBrowser, openBrowser, settled, sitDown } from '../../test/browser/browser.ts'
+import { noBrowser, openBrowser, openPage, settled } from '../../test/browser/browser.ts'
 import { openConsole } from '../../test/support/console.ts'
 import { startTestService } from '../../test/support/service.ts'
 
@@ -81,7 +81,7 @@ async function takePictures(): Promise<void> {
 
   async function newPage(look: 'light' | 'dark' | 'phone'): Promise<Page> {
     const isPhone = look === 'phone'
-    const { page } = await sitDown(browser, service, member, {
+    const { page } = await openPage(browser, service, member, {
       viewport: isPhone ? { width: 390, height: 844 } : { width: 1280, height: 860 },
       deviceScaleFactor: isPhone ? 1.5 : 1,
       hasTouch: isPhone,

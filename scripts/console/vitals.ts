@@ -2,7 +2,7 @@
 // with many data subjects and a data subject with many events. Arguments: SUBJECTS EVENTS.
 import type { Page } from 'playwright-core'
 import { createSample } from '../../src/operations/sample.ts'
-import { noBrowser, openBrowser, settled, sitDown } from '../../test/browser/browser.ts'
+import { noBrowser, openBrowser, openPage, settled } from '../../test/browser/browser.ts'
 import { openConsole } from '../../test/support/console.ts'
 import { startTestService } from '../../test/support/service.ts'
 import { anHourAgo, visit } from '../../test/support/shop.ts'
@@ -38,7 +38,7 @@ async function measure(): Promise<void> {
   }
   const client = await openConsole(service, organisationId)
   const browser = await openBrowser(lifetime)
-  const { page } = await sitDown(browser, service, client)
+  const { page } = await openPage(browser, service, client)
   // Keeps what browsers cache from the first visit.
   await page.goto('/console/trackers')
   await settled(page)

@@ -15,24 +15,24 @@ interface ColouredText {
   elements: Element[]
 }
 
-/** They take longer than all the others. */
+/** These rules take longer than all the others. */
 const colourRules = ['color-contrast', 'link-in-text-block']
 const withoutColours = { rules: Object.fromEntries(colourRules.map((id) => [id, { enabled: false }])) }
 const onlyColours = { runOnly: { type: 'rule', values: colourRules } }
 
-/** In turn, so that a page that is looked at again is in the first already. */
+/** In turn, so that a page that is checked again already has the first scheme. */
 const colorSchemes: ('light' | 'dark')[] = ['light', 'dark']
 
-/** The colours of text that were looked at: on another page they are as good. */
+/** The text colours that were already checked on other pages. */
 const knownColours = new Set<string>()
 
-/** Fails with whatever axe finds wrong with a page, in light and in dark. */
+/** Fails with the problems that axe finds on a page, in light and dark. */
 export async function assertAccessible(
   page: Page,
   what: string,
   { coloursAreKnown = false } = {},
 ): Promise<void> {
-  // A page that it has looked at before still has it, and it is half a megabyte.
+  // A page that was checked before still has axe, which is half a megabyte.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource)
   assert.deepEqual(await violationsOn(page, withoutColours), [], what)
   if (coloursAreKnown) return
@@ -53,7 +53,7 @@ async function violationsOn(page: Page, options: object, text?: JSHandle<Coloure
       const { axe } = globalThis as unknown as {
         axe: { run(where: object, options: object): Promise<{ violations: Violation[] }> }
       }
-      // What passes is not told, and style sheets are not fetched again for rules that are not on.
+      // Passes are not reported, and style sheets are not fetched again for rules that are off.
       const how = { ...options, resultTypes: ['violations'], preload: false }
       return (await axe.run(text ? { include: text.elements } : document, how)).violations
     },
@@ -66,8 +66,8 @@ async function violationsOn(page: Page, options: object, text?: JSHandle<Coloure
 }
 
 /**
- * The text of other colours than those known. They are the ways in which it is drawn, as far as they tell whether it can be read, and a
- * link be told from what is around it. Runs in the page.
+ * The text elements with combinations of colours that are not yet known, as far as these affect contrast and the
+ * recognition of links. Runs in the page.
  */
 function textOfOtherColours(known: string[]): ColouredText {
   const grounds = new Map<Element | null, string>()
@@ -77,7 +77,7 @@ function textOfOtherColours(known: string[]): ColouredText {
   for (const element of document.querySelectorAll('*')) {
     const style = getComputedStyle(element)
     const own = `${style.backgroundColor} ${style.backgroundImage} ${style.opacity}`
-    // What is around an element comes before it.
+    // Ancestors come before an element.
     const around = grounds.get(element.parentElement) ?? ''
     const isOpaque = own.startsWith('rgb(') && own.endsWith(' 1')
     const ground = own === 'rgba(0, 0, 0, 0) none 1' ? around : isOpaque ? own : `${own} ${around}`

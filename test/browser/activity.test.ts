@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
-import { goTo, Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { goTo, Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
 describe('the activity in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -12,11 +12,11 @@ describe('the activity in a browser', { skip: noBrowser }, async () => {
   for (const id of ['anna', 'bert']) await shop.ask(subjectPath(id), { key: shop.key, method: 'DELETE' })
   const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
   const browser = await openBrowser({ after })
-  const { page, complaints } = await sitDown(browser, shop, client)
-  const hands = new Keyboard(page)
+  const { page, complaints } = await openPage(browser, shop, client)
+  const keyboard = new Keyboard(page)
   const rows = () => page.getByRole('row').count()
 
-  test('is narrowed by what, who and when, and the address tells it', async () => {
+  test('is filtered by action, actor and day, which are kept in the address', async () => {
     await page.goto('/console/activity')
     await settled(page)
     await page.getByLabel('Action').selectOption('Data subject erased')
@@ -34,26 +34,26 @@ describe('the activity in a browser', { skip: noBrowser }, async () => {
     assert.equal(await page.getByLabel('Action').inputValue(), 'subject.erased')
     await page.getByLabel('Day').fill('2001-01-01')
     await page.getByText('No results match every term.').waitFor()
-    await hands.press('Clear filters')
+    await keyboard.press('Clear filters')
     await page
       .getByRole('row', { name: /^Key created/ })
       .first()
       .waitFor()
   })
 
-  test('is exported as it was narrowed', async () => {
+  test('is exported with its filters', async () => {
     await goTo(page, '/activity?kind=subject.erased')
     const downloading = page.waitForEvent('download')
-    await hands.press('CSV')
+    await keyboard.press('CSV')
     const download = await downloading
     assert.equal(download.suggestedFilename(), 'lethe-activity.csv')
     assert.equal(readFileSync(await download.path(), 'utf8').split('\r\n').length, 4)
   })
 
-  test('has the state of the ledger above it, checked by the browser, and computed anew', async () => {
+  test('shows the ledger, verified by the browser, and recomputes it', async () => {
     await page.getByText('2 erasures', { exact: true }).waitFor()
     await page.getByText('Verified in this browser').waitFor()
-    await hands.press('Recompute')
+    await keyboard.press('Recompute')
     await page.getByText('Recomputed from 2 entries: the root hash matches.').waitFor()
     assert.deepEqual(complaints, [])
   })

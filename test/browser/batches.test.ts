@@ -4,7 +4,7 @@ import { after, describe, test } from 'node:test'
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { assertAccessible } from './accessible.ts'
-import { goTo, Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { goTo, Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
 describe('a batch in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -18,20 +18,20 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
   ])
   const client = await openConsole(shop, shop.organisationId)
   const browser = await openBrowser({ after })
-  const { page, complaints } = await sitDown(browser, shop, client)
-  const hands = new Keyboard(page)
+  const { page, complaints } = await openPage(browser, shop, client)
+  const keyboard = new Keyboard(page)
   const isStored = async (id: string) => (await shop.ask(subjectPath(id), { key: shop.key })).status === 200
 
-  test('is started by keyboard, once its number is typed, and ends in a report', async () => {
+  test('is started by keyboard, once the number is typed, and produces a report', async () => {
     await page.goto('/console/trackers/shop')
     await page.getByRole('rowheader', { name: 'anna' }).waitFor()
     await goTo(page, '/batches')
     await settled(page)
-    await hands.press('Start a batch')
+    await keyboard.press('Start a batch')
     await page.getByRole('heading', { name: 'New batch' }).waitFor()
     await settled(page)
-    await hands.type('List', 'anna\nnobody\nbert\n..\nbert')
-    await hands.press('Preview matches')
+    await keyboard.type('List', 'anna\nnobody\nbert\n..\nbert')
+    await keyboard.press('Preview matches')
     await page.getByText('2 data subjects will be erased: 2 on shop.').waitFor()
     const figures = () => page.locator('dl.figures').innerText()
     assert.equal(
@@ -39,14 +39,14 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
       'Lines read 5 Used 3 Empty 0 Invalid 1 Repeated 1',
     )
     await assertAccessible(page, 'the preview')
-    await hands.press('Lines without a match')
+    await keyboard.press('Lines without a match')
     await page.getByText('line 4: invalid').waitFor()
-    await hands.press('Erase 2 data subjects…')
-    await hands.type(/^Type the number/, '3')
+    await keyboard.press('Erase 2 data subjects…')
+    await keyboard.type(/^Type the number/, '3')
     assert.equal(await page.getByRole('button', { name: 'Erase for good' }).isDisabled(), true)
-    await hands.type(/^Type the number/, '2')
+    await keyboard.type(/^Type the number/, '2')
     await assertAccessible(page, 'the confirmation', { coloursAreKnown: true })
-    await hands.press('Erase for good')
+    await keyboard.press('Erase for good')
     await page.getByRole('heading', { name: '2 of 2 data subjects erased' }).waitFor()
     await page.getByText('done', { exact: true }).waitFor()
     assert.deepEqual(
@@ -60,13 +60,13 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
     )
     await assertAccessible(page, 'a batch that is done')
     const downloading = page.waitForEvent('download')
-    await hands.press('Download report')
+    await keyboard.press('Download report')
     const report = JSON.parse(readFileSync(await (await downloading).path(), 'utf8'))
     const receipts = report.items.filter(({ receipt }: { receipt?: string }) => receipt !== undefined)
     assert.equal(receipts.length, 2)
   })
 
-  test('leaves nobody it erased in what the console remembers of a list', async () => {
+  test('leaves no erased person in cached lists', async () => {
     const held = Promise.withResolvers<void>()
     await page.route('**/trackers/shop/subjects?*', async (route) => {
       await held.promise
@@ -81,33 +81,33 @@ describe('a batch in a browser', { skip: noBrowser }, async () => {
     await page.unroute('**/trackers/shop/subjects?*')
   })
 
-  test('offers to look for e-mail addresses where such a list counts as ids', async () => {
+  test('offers to match by e-mail address when a list of IDs looks like addresses', async () => {
     await goTo(page, '/batches/new')
-    await hands.type('List', 'cora@example.com\nbert')
+    await keyboard.type('List', 'cora@example.com\nbert')
     assert.equal(await page.getByText('These look like e-mail addresses').count(), 0)
-    await hands.type('List', 'cora@example.com\ndora@example.com')
+    await keyboard.type('List', 'cora@example.com\ndora@example.com')
     await assertAccessible(page, 'an offer')
-    await hands.press('Match by e-mail address')
+    await keyboard.press('Match by e-mail address')
     assert.equal(await page.getByRole('radio', { name: 'E-mail address' }).isChecked(), true)
-    await hands.press('Preview matches')
+    await keyboard.press('Preview matches')
     await page.getByText('1 data subject will be erased: 1 on shop.').waitFor()
     assert.equal(await page.getByText('These look like e-mail addresses').count(), 0)
   })
 
-  test('is made from a column of a file', async () => {
+  test('is created from a column of a file', async () => {
     await goTo(page, '/batches/new')
     const buffer = Buffer.from('name,E-Mail\nCora,cora@example.com\n"Anna, A.",anna@example.com\n')
     await page.getByLabel('Choose a file').setInputFiles({ name: 'people.csv', mimeType: 'text/csv', buffer })
     assert.equal(await page.getByLabel('Column').inputValue(), 'E-Mail')
     assert.equal(await page.getByRole('radio', { name: 'E-mail address' }).isChecked(), true)
-    await hands.press('Preview matches')
+    await keyboard.press('Preview matches')
     await page.getByText('No stored data matches this list.').waitFor()
     await page.getByText('Header and lines inside quotes').waitFor()
     const broken = Buffer.from('name,E-Mail\nCora,cora@example.com\n"Anna, A.,anna@example.com\n')
     await page
       .getByLabel('Choose a file')
       .setInputFiles({ name: 'broken.csv', mimeType: 'text/csv', buffer: broken })
-    await hands.press('Preview matches')
+    await keyboard.press('Preview matches')
     await page.getByText(/line 3 opens a quoted field that is never closed/).waitFor()
     const dataTransfer = await page.evaluateHandle(() => {
       const dropped = new DataTransfer()

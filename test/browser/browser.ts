@@ -7,26 +7,26 @@ import type { ConsoleClient } from '../support/console.ts'
 import type { Lifetime, TestService } from '../support/service.ts'
 import { closeWithLast } from '../support/together.ts'
 
-const usualPlaces = [
-  // Chromium without the windows nobody looks at; half the work.
+const usualPaths = [
+  // Chromium without windows: half the work.
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
-const executablePath = process.env.LETHE_TEST_CHROMIUM ?? usualPlaces.find((path) => existsSync(path))
+const executablePath = process.env.LETHE_TEST_CHROMIUM ?? usualPaths.find((path) => existsSync(path))
 
-/** Why there can be no tests in a browser here; `false` where there can. */
+/** Why browser tests cannot run here; `false` if they can. */
 export const noBrowser =
   executablePath === undefined && 'no Chromium was found; install it, or name it in LETHE_TEST_CHROMIUM'
 
 let opened: Browser | undefined
 
-/** How long a page may take for a step of a test. */
-const patience = 15_000
+/** The time limit for a step of a test. */
+const stepTimeoutMs = 15_000
 
-/** A real browser that asks nobody for anything, without pages after the tests. The files of one process have one browser. */
+/** A real browser without background requests. The files of one process share one browser, and close their pages. */
 export async function openBrowser(lifetime: Lifetime): Promise<Browser> {
   await ensureConsole(fileURLToPath(new URL('../..', import.meta.url)))
   if (!opened?.isConnected()) {
@@ -50,29 +50,29 @@ function launch(): Promise<Browser> {
   })
 }
 
-/** A page of the console, with all that it asked for, and whatever it complained about. */
-export interface Seat {
+/** A page of the console, with its requests and its errors. */
+export interface ConsolePage {
   page: Page
   /** The addresses of all requests. */
   requested: string[]
-  /** What the browser refused or complained of. */
+  /** Errors and policy violations. */
   complaints: string[]
 }
 
-/** Opens a page in a browser of its own, as far as cookies go; signed in as whoever `client` is. */
-export async function sitDown(
+/** Opens a page in its own browser context, signed in as `client`. */
+export async function openPage(
   browser: Browser,
   { url }: TestService,
   client: Pick<ConsoleClient, 'cookie'> | null = null,
   options: BrowserContextOptions = {},
-): Promise<Seat> {
+): Promise<ConsolePage> {
   const context = await browser.newContext({
     reducedMotion: 'reduce',
     locale: 'en-GB',
     baseURL: url,
     ...options,
   })
-  context.setDefaultTimeout(patience)
+  context.setDefaultTimeout(stepTimeoutMs)
   const page = await context.newPage()
   if (client) await signInAs(page, client, url)
   const requested: string[] = []
@@ -80,13 +80,13 @@ export async function sitDown(
   context.on('request', (request) => requested.push(request.url()))
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {
-    // That a request was refused is for the page to show, and tests look at that.
+    // The page shows refused requests, and tests check that.
     if (!message.text().startsWith('Failed to load resource')) complaints.push(message.text())
   })
   return { page, requested, complaints }
 }
 
-/** Makes the next load of a page that of another member: whoever `client` is. */
+/** Signs the page in as another member, from the next load on. */
 export async function signInAs(
   page: Page,
   client: Pick<ConsoleClient, 'cookie'>,
@@ -99,10 +99,10 @@ export async function signInAs(
     .addCookies([{ name, value, domain, path: '/console', httpOnly: true, sameSite: 'Strict' }])
 }
 
-/** Waits until a page has all that it asked the server for. It is told of changes: a look at every frame would ask for frames. */
+/** Waits until a page has loaded its data. Observes changes, because polling would request frames. */
 export async function settled(page: Page): Promise<void> {
   await page.evaluate(
-    (patience) =>
+    (stepTimeoutMs) =>
       new Promise<void>((resolve, reject) => {
         const waiting = () => document.querySelector('.skeleton, .waiting, [aria-busy="true"]')
         const look = () => {
@@ -112,36 +112,36 @@ export async function settled(page: Page): Promise<void> {
         }
         const observer = new MutationObserver(look)
         observer.observe(document, { childList: true, subtree: true, attributes: true })
-        setTimeout(() => reject(new Error(`it still waits: ${waiting()?.outerHTML}`)), patience)
+        setTimeout(() => reject(new Error(`it still waits: ${waiting()?.outerHTML}`)), stepTimeoutMs)
         look()
       }),
-    patience,
+    stepTimeoutMs,
   )
 }
 
 /**
- * Goes to another page as the console's own links do, without loading it anew, and waits until all of it is there. What was shown
- * before is shown again, and may still be fetched anew.
+ * Opens another page as the console's own links do, without a page load, and waits until it has loaded. Cached
+ * data may still be fetched again.
  */
 export async function goTo(page: Page, path: string): Promise<void> {
-  await setOut(page, path)
+  await startNavigation(page, path)
   await settled(page)
 }
 
-/** The same, without waiting for anything. */
-export async function setOut(page: Page, path: string): Promise<void> {
+/** The same, without waiting. */
+export async function startNavigation(page: Page, path: string): Promise<void> {
   await page.evaluate((to) => {
     history.pushState(null, '', to)
     dispatchEvent(new PopStateEvent('popstate'))
   }, `/console${path}`)
 }
 
-/** By how many pixels a page is wider than its window. */
+/** By how many pixels a page is wider than the viewport. */
 export function overflowOf(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
 }
 
-/** Hands that only ever touch the keyboard. */
+/** Operates a page by keyboard only. */
 export class Keyboard {
   readonly page: Page
 
@@ -149,7 +149,7 @@ export class Keyboard {
     this.page = page
   }
 
-  /** Goes on with the Tab key, or back where that is shorter, until this has the focus; fails when it never gets it. */
+  /** Presses Tab, or Shift+Tab if that is shorter, until an element has the focus; fails if it never does. */
   async reach(name: string | RegExp): Promise<void> {
     const seen = new Set<string>()
     for (let presses = 0; presses < 80; ) {
@@ -177,8 +177,8 @@ export class Keyboard {
 }
 
 /**
- * What a screen reader would call what has the focus, and how often to press Tab from there as far as the page can tell, with
- * Shift where it lies behind: never where it is what is looked for, once where that cannot be seen. Runs in the page.
+ * The accessible name of the focused element, and how often to press Tab (or Shift+Tab) to reach the wanted one:
+ * 0 if it is focused, 1 if it cannot be found. Runs in the page.
  */
 function wayTo(wanted: string | RegExp): { focused: string; steps: number; isBehind: boolean } {
   const from = document.activeElement ?? document.body

@@ -7,7 +7,7 @@ import { clientOf } from '../support/client.ts'
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { assertAccessible } from './accessible.ts'
-import { goTo, Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { goTo, Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
 describe('the certificate of an erasure in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -15,12 +15,12 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
   await shop.ingest([...visit('anna', { events: 3 }), ...visit('ben', { events: 2 })])
   const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
   const browser = await openBrowser({ after })
-  const seat = await sitDown(browser, shop, client)
+  const seat = await openPage(browser, shop, client)
   const { page } = seat
-  const hands = new Keyboard(page)
+  const keyboard = new Keyboard(page)
   const { verifierKeys } = await clientOf(shop).readLedger()
 
-  test('is empty as long as nobody was erased, and says how to begin', async () => {
+  test('has an empty list with instructions before the first erasure', async () => {
     await page.goto('/console/erasures')
     await page.getByText('No erasures yet').waitFor()
     await goTo(page, '/erasures/certificates/1')
@@ -31,7 +31,7 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     }
   })
 
-  test('tells what was deleted, when, by whom and by which request, and that it verifies', async () => {
+  test('shows what was deleted, when, by whom and by which request, and verifies', async () => {
     await goTo(page, '/trackers/shop/subjects/anna')
     await page.getByRole('button', { name: 'Erase data' }).click()
     await settled(page)
@@ -57,24 +57,24 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     await assertAccessible(page, 'a certificate')
   })
 
-  test('leads to its entry in the ledger, with what proves it', async () => {
+  test('links to its ledger entry with the proof', async () => {
     const coming = page.waitForEvent('download')
-    await hands.press('Download entry 1 with its proof')
+    await keyboard.press('Download entry 1 with its proof')
     const download = await coming
     assert.equal(download.suggestedFilename(), 'ledger-entry-1.json')
     const entry = objectIn(JSON.parse(readFileSync(await download.path(), 'utf8')), 'data')
     assert.match(textIn(entry, 'record'), /"trackerId":"shop"/)
   })
 
-  /** Downloads what a button saves, as a text. */
+  /** Downloads the file that a button saves, as a text. */
   async function download(button: string | RegExp): Promise<{ name: string; text: string }> {
     const coming = page.waitForEvent('download')
-    await hands.press(button)
+    await keyboard.press(button)
     const saved = await coming
     return { name: saved.suggestedFilename(), text: readFileSync(await saved.path(), 'utf8') }
   }
 
-  test('hands over the receipt at any time: at first, after Back, and loaded anew', async () => {
+  test('offers the receipt on the first view, after Back and after a reload', async () => {
     const address = page.url()
     const visits = [
       async () => {},
@@ -95,31 +95,31 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     assert.equal((await page.content()).includes('anna'), false)
   })
 
-  test('has the number that people count by in its address, and leads there from a former one', async () => {
+  test('has its number, counted from 1, in its address, and redirects from the former address', async () => {
     await page.goto('/console/erasures/0')
     await page.getByRole('heading', { name: 'Certificate No. 1', exact: true }).waitFor()
     assert.equal(new URL(page.url()).pathname, '/console/erasures/certificates/1')
     await page.getByRole('status').getByText('Verified').waitFor()
     assert.match((await download('Download the receipt')).text, /^c2sp\.org/)
     await goTo(page, '/activity')
-    await hands.press('Certificate 1')
+    await keyboard.press('Certificate 1')
     await page.getByRole('heading', { name: 'Certificate No. 1', exact: true }).waitFor()
   })
 
-  test('tells whoever knows the id whether it was that one, and puts what is typed into no address', async () => {
+  test('says whether it was for a typed ID, which is in no address', async () => {
     const before = seat.requested.length
-    await hands.type('Data subject ID', 'ben')
-    await hands.press('Check ID')
+    await keyboard.type('Data subject ID', 'ben')
+    await keyboard.press('Check ID')
     await page.getByText('No. This erasure was for another data subject.').waitFor()
-    await hands.type('Data subject ID', 'anna')
-    await hands.press('Check ID')
+    await keyboard.type('Data subject ID', 'anna')
+    await keyboard.press('Check ID')
     await page.getByText('Yes, in entry 1. The receipt is valid and belongs to this data subject.').waitFor()
     for (const address of seat.requested.slice(before)) {
       assert.equal(address.includes('anna'), false, address)
     }
   })
 
-  test('of erasures by a key says so, and the scrub that came since', async () => {
+  test('names the key that erased, and the scrub since then', async () => {
     await shop.ask(subjectPath('ben'), { key: shop.key, method: 'DELETE' })
     shop.passTime(5_000)
     await shop.services.maintenance.scrub(shop.services.clock())
@@ -127,12 +127,12 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     const rows = page.getByRole('row')
     await rows.nth(2).waitFor()
     assert.match(await rows.nth(1).innerText(), /^No\. 2\b[\s\S]*shop[\s\S]*key-2/)
-    await hands.press('No. 2')
+    await keyboard.press('No. 2')
     await page.getByText('Scrubbed.').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Download the receipt' }).count(), 0)
   })
 
-  test('does not verify when what the server says is not what the ledger says', async () => {
+  test('fails to verify when the server and the ledger disagree', async () => {
     await page.route('**/erasures/certificate?*', async (route) => {
       const body = await (await route.fetch()).json()
       body.data.erasure.counts.events += 1
@@ -144,7 +144,7 @@ describe('the certificate of an erasure in a browser', { skip: noBrowser }, asyn
     await page.unroute('**/erasures/certificate?*')
   })
 
-  test('is made for paper', async () => {
+  test('can be printed', async () => {
     await goTo(page, '/erasures/certificates/1')
     await page.getByText('3 events in 1 session').waitFor()
     for (const format of ['A4', 'Letter']) {

@@ -10,7 +10,7 @@ import type { Lifetime } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { noBrowser, openBrowser } from './browser.ts'
 
-// Its other calls are for servers: the API has no headers that would let a page of another origin ask it.
+// The other calls are for servers: the API sends no CORS headers.
 it('the packed client verifies a receipt in a browser', { skip: noBrowser }, async (t) => {
   const folder = temporaryFolder(t)
   const project = join(folder, 'project')
@@ -28,7 +28,7 @@ it('the packed client verifies a receipt in a browser', { skip: noBrowser }, asy
   assert.deepEqual(complaints, [])
 })
 
-/** Serves the files of a folder, and an empty page beside them. */
+/** Serves the files of a folder, and an empty page. */
 async function serveFolder(t: Lifetime, folder: string): Promise<string> {
   const server = createServer((request, response) => {
     const name = (request.url ?? '').slice(1)

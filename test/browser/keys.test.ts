@@ -5,7 +5,7 @@ import { inviteMember } from '../../src/operations/member.ts'
 import { password } from '../support/console.ts'
 import { scryptOnce } from '../support/scrypt-once.ts'
 import { startShop, subjectsPath } from '../support/shop.ts'
-import { goTo, Keyboard, noBrowser, openBrowser, type Seat, settled, sitDown } from './browser.ts'
+import { type ConsolePage, goTo, Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
 after(scryptOnce(16))
 
@@ -13,14 +13,14 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
   if (noBrowser) return
   const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   const browser = await openBrowser({ after })
-  const seat = await sitDown(browser, shop, null, { permissions: ['clipboard-read', 'clipboard-write'] })
+  const seat = await openPage(browser, shop, null, { permissions: ['clipboard-read', 'clipboard-write'] })
   const { page } = seat
-  const hands = new Keyboard(page)
+  const keyboard = new Keyboard(page)
   const statusOf = async (key: string) => (await shop.ask(subjectsPath, { key })).status
   const shown = () => page.getByLabel('Key', { exact: true }).inputValue()
   const strings: string[] = []
 
-  test('begins with the one-time link of a member', async () => {
+  test('starts with the one-time link of a member', async () => {
     const { token } = await inviteMember(
       shop.services,
       { organisationId: shop.organisationId, email: 'ada@acme.example' },
@@ -29,34 +29,34 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     await page.goto(`/console/join#${token}`)
     await page.getByText('ada@acme.example').waitFor()
     assert.equal(page.url().includes(token), false, 'the link has gone from the address')
-    await hands.type('Password', 'too short')
+    await keyboard.type('Password', 'too short')
     await page.keyboard.press('Enter')
     await page.getByText('Password must be 12 to 256 characters.').waitFor()
-    await hands.type('Password', password)
+    await keyboard.type('Password', password)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
   })
 
-  test('is created with scopes and an expiry, once nothing is wrong with it', async () => {
-    await hands.press('API keys')
+  test('is created with scopes and an expiry, once the form is valid', async () => {
+    await keyboard.press('API keys')
     await page.getByRole('heading', { name: 'API keys' }).waitFor()
-    await hands.press('Create a key')
-    await hands.press('Create the key')
+    await keyboard.press('Create a key')
+    await keyboard.press('Create the key')
     await page.getByText('Name must be 1 to 64 characters').waitFor()
     await page.getByText('A key needs at least one scope.').waitFor()
     assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('aria-invalid')), 'true')
-    await hands.type('Name', 'privacy desk')
-    await hands.press(/^analytics:view /, 'Space')
-    await hands.reach('Expires')
+    await keyboard.type('Name', 'privacy desk')
+    await keyboard.press(/^analytics:view /, 'Space')
+    await keyboard.reach('Expires')
     await page.keyboard.press('ArrowDown')
-    await hands.press('Create the key')
+    await keyboard.press('Create the key')
     await page.getByText('It is shown only once').waitFor()
     strings.push(await shown())
     assert.equal(await statusOf(strings[0] ?? ''), 200)
   })
 
-  test('is shown with a button that copies it and a line that works', async () => {
-    await hands.press('Copy key')
+  test('is shown with a button that copies it and a working command', async () => {
+    await keyboard.press('Copy key')
     await page.getByRole('button', { name: 'Copy key' }).getByText('Copied').waitFor()
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), strings[0])
     const line = await page.getByLabel('Command', { exact: true }).inputValue()
@@ -67,29 +67,29 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     await page.keyboard.press('Escape')
     await page.keyboard.press('Escape')
     assert.equal(await shown(), strings[0], 'what is not shown again does not go by accident')
-    await hands.press('I have stored the key')
+    await keyboard.press('I have stored the key')
     await page
       .getByRole('row', { name: /privacy desk/ })
       .getByText('active')
       .waitFor()
   })
 
-  test('is rotated behind a confirmation, and the old string stops working', async () => {
-    await hands.press('Rotate privacy desk')
+  test('is rotated after a confirmation, and the old key stops working', async () => {
+    await keyboard.press('Rotate privacy desk')
     await page
       .getByText(`The current key, which ends in ${strings[0]?.slice(-4)}, stops working immediately.`)
       .waitFor()
     await page.keyboard.press('Escape')
     assert.equal(await statusOf(strings[0] ?? ''), 200)
-    await hands.press('Rotate privacy desk')
-    await hands.press('Rotate the key')
+    await keyboard.press('Rotate privacy desk')
+    await keyboard.press('Rotate the key')
     await page.getByText('It is shown only once').waitFor()
     strings.push(await shown())
     assert.deepEqual([await statusOf(strings[0] ?? ''), await statusOf(strings[1] ?? '')], [401, 200])
-    await hands.press('I have stored the key')
+    await keyboard.press('I have stored the key')
   })
 
-  test('is nowhere to be found any more: no later answer, no page, no storage, no log', async () => {
+  test('is not found anywhere afterwards: in no response, page, storage or log', async () => {
     const answers: Promise<string>[] = []
     page.on('response', (response) => answers.push(response.text().catch(() => '')))
     const assertNowhere = async (where: string) => {
@@ -111,14 +111,14 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     }
   })
 
-  test('ends once its name is typed', async () => {
-    await hands.press('Revoke privacy desk')
-    await hands.type(/^Type the key’s name/, 'privacy')
+  test('is revoked once its name is typed', async () => {
+    await keyboard.press('Revoke privacy desk')
+    await keyboard.type(/^Type the key’s name/, 'privacy')
     assert.equal(await page.getByRole('button', { name: 'Revoke the key' }).isDisabled(), true)
     await page.keyboard.press('Enter')
     assert.equal(await statusOf(strings[1] ?? ''), 200)
-    await hands.type(/^Type the key’s name/, 'privacy desk')
-    await hands.press('Revoke the key')
+    await keyboard.type(/^Type the key’s name/, 'privacy desk')
+    await keyboard.press('Revoke the key')
     await page
       .getByRole('row', { name: /privacy desk/ })
       .getByText('revoked')
@@ -127,8 +127,8 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     assert.equal(await page.getByRole('button', { name: 'Rotate privacy desk' }).count(), 0)
   })
 
-  test('has left its traces in the activity, found by a request’s id', async () => {
-    await hands.press('Activity')
+  test('is in the activity, found by a request ID', async () => {
+    await keyboard.press('Activity')
     for (const what of ['Key created', 'Key rotated', 'Key revoked', 'Signed in']) {
       await page
         .getByRole('rowheader', { name: new RegExp(`^${what}`) })
@@ -137,11 +137,11 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
     }
     const row = page.getByRole('row', { name: /^Key revoked/ })
     const requestId = await row.getByRole('cell').last().innerText()
-    await hands.type('Request ID', requestId)
+    await keyboard.type('Request ID', requestId)
     await page.keyboard.press('Enter')
     await page.getByRole('row', { name: /^Key created privacy desk/ }).waitFor({ state: 'detached' })
     assert.equal(await page.getByRole('row').count(), 2)
-    await hands.press('Clear filters')
+    await keyboard.press('Clear filters')
     await page
       .getByRole('row', { name: /^Key created/ })
       .first()
@@ -150,8 +150,8 @@ describe('the life of a key in a browser, by keyboard alone', { skip: noBrowser 
   })
 })
 
-/** All that a page holds: its elements with what was typed into them, and every storage of its browser. */
-async function everythingIn({ page }: Seat): Promise<string> {
+/** All content of a page: its elements, typed values, and every storage of the browser. */
+async function everythingIn({ page }: ConsolePage): Promise<string> {
   const held = await page.evaluate(async () => {
     const typed = [...document.querySelectorAll('input, textarea')].map((field) =>
       field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement ? field.value : '',

@@ -4,12 +4,12 @@ import { after, describe, test } from 'node:test'
 import { eraseSubject } from '../../src/operations/erase-subject.ts'
 import { openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
-import { goTo, noBrowser, openBrowser, overflowOf, setOut, settled, sitDown } from './browser.ts'
+import { goTo, noBrowser, openBrowser, openPage, overflowOf, settled, startNavigation } from './browser.ts'
 import { type Layout, layoutChanges, layoutOf, shiftOf } from './layout.ts'
 
-// Boxes are compared, not pixels: these differ between versions of a browser and the fonts of a system, and a layout breaks in boxes.
+// Compares boxes, not pixels, which differ between browser versions and fonts.
 const file = new URL('layout.json', import.meta.url)
-/** Set by `npm run layout`, after a look at the pictures. */
+/** Set by `npm run layout`. */
 const isWriting = process.env.LETHE_TEST_LAYOUT === 'write'
 
 const paths = [
@@ -26,9 +26,9 @@ const paths = [
   '/batches',
   '/settings',
 ]
-/** The first with each of the two frames is loaded; to the others one goes from there. */
+/** The first page with each of the two frames is loaded; the others are opened from there. */
 const loaded = ['/sign-in', '/trackers']
-/** Each with the smallest that a page must fit in as well: the window at 200 %, and a small phone. */
+/** Each with the smallest size that a page must also fit: the window at 200 %, and a small phone. */
 const screens = {
   wide: { viewport: { width: 1280, height: 860 }, smallest: { width: 640, height: 400 } },
   phone: { viewport: { width: 390, height: 844 }, smallest: { width: 360, height: 740 } },
@@ -45,12 +45,12 @@ describe('the layout of every page', { skip: noBrowser }, async () => {
   await eraseSubject(shop.services, view, 'ben')
   const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
   const browser = await openBrowser({ after })
-  const { page } = await sitDown(browser, shop, client)
+  const { page } = await openPage(browser, shop, client)
   const kept: Record<string, Layout> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
   const found: Record<string, Layout> = {}
 
   for (const [screen, { viewport, smallest }] of Object.entries(screens)) {
-    test(`is what it was, moves nothing once it is drawn, and has nothing beyond its edge, ${screen}`, async () => {
+    test(`has not changed, does not shift after rendering, and does not overflow: ${screen}`, async () => {
       await page.setViewportSize(viewport)
       const changes: Record<string, string[]> = {}
       let moved = 0
@@ -59,7 +59,7 @@ describe('the layout of every page', { skip: noBrowser }, async () => {
         if (loaded.includes(path)) {
           await page.goto(`/console${path}`)
           moved = 0
-        } else await setOut(page, path)
+        } else await startNavigation(page, path)
         await settled(page)
         found[name] = await layoutOf(page)
         const shift = (await shiftOf(page)) - moved
@@ -79,7 +79,7 @@ describe('the layout of every page', { skip: noBrowser }, async () => {
     })
   }
 
-  test('is told when a part is gone, squeezed or elsewhere', () => {
+  test('is reported as changed when a part is gone, squeezed or elsewhere', () => {
     const before: Layout = { main: [248, 0, 1_000, 800], h1: [300, 40, 200, 40] }
     assert.deepEqual(layoutChanges(before, { main: [250, 0, 990, 830], h1: [300, 60, 190, 40] }), [])
     assert.deepEqual(layoutChanges(before, { main: [0, 0, 1_000, 800] }), [
@@ -89,7 +89,7 @@ describe('the layout of every page', { skip: noBrowser }, async () => {
   })
 
   after(() => {
-    // A box a line, as the formatter has it.
+    // One box per line, as the formatter wants.
     const text = JSON.stringify(found, null, 2).replaceAll(
       /\[\s+(\d[^\]]*?)\s+\]/g,
       (_, box: string) => `[${box.replaceAll(/\s+/g, ' ')}]`,

@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core'
 
-/** Where the parts of a page are, in steps of a few pixels. */
+/** The positions of the parts of a page, rounded to a few pixels. */
 export type Layout = Record<string, Box>
 
 /** Left, top, width and height. */
 type Box = readonly [number, number, number, number]
 
-/** What a page is made of, as far as a broken layout would show in it. */
+/** The parts of a page in which a broken layout would show. */
 const parts = [
   'header.sidebar',
   'nav.nav-links',
@@ -28,7 +28,7 @@ const parts = [
   'main .sign-in-card',
 ]
 
-/** Measures the first of each part that is there. */
+/** Measures the first element of each part. */
 export function layoutOf(page: Page): Promise<Layout> {
   return page.evaluate((selectors) => {
     const boxes: Record<string, [number, number, number, number]> = {}
@@ -43,7 +43,7 @@ export function layoutOf(page: Page): Promise<Layout> {
   }, parts)
 }
 
-/** How much of what was drawn has moved since the page was loaded, as browsers count it. */
+/** The cumulative layout shift since the page was loaded. */
 export function shiftOf(page: Page): Promise<number> {
   return page.evaluate(async () => {
     let total = 0
@@ -54,7 +54,7 @@ export function shiftOf(page: Page): Promise<number> {
     }
     const observer = new PerformanceObserver((list) => add(list.getEntries()))
     observer.observe({ type: 'layout-shift', buffered: true })
-    // A shift is told with the frame it happens in, and what was before comes in a task of its own.
+    // A shift is reported with its frame, and earlier shifts in a separate task.
     for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame)
     await new Promise((resolve) => setTimeout(resolve))
     add(observer.takeRecords())
@@ -62,11 +62,11 @@ export function shiftOf(page: Page): Promise<number> {
   })
 }
 
-/** How far a side may lie elsewhere: other versions of a browser and other fonts for code wrap a line more or less. */
+/** The tolerance of a side: other browser versions and code fonts wrap a line more or less. */
 const pixels = 28
 const share = 0.08
 
-/** What lies elsewhere than it did, in words; empty when nothing does. */
+/** The changes of a layout, in words. */
 export function layoutChanges(before: Layout, after: Layout): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
   return [...names].flatMap((name) => {

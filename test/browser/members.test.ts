@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test'
 import { openConsole, password } from '../support/console.ts'
 import { scryptOnce } from '../support/scrypt-once.ts'
 import { startTestService } from '../support/service.ts'
-import { Keyboard, noBrowser, openBrowser, sitDown } from './browser.ts'
+import { Keyboard, noBrowser, openBrowser, openPage } from './browser.ts'
 
 after(scryptOnce(16))
 
@@ -13,28 +13,28 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
   const organisationId = await service.createOrganisation('acme')
   const client = await openConsole(service, organisationId, 'ada@acme.example')
   const browser = await openBrowser({ after })
-  const { page, complaints } = await sitDown(browser, service, client)
-  const hands = new Keyboard(page)
-  const other = await sitDown(browser, service)
+  const { page, complaints } = await openPage(browser, service, client)
+  const keyboard = new Keyboard(page)
+  const other = await openPage(browser, service)
   const otherHands = new Keyboard(other.page)
 
-  test('the last one stays', async () => {
+  test('the last one cannot be removed', async () => {
     await page.goto('/console/members')
-    await hands.press('Remove ada@acme.example')
-    await hands.press('Remove the member')
+    await keyboard.press('Remove ada@acme.example')
+    await keyboard.press('Remove the member')
     await page.getByText('The last member cannot be removed').waitFor()
     await page.keyboard.press('Escape')
   })
 
-  test('another is invited, joins with the link, opened again after a reload, and is out immediately when removed', async () => {
-    await hands.press('Invite a member')
-    await hands.type('E-mail address', 'nobody')
+  test('another one is invited, joins with the link, even after a reload, and is signed out immediately when removed', async () => {
+    await keyboard.press('Invite a member')
+    await keyboard.type('E-mail address', 'nobody')
     await page.keyboard.press('Enter')
     await page.getByText('Email must be an e-mail address').waitFor()
-    await hands.type('E-mail address', 'ben@acme.example')
+    await keyboard.type('E-mail address', 'ben@acme.example')
     await page.keyboard.press('Enter')
     const link = await page.getByLabel('Link', { exact: true }).inputValue()
-    await hands.press('I have copied the link')
+    await keyboard.press('I have copied the link')
     await page
       .getByRole('row', { name: /ben@acme/ })
       .getByText('invited')
@@ -55,9 +55,9 @@ describe('members in a browser, by keyboard alone', { skip: noBrowser }, async (
       .getByRole('row', { name: /ben@acme/ })
       .getByText('joined')
       .waitFor()
-    await hands.press('Remove ben@acme.example')
+    await keyboard.press('Remove ben@acme.example')
     await page.getByText('They will be signed out immediately').waitFor()
-    await hands.press('Remove the member')
+    await keyboard.press('Remove the member')
     await page.getByRole('row', { name: /ben@acme/ }).waitFor({ state: 'detached' })
     await otherHands.press('API keys')
     await other.page.getByRole('heading', { name: 'Sign in' }).waitFor()

@@ -4,7 +4,7 @@ import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { until } from '../support/until.ts'
 import { assertAccessible } from './accessible.ts'
-import { goTo, Keyboard, noBrowser, openBrowser, overflowOf, settled, sitDown } from './browser.ts'
+import { goTo, Keyboard, noBrowser, openBrowser, openPage, overflowOf, settled } from './browser.ts'
 
 const hourMs = 3_600_000
 
@@ -23,22 +23,22 @@ describe('erasing a person in a browser', { skip: noBrowser }, async () => {
   ])
   const client = await openConsole(shop, shop.organisationId)
   const browser = await openBrowser({ after })
-  const seat = await sitDown(browser, shop, client)
+  const seat = await openPage(browser, shop, client)
   const { page } = seat
-  const hands = new Keyboard(page)
+  const keyboard = new Keyboard(page)
   const isStored = async (id: string, trackerId = 'shop') =>
     (await shop.ask(subjectPath(id, trackerId), { key: shop.key })).status === 200
   const openErasures = () => shop.services.erasureBatches.countOpen(shop.organisationId, 'person')
 
-  test('of whom one data subject is at hand says that there are others, and leads to them', async () => {
+  test('lists other data subjects of the same person, with links', async () => {
     await page.goto('/console/trackers/shop/subjects/stranger')
     await settled(page)
-    await hands.press('Erase data')
+    await keyboard.press('Erase data')
     await page.getByRole('row', { name: /^shop/ }).waitFor()
     assert.equal(await page.getByText('other data subject').count(), 0)
     await page.keyboard.press('Escape')
     await goTo(page, '/trackers/shop/subjects/laptop')
-    await hands.press('Erase data')
+    await keyboard.press('Erase data')
     await page.getByText('2 other data subjects have the same email:').waitFor()
     const addresses = await page
       .getByRole('dialog')
@@ -52,14 +52,14 @@ describe('erasing a person in a browser', { skip: noBrowser }, async () => {
     await assertAccessible(page, 'what else there is')
   })
 
-  test('is done with the others once that is chosen, and has one certificate, which is in the list', async () => {
-    await hands.reach('Erase them too')
+  test('includes the others if chosen, with one certificate in the list', async () => {
+    await keyboard.reach('Erase them too')
     await page.keyboard.press('Space')
     const all = page.getByRole('row', { name: '2 trackers' })
     await all.waitFor()
     assert.deepEqual(await all.getByRole('cell').allInnerTexts(), ['3', '3', '3'])
-    await hands.type(/^Type the ID/, 'laptop')
-    await hands.press('Erase for good')
+    await keyboard.type(/^Type the ID/, 'laptop')
+    await keyboard.press('Erase for good')
     await page.getByRole('status').getByText('Verified').waitFor()
     await page.getByText('All data stored about 3 data subjects of one person on 2 trackers').waitFor()
     assert.deepEqual([await isStored('phone'), await isStored('reader', 'weblog')], [false, false])
@@ -71,8 +71,8 @@ describe('erasing a person in a browser', { skip: noBrowser }, async () => {
     await assertAccessible(page, 'the certificate of a person')
   })
 
-  test('goes on when the tab is closed, waits for the budget, and is found again', async () => {
-    const tab = await sitDown(browser, shop, client)
+  test('continues when the tab is closed, waits for the budget, and is listed as in progress', async () => {
+    const tab = await openPage(browser, shop, client)
     await tab.page.goto('/console/trackers/shop/subjects/ben-1')
     await settled(tab.page)
     await tab.page.getByRole('button', { name: 'Erase data' }).click()
@@ -97,18 +97,18 @@ describe('erasing a person in a browser', { skip: noBrowser }, async () => {
     for (const id of ['ben-1', 'ben-2', 'ben-3']) assert.equal(await isStored(id), false, id)
   })
 
-  test('that is stopped has a certificate that says what is missing, also on paper and on a phone', async () => {
+  test('leaves a certificate that says what is missing when stopped, in print and on a phone too', async () => {
     await shop.ingest(of('eve@example.com', 'eve-3', 'eve-4', 'eve-5'))
     await goTo(page, '/trackers/shop/subjects/eve-1')
-    await hands.press('Erase data')
-    await hands.reach('Erase them too')
+    await keyboard.press('Erase data')
+    await keyboard.reach('Erase them too')
     await page.keyboard.press('Space')
     await page.getByRole('heading', { name: 'Erase 5 data subjects' }).waitFor()
-    await hands.type(/^Type the ID/, 'eve-1')
-    await hands.press('Erase for good')
+    await keyboard.type(/^Type the ID/, 'eve-1')
+    await keyboard.press('Erase for good')
     await page.getByText('The erasure budget is used up.').waitFor()
-    await hands.press('Stop this erasure')
-    await hands.press('Stop the erasure')
+    await keyboard.press('Stop this erasure')
+    await keyboard.press('Stop the erasure')
     await page.getByText('Not everything was erased.').waitFor()
     await page.getByRole('status').getByText('Incomplete').waitFor()
     const told = await page.getByRole('article').innerText()
@@ -126,20 +126,20 @@ describe('erasing a person in a browser', { skip: noBrowser }, async () => {
     await page.setViewportSize({ width: 1280, height: 800 })
   })
 
-  test('who is gone meanwhile says so, and erases nobody', async () => {
+  test('says so when the person is already gone, and erases nobody', async () => {
     await shop.ingest(visit('fay'))
     await goTo(page, '/trackers/shop/subjects/fay')
-    await hands.press('Erase data')
+    await keyboard.press('Erase data')
     await page.getByRole('row', { name: /^shop/ }).waitFor()
-    await hands.type(/^Type the ID/, 'fay')
-    const other = await sitDown(browser, shop, await openConsole(shop, shop.organisationId))
+    await keyboard.type(/^Type the ID/, 'fay')
+    const other = await openPage(browser, shop, await openConsole(shop, shop.organisationId))
     await other.page.goto('/console/trackers/shop/subjects/fay')
     await settled(other.page)
     await other.page.getByRole('button', { name: 'Erase data' }).click()
     await other.page.getByLabel(/^Type the ID/).fill('fay')
     await other.page.getByRole('button', { name: 'Erase for good' }).click()
     await other.page.getByRole('status').getByText('Verified').waitFor()
-    await hands.press('Erase for good')
+    await keyboard.press('Erase for good')
     await page.getByText('Nothing is stored about this person').waitFor()
     assert.deepEqual([...seat.complaints, ...other.complaints], [])
   })

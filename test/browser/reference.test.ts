@@ -4,14 +4,14 @@ import type { Locator, Page, Request } from 'playwright-core'
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
 import { assertAccessible } from './accessible.ts'
-import { Keyboard, noBrowser, openBrowser, overflowOf, sitDown } from './browser.ts'
+import { Keyboard, noBrowser, openBrowser, openPage, overflowOf } from './browser.ts'
 
 const browser = noBrowser ? null : await openBrowser({ after })
 
 describe('the API reference', { skip: noBrowser }, async () => {
   if (!browser) return
   const shop = await startShop({ after }, { scopes: ['analytics:view'] })
-  const { page, requested, complaints } = await sitDown(browser, shop, null, {
+  const { page, requested, complaints } = await openPage(browser, shop, null, {
     permissions: ['clipboard-read', 'clipboard-write'],
   })
   await page.goto('/docs', { waitUntil: 'networkidle' })
@@ -20,33 +20,33 @@ describe('the API reference', { skip: noBrowser }, async () => {
     { width: 360, height: 740 },
   ]
 
-  test('asks nobody else for anything, and breaks no rule of its policy', () => {
+  test('requests nothing from other origins, and does not violate its policy', () => {
     assert.equal(new Set(requested).size, 4)
     for (const address of requested) assert.ok(address.startsWith(`${shop.url}/docs`), address)
     assert.deepEqual(complaints, [])
   })
 
-  test('puts its own address into the examples, and hands them over', async () => {
+  test('puts its own address into the examples, and copies them', async () => {
     await new Keyboard(page).press('Copy')
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     const copied = await page.evaluate(() => navigator.clipboard.readText())
     assert.ok(copied.startsWith(`export LETHE_URL=${shop.url}\n`), copied)
   })
 
-  test('shows in the contents where one is', async () => {
+  test('marks the current section in the contents', async () => {
     await page.goto('/docs#readSubject')
     const current = page.locator('.contents a[aria-current]')
     await current.waitFor()
     assert.equal(await current.getAttribute('href'), '#readSubject')
   })
 
-  test('fits a small screen, with nothing beyond its edge', async () => {
+  test('fits a small screen without overflowing', async () => {
     await page.setViewportSize(small)
     const over = await overflowOf(page)
     assert.ok(over <= 0, `${over} pixels too wide`)
   })
 
-  test('opens its contents on a small screen, and closes them behind whoever goes somewhere', async () => {
+  test('opens its contents on a small screen, and collapses them after a click', async () => {
     const link = contents(page).getByRole('link', { name: 'Erase a data subject, for good' })
     assert.equal(await link.isVisible(), false)
     await page.getByText('Contents', { exact: true }).click()
@@ -60,8 +60,8 @@ describe('the API reference', { skip: noBrowser }, async () => {
     )
   })
 
-  test('can be read without JavaScript, contents and all', async () => {
-    const { page } = await sitDown(browser, shop, null, { javaScriptEnabled: false })
+  test('can be read without JavaScript, including the contents', async () => {
+    const { page } = await openPage(browser, shop, null, { javaScriptEnabled: false })
     await page.goto('/docs#errors.rate_limited')
     const link = contents(page).getByRole('link', { name: 'GET List the data subjects of a tracker' })
     assert.ok(await link.isVisible())
@@ -78,7 +78,7 @@ describe('the API reference', { skip: noBrowser }, async () => {
     await assertAccessible(page, 'narrow', { coloursAreKnown: true })
   })
 
-  test('has the colours that somebody chose in the console', async () => {
+  test('has the theme chosen in the console', async () => {
     await page.emulateMedia({ colorScheme: 'light' })
     await page.evaluate(() => localStorage.setItem('lethe-theme', 'dark'))
     await page.reload()
@@ -90,7 +90,7 @@ describe('Try it on the API reference', { skip: noBrowser }, async () => {
   if (!browser) return
   const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
   await shop.ingest([...visit('anna/1', { events: 3 }), ...visit('ben')])
-  const { page, requested, complaints } = await sitDown(
+  const { page, requested, complaints } = await openPage(
     browser,
     shop,
     await openConsole(shop, shop.organisationId),
@@ -116,7 +116,7 @@ describe('Try it on the API reference', { skip: noBrowser }, async () => {
     return section
   }
 
-  /** What is shown of the answer to the request that a form sends. */
+  /** Sends a form, and returns the response as shown. */
   async function send(section: Locator, button = 'Send request'): Promise<string> {
     const answer = section.locator('[aria-live]')
     await answer.evaluate((element) => element.replaceChildren())
@@ -125,7 +125,7 @@ describe('Try it on the API reference', { skip: noBrowser }, async () => {
     return answer.innerText()
   }
 
-  test('sends a request with the key, encoded ids and nothing else, and shows the answer', async () => {
+  test('sends a request with only the key and encoded IDs, and shows the response', async () => {
     const section = await open('readSubject')
     await section.getByLabel('API key').fill(shop.key)
     await section.getByLabel('trackerId').fill('shop')
@@ -139,7 +139,7 @@ describe('Try it on the API reference', { skip: noBrowser }, async () => {
     assert.deepEqual([authorization, cookie], [`Bearer ${shop.key}`, undefined])
   })
 
-  test('keeps the key for the other operations, leaves out what is empty, and shows refusals', async () => {
+  test('shares the key between operations, omits empty fields, and shows refusals', async () => {
     const section = await open('listEvents')
     assert.equal(await section.getByLabel('API key').inputValue(), shop.key)
     await section.getByLabel('trackerId').fill('shop')
@@ -159,7 +159,7 @@ describe('Try it on the API reference', { skip: noBrowser }, async () => {
     assert.match(await send(section), /^400 .*"invalid_request"/s)
   })
 
-  test('refuses ids that a URL cannot hold, and fields that are missing, before anything is sent', async () => {
+  test('refuses IDs that a URL cannot contain, and missing fields, before sending anything', async () => {
     const section = await open('eraseSubject')
     const before = sent.length
     for (const id of ['..', '.', '']) {
@@ -172,7 +172,7 @@ describe('Try it on the API reference', { skip: noBrowser }, async () => {
     assert.equal(sent.length, before)
   })
 
-  test('asks before it erases, and erases nobody unless that is confirmed', async () => {
+  test('asks for confirmation before it erases', async () => {
     const section = await open('eraseSubject')
     await section.getByLabel('trackerId').fill('shop')
     await section.getByLabel('subjectId').fill('anna/1')
@@ -183,7 +183,7 @@ describe('Try it on the API reference', { skip: noBrowser }, async () => {
     await dialog.waitFor()
     assert.match(await dialog.innerText(), /trackerId shop, subjectId anna\/1/)
     assert.match(await dialog.innerText(), /cannot be undone/)
-    // Whoever presses Enter once more has not confirmed it.
+    // Pressing Enter again does not confirm it.
     await page.keyboard.press('Enter')
     await dialog.waitFor({ state: 'hidden' })
     await start()
@@ -199,7 +199,7 @@ describe('Try it on the API reference', { skip: noBrowser }, async () => {
     assert.equal((await shop.ask(subjectPath('ben'), { key: shop.key })).status, 200)
   })
 
-  test('shows the beginning of an answer that is long, and reads no more of it', async () => {
+  test('shows the beginning of a long response, and does not read the rest', async () => {
     const attributes = { note: 'x'.repeat(20_000) }
     const visits = Array.from({ length: 200 }, (_, n) => visit('long', { sessionId: `s${n}`, attributes }))
     await shop.ingest(visits.flat())
@@ -211,7 +211,7 @@ describe('Try it on the API reference', { skip: noBrowser }, async () => {
     assert.ok(told.length < 1_200_000, `${told.length} characters`)
   })
 
-  test('says when the service cannot be reached', async () => {
+  test('says so when the service cannot be reached', async () => {
     const section = await open('readLedger')
     await page.context().setOffline(true)
     await section.getByRole('button', { name: 'Send request' }).press('Enter')
@@ -219,7 +219,7 @@ describe('Try it on the API reference', { skip: noBrowser }, async () => {
     await page.context().setOffline(false)
   })
 
-  test('keeps the key in memory alone, and sends nothing to anybody else', async () => {
+  test('keeps the key in memory only, and sends nothing elsewhere', async () => {
     const kept = await page.evaluate(() =>
       JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
     )
@@ -249,17 +249,17 @@ describe('Try it on the API reference', { skip: noBrowser }, async () => {
   })
 })
 
-/** Where links are looked for: there are a thousand in all. */
+/** The contents: the page has a thousand links in all. */
 function contents(page: Page): Locator {
   return page.locator('.contents')
 }
 
-/** Leaves of the many elements with the same tags and classes around them one each: they have the same colours. Runs in the page. */
+/** Keeps one of all elements with the same tags and classes, which have the same colours. Runs in the page. */
 function keepOneOfEachKind(): void {
   const kinds = new Set<string>()
   const kindOf = (element: Element | null): string =>
     element ? `${kindOf(element.parentElement)} ${element.tagName}.${element.className}` : ''
-  // What holds the first of a kind stays with it.
+  // The ancestors of the first of a kind stay.
   const kept = [...document.body.querySelectorAll('*')].filter((element) => {
     const kind = kindOf(element)
     return !kinds.has(kind) && kinds.add(kind)

@@ -3,12 +3,12 @@ import { after, describe, test } from 'node:test'
 import { openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { assertAccessible } from './accessible.ts'
-import { goTo, Keyboard, noBrowser, openBrowser, overflowOf, settled, sitDown } from './browser.ts'
+import { goTo, Keyboard, noBrowser, openBrowser, openPage, overflowOf, settled } from './browser.ts'
 
 const email = 'ada@example.com'
 const label = 'Search people by e-mail address, identifier or ID'
 
-describe('looking for a person in a browser', { skip: noBrowser }, async () => {
+describe('searching for a person in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   await shop.createTracker(shop.organisationId, 'weblog')
@@ -25,13 +25,13 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
   ])
   const client = await openConsole(shop, shop.organisationId)
   const browser = await openBrowser({ after })
-  const seat = await sitDown(browser, shop, client, { hasTouch: true })
+  const seat = await openPage(browser, shop, client, { hasTouch: true })
   const { page } = seat
-  const hands = new Keyboard(page)
+  const keyboard = new Keyboard(page)
 
-  /** Searches with the keyboard, from whichever page one is on, and hands back what was found by tracker. */
+  /** Searches by keyboard from any page, and returns the results by tracker. */
   async function find(text: string): Promise<Record<string, string[]>> {
-    await hands.type(label, text)
+    await keyboard.type(label, text)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: text.trim(), level: 1, exact: true }).waitFor()
     await settled(page)
@@ -43,7 +43,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     return found
   }
 
-  test('is done from every page, by an address in whatever case, and shows what was found on which tracker', async () => {
+  test('works from every page, by an address in any case, and shows the results by tracker', async () => {
     await page.goto('/console')
     for (const path of ['/trackers/shop', '/nothing']) {
       await goTo(page, path)
@@ -53,14 +53,14 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     await assertAccessible(page, 'what was found')
   })
 
-  test('leads to the page of each, and back to what was found', async () => {
-    await hands.press('laptop')
+  test('links to each data subject, and back to the results', async () => {
+    await keyboard.press('laptop')
     await page.getByRole('heading', { name: 'laptop', level: 1 }).waitFor()
     await page.goBack()
     await page.getByText('3 data subjects on 2 trackers').waitFor()
   })
 
-  test('is done by another identifier, and by an id on all trackers', async () => {
+  test('works by another identifier, and by an ID on all trackers', async () => {
     assert.deepEqual(await find('userId=42'), { shop: ['laptop'] })
     assert.deepEqual(await find(' phone '), { weblog: ['phone'], shop: ['phone'] })
     assert.deepEqual(await find('lap'), { shop: ['laptop'] }, 'its beginning will do')
@@ -69,7 +69,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     await goTo(page, '/keys')
   })
 
-  test('offers to erase a person, and nobody whose id only begins with what was looked for', async () => {
+  test('offers to erase a person, but nobody whose ID only starts with the text', async () => {
     const erase = page.getByRole('button', { name: /^Erase/ })
     await find('crowd-2')
     assert.deepEqual(await erase.allInnerTexts(), ['Erase data'], 'the complete id')
@@ -86,7 +86,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     assert.equal((await page.getByLabel('List').inputValue()).split('\n').length, 210)
   })
 
-  test('tells people apart whom the same text stands for, and erases many of one as well', async () => {
+  test('separates people who match the same text, and offers a batch for many data subjects', async () => {
     await find('laptop')
     assert.deepEqual(await page.getByRole('heading', { level: 2 }).allInnerTexts(), [
       'Identifier device',
@@ -112,12 +112,12 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     await page.getByText('1 data subject that your plan hides will be erased too.').waitFor()
     await page.keyboard.press('Escape')
     await goTo(page, '/batches/new')
-    await hands.type('List', 'faded')
-    await hands.press('Preview matches')
+    await keyboard.type('List', 'faded')
+    await keyboard.press('Preview matches')
     await page.getByText('Your plan hides 1 of them.').waitFor()
   })
 
-  test('says so when nobody is found, and what can be looked for', async () => {
+  test('explains what can be searched for when there are no results', async () => {
     for (const text of ['nobody@example.com', '.', 'x'.repeat(300)]) {
       assert.deepEqual(await find(text), {})
       await page.getByRole('heading', { name: 'No results' }).waitFor()
@@ -126,20 +126,20 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     await assertAccessible(page, 'nobody found')
   })
 
-  test('shows what went wrong, and tries again', async () => {
+  test('shows an error, and retries', async () => {
     const error = { code: 'internal_error', message: 'Something went wrong on our side.' }
     await page.route('**/console/api/find', (route) =>
       route.fulfill({ status: 500, json: { error, meta: { requestId: 'req-500' } } }),
     )
-    await hands.type(label, email)
+    await keyboard.type(label, email)
     await page.keyboard.press('Enter')
     await page.getByText('Loading failed').waitFor()
     await page.unroute('**/console/api/find')
-    await hands.press('Try again')
+    await keyboard.press('Try again')
     await page.getByText('3 data subjects on 2 trackers').waitFor()
   })
 
-  test('leaves nothing in an address, and nothing to load anew', async () => {
+  test('leaves nothing in an address, and nothing after a reload', async () => {
     assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, '/console/search')
     for (const address of seat.requested) {
       assert.ok(!/example\.com|ada|userId|crowd/i.test(decodeURIComponent(address)), address)
@@ -150,7 +150,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     assert.deepEqual(seat.complaints, [])
   })
 
-  test('suggests while one types, and the keyboard alone leads to a person', async () => {
+  test('suggests while typing, by keyboard alone', async () => {
     await goTo(page, '/members')
     await page.keyboard.press('/')
     await page.keyboard.insertText('ADA@example.com')
@@ -187,7 +187,7 @@ describe('looking for a person in a browser', { skip: noBrowser }, async () => {
     assert.deepEqual(seat.complaints, [])
   })
 
-  test('is done on a phone, by touch', async () => {
+  test('works on a phone, by touch', async () => {
     await page.setViewportSize({ width: 360, height: 740 })
     await goTo(page, '/keys')
     const field = page.getByLabel(label)

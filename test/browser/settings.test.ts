@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
-import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
 const dayMs = 86_400_000
 
@@ -13,21 +13,21 @@ describe('the settings in a browser', { skip: noBrowser }, async () => {
   await shop.ingest([...visit('anna', { startedAt: Date.now() - 50 * dayMs, events: 2 }), ...visit('bert')])
   const client = await openConsole(shop, shop.organisationId)
   const browser = await openBrowser({ after })
-  const { page, complaints } = await sitDown(browser, shop, client)
-  const hands = new Keyboard(page)
+  const { page, complaints } = await openPage(browser, shop, client)
+  const keyboard = new Keyboard(page)
 
-  test('tell what a shorter window would hide, once somebody asks', async () => {
+  test('show what a shorter plan would hide, on request', async () => {
     await page.goto('/console/settings')
     await settled(page)
     await page.getByText('keeps visitor data for 100 days').waitFor()
-    await hands.press('Preview the effect of starter')
+    await keyboard.press('Preview the effect of starter')
     await page.getByText('1 data subject, at most 1 session and 2 events').waitFor()
     assert.equal(await page.getByText('hides no data').count(), 2)
   })
 
-  test('give the organisation another name, which is then everywhere', async () => {
-    await hands.press('Rename')
-    await hands.type('Name', 'Acme & Sons')
+  test('rename the organisation everywhere', async () => {
+    await keyboard.press('Rename')
+    await keyboard.type('Name', 'Acme & Sons')
     await page.keyboard.press('Enter')
     await page.getByRole('banner').getByText('Acme & Sons', { exact: true }).waitFor()
     await page.setViewportSize({ width: 360, height: 740 })

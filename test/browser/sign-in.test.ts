@@ -5,7 +5,7 @@ import { idleMs } from '../../src/domain/member.ts'
 import { errorOf } from '../support/answers.ts'
 import { addMember, openConsole, password, signedIn, visitor } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
-import { goTo, Keyboard, noBrowser, openBrowser, settled, signInAs, sitDown } from './browser.ts'
+import { goTo, Keyboard, noBrowser, openBrowser, openPage, settled, signInAs } from './browser.ts'
 
 describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -13,77 +13,77 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
   await shop.ingest(visit('anna'))
   const ben = await addMember(shop, shop.organisationId, 'ben@acme.example')
   const browser = await openBrowser({ after })
-  const { page, complaints } = await sitDown(browser, shop)
-  const hands = new Keyboard(page)
+  const { page, complaints } = await openPage(browser, shop)
+  const keyboard = new Keyboard(page)
 
-  test('leads to where one wanted to go, and out again', async () => {
+  test('opens the requested page, and signs out again', async () => {
     await addMember(shop, shop.organisationId, 'ada@acme.example')
     await page.goto('/console/members')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    await hands.type('E-mail address', 'ada@acme.example')
-    await hands.type('Password', 'not the password')
+    await keyboard.type('E-mail address', 'ada@acme.example')
+    await keyboard.type('Password', 'not the password')
     await page.keyboard.press('Enter')
     await page.getByText('The e-mail address or the password is incorrect.').waitFor()
-    await hands.type('Password', password)
+    await keyboard.type('Password', password)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Members' }).waitFor()
     assert.equal(await page.evaluate(() => document.cookie), '', 'scripts see no cookie')
-    await hands.press(/^Account: ada@acme.example/)
-    await hands.press('Sign out')
+    await keyboard.press(/^Account: ada@acme.example/)
+    await keyboard.press('Sign out')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await page.goto('/console/keys')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     assert.deepEqual(complaints, [])
   })
 
-  test('is locked after ten attempts, and open again when the time has passed', async () => {
+  test('is refused after ten attempts, and possible again later', async () => {
     await goTo(page, '/sign-in')
-    await hands.type('E-mail address', 'ben@acme.example')
+    await keyboard.type('E-mail address', 'ben@acme.example')
     for (let i = 0; i < 9; i++) {
       const body = { email: 'ben@acme.example', password: `guess ${i}` }
       errorOf(await visitor(shop).ask('/sign-in', { method: 'POST', body }), 'unauthorized')
     }
-    await hands.type('Password', 'guess 9')
+    await keyboard.type('Password', 'guess 9')
     await page.keyboard.press('Enter')
     await page.getByText('The e-mail address or the password is incorrect.').waitFor()
-    await hands.type('Password', password)
+    await keyboard.type('Password', password)
     await page.keyboard.press('Enter')
     await page.getByText('Too many attempts. Try again in 15 minutes.').waitFor()
     shop.passTime(15 * 60_000)
-    await hands.type('Password', password)
+    await keyboard.type('Password', password)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
   })
 
-  test('is over when nothing came for too long; after signing in anew one is back', async () => {
-    // The charts come behind the page; one that came later would find the sign-in over before the keyboard does.
+  test('expires after inactivity; signing in again returns to the same page', async () => {
+    // Waits for the charts: a later one would meet the expired session before the keyboard does.
     await settled(page)
     shop.passTime(idleMs)
-    await hands.press('API keys')
+    await keyboard.press('API keys')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    await hands.type('E-mail address', 'ben@acme.example')
-    await hands.type('Password', password)
+    await keyboard.type('E-mail address', 'ben@acme.example')
+    await keyboard.type('Password', password)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'API keys' }).waitFor()
   })
 
-  test('ends in every tab of the browser: none goes on showing whom somebody looked at', async () => {
+  test('ends in every tab of the browser, which clears the pages', async () => {
     const other = await page.context().newPage()
     await other.goto('/console/trackers/shop/subjects/anna')
     await other.getByRole('heading', { name: 'Sessions and events' }).waitFor()
     await other.getByLabel('Search people').fill('ada@example.com')
     await page.goto('/console/keys')
-    await hands.press(/^Account: ben@acme.example/)
-    await hands.press('Sign out')
+    await keyboard.press(/^Account: ben@acme.example/)
+    await keyboard.press('Sign out')
     await other.getByRole('heading', { name: 'Sign in' }).waitFor()
     assert.equal((await other.content()).includes('anna'), false)
     await signInAs(page, await signedIn(shop, ben), shop.url)
     await other.goto('/console/members')
     await other.getByText('ada@acme.example').waitFor()
-    // Somebody else signs in here: the other tab shows nothing of before either.
+    // Another member signs in here: the other tab is cleared too.
     await page.goto('/console/sign-in')
-    await hands.type('E-mail address', 'ada@acme.example')
-    await hands.type('Password', password)
+    await keyboard.type('E-mail address', 'ada@acme.example')
+    await keyboard.type('Password', password)
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: /^Account: ada@/ }).waitFor()
     await other.getByRole('button', { name: /^Account: ada@/ }).waitFor()
@@ -92,18 +92,18 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     await page.goto('/console/keys')
   })
 
-  test('ends everywhere immediately when one says so', async () => {
+  test('ends everywhere immediately on request', async () => {
     const there = await signedIn(shop, ben)
     assert.equal((await there.ask('/members')).status, 200)
-    await hands.press(/^Account: /)
-    await hands.press('Sign out everywhere')
+    await keyboard.press(/^Account: /)
+    await keyboard.press('Sign out everywhere')
     await page.getByText('API keys keep working.').waitFor()
-    await hands.press('Sign out everywhere')
+    await keyboard.press('Sign out everywhere')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     errorOf(await there.ask('/members'), 'unauthorized')
   })
 
-  test('another organisation’s pages say that there is nothing, whatever id stands in the address', async () => {
+  test('pages of another organisation say that nothing exists, whatever ID is in the address', async () => {
     const strangers = await shop.createOrganisation()
     await signInAs(page, await openConsole(shop, strangers), shop.url)
     await page.goto('/console/keys')
@@ -139,7 +139,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
     assert.equal((await shop.ask(subjectPath('anna'), { key: shop.key })).status, 200)
   })
 
-  test('a page of another origin can change nothing, with the member’s own browser', async (t) => {
+  test('a page of another origin cannot change anything in the member’s browser', async (t) => {
     const evil = createServer((_, response) => {
       response.setHeader('Content-Type', 'text/html')
       response.end(

@@ -1,9 +1,9 @@
 import { after, describe, test } from 'node:test'
 import { openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
-import { Keyboard, noBrowser, openBrowser, setOut, settled, sitDown } from './browser.ts'
+import { Keyboard, noBrowser, openBrowser, openPage, settled, startNavigation } from './browser.ts'
 
-/** Each page with what it asks the server for, and something that shows that it came; each before others that ask for the same. */
+/** Each page with its request and a text that shows that the data arrived; before pages that share the request. */
 const pages = [
   ['/trackers', '/trackers', 'Data subjects of shop'],
   ['/keys', '/keys', 'Rotate key-2'],
@@ -13,45 +13,45 @@ const pages = [
   ['/activity', '/activity?*', 'Apply filters'],
 ] as const
 
-describe('a page whose data does not come', { skip: noBrowser }, async () => {
+describe('a page whose data does not arrive', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   await shop.ingest(visit('anna'))
   const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
   const browser = await openBrowser({ after })
-  const { page } = await sitDown(browser, shop, client)
-  const hands = new Keyboard(page)
+  const { page } = await openPage(browser, shop, client)
+  const keyboard = new Keyboard(page)
   await page.goto('/console/settings')
   await settled(page)
 
   for (const [path, asked, landmark] of pages) {
-    test(`shows that it waits, then what went wrong, and tries again: ${path}`, async () => {
+    test(`shows that it is loading, then the error, and retries: ${path}`, async () => {
       const refused = Promise.withResolvers<void>()
       await page.route(`**/console/api${asked}`, async (route) => {
         await refused.promise
         const error = { code: 'internal_error', message: 'Something went wrong on our side.' }
         await route.fulfill({ status: 500, json: { error, meta: { requestId: 'req-500' } } })
       })
-      await setOut(page, path)
+      await startNavigation(page, path)
       await page.getByRole('status', { name: 'Loading' }).first().waitFor()
       refused.resolve()
       await page.getByText('Loading failed').first().waitFor()
       await page.getByText('req-500').first().waitFor()
       await page.unroute(`**/console/api${asked}`)
-      await hands.press('Try again')
+      await keyboard.press('Try again')
       await settled(page)
-      await hands.reach(landmark)
+      await keyboard.reach(landmark)
     })
   }
 
-  test('says so when the server cannot be reached at all', async () => {
+  test('says so when the server cannot be reached', async () => {
     await page.goto('/console/keys')
     await settled(page)
     await page.context().setOffline(true)
-    await hands.press('Members')
+    await keyboard.press('Members')
     await page.getByText('The server cannot be reached.').waitFor()
     await page.context().setOffline(false)
-    await hands.press('Try again')
+    await keyboard.press('Try again')
     await page.getByText('ada@acme.example').first().waitFor()
   })
 })

@@ -4,7 +4,7 @@ import { after, describe, test } from 'node:test'
 import { isObject, listIn } from '../support/answers.ts'
 import { openConsole } from '../support/console.ts'
 import { anHourAgo, startShop, subjectPath, visit } from '../support/shop.ts'
-import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
 describe('trackers and data subjects in a browser, by keyboard alone', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -23,9 +23,9 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
   ])
   const client = await openConsole(shop, shop.organisationId)
   const browser = await openBrowser({ after })
-  const seat = await sitDown(browser, shop, client)
+  const seat = await openPage(browser, shop, client)
   const { page } = seat
-  const hands = new Keyboard(page)
+  const keyboard = new Keyboard(page)
   const firstId = () => page.getByRole('rowheader').first().innerText()
 
   test('a tracker has a chart of daily totals with the retention window marked', async () => {
@@ -39,34 +39,34 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
     await page.getByText('180-day retention from').first().waitFor()
   })
 
-  test('data subjects come page by page, by when they were last seen', async () => {
-    await hands.press('Data subjects of shop')
+  test('data subjects are listed page by page, by when they were last seen', async () => {
+    await keyboard.press('Data subjects of shop')
     await page.getByRole('heading', { name: 'Daily totals' }).waitFor()
     await page.getByText('61 data subjects').waitFor()
     assert.equal(await firstId(), 'visitor-00')
-    await hands.press('Next')
+    await keyboard.press('Next')
     await page.getByText('Page 2').waitFor()
     await page.getByText('visitor-25').waitFor()
-    await hands.press('Previous')
+    await keyboard.press('Previous')
     await page.getByText('visitor-00').waitFor()
-    await hands.reach('Sort by')
+    await keyboard.reach('Sort by')
     await page.keyboard.press('ArrowDown')
     await page.getByText('a/b #1?').waitFor()
     assert.equal(await firstId(), 'a/b #1?')
   })
 
-  test('they are found by the beginning of their id', async () => {
-    await hands.type('ID prefix', 'visitor-5')
+  test('they are filtered by the start of their ID', async () => {
+    await keyboard.type('ID prefix', 'visitor-5')
     await page.getByText('a/b #1?').waitFor({ state: 'detached' })
     assert.equal(await page.getByRole('rowheader').count(), 10)
-    await hands.type('ID prefix', 'nobody')
+    await keyboard.type('ID prefix', 'nobody')
     await page.getByText('No ID starts with “nobody”').waitFor()
-    await hands.type('ID prefix', 'a/')
-    await hands.press('a/b #1?')
+    await keyboard.type('ID prefix', 'a/')
+    await keyboard.press('a/b #1?')
     await page.getByRole('heading', { name: 'a/b #1?' }).waitFor()
   })
 
-  test('one of them is a story: who it is, when it was here, and what it did, session by session', async () => {
+  test('the page of one shows its details, its days and its events by session', async () => {
     await settled(page)
     assert.equal(await page.title(), 'a/b #1? · shop · Lethe')
     const lines = page.getByRole('list', { name: 'Sessions and events' }).getByRole('listitem')
@@ -84,7 +84,7 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
     await page.getByText('All data expires (without new activity)').waitFor()
   })
 
-  test('an event tells all of itself when it is opened', async () => {
+  test('an event shows all its properties when opened', async () => {
     await page.locator('.event-line').last().press('Enter')
     const dialog = page.getByRole('dialog', { name: 'pageview' })
     await dialog.getByText('s1-1').waitFor()
@@ -94,7 +94,7 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
 
   test('its export is downloaded', async () => {
     const coming = page.waitForEvent('download')
-    await hands.press('Download export')
+    await keyboard.press('Download export')
     const download = await coming
     assert.match(download.suggestedFilename(), /^\S+_[0-9a-f]{8}\.json$/)
     const copy: unknown = JSON.parse(readFileSync(await download.path(), 'utf8'))
@@ -103,26 +103,26 @@ describe('trackers and data subjects in a browser, by keyboard alone', { skip: n
     assert.deepEqual([listIn(copy, 'sessions').length, listIn(copy, 'events').length], [2, 63])
   })
 
-  test('it is erased once its id is typed, and what is left is a certificate', async () => {
-    await hands.press('Erase data')
+  test('it is erased once its ID is typed, and leaves a certificate', async () => {
+    await keyboard.press('Erase data')
     const going = page.getByRole('row', { name: /^shop/ })
     await going.waitFor()
     assert.deepEqual(await going.getByRole('cell').allInnerTexts(), ['1', '2', '63'])
-    await hands.type(/^Type the ID/, 'a/b')
+    await keyboard.type(/^Type the ID/, 'a/b')
     assert.equal(await page.getByRole('button', { name: 'Erase for good' }).isDisabled(), true)
-    await hands.type(/^Type the ID/, 'a/b #1?')
-    await hands.press('Erase for good')
+    await keyboard.type(/^Type the ID/, 'a/b #1?')
+    await keyboard.press('Erase for good')
     await page.getByText('63 events in 2 sessions').waitFor()
     assert.match(new URL(page.url()).pathname, /^\/console\/erasures\/certificates\/batch_\w+$/)
     assert.equal((await shop.ask(subjectPath('a/b #1?'), { key: shop.key })).status, 404)
   })
 
-  test('nothing in the browser leads back to whom it was', async () => {
+  test('nothing in the browser identifies the erased person', async () => {
     await page.goBack()
     await page.goForward()
     await page.getByText('63 events in 2 sessions').waitFor()
     assert.equal((await page.content()).includes('a/b #1?'), false)
-    await hands.press('Activity')
+    await keyboard.press('Activity')
     await page.getByRole('row', { name: /^Data subject erased/ }).waitFor()
     assert.equal((await page.content()).includes('a/b #1?'), false)
     assert.deepEqual(seat.complaints, [])

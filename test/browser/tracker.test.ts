@@ -2,21 +2,21 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
-import { Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
 describe('a tracker in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   const client = await openConsole(shop, shop.organisationId)
   const browser = await openBrowser({ after })
-  const { page, complaints } = await sitDown(browser, shop, client)
-  const hands = new Keyboard(page)
+  const { page, complaints } = await openPage(browser, shop, client)
+  const keyboard = new Keyboard(page)
 
-  test('is created, tells how to bring in the first data, and shows it when it comes', async () => {
+  test('is created, explains how to import data, and shows the data when it arrives', async () => {
     await page.goto('/console/trackers')
     await settled(page)
-    await hands.press('Create a tracker')
-    await hands.type('Name', 'Blog')
+    await keyboard.press('Create a tracker')
+    await keyboard.type('Name', 'Blog')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Blog', level: 1 }).waitFor()
     const command = await page.getByLabel('Command', { exact: true }).inputValue()
@@ -28,11 +28,11 @@ describe('a tracker in a browser', { skip: noBrowser }, async () => {
     await chart.press('ArrowLeft')
     await chart.press('ArrowRight')
     await page.getByText(/: 1 session$/).waitFor()
-    await hands.press('Events by name')
+    await keyboard.press('Events by name')
     await page.getByRole('meter', { name: 'Events named pageview' }).waitFor()
   })
 
-  test('is looked at over other ranges, of which the address tells, with its window where it begins', async () => {
+  test('has a choice of periods, kept in the address, and shows where the retention window starts', async () => {
     assert.equal(await page.getByText('window', { exact: true }).count(), 0)
     await page.getByLabel('1 year').check()
     await page.getByText('window', { exact: true }).waitFor()
@@ -44,12 +44,12 @@ describe('a tracker in a browser', { skip: noBrowser }, async () => {
     assert.ok(over <= 0, 'nothing is wider than a phone')
   })
 
-  test('is given another name, once nothing is wrong with it', async () => {
-    await hands.press('Rename')
-    await hands.type('Name', '')
+  test('is renamed, once the name is valid', async () => {
+    await keyboard.press('Rename')
+    await keyboard.type('Name', '')
     await page.keyboard.press('Enter')
     await page.getByText('Name must be 1 to 128 characters').waitFor()
-    await hands.type('Name', 'Journal')
+    await keyboard.type('Name', 'Journal')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Journal' }).waitFor()
     const trackers = await shop.services.trackers.list(shop.organisationId)
@@ -60,11 +60,11 @@ describe('a tracker in a browser', { skip: noBrowser }, async () => {
   })
 
   test('is deleted once its name is typed', async () => {
-    await hands.press('Delete')
-    await hands.type(/^Type the tracker’s name/, 'journal')
+    await keyboard.press('Delete')
+    await keyboard.type(/^Type the tracker’s name/, 'journal')
     assert.equal(await page.getByRole('button', { name: 'Delete the tracker' }).isDisabled(), true)
-    await hands.type(/^Type the tracker’s name/, 'Journal')
-    await hands.press('Delete the tracker')
+    await keyboard.type(/^Type the tracker’s name/, 'Journal')
+    await keyboard.press('Delete the tracker')
     await page.getByRole('heading', { name: 'Trackers', level: 1 }).waitFor()
     await settled(page)
     assert.equal(await page.getByRole('link', { name: 'Journal', exact: true }).count(), 0)

@@ -23,7 +23,7 @@ function seed(words: string): Buffer {
   return createHash('sha256').update(words).digest()
 }
 
-test('docs/verify.html is made of the sources as they are', async () => {
+test('docs/verify.html is up to date', async () => {
   assert.equal(readFileSync(file, 'utf8'), await verifyPage())
 })
 
@@ -31,7 +31,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const browser = await openBrowser({ after })
 
-  /** Opens the page from its file, in a browser without a network. */
+  /** Opens the page from its file, offline. */
   async function openPage(options: BrowserContextOptions = {}, address = file.href) {
     const context = await browser.newContext({ offline: true, reducedMotion: 'reduce', ...options })
     context.setDefaultTimeout(15_000)
@@ -42,7 +42,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     page.on('pageerror', (error) => complaints.push(error.message))
     page.on('console', (message) => complaints.push(message.text()))
     await page.goto(address)
-    /** Fills in the form, sends it off, and gives what the page says of it. */
+    /** Fills in and submits the form, and returns the result as shown. */
     async function verify(fields: { receipt?: string; key?: string; tracker?: string; subject?: string }) {
       const { receipt: pasted = receipt, key = signer.vkey, tracker = '', subject = '' } = fields
       await page.evaluate(fillIn, [pasted, key, tracker, subject])
@@ -55,7 +55,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
   const whole = { tracker: 'shop <1>', subject: '<b>carla</b>' }
   const { page, requested, complaints, verify } = await openPage()
 
-  test('verifies a pasted receipt without a network, and asks nobody for anything', async () => {
+  test('verifies a pasted receipt offline, without any request', async () => {
     const told = await verify(whole)
     assert.match(told, /^Verified\n/)
     assert.match(told, /sessions 3, events 17\. The data subject ID matches\./)
@@ -70,13 +70,13 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     assert.match(await verify({}), /^Verified\n.*It is not proven whose data it was/s)
   })
 
-  test('takes a receipt whose ends were lost or grew in copying, and one with several keys', async () => {
+  test('accepts a receipt with missing or extra whitespace at its ends, and several keys', async () => {
     const other = noteSigner(origin, seed('another'))
     const key = `${other.vkey}\n  ${signer.vkey}\n`
     assert.match(await verify({ ...whole, receipt: `\n ${receipt.trimEnd()}`, key }), /^Verified\n/)
   })
 
-  test('refuses what is not proven, and says why', async () => {
+  test('rejects an invalid receipt, and says why', async () => {
     const stranger = noteSigner(origin, seed('a forger'))
     const cases = [
       [{ ...whole, subject: 'anna' }, 'The receipt is of another data subject.'],
@@ -93,7 +93,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     }
   })
 
-  test('takes its verdict back as soon as anything is changed', async () => {
+  test('removes its result as soon as a field changes', async () => {
     await verify(whole)
     await page.getByLabel('Data subject ID').fill('anna')
     assert.equal(await page.locator('#result').innerText(), '')
@@ -110,7 +110,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     await page.getByRole('heading', { name: 'Verified', exact: true }).waitFor()
   })
 
-  test('is accessible in light and dark, before a verdict and after each', async () => {
+  test('is accessible in light and dark, with and without a result', async () => {
     await page.reload()
     await assertAccessible(page, 'empty')
     await verify(whole)
@@ -119,7 +119,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     await assertAccessible(page, 'refused')
   })
 
-  test('fits a small screen, with nothing beyond its edge, and is accessible there', async () => {
+  test('fits a small screen without overflowing, and is accessible there', async () => {
     await page.setViewportSize({ width: 360, height: 740 })
     for (const fields of [{ ...whole, subject: 'anna' }, whole]) {
       await verify(fields)
@@ -129,7 +129,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     await assertAccessible(page, 'narrow', { coloursAreKnown: true })
   })
 
-  test('does not call a receipt wrong where the browser cannot tell', async () => {
+  test('does not reject a receipt if the browser cannot verify it', async () => {
     await page.evaluate(() => {
       const old = new DOMException('Unrecognized name.', 'NotSupportedError')
       crypto.subtle.verify = () => Promise.reject(old)
@@ -137,7 +137,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     assert.match(await verify(whole), /^This browser cannot verify receipts\n/)
   })
 
-  test('can send nothing anywhere, even if something got into it', async (t) => {
+  test('cannot send anything, even with injected code', async (t) => {
     let connections = 0
     const server = createServer((_, response) => void response.end())
     server.on('connection', () => connections++)
@@ -159,7 +159,7 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
         script.textContent = 'document.title = "changed"'
         document.body.append(script)
       } catch {
-        // A text does not even become a script.
+        // Trusted Types reject a text as a script.
       }
       return document.title
     }, `http://127.0.0.1:${address.port}/`)
@@ -175,13 +175,13 @@ describe('the page that verifies receipts', { skip: noBrowser }, async () => {
     assert.deepEqual(served.complaints, [])
   })
 
-  test('says that it needs JavaScript where there is none', async () => {
+  test('says that it needs JavaScript if there is none', async () => {
     const { page } = await openPage({ javaScriptEnabled: false })
     assert.ok(await page.locator('noscript p').isVisible())
   })
 })
 
-/** Pastes into each field of the form, and sends it off. Runs in the page. */
+/** Fills in and submits the form. Runs in the page. */
 function fillIn(texts: string[]): void {
   const fields = document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input, textarea')
   for (const [i, field] of fields.entries()) {

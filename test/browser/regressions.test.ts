@@ -7,9 +7,9 @@ import { inviteMember } from '../../src/operations/member.ts'
 import { dataOf } from '../support/answers.ts'
 import { addMember, openConsole, password, visitor } from '../support/console.ts'
 import { anHourAgo, startShop, visit } from '../support/shop.ts'
-import { goTo, Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { goTo, Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
-describe('the console, where it was weak', { skip: noBrowser }, async () => {
+describe('former defects of the console', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   const turned = 'anna\u202enitram'
@@ -23,18 +23,18 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
   ])
   const client = await openConsole(shop, shop.organisationId, 'ada@acme.example')
   const browser = await openBrowser({ after })
-  const { page, complaints } = await sitDown(browser, shop, client)
-  const hands = new Keyboard(page)
+  const { page, complaints } = await openPage(browser, shop, client)
+  const keyboard = new Keyboard(page)
   const subjectAt = (id: string) => `/trackers/shop/subjects/${encodeURIComponent(id)}`
 
-  /** Loads a page anew: nothing is fetched behind it any more when it is there, so that a sign-in is over when something is done. */
+  /** Reloads a page and waits for its requests, so that the next action meets the expired session. */
   async function load(path: string): Promise<void> {
     await page.goto(`/console${path}`)
     await settled(page)
   }
 
-  describe('its looks', () => {
-    /** A colour as a canvas paints it, over others: red, green and blue. */
+  describe('its appearance', () => {
+    /** Colours painted over each other on a canvas: red, green and blue. */
     const paint = (...colours: string[]) =>
       page.evaluate((colours) => {
         const canvas = document.createElement('canvas').getContext('2d')
@@ -68,8 +68,8 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
       return (bright + 0.05) / (dark + 0.05)
     }
 
-    test('keep a time with two digits and AM or PM on one line, and hyphens as narrow as they are', async () => {
-      const { page } = await sitDown(browser, shop, client, { locale: 'en-US', timezoneId: 'UTC' })
+    test('keeps a time with AM or PM on one line, and does not widen hyphens', async () => {
+      const { page } = await openPage(browser, shop, client, { locale: 'en-US', timezoneId: 'UTC' })
       const startedAt = new Date(anHourAgo).setUTCHours(12, 59, 59, 0) - 86_400_000
       await shop.ingest(visit('at-noon', { startedAt }))
       await page.goto('/console/trackers/shop/subjects/at-noon')
@@ -90,7 +90,7 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     })
 
     for (const colorScheme of ['light', 'dark'] as const) {
-      test(`show which segment is chosen, and no strip beside a dialog: ${colorScheme}`, async () => {
+      test(`shows the selected segment, and no strip next to a dialog: ${colorScheme}`, async () => {
         await page.emulateMedia({ colorScheme })
         await load('/batches/new')
         const shadow = await styleOf(page, '.segments input:checked + span', 'box-shadow')
@@ -110,7 +110,7 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     }
   })
 
-  test('Next pressed twice leads one page on, and Back from a subject to that page', async () => {
+  test('opens one page when Next is pressed twice, and Back from a data subject returns to it', async () => {
     await load('/trackers/shop?sort=subjectId')
     const slow = Promise.withResolvers<void>()
     await page.route('**/subjects?*cursor=*', async (route) => {
@@ -139,14 +139,14 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     await page.getByText('Page 1', { exact: true }).waitFor()
   })
 
-  test('shows what cannot be seen in an id, and lets nothing in it turn what is around it', async () => {
+  test('shows invisible characters in an ID, and isolates its direction', async () => {
     await goTo(page, subjectAt(turned))
     assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'annaU+202Enitram')
     await goTo(page, subjectAt(spaced))
     assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), '␣␣two␣␣spaces␣')
   })
 
-  test('takes an id as it can be typed, and erases the one that is meant', async () => {
+  test('accepts an ID as it can be typed, and erases the right one', async () => {
     await goTo(page, subjectAt(turned))
     await page.getByRole('button', { name: 'Erase data' }).click()
     await page.getByLabel(/^Type the ID/).fill('annanitramx')
@@ -158,7 +158,7 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     assert.equal(await shop.services.subjects.read(view, turned), null)
   })
 
-  test('keeps a long name of an attribute within its place', async () => {
+  test('wraps a long attribute name', async () => {
     await shop.ingest(visit('long', { attributes: { [`a-name-${'x'.repeat(120)}`]: 'value' } }))
     await goTo(page, subjectAt('long'))
     const over = await page.evaluate(() => {
@@ -175,7 +175,7 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     assert.ok(over <= 1, `${over} pixels too far`)
   })
 
-  test('prints the values of a chart beside its bars', async () => {
+  test('prints the values of a chart next to its bars', async () => {
     await goTo(page, '/trackers/shop')
     const gap = await page.evaluate(() => {
       const axis = document.querySelector('.days-axis')?.getBoundingClientRect()
@@ -187,7 +187,7 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     assert.ok(gap !== undefined && gap >= 0, `${gap} pixels between them`)
   })
 
-  test('says in passing what worked and what did not, each with its look and no wider than its text', async () => {
+  test('shows toasts for success and failure, distinct and no wider than their text', async () => {
     await goTo(page, '/members')
     await page.route('**/console/api/sign-out', (route) =>
       route.fulfill({ status: 500, json: { error: { code: 'internal_error', message: 'That broke.' } } }),
@@ -206,30 +206,30 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     await page.unroute('**/console/api/sign-out')
   })
 
-  test('asks for a day where one is missing, in words', async () => {
+  test('asks for a missing day', async () => {
     await goTo(page, '/keys')
-    await hands.press('Create a key')
-    await hands.type('Name', 'looks')
-    await hands.press(/^analytics:view /, 'Space')
+    await keyboard.press('Create a key')
+    await keyboard.type('Name', 'looks')
+    await keyboard.press(/^analytics:view /, 'Space')
     await page.getByLabel('Expires').selectOption('date')
-    await hands.press('Create the key')
+    await keyboard.press('Create the key')
     await page.getByText('Choose the last day on which the key works.').waitFor()
     assert.equal(await page.getByText('ISO 8601').count(), 0)
     await page.keyboard.press('Escape')
   })
 
-  test('asks for the password above a form when a sign-in is over, and then does what was asked', async () => {
+  test('asks for the password over a form when the session has expired, and then sends the form', async () => {
     await load('/keys')
-    await hands.press('Create a key')
-    await hands.type('Name', 'half filled')
-    await hands.press(/^analytics:view /, 'Space')
+    await keyboard.press('Create a key')
+    await keyboard.type('Name', 'half filled')
+    await keyboard.press(/^analytics:view /, 'Space')
     shop.passTime(idleMs)
-    await hands.press('Create the key')
+    await keyboard.press('Create the key')
     const dialog = page.getByRole('dialog', { name: 'Sign in' })
     await dialog.getByLabel('Password').fill(password)
     await page.keyboard.press('Enter')
     await page.getByText('Key “half filled” created').waitFor()
-    await hands.press('I have stored the key')
+    await keyboard.press('I have stored the key')
 
     await load(subjectAt('visitor-07'))
     shop.passTime(idleMs)
@@ -240,19 +240,19 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     assert.match((await coming).suggestedFilename(), /^shop_visitor-07_[0-9a-f]{8}\.json$/)
   })
 
-  test('makes another link for whoever has lost it', async () => {
+  test('creates another link for a member who lost theirs', async () => {
     const invited = { organisationId: shop.organisationId, email: 'new@acme.example' }
     await inviteMember(shop.services, invited, commandLine)
     await goTo(page, '/members')
     await page.getByRole('button', { name: 'Create a link for new@acme.example' }).click()
     const link = await page.getByLabel('Link', { exact: true }).inputValue()
-    await hands.press('I have copied the link')
+    await keyboard.press('I have copied the link')
     const body = { token: new URL(link).hash.slice(1) }
     const told = dataOf(await visitor(shop).ask('/invitation', { method: 'POST', body }))
     assert.equal(told.email, 'new@acme.example')
   })
 
-  test('prints a page without what is around it', async () => {
+  test('prints a page without its navigation', async () => {
     await goTo(page, '/activity')
     await page.emulateMedia({ media: 'print' })
     assert.equal(await page.locator('.sidebar').isVisible(), false)
@@ -260,13 +260,13 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     await page.emulateMedia({ media: 'screen' })
   })
 
-  test('shows nothing of before to another member who signs in there', async () => {
+  test('shows nothing of the previous member to another one who signs in', async () => {
     const theirs = 'gus@acme.example'
     await addMember(shop, shop.organisationId, theirs)
     await load('/keys')
-    await hands.press('Create a key')
-    await hands.type('Name', 'half filled by ada')
-    await hands.reach(/^analytics:view /)
+    await keyboard.press('Create a key')
+    await keyboard.type('Name', 'half filled by ada')
+    await keyboard.reach(/^analytics:view /)
     shop.passTime(idleMs)
     await page.getByRole('button', { name: 'Create the key' }).click()
     const dialog = page.getByRole('dialog', { name: 'Sign in' })
@@ -283,24 +283,24 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
     )
   })
 
-  test('complained of nothing so far', () => assert.deepEqual(complaints, []))
+  test('reported no errors so far', () => assert.deepEqual(complaints, []))
 
-  test('has a page for what could not be drawn, with a way on', async () => {
+  test('shows an error page with a retry when a page cannot be rendered', async () => {
     await page.route('**/console/api/keys', (route) => route.fulfill({ json: { data: { keys: [null] } } }))
     await goTo(page, '/keys')
     await page.getByRole('heading', { name: 'Something went wrong' }).waitFor()
     assert.equal(await page.title(), 'Something went wrong · Lethe')
     await page.unroute('**/console/api/keys')
-    await hands.press('Erasures')
+    await keyboard.press('Erasures')
     await page.getByRole('heading', { name: 'Erasures', level: 1 }).waitFor()
   })
 
-  test('gives the focus with the drawing, so that nothing typed from then on goes elsewhere', async () => {
+  test('sets the focus with the first render, so that no typing is lost', async () => {
     await goTo(page, '/trackers')
     const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
     const late: string[] = []
     for (const [drawn, act] of [
-      ['.shell:has([href$="/members"][aria-current]) h1', () => hands.press('Members')],
+      ['.shell:has([href$="/members"][aria-current]) h1', () => keyboard.press('Members')],
       ['dialog input', () => press('Invite a member')],
       ['dialog [aria-invalid=true]', () => press('Create the link')],
       ['.sign-in input', signOut],
@@ -319,7 +319,7 @@ describe('the console, where it was weak', { skip: noBrowser }, async () => {
   })
 })
 
-/** Whether something has the focus at the moment it is drawn. Looks from now on. */
+/** Whether an element has the focus when it is first rendered, from now on. */
 function isFocusedOnceDrawn(page: Page, selector: string): Promise<boolean> {
   return page.evaluate(
     (selector) =>

@@ -6,11 +6,11 @@ import { listIn, objectIn } from '../support/answers.ts'
 import { clientOf } from '../support/client.ts'
 import { openConsole } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
-import { noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
 const email = 'ada@example.com'
 
-describe('a request that comes in with an e-mail address', { skip: noBrowser }, async () => {
+describe('an erasure request from an e-mail address', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const shop = await startShop({ after }, { scopes: ['analytics:view', 'analytics:delete-data'] })
   await shop.createTracker(shop.organisationId, 'blog')
@@ -23,8 +23,8 @@ describe('a request that comes in with an e-mail address', { skip: noBrowser }, 
   const browser = await openBrowser({ after })
   const client = await openConsole(shop, shop.organisationId, 'desk@acme.example')
 
-  test('is answered: find, look, export, erase everywhere, print the certificate, verify it', async () => {
-    const { page, complaints } = await sitDown(browser, shop, client)
+  test('is carried out: search, read, export, erase everywhere, print the certificate, verify it', async () => {
+    const { page, complaints } = await openPage(browser, shop, client)
     await page.goto('/console')
     await settled(page)
 
@@ -73,7 +73,7 @@ describe('a request that comes in with an e-mail address', { skip: noBrowser }, 
     const pdf = await page.pdf({ format: 'A4' })
     assert.equal(pdf.subarray(0, 5).toString(), '%PDF-')
 
-    // Verify it, with the receipts and with nothing but what anybody can have.
+    // Verify it, with the receipts and public data only.
     const receipts: string[] = []
     page.on('download', async (download) => receipts.push(readFileSync(await download.path(), 'utf8')))
     await page.getByRole('button', { name: 'Download 3 receipts' }).click()
@@ -85,7 +85,7 @@ describe('a request that comes in with an e-mail address', { skip: noBrowser }, 
       8,
     )
 
-    // Nothing of whom it was stays: not in the page, its addresses or the search.
+    // Nothing identifies the person any more: not the page, the addresses or the search.
     assert.equal(await page.locator('#search-box').inputValue(), '')
     await page.goBack()
     await settled(page)

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { openConsole } from '../support/console.ts'
 import { anHourAgo, startShop, visit } from '../support/shop.ts'
-import { noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
 const sessions = 6
 const eventsPerSession = 100
 
-describe('a data subject with a long story, in a browser', { skip: noBrowser }, async () => {
+describe('a data subject with a long timeline, in a browser', { skip: noBrowser }, async () => {
   if (noBrowser) return
   const shop = await startShop({ after }, { scopes: ['analytics:view'] })
   await shop.ingest(
@@ -20,12 +20,12 @@ describe('a data subject with a long story, in a browser', { skip: noBrowser }, 
     ).flat(),
   )
   const browser = await openBrowser({ after })
-  const seat = await sitDown(browser, shop, await openConsole(shop, shop.organisationId))
+  const seat = await openPage(browser, shop, await openConsole(shop, shop.organisationId))
   const { page } = seat
   const asked = () => seat.requested.filter((address) => address.includes('/events?')).length
   const drawn = () => page.locator('.virtual > li').count()
 
-  test('fetches what can be seen and little more, and draws no more than that', async () => {
+  test('fetches and renders little more than what is visible', async () => {
     await page.goto('/console/trackers/shop/subjects/anna')
     await settled(page)
     await page.locator('.event-line').first().waitFor()
@@ -33,7 +33,7 @@ describe('a data subject with a long story, in a browser', { skip: noBrowser }, 
     assert.ok((await drawn()) < 120, `${await drawn()} rows`)
   })
 
-  test('comes page by page as one scrolls, each event once, down to the first', async () => {
+  test('loads page by page while scrolling, each event once, down to the first', async () => {
     const seen = new Set<string>()
     for (let isAtEnd = false; !isAtEnd; ) {
       const shown = await page.evaluate(scrollOn)
@@ -48,7 +48,7 @@ describe('a data subject with a long story, in a browser', { skip: noBrowser }, 
     assert.equal(await last.getAttribute('aria-posinset'), String(sessions * (eventsPerSession + 1)))
   })
 
-  test('begins with a day that is chosen, which the address keeps', async () => {
+  test('starts at a chosen day, which is kept in the address', async () => {
     const day = new Date(anHourAgo - 5 * 86_400_000).toISOString().slice(0, 10)
     await page.getByLabel('Activity up to').fill(day)
     await page.waitForURL(`**?day=${day}`)
@@ -69,14 +69,14 @@ describe('a data subject with a long story, in a browser', { skip: noBrowser }, 
     return all.map((time) => time.getAttribute('datetime'))
   }
 
-  /** Scrolls on, and tells the times of the events that are drawn then, and whether nothing comes after them. Runs in the page. */
+  /** Scrolls, and returns the times of the rendered events and whether the end is reached. Runs in the page. */
   async function scrollOn(): Promise<{ times: string[]; isAtEnd: boolean }> {
     const isAtBottom = innerHeight + scrollY >= document.documentElement.scrollHeight - 2
     const isAtEnd = isAtBottom && document.body.innerText.includes('No earlier events.')
     const drawn = document.querySelectorAll<HTMLTimeElement>('.event-line time')
     const times = [...drawn].map((time) => time.dateTime)
     scrollBy(0, 1_000)
-    // The page is told of it with one frame, and draws the next.
+    // The page gets the event in one frame and renders in the next.
     for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame)
     return { times, isAtEnd }
   }

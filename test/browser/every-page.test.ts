@@ -7,7 +7,7 @@ import { inviteMember } from '../../src/operations/member.ts'
 import { addMember, openConsole } from '../support/console.ts'
 import { startShop, visit } from '../support/shop.ts'
 import { assertAccessible } from './accessible.ts'
-import { goTo, Keyboard, noBrowser, openBrowser, settled, sitDown } from './browser.ts'
+import { goTo, Keyboard, noBrowser, openBrowser, openPage, settled } from './browser.ts'
 
 describe('every page of the console', { skip: noBrowser }, async () => {
   if (noBrowser) return
@@ -25,24 +25,24 @@ describe('every page of the console', { skip: noBrowser }, async () => {
   await addMember(shop, organisationId)
   const nobody = await openConsole(shop, await shop.createOrganisation())
   const browser = await openBrowser({ after })
-  const seat = await sitDown(browser, shop, client, { hasTouch: true })
-  const empty = await sitDown(browser, shop, nobody)
+  const seat = await openPage(browser, shop, client, { hasTouch: true })
+  const empty = await openPage(browser, shop, nobody)
   for (const { page } of [seat, empty]) {
     await page.goto('/console/members')
     await settled(page)
   }
 
-  /** Goes to a page and waits until all of it is there. */
+  /** Opens a page and waits until it has loaded. */
   async function open(path: string, { page } = seat): Promise<Page> {
     await goTo(page, path)
     return page
   }
 
-  test('asks for five files, then for who is there and for what it shows, and for nothing twice', () => {
+  test('requests five files, then the session and its data, and nothing twice', () => {
     const asked = seat.requested.map((address) =>
       address.replace(shop.url, '').replace(/-[0-9a-f]{10}\./, '.'),
     )
-    // Whether an icon is wanted is up to the browser.
+    // Browsers may or may not request the icon.
     assert.deepEqual(asked.filter((path) => !path.endsWith('.svg')).toSorted(), [
       ...['/console/api/members', '/console/api/session'],
       ...['app.css', 'app.js', 'inter.woff2', 'theme.js'].map((name) => `/console/assets/${name}`),
@@ -50,8 +50,8 @@ describe('every page of the console', { skip: noBrowser }, async () => {
     ])
   })
 
-  // The others are looked at where they are tested, with more on them.
-  test('for members is accessible in light and dark', async () => {
+  // Other pages are checked in their own tests, with more content.
+  test('is accessible in light and dark', async () => {
     for (const path of [
       '/trackers',
       '/trackers/shop?days=365',
@@ -68,7 +68,7 @@ describe('every page of the console', { skip: noBrowser }, async () => {
     }
   })
 
-  test('that is empty or says that something is wrong is accessible too', async () => {
+  test('is accessible when it is empty or shows an error', async () => {
     for (const path of [
       '/trackers',
       '/keys',
@@ -80,7 +80,7 @@ describe('every page of the console', { skip: noBrowser }, async () => {
     }
   })
 
-  test('for whoever comes is accessible too', async () => {
+  test('is accessible without a session', async () => {
     const invited = await inviteMember(
       shop.services,
       { organisationId, email: 'new@acme.example' },
@@ -95,35 +95,35 @@ describe('every page of the console', { skip: noBrowser }, async () => {
     }
   })
 
-  test('has dialogs and menus that are accessible too', async () => {
-    const hands = new Keyboard(await open('/keys'))
+  test('has accessible dialogs and menus', async () => {
+    const keyboard = new Keyboard(await open('/keys'))
     const { page } = seat
     const look = async (what: string) => {
       await settled(page)
       await assertAccessible(page, what)
     }
-    await hands.press('Create a key')
-    await hands.press('Create the key')
+    await keyboard.press('Create a key')
+    await keyboard.press('Create the key')
     await page.getByText('A key needs at least one scope.').waitFor()
     await look('a form with problems')
-    await hands.type('Name', 'looks')
-    await hands.press(/^analytics:view /, 'Space')
-    await hands.press('Create the key')
+    await keyboard.type('Name', 'looks')
+    await keyboard.press(/^analytics:view /, 'Space')
+    await keyboard.press('Create the key')
     await page.getByText('It is shown only once').waitFor()
     await look('a key, shown once')
-    await hands.press('I have stored the key')
-    await hands.press('Rotate looks')
+    await keyboard.press('I have stored the key')
+    await keyboard.press('Rotate looks')
     await look('a confirmation')
     await page.keyboard.press('Escape')
-    await hands.press('Revoke looks')
+    await keyboard.press('Revoke looks')
     await look('a confirmation by typing')
     await page.keyboard.press('Escape')
-    await hands.press(/^Account: /)
+    await keyboard.press(/^Account: /)
     await look('the account’s menu')
     await page.keyboard.press('Escape')
     await open('/members')
-    await hands.press('Invite a member')
-    await hands.type('E-mail address', 'ben@acme.example')
+    await keyboard.press('Invite a member')
+    await keyboard.type('E-mail address', 'ben@acme.example')
     await page.keyboard.press('Enter')
     await page.getByLabel('Link', { exact: true }).waitFor()
     await look('a link, shown once')
@@ -141,12 +141,12 @@ describe('every page of the console', { skip: noBrowser }, async () => {
     await page.setViewportSize({ width: 1280, height: 720 })
   })
 
-  test('remembers the colours one chose, and begins with them', async () => {
+  test('remembers the chosen theme', async () => {
     const page = await open('/keys')
-    const hands = new Keyboard(page)
+    const keyboard = new Keyboard(page)
     await page.emulateMedia({ colorScheme: 'light' })
-    await hands.press(/^Account: /)
-    await hands.reach('System')
+    await keyboard.press(/^Account: /)
+    await keyboard.reach('System')
     await page.keyboard.press('ArrowLeft')
     const scheme = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)
     assert.equal(await scheme(), 'dark')
@@ -154,7 +154,7 @@ describe('every page of the console', { skip: noBrowser }, async () => {
     assert.equal(await scheme(), 'dark')
   })
 
-  test('asked nobody else for anything, and broke no rule of its policy', async () => {
+  test('requested nothing from other origins, and did not violate its policy', async () => {
     for (const { requested, complaints } of [seat, empty]) {
       assert.ok(requested.length > 10)
       for (const address of requested) assert.ok(address.startsWith(`${shop.url}/`), address)
