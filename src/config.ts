@@ -7,7 +7,7 @@ import {
   defaultActivityDays,
   defaultRetentionDays,
   isPlan,
-  longestDays,
+  maxRetentionDays,
   plans,
   type RetentionDays,
 } from './domain/retention.ts'
@@ -90,11 +90,11 @@ export const variables = {
   },
   LETHE_RETENTION_DAYS: {
     fallback: plans.map((plan) => `${plan}=${defaultRetentionDays[plan]}`).join(','),
-    takes: `days from 1 to ${longestDays} for one or more plans, such as free=180,pro=730`,
+    takes: `days from 1 to ${maxRetentionDays} for one or more plans, such as free=180,pro=730`,
   },
   LETHE_ACTIVITY_DAYS: {
     fallback: String(defaultActivityDays),
-    takes: `whole days from 1 to ${longestDays}`,
+    takes: `whole days from 1 to ${maxRetentionDays}`,
   },
   LETHE_SECRET_FILE: { fallback: '', takes: "the path of the file with the installation's secrets" },
   LETHE_JOURNAL: {
@@ -111,7 +111,7 @@ export const variables = {
   },
   LETHE_TOMBSTONE_DAYS: {
     fallback: '',
-    takes: `whole days from 1 to ${longestDays}; never fewer than the longest window and 30`,
+    takes: `whole days from 1 to ${maxRetentionDays}; never fewer than the longest window and 30`,
   },
   LETHE_SWEEP_SECONDS: { fallback: '60', takes: 'whole seconds from 1 to 86400' },
   LETHE_SCRUB_HOUR: { fallback: '3', takes: 'an hour from 0 to 23 (UTC), or off' },
@@ -241,14 +241,15 @@ function assemble(read: Read): Config {
     maxLineBytes: 1024 * read('LETHE_MAX_LINE_KIB', (text) => parseInteger(text, 1, 1024)),
     publicUrl: read('LETHE_PUBLIC_URL', parsePublicUrl) || null,
     retentionDays: read('LETHE_RETENTION_DAYS', parseRetentionDays),
-    activityDays: read('LETHE_ACTIVITY_DAYS', (text) => parseInteger(text, 1, longestDays)),
+    activityDays: read('LETHE_ACTIVITY_DAYS', (text) => parseInteger(text, 1, maxRetentionDays)),
     // The path of a file is repeated in errors; the secret itself, given in its place, must not be.
     secretFile: read('LETHE_SECRET_FILE', (text) => (parseSecret(text) ? null : parsePath(text))) || null,
     journal: read('LETHE_JOURNAL', parsePath) || null,
     spoolFolder: read('LETHE_SPOOL_DIR', parsePath) || null,
     ledgerOrigin: read('LETHE_LEDGER_ORIGIN', (text) => (/^[!-*,-~]{1,200}$/.test(text) ? text : null)),
     tombstoneDays:
-      read('LETHE_TOMBSTONE_DAYS', (text) => (text === '' ? 0 : parseInteger(text, 1, longestDays))) || null,
+      read('LETHE_TOMBSTONE_DAYS', (text) => (text === '' ? 0 : parseInteger(text, 1, maxRetentionDays))) ||
+      null,
     sweepSeconds: read('LETHE_SWEEP_SECONDS', (text) => parseInteger(text, 1, 86_400)),
     scrubHour: read('LETHE_SCRUB_HOUR', (text) => (text === 'off' ? text : parseInteger(text, 0, 23))),
     metricsHost: read('LETHE_METRICS_HOST', parseHost),
@@ -306,7 +307,7 @@ function parseRetentionDays(text: string): RetentionDays | null {
   const named = new Set<string>()
   for (const entry of text.split(',')) {
     const [plan = '', count = '', ...rest] = entry.split('=').map((part) => part.trim())
-    const number = parseInteger(count, 1, longestDays)
+    const number = parseInteger(count, 1, maxRetentionDays)
     if (!isPlan(plan) || number === null || named.has(plan) || rest.length > 0) return null
     named.add(plan)
     days[plan] = number

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
-import { BadLine } from '../domain/ingest.ts'
+import { InvalidLine } from '../domain/ingest.ts'
 
 /** The longest line, its end aside, unless somebody says otherwise. */
 export const defaultMaxLineBytes = 256 * 1024
@@ -16,7 +16,7 @@ const byteOrderMark = '\ufeff'
 export async function* splitLines(
   chunks: AsyncIterable<Buffer>,
   maxLineBytes = defaultMaxLineBytes,
-): AsyncGenerator<(string | BadLine)[]> {
+): AsyncGenerator<(string | InvalidLine)[]> {
   const open = new OpenLine(maxLineBytes)
   let isFirst = true
   for await (const chunk of chunks) {
@@ -62,7 +62,7 @@ class OpenLine {
     else this.#parts.push(part)
   }
 
-  take(): string | BadLine {
+  take(): string | InvalidLine {
     const line =
       this.#bytes > this.#maxBytes ? tooLong(this.#maxBytes) : decodeLine(Buffer.concat(this.#parts))
     this.#parts = []
@@ -72,9 +72,9 @@ class OpenLine {
 }
 
 /** A whole block in one go where it can be: one look at its bytes, one text, one split. */
-function decodeLines(block: Buffer, maxLineBytes: number): (string | BadLine)[] {
+function decodeLines(block: Buffer, maxLineBytes: number): (string | InvalidLine)[] {
   if (block.length <= maxLineBytes && isUtf8(block)) return block.toString('utf8').split('\n')
-  const lines: (string | BadLine)[] = []
+  const lines: (string | InvalidLine)[] = []
   for (let start = 0; start <= block.length; ) {
     const end = block.indexOf(lineFeed, start)
     const stop = end === -1 ? block.length : end
@@ -85,15 +85,15 @@ function decodeLines(block: Buffer, maxLineBytes: number): (string | BadLine)[] 
   return lines
 }
 
-function decodeLine(bytes: Buffer): string | BadLine {
-  return isUtf8(bytes) ? bytes.toString('utf8') : new BadLine('not UTF-8')
+function decodeLine(bytes: Buffer): string | InvalidLine {
+  return isUtf8(bytes) ? bytes.toString('utf8') : new InvalidLine('not UTF-8')
 }
 
-function tooLong(maxLineBytes: number): BadLine {
-  return new BadLine(`longer than ${maxLineBytes / 1024} KiB (LETHE_MAX_LINE_KIB)`)
+function tooLong(maxLineBytes: number): InvalidLine {
+  return new InvalidLine(`longer than ${maxLineBytes / 1024} KiB (LETHE_MAX_LINE_KIB)`)
 }
 
-function skipByteOrderMark(lines: (string | BadLine)[]): void {
+function skipByteOrderMark(lines: (string | InvalidLine)[]): void {
   const [first] = lines
   if (typeof first === 'string' && first.startsWith(byteOrderMark)) lines[0] = first.slice(1)
 }

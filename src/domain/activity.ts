@@ -1,7 +1,7 @@
 import type { Instant } from './instant.ts'
 import type { Page } from './page.ts'
 
-/** What can be read in an organisation's activity. */
+/** The kinds of entries in an organisation's activity log. */
 export const activityKinds = [
   'key.created',
   'key.rotated',
@@ -31,20 +31,26 @@ export const activityKinds = [
 
 export type ActivityKind = (typeof activityKinds)[number]
 
-/** Who did something: a member or an API key, by its id and its name of that time, or whoever has the command line. */
+/** Who did something: a member or an API key, with its name at that time, or the command line. */
 export type Actor = { kind: 'member' | 'key'; id: string; name: string } | { kind: 'command-line' }
 
-/** Where a change comes from: who asks for it, by which request, and how far they reach. */
+/** Who caused a change, by which request, and which organisations they can see. */
 export interface Origin {
   actor: Actor
   requestId: string | null
-  /** The only organisation that is there for them; `null` for operators, who see every one. */
+  /** The only organisation visible to the actor; `null` for operators, who see all. */
   organisationId: string | null
 }
 
 export const commandLine: Origin = { actor: { kind: 'command-line' }, requestId: null, organisationId: null }
 
-/** A line of an organisation's activity. It never holds a subject's id: an erased subject must not live on in it. */
+/** How many sessions and events a subject has, or had. */
+export interface SubjectCounts {
+  sessions: number
+  events: number
+}
+
+/** An entry of the activity log. It never contains a subject's ID, because it outlives the erasure. */
 export interface ActivityEntry {
   id: string
   organisationId: string
@@ -52,14 +58,14 @@ export interface ActivityEntry {
   actor: Actor
   kind: ActivityKind
   /**
-   * What it was done to: the name of a key, the id of a tracker, the address of a member, the plan moved to, of what was renamed
-   * both names, of what was deleted its id and name, the id of a batch; `null` for the actor itself.
+   * What was changed: a key's or member's name, a tracker's or batch's ID, the new plan, both names of a
+   * rename, the ID and name of something deleted; `null` if the actor changed itself.
    */
   target: string | null
   requestId: string | null
   /** What an erasure deleted. */
   counts: SubjectCounts | null
-  /** The entry that an erasure left in the organisation's ledger, from 0. */
+  /** The index, from 0, of an erasure's entry in the organisation's ledger. */
   ledgerIndex: number | null
 }
 
@@ -69,7 +75,7 @@ export interface ErasureFacts {
   ledgerIndex: number
 }
 
-/** An entry as a change hands it to its port, which stores it in the transaction of the change. */
+/** An entry that a change passes to its port, which stores it in the change's transaction. */
 export type ActivityNote = Omit<ActivityEntry, keyof ErasureFacts>
 
 export interface ActivityPosition {
@@ -80,32 +86,25 @@ export interface ActivityPosition {
 export interface ActivityQuery {
   limit: number
   after: ActivityPosition | null
-  /** Only what happened then or later. */
+  /** Inclusive. */
   since?: Instant
-  /** Only what this request did. */
+  /** Only entries of this request. */
   requestId: string | null
-  /** Only what is of this kind. */
   kind?: ActivityKind | null
-  /** Only what this member or key did, by its id, or the command line. */
+  /** The ID of a member or a key, or `commandLineActor`. */
   actor?: string | null
 }
 
-/** What stands for whoever has the command line, where others have an id. */
+/** Identifies the command line, which has no ID. */
 export const commandLineActor = 'command-line'
 
 export interface ActivityStore {
-  /** Stores an entry of what changes nothing in the store. Does nothing when the organisation was deleted. */
+  /** Stores an entry for an action without other changes. Does nothing if the organisation was deleted. */
   add(note: ActivityNote): Promise<void>
-  /** An organisation's activity, newest first, and by id among equals, last first. Empty for an organisation without any. */
+  /** Newest first; entries with the same time are in descending order of ID. */
   list(organisationId: string, query: ActivityQuery): Promise<Page<ActivityEntry, ActivityPosition>>
 }
 
 export function isActivityKind(text: string): text is ActivityKind {
   return activityKinds.some((kind) => kind === text)
-}
-
-/** How much is stored of a subject, or was. */
-export interface SubjectCounts {
-  sessions: number
-  events: number
 }

@@ -1,7 +1,7 @@
 import { formatInstant, type Instant } from './instant.ts'
 import type { TrackerRef } from './tracker.ts'
 
-/** A day of UTC: whole days since 1970-01-01. */
+/** Days since 1970-01-01, in UTC. */
 export type Day = number
 
 const dayMs = 86_400_000
@@ -10,44 +10,42 @@ export function dayOf(instant: Instant): Day {
   return Math.floor(instant / dayMs)
 }
 
-/** A day as people write it: 2026-01-31. */
 export function formatDay(day: Day): string {
   return formatInstant(day * dayMs).slice(0, 10)
 }
 
-/** What happened on a tracker on one day. It leads to no visitor, so it stays when they go. */
+/** What happened on a tracker on one day. It has no link to visitors, so it outlives their data. */
 export interface DailyTotal {
   day: Day
-  /** Sessions that started on it. */
   sessions: number
-  /** Events by their name: the names that had most of them, at most `mostNames`. */
+  /** Counts by event name, for the `maxNames` most frequent names. */
   events: Record<string, number>
-  /** Events of all other names together. */
+  /** Events of all other names. */
   otherEvents: number
 }
 
-/** How many names of events a day is told with: nobody reads more, and a client can make up as many as it likes. */
-export const mostNames = 1_000
+/** Bounds the response, because a client can send any number of event names. */
+export const maxNames = 1_000
 
-/** The same, of events only how many there were. */
+/** A daily total without event names. */
 export interface DailySum {
   day: Day
   sessions: number
   events: number
 }
 
-/** How often which events happened, the most frequent first. */
+/** Event names by frequency, highest first. */
 export interface EventNames {
   names: { name: string; count: number }[]
-  /** Whether all the days were looked at; where there are very many names, only the latest days were. */
+  /** `false` if only the latest days were read because there are too many names. */
   isComplete: boolean
 }
 
 export interface DailyTotalStore {
-  /** The days from `from` to `to`, both included, on which something happened, in their order. `null` when the tracker is not visible. */
+  /** Days with data from `from` to `to`, inclusive and ascending. `null` if the tracker is not visible. */
   list(tracker: TrackerRef, from: Day, to: Day): Promise<DailyTotal[] | null>
-  /** The same days, added up by the engine. However many names there are, nobody else waits for it. */
+  /** As `list`, summed by the engine, so that many names do not block other requests. */
   sum(tracker: TrackerRef, from: Day, to: Day): Promise<DailySum[] | null>
-  /** The names of events of the same days that had most, at most `limit`. No more is read than takes a few milliseconds. */
+  /** The most frequent event names of those days. Reads only as much as takes a few milliseconds. */
   names(tracker: TrackerRef, from: Day, to: Day, limit: number): Promise<EventNames | null>
 }

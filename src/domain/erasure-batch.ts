@@ -2,16 +2,27 @@ import type { ActivityNote, Actor, SubjectCounts } from './activity.ts'
 import type { Instant } from './instant.ts'
 import type { SubjectIdentifier } from './subject-identifier.ts'
 
-/** What a batch erases: everybody on a list, or one person. */
+export interface SubjectRef {
+  trackerId: string
+  subjectId: string
+}
+
+/** A person: everyone known by one of these identifiers, and these subjects. */
+export interface Person {
+  identifiers: readonly SubjectIdentifier[]
+  subjects: readonly SubjectRef[]
+}
+
+/** A batch erases everyone on a list, or one person. */
 export const batchKinds = ['list', 'person'] as const
 export type BatchKind = (typeof batchKinds)[number]
 
-/** While it runs a batch erases one subject after the other; paused, it waits. The other two are final. */
+/** `stopped` and `done` are final. */
 export type BatchState = 'running' | 'paused' | 'stopped' | 'done'
 
 /**
- * What became of a subject or a line of a batch: it waits, it was erased, its tracker was deleted before its turn came, the batch was
- * stopped before; or nothing is stored of whom the line names, the line is no id or address, or names whom another line names.
+ * The outcome of a subject or a line: `gone` if the tracker was deleted first, `nothing` if no data matches
+ * the line, `invalid` if the line is no ID or address, `repeated` if an earlier line names the same subject.
  */
 export const batchOutcomes = [
   'waiting',
@@ -24,19 +35,19 @@ export const batchOutcomes = [
 ] as const
 export type BatchOutcome = (typeof batchOutcomes)[number]
 
-/** How many lines of a batch were what. Of those that were read, each is one of `lines`, `empty` or `other`. */
+/** Counts of lines. Each line read is counted in exactly one of `lines`, `empty` and `other`. */
 export interface BatchLines {
-  /** Those that are not empty, of which these are no use. */
+  /** Lines that are not empty, including the three kinds below. */
   lines: number
   nothing: number
   invalid: number
   repeated: number
   empty: number
-  /** Of a CSV file: the line with the names of its columns, and those that begin inside of quotes. */
+  /** In a CSV file: the header, and lines that begin inside quotes. */
   other: number
 }
 
-/** Erasures that a member asked for together. */
+/** Erasures that a member requested together. */
 export interface ErasureBatch extends BatchLines {
   id: string
   organisationId: string
@@ -45,66 +56,61 @@ export interface ErasureBatch extends BatchLines {
   startedBy: Actor
   requestId: string | null
   createdAt: Instant
-  /** When it was done or stopped. */
   finishedAt: Instant | null
-  /** How many subjects it is to erase, and how many of them have had their turn. */
+  /** How many subjects the batch erases, and how many of them are settled. */
   subjects: number
   settled: number
-  /** What it erased, once it is over. */
+  /** `null` until the batch ends. */
   erased: (SubjectCounts & { subjects: number }) | null
-  /** Whom it erases; `null` for a list, and once it is over. */
+  /** `null` for a list, and after the batch ends. */
   person: Person | null
-  /** When it was looked for data of the person that came in while it ran; `null` when that was not yet, or found nothing. */
+  /** When data of the person that arrived during the batch was added; `null` if there was none so far. */
   checkedAt: Instant | null
-  /** How many subjects the person had when it was done, all of which came in after that; `null` for a list, or before. */
+  /** How many subjects of the person arrived after the last search; `null` for a list, and until done. */
   left: number | null
-  /** When it continues: whoever started it has used up their erasures until then. `null` while it does not wait for that. */
+  /** When the batch resumes after its starter's erasure budget was spent; otherwise `null`. */
   resumesAt: Instant | null
 }
 
-/** A batch as it begins: of one person, or else of a list. */
+/** A new batch: of `person` if given, otherwise of a list. */
 export interface NewBatch
   extends BatchLines,
     Pick<ErasureBatch, 'id' | 'organisationId' | 'startedBy' | 'requestId' | 'createdAt' | 'subjects'> {
   person?: Person
 }
 
-/** A subject that waits for its turn, or a line that leads to none. Of the latter only its number is kept. */
+/** A subject to erase, or a line without one, of which only the number is kept. */
 export type NewBatchItem =
   | { line: number; outcome: 'waiting'; trackerId: string; subjectId: string }
   | { line: number; outcome: 'nothing' | 'invalid' | 'repeated' }
 
-/** What a report tells of a subject or a line. Who it was stands in the list that the batch was made from, and nowhere else. */
+/** What a report says about a subject or a line. Who it was is recorded only in the member's own list. */
 export interface BatchItem {
   position: number
   line: number
   outcome: BatchOutcome
   trackerId: string | null
-  /** Of what was erased. */
   erasure: { ledgerIndex: number; sealedNonce: string } | null
 }
 
-/** The batch that an erasure was part of. */
 export interface BatchOfEntry {
   ledgerIndex: number
   sealedNonce: string
   batch: Pick<ErasureBatch, 'id' | 'kind' | 'subjects'>
 }
 
-/** The next subject of a batch. */
 export interface WaitingItem {
   position: number
   trackerId: string
   subjectId: string
 }
 
-/** An item of a batch. */
 export interface BatchItemRef {
   batchId: string
   position: number
 }
 
-/** An erasure was for an item that does not wait in a running batch any more. Nothing was erased. */
+/** Thrown when the item of an erasure no longer waits in a running batch. Nothing was erased. */
 export class NotWaiting extends Error {
   override name = 'NotWaiting'
 
@@ -113,7 +119,6 @@ export class NotWaiting extends Error {
   }
 }
 
-/** A change that a member makes to a batch that is not over. */
 export interface BatchChange {
   from: readonly BatchState[]
   to: BatchState
@@ -127,24 +132,24 @@ export interface BatchLease {
 
 export interface ErasureBatchStore {
   /**
-   * Stores a batch that runs, with its items, those that wait first, and leaves `note` behind. `false`, with nothing stored, when the
-   * organisation is not there. The erasure of a subject, whoever asks for it, settles every item that waits for it in the same
-   * transaction: its id is gone from the item then.
+   * Stores a running batch with its items, waiting ones first. Returns `false` if the organisation does not
+   * exist. Any erasure of a subject settles the waiting items for it in its own transaction, and removes the
+   * subject's ID from them.
    */
   create(batch: NewBatch, items: readonly NewBatchItem[], note: ActivityNote): Promise<boolean>
-  /** `null` when the organisation has none with this id. */
+  /** `null` if the organisation has no such batch. */
   find(organisationId: string, id: string): Promise<ErasureBatch | null>
-  /** An organisation's batches of a kind, newest first, at most `limit`. */
+  /** Newest first. */
   list(organisationId: string, kind: BatchKind, limit: number): Promise<ErasureBatch[]>
-  /** How many batches of a kind an organisation has that are not over. */
+  /** How many batches of a kind are running or paused. */
   countOpen(organisationId: string, kind: BatchKind): Promise<number>
-  /** The batches that erasures of an organisation were part of, by their entries in its ledger: that of a person before that of a list. */
+  /** The batches of erasures by ledger index; a person's batch comes before a list. */
   ofEntries(organisationId: string, indexes: readonly number[]): Promise<BatchOfEntry[]>
-  /** Items behind a place (-1 for all), in their order, at most `limit`. */
+  /** Items after a position (-1 for all), in order. */
   items(batchId: string, after: number, limit: number): Promise<BatchItem[]>
   /**
-   * Gives a batch another state and leaves `note` behind. `false`, with nothing changed, when the organisation has none with this id in
-   * a state of `from`. One that is stopped forgets who still waited, in the same transaction.
+   * Changes a batch from a state in `from`. Returns `false` if the organisation has no such batch. Stopping a
+   * batch deletes the IDs of the subjects that still wait, in the same transaction.
    */
   change(
     batch: Pick<ErasureBatch, 'id' | 'organisationId'>,
@@ -153,38 +158,26 @@ export interface ErasureBatchStore {
     note: ActivityNote,
   ): Promise<boolean>
   /**
-   * Leases the next running batch to `leaseOwner` until an instant; `null` when there is none or another owner has it. A lease that
-   * has expired is granted again, and so is one of a clock that was ahead by more than a lease. A batch that was released after
-   * `steppedBefore` is skipped, unless that is in the future: then it comes first.
+   * Leases the next running batch, or returns `null`. A lease that has ended is ignored, and so is one that
+   * ends too late because its owner's clock was ahead. Skips batches released after `steppedBefore`, but
+   * takes one with a release in the future first.
    */
   lease(leaseOwner: string, lease: BatchLease): Promise<ErasureBatch | null>
-  /** Ends the lease of this owner, so that other batches come first. The batch is not leased again before `resumesAt`. */
+  /** Ends a lease, so that other batches are served first. The batch is not leased before `resumesAt`. */
   release(leaseOwner: string, id: string, now: Instant, resumesAt?: Instant | null): Promise<void>
-  /** The next subject of a running batch leased to this owner. `null` when nobody waits, `false` when the owner has no lease. */
+  /** The next waiting subject, `null` if there is none, `false` if the batch or the lease has ended. */
   next(leaseOwner: string, id: string): Promise<WaitingItem | null | false>
-  /** Notes that the tracker of a waiting item is not there any more. */
+  /** Settles a waiting item whose tracker was deleted. */
   markTrackerDeleted(id: string, position: number): Promise<void>
   /**
-   * Has subjects of its person that came in meanwhile wait in a batch that runs, is leased to this owner and in which nobody waits, and
-   * notes when. `false`, with nothing changed, for any other, and for one to which it was done before.
+   * Adds subjects of the person that arrived during the batch, and stores when. Returns `false` if subjects
+   * still wait, the lease has ended, or this was done before.
    */
   extend(leaseOwner: string, id: string, subjects: readonly SubjectRef[], now: Instant): Promise<boolean>
-  /** Ends a running batch in which nobody waits, forgets its person, and leaves `note` behind. Does nothing to any other. */
+  /** Ends a running batch in which no subject waits, and deletes its person. Otherwise does nothing. */
   finish(id: string, now: Instant, note: ActivityNote, left?: number | null): Promise<void>
-  /** Batches in any organisation that were made before an instant and are not over. */
+  /** Batches of any organisation that were created before an instant and have not ended. */
   listOverdue(before: Instant): Promise<ErasureBatch[]>
-  /** Removes about `maxRows` items of batches that ended before an instant, with those batches; tells how many items and batches. */
+  /** Deletes about `maxRows` items of batches that ended before an instant, then the batches. */
   sweep(before: Instant, maxRows: number): Promise<number>
-}
-
-/** A subject by its ids alone. */
-export interface SubjectRef {
-  trackerId: string
-  subjectId: string
-}
-
-/** Whom an erasure is about: everybody who is known by one of these identifiers, and these subjects. */
-export interface Person {
-  identifiers: readonly SubjectIdentifier[]
-  subjects: readonly SubjectRef[]
 }

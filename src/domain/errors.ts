@@ -1,4 +1,4 @@
-/** The only codes a client ever sees. Their HTTP statuses live in `http/error-status.ts`. */
+/** The only codes that a client sees. `http/error-status.ts` maps them to HTTP statuses. */
 export const errorCodes = [
   'invalid_request',
   'unauthorized',
@@ -11,17 +11,16 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** What is wrong with one field of a request. */
 export interface FieldProblem {
   field: string
   message: string
 }
 
-/** A failure with a meaning: its message may be shown to whoever asked. Anything else thrown is a bug or a fault. */
+/** An expected failure, whose message may be shown to the caller. Any other error is a bug or a fault. */
 export class LetheError extends Error {
   readonly code: ErrorCode
   readonly details: readonly FieldProblem[]
-  /** How long to wait before another try, where that is not for a budget to say. */
+  /** Set if the failure is temporary and no budget determines the wait. */
   readonly retryAfterSeconds: number | null
 
   constructor(
@@ -30,7 +29,7 @@ export class LetheError extends Error {
     details: readonly FieldProblem[] = [],
     options: ErrorOptions & { retryAfterSeconds?: number } = {},
   ) {
-    // Nobody asks where an answer was decided, and to note it costs as much as all the rest of a refusal.
+    // Nobody needs the stack of an expected failure, and capturing it costs as much as the rest of a refusal.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     super(message, options)
@@ -46,15 +45,14 @@ export function notFound(what: string): LetheError {
   return new LetheError('not_found', `${what} does not exist, or your organisation cannot see it.`)
 }
 
-/** Too many are waiting already: whoever comes now fails immediately, and is not kept waiting for it. No budget is spent, so it is a fault. */
+/** A full queue. It is a fault rather than a refusal, because the caller exceeded no budget. */
 export function tooBusy(): Error {
-  return new Error('The store has too much to do already.')
+  return new Error('The store is overloaded.')
 }
 
-/** How many entries the details of an answer have at most. */
-export const maxListed = 100
+export const maxProblems = 100
 
-/** Gathers everything wrong with a request, so that a caller learns all of it together: one problem per field, the first one found. */
+/** Collects the problems of a request so that the caller sees all: one per field, the first one found. */
 export class Problems {
   readonly #byField = new Map<string, string>()
 
@@ -62,36 +60,37 @@ export class Problems {
     if (!this.#byField.has(field)) this.#byField.set(field, message)
   }
 
-  /** Whether one of these fields has a problem. */
   has(...fields: readonly string[]): boolean {
     return fields.some((field) => this.#byField.has(field))
   }
 
-  /** The first hundred of them at most; the last one then tells how many more there are. */
+  /** At most `maxProblems` entries; the last one then says how many are missing. */
   list(): FieldProblem[] {
-    const told = Array.from(this.#byField, ([field, message]) => ({ field, message })).slice(0, this.#told)
-    const more = this.#byField.size - told.length
+    const listed = Array.from(this.#byField, ([field, message]) => ({ field, message })).slice(
+      0,
+      this.#listed,
+    )
+    const more = this.#byField.size - listed.length
     return more === 0
-      ? told
-      : [...told, { field: 'details', message: `${more} more problems are not listed` }]
+      ? listed
+      : [...listed, { field: 'details', message: `${more} more problems are not listed` }]
   }
 
-  /** How many are told one by one. */
-  get #told(): number {
-    return this.#byField.size > maxListed ? maxListed - 1 : this.#byField.size
+  get #listed(): number {
+    return this.#byField.size > maxProblems ? maxProblems - 1 : this.#byField.size
   }
 
-  /** Throws a `validation_error` naming every field, or does nothing when there is no problem. */
+  /** Throws a `validation_error` that names every field with a problem. */
   throwIfAny(): void {
     if (this.#byField.size === 0) return
-    const fields = [...this.#byField.keys()].slice(0, this.#told).join(', ')
-    const more = this.#byField.size - this.#told
+    const fields = [...this.#byField.keys()].slice(0, this.#listed).join(', ')
+    const more = this.#byField.size - this.#listed
     const others = more === 0 ? '' : ` and ${more} more`
     throw new LetheError('validation_error', `Check ${fields}${others}: see details.`, this.list())
   }
 }
 
-/** The one of `names` that takes the fewest changed, missing, added or swapped letters; the first of several. */
+/** The name with the smallest edit distance; the first one on a tie. */
 export function nearest(text: string, names: readonly string[]): string | null {
   let best: { name: string; distance: number } | null = null
   for (const name of names) {
@@ -101,7 +100,7 @@ export function nearest(text: string, names: readonly string[]): string | null {
   return best?.name ?? null
 }
 
-/** How many letters lie between two texts, two neighbours that changed places being one. */
+/** Counts insertions, deletions, substitutions and swaps of neighbours. */
 function editDistance(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, column) => column)

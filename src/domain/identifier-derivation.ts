@@ -4,53 +4,49 @@ import type { Attributes } from './session.ts'
 import type { BroughtIdentifier } from './subject-identifier.ts'
 import type { TrackerView } from './tracker.ts'
 
-/** What may say who its subject is: a session by its attributes, an event by its properties. */
+/** Attributes of sessions and properties of events can contain identifiers. */
 export type SourceKind = 'session' | 'event'
 
-/** A stored row that may. */
 export interface SourceRow {
-  /** Of the session or the event. */
+  /** The ID of the session or event. */
   id: string
-  /** When the event happened; of a session, the end that its attributes were said with. */
+  /** When the event occurred, or the end of the session that set its attributes. */
   at: Instant
-  /** The attributes or properties; `null` where none of the fields is in them, or where they have aged out. */
+  /** The attributes or properties; `null` if they contain none of the fields or have aged out. */
   facts: Attributes | null
 }
 
 export interface SourceQuery {
   subjectId: string
   kind: SourceKind
-  /** The names of attributes or properties that matter. */
   fields: readonly string[]
-  /** The last row of the page before. */
   after: SourceRow | null
 }
 
-/** An identifier that is made out of a stored row. */
+/** An identifier derived from a stored row. */
 export interface DerivedIdentifier extends BroughtIdentifier {
   subjectId: string
   kind: SourceKind
-  /** Of that row, which happened at `broughtAt`. */
   sourceId: string
 }
 
-/** How many identifiers are new, and how many live longer than before. */
+/** How many identifiers are new, and how many are now kept longer. */
 export interface DerivedCounts {
   added: number
   renewed: number
 }
 
 export interface DerivationStore {
-  /** The next rows of a subject, in the order in which they are stored. The last page may be empty. */
+  /** Rows of a subject in storage order. The last page may be empty. */
   rows(tracker: TrackerView, query: SourceQuery): Promise<Page<SourceRow, SourceRow>>
-  /** Those of some identifiers that a subject is not known by yet, or by older data alone, and how many of each there are. */
+  /** The identifiers that a subject does not have yet, or has only from older data. */
   missing(
     tracker: TrackerView,
     derived: readonly DerivedIdentifier[],
   ): Promise<{ missing: DerivedIdentifier[]; counts: DerivedCounts }>
   /**
-   * Keeps identifiers, in one transaction, as an import would have with the rows that they come from. Not those whose row is gone:
-   * beside an erasure of the subject, whichever comes first, none is left. Nothing happens to a tracker that is not visible.
+   * Stores identifiers in one transaction, as if imported with their rows. Skips identifiers whose row no
+   * longer exists, so none survives an erasure. Does nothing if the tracker is not visible.
    */
   add(tracker: TrackerView, derived: readonly DerivedIdentifier[]): Promise<DerivedCounts>
 }

@@ -1,33 +1,31 @@
 import type { Problems } from './errors.ts'
 
-/** The longest id of a tracker, subject, session or event, in characters (code points). */
+/** The maximum length of the ID of a tracker, subject, session or event, in code points. */
 export const maxIdentifierLength = 256
 
 /**
- * Matches text without control characters (C0, DEL, C1) that is neither `.` nor `..`, which URL parsers swallow. Written so that
- * engines without lookahead and `\u0000` take it: clients in Go check ids with it too.
+ * Excludes control characters (C0, DEL, C1) and `.` and `..`, which URL parsers remove. Needs no lookahead
+ * and no `\u0000`, because Go clients use it too.
  */
 export const identifierPattern = '^(?:\\.*[^.\\x00-\\x1f\\x7f-\\x9f][^\\x00-\\x1f\\x7f-\\x9f]*|\\.{3,})$'
 
-/** What an id may be, in words; errors and docs use them. */
 export const identifierRule = `1 to ${maxIdentifierLength} characters, no control characters, not "." or ".."`
 
 const identifier = new RegExp(identifierPattern, 'u')
 
-/** Whether `text` can name a tracker, a subject, a session or an event. A lone surrogate is no character, so it cannot. */
+/** Whether `text` can be the ID of a tracker, subject, session or event. */
 export function isIdentifier(text: unknown): text is string {
   return isWellFormedText(text, identifier, maxIdentifierLength)
 }
 
-/** Whether `text` is text of at most so many characters that matches a pattern. */
 export function isWellFormedText(text: unknown, pattern: RegExp, maxLength: number): text is string {
   if (typeof text !== 'string' || text.length > 2 * maxLength || !pattern.test(text)) return false
   if (!text.isWellFormed()) return false
-  // No text has more characters than units, so few need counting.
+  // A string never has more code points than code units.
   return text.length <= maxLength || countCharacters(text) <= maxLength
 }
 
-/** The length people mean: an emoji is one character, however JavaScript stores it. */
+/** Counts code points, so that an emoji is one character. */
 export function countCharacters(text: string): number {
   let count = 0
   for (const _ of text) count++
@@ -38,15 +36,12 @@ export function checkIdentifier(field: string, text: string, problems: Problems)
   if (!isIdentifier(text)) problems.add(field, `${field} must be ${identifierRule}`)
 }
 
-/**
- * The smallest text that orders after everything starting with `prefix`, by code points: the end of the prefix's range.
- * `null` when there is no such text.
- */
+/** The smallest text, by code points, after everything that starts with `prefix`; `null` if there is none. */
 export function endOfPrefix(prefix: string): string | null {
   const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0)
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
     if (last === 0x10ffff) continue
-    // Surrogates are no characters: after U+D7FF comes U+E000.
+    // Skips the surrogates.
     return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1)
   }
   return null

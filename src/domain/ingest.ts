@@ -11,10 +11,8 @@ import {
   maxIdentifiersPerLine,
 } from './subject-identifier.ts'
 
-/** What a row says its subject is known by: values by name. */
 export type IncomingIdentifiers = Record<string, string>
 
-/** A session as it was collected. */
 export interface IncomingSession {
   type: 'session'
   trackerId: string
@@ -26,7 +24,6 @@ export interface IncomingSession {
   identifiers?: IncomingIdentifiers
 }
 
-/** An event as it was collected. */
 export interface IncomingEvent {
   type: 'event'
   trackerId: string
@@ -41,7 +38,7 @@ export interface IncomingEvent {
 
 export type IncomingRow = IncomingSession | IncomingEvent
 
-/** What a batch added; rows that were there already add nothing. */
+/** What a batch added. Rows that were stored before do not count. */
 export interface IngestCounts {
   subjects: number
   sessions: number
@@ -49,45 +46,39 @@ export interface IngestCounts {
 }
 
 export interface IngestResult extends IngestCounts {
-  /** How many rows were left out of each tracker that is not there, as one deleted a moment ago. */
+  /** Rows of trackers that do not exist, for example because they were just deleted. */
   refused?: { trackerId: string; rows: number }[]
-  /** How many rows were left out because they happened before their subject was erased. */
+  /** Rows that occurred before their subject was erased. */
   ofErased?: number
 }
 
-/** Why a line is not stored: it cannot be read or names no tracker, has aged out, or is of somebody who was erased since. */
+/** Why a line was refused: invalid or without a tracker, of an erased subject, or older than the window. */
 export const refusalReasons = ['bad', 'of_erased', 'too_old'] as const
 
-/** How many lines were refused, for each reason. */
 export type RefusedLines = Readonly<Record<(typeof refusalReasons)[number], number>>
 
 export interface IngestStore {
   /**
-   * Stores a batch in one transaction, in whatever order its rows come. An event of an unknown session opens it. A session's span is
-   * the union of all that was said of it, its attributes are those of the row with the latest end (of equal ends, the greater JSON
-   * text). Storing a row twice changes nothing the second time; of two events with one id and instant the first stays. What
-   * rows say a subject is known by is added to what it is known by, also by rows that were there before. Rows of a tracker that is not there are left out, and told; so are rows of a subject with a tombstone, made with any of these keys, that
-   * happened (a session: that began) no later than it says. Beside an erasure of the subject, whichever comes first, none is left.
-   * Rejects, with nothing stored, when the store belongs to a secret that none of the keys comes from.
+   * Stores rows in one transaction. Order and repetition do not matter: spans and identifiers are merged, and
+   * the latest attributes win. Leaves out rows of missing trackers and rows that a tombstone refuses. Rejects
+   * if the store belongs to a secret outside `keys`.
    */
   ingest(batch: readonly IncomingRow[], keys: readonly TombstoneKey[]): Promise<IngestResult>
-  /** Adds to what `refusedLines` tells, in a transaction of its own. */
   countRefused(lines: RefusedLines): Promise<void>
-  /** How many lines have been counted as refused since the store was made, by whatever process. */
+  /** The refused lines of all processes since the store was created. */
   refusedLines(): Promise<RefusedLines>
 }
 
-/** How deep attributes and properties may be nested. */
 const maxDepth = 100
 
-/** What a line of an import cannot be, said in words. */
-export class BadLine extends Error {
-  override name = 'BadLine'
+/** An invalid import line. The message is the reason. */
+export class InvalidLine extends Error {
+  override name = 'InvalidLine'
 }
 
 /**
- * Reads one line of NDJSON as a session or an event; `null` for the record in an export, which follows from those. Throws `BadLine`
- * with the reason when it is none of them, or tells of an instant after `latest`.
+ * Parses one line of NDJSON; `null` for the subject record of an export, which the other lines imply. Throws
+ * `InvalidLine` if the line is invalid or contains an instant after `latest`.
  */
 export function parseImportLine(
   line: string,
@@ -95,10 +86,10 @@ export function parseImportLine(
   latest = Number.POSITIVE_INFINITY,
 ): IncomingRow | null {
   const fields = parseObject(line)
-  // null counts as left out, here and in every other field that may be.
+  // In optional fields, null is the same as absent.
   const { type } = fields
   if (type !== 'session' && type !== 'event' && type !== 'subject')
-    throw new BadLine('type must be "session" or "event"')
+    throw new InvalidLine('type must be "session" or "event"')
   const trackerId = identifier('trackerId', fields.trackerId ?? defaultTrackerId)
   const subjectId = identifier('subjectId', fields.subjectId)
   if (type === 'subject') return null
@@ -106,7 +97,7 @@ export function parseImportLine(
   if (type === 'session') {
     const startedAt = instant('startedAt', fields.startedAt, latest)
     const endedAt = instant('endedAt', fields.endedAt ?? fields.startedAt, latest)
-    if (endedAt < startedAt) throw new BadLine('endedAt lies before startedAt')
+    if (endedAt < startedAt) throw new InvalidLine('endedAt lies before startedAt')
     const attributes = object('attributes', fields.attributes ?? {})
     const session: IncomingSession = { type, trackerId, subjectId, sessionId, startedAt, endedAt, attributes }
     return withIdentifiers(session, fields.identifiers)
@@ -131,26 +122,27 @@ export function parseImportLine(
   return withIdentifiers(event, fields.identifiers)
 }
 
-/** What a line is wrong about is never quoted: it may be somebody's address. */
+/** Errors do not quote values, which may be personal data. */
 function withIdentifiers<Row extends IncomingRow>(row: Row, value: unknown): Row {
   if ((value ?? null) === null) return row
-  if (!isObject(value) || Array.isArray(value)) throw new BadLine('identifiers must be an object')
+  if (!isObject(value) || Array.isArray(value)) throw new InvalidLine('identifiers must be an object')
   const identifiers: IncomingIdentifiers = {}
   let count = 0
   for (const name in value) {
     const text = value[name]
     if (text === null) continue
-    if (!isIdentifierName(name)) throw new BadLine(`the names in identifiers must be ${identifierNameRule}`)
+    if (!isIdentifierName(name))
+      throw new InvalidLine(`the names in identifiers must be ${identifierNameRule}`)
     if (!isIdentifierValue(text))
-      throw new BadLine(`the values in identifiers must be texts of ${identifierValueRule}`)
+      throw new InvalidLine(`the values in identifiers must be texts of ${identifierValueRule}`)
     if (++count > maxIdentifiersPerLine)
-      throw new BadLine(`a line has at most ${maxIdentifiersPerLine} identifiers`)
+      throw new InvalidLine(`a line has at most ${maxIdentifiersPerLine} identifiers`)
     identifiers[name] = text
   }
   return count === 0 ? row : { ...row, identifiers }
 }
 
-/** The id of an event that came without one: the same for the same content, in whatever order its fields stand. */
+/** Derives the ID of an event without one from its content, independent of the order of fields. */
 function deriveEventId(content: Record<string, unknown>): string {
   return hash('sha256', canonicalJson(content), 'base64url').slice(0, 22)
 }
@@ -167,33 +159,34 @@ function parseObject(line: string): Record<string, unknown> {
   try {
     value = JSON.parse(line)
   } catch {
-    throw new BadLine('not JSON')
+    throw new InvalidLine('not JSON')
   }
-  if (!isObject(value) || Array.isArray(value)) throw new BadLine('not a JSON object')
+  if (!isObject(value) || Array.isArray(value)) throw new InvalidLine('not a JSON object')
   return value
 }
 
 function identifier(field: string, value: unknown): string {
-  if (value === undefined) throw new BadLine(`${field} is missing`)
-  if (!isIdentifier(value)) throw new BadLine(`${field} must be ${identifierRule}`)
+  if (value === undefined) throw new InvalidLine(`${field} is missing`)
+  if (!isIdentifier(value)) throw new InvalidLine(`${field} must be ${identifierRule}`)
   return value
 }
 
 function instant(field: string, value: unknown, latest: Instant): Instant {
-  if (value === undefined) throw new BadLine(`${field} is missing`)
+  if (value === undefined) throw new InvalidLine(`${field} is missing`)
   const parsed = typeof value === 'string' ? parseInstant(value) : null
-  if (parsed === null) throw new BadLine(`${field} must be ${instantRule}`)
-  if (parsed > latest) throw new BadLine(`${field} is more than a day in the future`)
+  if (parsed === null) throw new InvalidLine(`${field} must be ${instantRule}`)
+  if (parsed > latest) throw new InvalidLine(`${field} is more than a day in the future`)
   return parsed
 }
 
 function object(field: string, value: unknown): Attributes {
-  if (!isObject(value) || Array.isArray(value)) throw new BadLine(`${field} must be an object`)
-  if (isDeeperThan(maxDepth, value)) throw new BadLine(`${field} is nested deeper than ${maxDepth} levels`)
+  if (!isObject(value) || Array.isArray(value)) throw new InvalidLine(`${field} must be an object`)
+  if (isDeeperThan(maxDepth, value))
+    throw new InvalidLine(`${field} is nested deeper than ${maxDepth} levels`)
   return value
 }
 
-/** Never goes further down than it may, so what is too deep for recursion does no harm. */
+/** Stops at the limit, so that deep nesting cannot exhaust the stack. */
 function isDeeperThan(levels: number, value: unknown): boolean {
   if (!isObject(value)) return false
   const inner = Array.isArray(value) ? value : Object.values(value)

@@ -1,11 +1,10 @@
 import { formatInstant, type Instant, parseInstant } from './instant.ts'
 import { parseRecord } from './receipt.ts'
 
-/** An entry of an organisation's ledger, and the tombstone that came with it; without one that was swept since. */
+/** An entry of an organisation's ledger with its tombstone, unless that has been swept. */
 export interface JournalledErasure {
   kind: 'erasure'
   organisationId: string
-  /** Where it stands in the ledger, from 0. */
   index: number
   record: string
   trackerId: string
@@ -23,20 +22,19 @@ export interface JournalledRotation {
   kind: 'key.rotated'
   keyId: string
   at: Instant
-  /** Of the new string: SHA-256 in hexadecimal digits. */
+  /** SHA-256 of the new key string, in hexadecimal. */
   hash: string
   lastFour: string
 }
 
-/** A change that must survive the loss of the store. Nothing in it tells anybody without the installation's secrets who was erased. */
+/** A change that must survive the loss of the store. Without the secrets, it identifies no subject. */
 export type JournalLine = JournalledErasure | JournalledRevocation | JournalledRotation
 
-/** The instant of a change. */
 export function instantOf(line: JournalLine): Instant {
   return line.kind === 'erasure' ? line.erasedAt : line.at
 }
 
-/** A line as it stands in a journal, without its end. */
+/** Without the trailing newline. */
 export function formatJournalLine(line: JournalLine): string {
   const { kind } = line
   if (kind === 'key.revoked') return JSON.stringify({ kind, keyId: line.keyId, at: formatInstant(line.at) })
@@ -59,7 +57,7 @@ export function formatJournalLine(line: JournalLine): string {
 
 type Fields = Partial<Record<string, unknown>>
 
-/** Reads a line that `formatJournalLine` wrote. `null` for any other text. */
+/** `null` for text that `formatJournalLine` did not write. */
 export function parseJournalLine(text: string): JournalLine | null {
   const fields = parseObject(text)
   switch (fields.kind) {
@@ -76,9 +74,9 @@ export function parseJournalLine(text: string): JournalLine | null {
 function parseErasure({ organisationId, index, record, digest, refusedUntil }: Fields): JournalLine | null {
   if (typeof organisationId !== 'string' || typeof record !== 'string') return null
   if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0) return null
-  const told = parseRecord(record)
-  if (told === null) return null
-  const { trackerId, erasedAt } = told
+  const parsed = parseRecord(record)
+  if (parsed === null) return null
+  const { trackerId, erasedAt } = parsed
   const entry = { kind: 'erasure', organisationId, index, record, trackerId, erasedAt } as const
   if (digest === undefined && refusedUntil === undefined) return { ...entry, tombstone: null }
   const until = readInstant(refusedUntil)

@@ -2,78 +2,73 @@ import type { Instant } from './instant.ts'
 import type { JournalLine, JournalledErasure } from './journal-line.ts'
 import { appendLeaf, type Frontier, hashLeaf } from './merkle-tree.ts'
 
-/** What is told of a journal. */
 export interface JournalReports {
-  /** A write failed; what was to be written waits. */
+  /** A write failed; its lines wait for the next one. */
   onFailed(error: Error): void
-  /** Everything that waited is written. */
+  /** All waiting lines are written. */
   onRecovered(): void
-  /** The store turned out to be older than the journal, or another one: nothing is erased any more. */
+  /** The store is older than the journal, or another store. Erasure is disabled. */
   onSetBack(error: Error): void
 }
 
-/** Keeps, apart from the store, what must not be lost with it. */
+/** Keeps, outside the store, the changes that must survive its loss. */
 export interface Journal {
-  /** Where it is, as it may stand in a log. */
+  /** The journal's path, for logs. */
   readonly place: string
-  /** What it holds, as far as it was read or written here. */
+  /** The changes read or written so far. */
   readonly known: KnownChanges
-  /** Reads it for the first time. Resolves to the number of lines that a crash has torn, or that are none of ours. */
+  /** Reads the journal for the first time. Resolves to the number of lines that are torn or invalid. */
   load(): Promise<number>
-  /** Every line that is there, in the order of the file. */
+  /** All lines in file order. */
   read(): AsyncIterable<JournalLine>
   /**
-   * Resolves when the lines are on the disk, and before them every entry of their ledgers that was missing. Rejects when they cannot be
-   * written: they then wait for the next write that succeeds. Rejects, too, when it holds another entry in the place of one.
+   * Resolves when the lines, preceded by any missing entries of their ledgers, are on disk. Rejects if the
+   * write fails, in which case the lines wait for the next one, or if the journal has another entry at an
+   * index.
    */
   append(lines: readonly JournalLine[]): Promise<void>
-  /**
-   * How many entries an organisation's ledger has at least, as far as the journal knows. Rejects once the store was found to be set
-   * back: nothing may be erased then.
-   */
+  /** The number of entries of a ledger. Rejects after the store was found to be set back. */
   entryCount(organisationId: string): Promise<number>
-  /** Looks at a ledger after an erasure that failed: it may have been committed, or the store may be set back. Never rejects. */
+  /** Checks a ledger after a failed erasure, which may have been committed. Never rejects. */
   checkLedger(organisationId: string): Promise<void>
-  /** Writes what waits since a write failed. Rejects when that still fails, or the store was set back. */
+  /** Writes the waiting lines. Rejects if that fails, or if the store was set back. */
   recover(): Promise<void>
-  /** How many lines wait since a write failed. */
   waitingLines(): number
-  /** Has the reports told from now on, in place of others. */
+  /** Replaces the callbacks. */
   watch(reports: JournalReports): void
 }
 
-/** How a journal is read. */
 export interface JournalReading {
-  /** Told the number of each line that is none, such as one that a crash has torn. */
+  /** Called with the number of each invalid line, for example one torn by a crash. */
   onUnreadable?: ((line: number) => void) | undefined
-  /** The byte to begin at, which is the beginning of a line. */
+  /** The byte offset to start at, which must be the start of a line. */
   from?: number
-  /** Told the byte at which to go on later. */
+  /** Called with the byte offset at which a later read can continue. */
   onEnd?: (offset: number) => void
 }
 
-/** The file that a journal is. Processes of one machine may share it. */
+/** The journal's file, which processes of one machine may share. */
 export interface JournalFile extends Pick<Journal, 'place' | 'recover' | 'waitingLines'> {
-  /** As `Journal.append`, of these lines alone. */
+  /** As `Journal.append`, without missing ledger entries. */
   append(lines: readonly JournalLine[]): Promise<void>
-  /** Every line that is there, in the order of the file. What a crash has torn, or is no line of ours, is left out and told of. */
+  /** All valid lines in file order. */
   read(reading?: JournalReading): AsyncIterable<JournalLine>
   watch(reports: Pick<JournalReports, 'onFailed' | 'onRecovered'>): void
 }
 
 const hashBytes = 32
 
-/** The entries of one ledger that a journal holds, by the hashes of their leaves. The first entry that came for an index counts. */
+/** The entries of one ledger in a journal, by leaf hash. The first entry for an index counts. */
 export class KnownLedger {
-  /** The leaves without a gap, from the first on. */
+  /** The leaves before the first gap. */
   #leaves = Buffer.alloc(64 * hashBytes)
-  /** Leaves behind the first gap: processes that share a journal need not write in order. */
+  /** Leaves after the first gap, which occurs because processes may write out of order. */
   readonly #beyond = new Map<number, Buffer>()
-  /** The first entry that is not known. */
+  /** The first missing index. */
   next = 0
-  /** Behind the last entry that is known. */
+  /** One past the last known index. */
   end = 0
-  /** Entries that came for an index that another entry has, by index. */
+  /** Entries for an index that already had a different entry. */
   readonly contested: { index: number; leaf: Buffer }[] = []
 
   leaf(index: number): Buffer | null {
@@ -81,7 +76,6 @@ export class KnownLedger {
     return this.#leaves.subarray(index * hashBytes, (index + 1) * hashBytes)
   }
 
-  /** Whether an entry is new, known already, or another than the one that is known. */
   compare({ index, record }: Pick<JournalledErasure, 'index' | 'record'>): 'new' | 'known' | 'other' {
     const known = this.leaf(index)
     if (known === null) return 'new'
@@ -103,7 +97,7 @@ export class KnownLedger {
     }
   }
 
-  /** Whether an entry with this leaf is known, wherever. */
+  /** Whether the entry with this leaf is known at any index. */
   holds(leaf: Buffer): boolean {
     const leaves = this.#leaves.subarray(0, this.next * hashBytes)
     for (let at = leaves.indexOf(leaf); at !== -1; at = leaves.indexOf(leaf, at + 1)) {
@@ -112,7 +106,7 @@ export class KnownLedger {
     return [...this.#beyond.values()].some((each) => each.equals(leaf))
   }
 
-  /** The frontier of the tree over the first `size` entries, none of which is missing. */
+  /** The frontier of the tree over the first `size` entries, all of which must be known. */
   frontierAt(size: number): Frontier | null {
     let frontier: Frontier | null = null
     for (let index = 0; index < size; index++) {
@@ -121,7 +115,7 @@ export class KnownLedger {
     return frontier
   }
 
-  /** The indexes before the end that are missing, as ranges of the first and the last. */
+  /** Ranges of missing indexes, inclusive. */
   gaps(): [first: number, last: number][] {
     const known = [...this.#beyond.keys()].sort((a, b) => a - b)
     const gaps: [number, number][] = []
@@ -141,7 +135,7 @@ export class KnownLedger {
   }
 }
 
-/** What a journal knows of, out of its lines: a hash for each entry of a ledger, and the last change of each key. */
+/** The changes in a journal: a hash for each ledger entry, and the last change of each key. */
 export class KnownChanges {
   readonly ledgers = new Map<string, KnownLedger>()
   readonly rotations = new Map<string, Instant>()

@@ -11,26 +11,25 @@ import type { HeadKeys } from './ledger.ts'
 import type { TreeHead } from './merkle-tree.ts'
 import { formatCheckpoint, type NoteSigner, noteSigner } from './receipt.ts'
 
-/** A key with which tombstones are made, one for each secret. */
+/** Derives tombstone digests; there is one key for each secret. */
 export interface TombstoneKey {
   key: KeyObject
-  /** Of its secret. */
   fingerprint: string
 }
 
 export const digestBytes = 16
 
 /**
- * What tombstones keep of a subject: nobody without the key can tell whose it is. The first 16 bytes of HMAC-SHA-256 over tracker id,
- * NUL and subject id.
+ * What a tombstone keeps of a subject: the first 16 bytes of HMAC-SHA-256 over the tracker ID, NUL and the
+ * subject ID. Without the key, it identifies nobody.
  */
 export function tombstoneDigest({ key }: TombstoneKey, trackerId: string, subjectId: string): Buffer {
-  // By way of a text, as bytes would get a piece of memory of their own each: an import makes one for every subject.
+  // Hexadecimal avoids a separate memory allocation for every subject of an import.
   const digest = createHmac('sha256', key).update(`${trackerId}\0${subjectId}`).digest('hex')
   return Buffer.from(digest.slice(0, 2 * digestBytes), 'hex')
 }
 
-/** What the ledger keeps of a subject: nobody without the nonce can tell whose it is. */
+/** What the ledger keeps of a subject. Without the nonce, it identifies nobody. */
 export function subjectCommitment(nonce: Uint8Array, trackerId: string, subjectId: string): string {
   return createHmac('sha256', nonce).update(`${trackerId}\0${subjectId}`).digest('base64url')
 }
@@ -38,12 +37,12 @@ export function subjectCommitment(nonce: Uint8Array, trackerId: string, subjectI
 const sealCipher = 'aes-256-gcm'
 const sealTagBytes = 16
 
-/** Commitments are as good as random and no two are the same, so the beginning of one begins no other seal. */
+/** Commitments are unique and indistinguishable from random, so their first bytes can serve as the IV. */
 function sealStart(commitment: string): Buffer {
   return Buffer.from(commitment, 'base64url').subarray(0, 12)
 }
 
-/** All that is made of one secret. No two purposes share a key (HKDF, RFC 5869), so none tells anything of another. */
+/** The keys derived from one secret, one for each purpose (HKDF, RFC 5869). */
 class Secret {
   readonly #secret: Uint8Array
   readonly #nonceKey: KeyObject
@@ -78,7 +77,7 @@ class Secret {
     return Buffer.concat([cipher.update(nonce), cipher.final(), cipher.getAuthTag()])
   }
 
-  /** `null` for what another secret has sealed, or something else. */
+  /** `null` if another secret sealed the nonce. */
   open(sealed: Buffer, commitment: string): Buffer | null {
     try {
       const decipher = createDecipheriv(sealCipher, this.#sealKey, sealStart(commitment), {
@@ -100,7 +99,7 @@ class Secret {
   }
 }
 
-/** The secrets of an installation, and what can be done with them. The first makes what is new; all of them are honoured. */
+/** The installation's secrets. The first one is used for new data; all are accepted for existing data. */
 export class Keyring {
   readonly #secrets: readonly [Secret, ...Secret[]]
   readonly #ledgerOrigin: string
@@ -109,7 +108,7 @@ export class Keyring {
   /** In the order of the secrets. */
   readonly tombstoneKeys: readonly TombstoneKey[]
   readonly headKeys: HeadKeys
-  /** By which a store knows the secrets again that it belongs to. */
+  /** Identify the secrets that a store belongs to. */
   readonly fingerprints: readonly string[]
 
   constructor([first, ...others]: readonly [Uint8Array, ...Uint8Array[]], ledgerOrigin: string) {
@@ -120,7 +119,7 @@ export class Keyring {
     this.fingerprints = this.#secrets.map(({ fingerprint }) => fingerprint)
   }
 
-  /** Those of a store's fingerprints that version 0.2 made, and what they are now. */
+  /** Maps the store's fingerprints from version 0.2 to the current ones. */
   olderAmong(fingerprints: readonly string[]): Map<string, string> {
     const pairs = this.#secrets.map(
       ({ olderFingerprint, fingerprint }) => [olderFingerprint, fingerprint] as const,
@@ -128,25 +127,25 @@ export class Keyring {
     return new Map(pairs.filter(([older]) => fingerprints.includes(older)))
   }
 
-  /** Those of a store's fingerprints that none of the secrets has. */
+  /** The store's fingerprints that match none of the secrets. */
   missing(fingerprints: readonly string[]): string[] {
     const older = this.olderAmong(fingerprints)
     return fingerprints.filter((each) => !this.fingerprints.includes(each) && !older.has(each))
   }
 
-  /** What every secret would have made of a subject's tombstone, the one that counts for new ones first. */
+  /** A subject's digest under every secret, the current one first. */
   tombstoneDigests(trackerId: string, subjectId: string): [Buffer, ...Buffer[]] {
     const digest = ({ tombstoneKey }: Secret) => tombstoneDigest(tombstoneKey, trackerId, subjectId)
     const [first, ...others] = this.#secrets
     return [digest(first), ...others.map(digest)]
   }
 
-  /** The nonce of a new receipt. It is derived, so that the receipt can be made again and nobody has to keep it. */
+  /** The nonce of a new receipt. It is derived, so that receipts need not be stored. */
   nonce(trackerId: string, subjectId: string, erasedAt: Instant): Buffer {
     return this.#secrets[0].nonce(trackerId, subjectId, erasedAt)
   }
 
-  /** The nonce of a receipt that was made under any of the secrets; `null` when it is of another subject or another secret. */
+  /** The nonce of a receipt made with any of the secrets; `null` if the subject or the secret is another. */
   nonceOf(
     trackerId: string,
     subjectId: string,
@@ -156,12 +155,12 @@ export class Keyring {
     return nonces.find((nonce) => subjectCommitment(nonce, trackerId, subjectId) === record.subject) ?? null
   }
 
-  /** A nonce as a store may keep it, for the entry of the ledger with this commitment: nobody without the secret can read it. */
+  /** Encrypts a nonce for the store, bound to the ledger entry with this commitment. */
   sealNonce(nonce: Uint8Array, commitment: string): string {
     return this.#secrets[0].seal(nonce, commitment).toString('base64url')
   }
 
-  /** The nonce that any of the secrets has sealed; `null` when none has. */
+  /** `null` if none of the secrets sealed the nonce. */
   openNonce(sealed: string, commitment: string): Buffer | null {
     const bytes = Buffer.from(sealed, 'base64url')
     for (const secret of this.#secrets) {
@@ -176,7 +175,7 @@ export class Keyring {
     return `${this.#ledgerOrigin}/${encodeURIComponent(organisationId)}`
   }
 
-  /** A head of an organisation's ledger, signed. The last one is kept: erasures that are done together share their head. */
+  /** Signs the head of an organisation's ledger. Cached, because concurrent erasures share a head. */
   signCheckpoint(organisationId: string, head: TreeHead): string {
     const last = this.#checkpoints.get(organisationId)
     if (last?.head.size === head.size && Buffer.compare(last.head.rootHash, head.rootHash) === 0) {
@@ -187,7 +186,7 @@ export class Keyring {
     return checkpoint
   }
 
-  /** Every secret signs an organisation's ledger, so that whoever trusts an older key can go on. */
+  /** Every secret signs, so that clients that trust an older key can still verify. */
   signersOf(organisationId: string): readonly NoteSigner[] {
     const known = this.#signers.get(organisationId)
     if (known) return known

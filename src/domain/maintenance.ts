@@ -1,42 +1,40 @@
 import type { Instant } from './instant.ts'
 
-/** How a store stands with the traces of what was deleted from it. */
 export interface ScrubState {
-  /** When the last scrub was; before the first, since when there was nothing to scrub. */
+  /** When the last scrub finished, or before the first one, when the store was created. */
   lastAt: Instant
-  /** Whether anything was deleted that no scrub has seen to. */
+  /** Whether data was deleted since the last scrub. */
   isDue: boolean
 }
 
 export interface ScrubOptions {
-  /** Ends it early, between two pieces; it then rejects with the signal's reason, and is still due. */
+  /** Cancels the scrub between two steps. It then rejects with the signal's reason and is still due. */
   signal?: AbortSignal
-  /** Told how much is done, from 0 to 1, after each piece. */
+  /** Called after each step with the completed share, from 0 to 1. */
   onProgress?(share: number): void
 }
 
-/** Work on the store as a whole. */
 export interface MaintenanceStore {
-  /** Does `work` unless another process is at such work; `null` then. A process that dies has let go of it. */
+  /** Runs `work` unless another process holds the lock; returns `null` then. A crash releases the lock. */
   withMaintenanceLock<Result>(work: () => Promise<Result>): Promise<Result | null>
-  /** Remembers when a sweep began that has come to its end. */
+  /** Stores when the last completed sweep began. */
   noteSweep(begunAt: Instant): Promise<void>
   scrubState(): Promise<ScrubState>
-  /** Whether a scrub leaves not one byte of what was deleted; an engine that only frees its room leaves some until it is used again. */
+  /** Whether a scrub removes every byte of deleted data, rather than only freeing its space. */
   readonly scrubsEveryByte: boolean
   /**
-   * Removes what is left of what was deleted before it began from the store's files, and notes `now` as its time. Reads and writes go
-   * on meanwhile, in between its pieces. Rejects, to be run again, when others held on to old pages for too long.
+   * Removes the remains of earlier deletions from the store's files while requests continue. Rejects, and can
+   * be repeated, if other processes read old pages for too long.
    */
   scrub(now: Instant, options?: ScrubOptions): Promise<void>
   /**
-   * Writes a consistent copy of what the store holds now, and nothing it held before, to a file that must not exist. Rejects with an
-   * `invalid_request` where the engine has tools of its own for that.
+   * Writes a consistent copy, without remains of deleted data, to a new file. Rejects with `invalid_request`
+   * if the engine has its own backup tools.
    */
   backup(file: string): Promise<void>
   /**
-   * Spreads what grows over the nodes of a distributed database, with what it holds; done again, it changes nothing. Rejects with an
-   * `invalid_request` where the engine is none. Other processes must open the store anew.
+   * Distributes the large tables over the nodes of a cluster; repeating it changes nothing. Rejects with
+   * `invalid_request` on other engines. Other processes must reopen the store.
    */
   distribute(): Promise<void>
 }

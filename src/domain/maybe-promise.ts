@@ -1,10 +1,10 @@
 /**
- * A value that is here already, or will be. An engine in this process answers immediately, one across a network later; whoever goes on
- * immediately when it can saves each request a dozen turns of the promise queue.
+ * A value, or a promise of one. An embedded engine responds immediately; continuing without a promise saves
+ * each request a dozen rounds of the microtask queue.
  */
 export type MaybePromise<Value> = Value | Promise<Value>
 
-/** Goes on with a value: immediately when it is here, else when it comes. */
+/** As `then`, but immediate if the value is available. */
 export function andThen<Value, Result>(
   value: MaybePromise<Value>,
   next: (value: Value) => MaybePromise<Result>,
@@ -13,18 +13,17 @@ export function andThen<Value, Result>(
 }
 
 /**
- * Takes one step after the other with `subject`, until one finds an obstacle, which is handed back: immediately, when no step has to wait
- * for something. An obstacle that is expected is better found than thrown: V8 leaves a function that always throws to its interpreter.
+ * Runs steps until one returns a refusal. Throwing it would be slower: V8 does not optimise such functions.
  */
-export function runSteps<Subject, Obstacle>(
-  steps: readonly ((subject: Subject) => MaybePromise<Obstacle | null>)[],
+export function runSteps<Subject, Refusal>(
+  steps: readonly ((subject: Subject) => MaybePromise<Refusal | null>)[],
   subject: Subject,
   from = 0,
-): MaybePromise<Obstacle | null> {
+): MaybePromise<Refusal | null> {
   for (let next = from; next < steps.length; next++) {
     const found = steps[next]?.(subject) ?? null
     if (found instanceof Promise)
-      return found.then((obstacle) => obstacle ?? runSteps(steps, subject, next + 1))
+      return found.then((refusal) => refusal ?? runSteps(steps, subject, next + 1))
     if (found !== null) return found
   }
   return null
@@ -36,34 +35,33 @@ interface Group<Question, Answer> {
 }
 
 /**
- * Lets what is asked for at one moment, up to `atMost`, be answered together: across a network, on its own, each would cost both sides
- * several times as much. `answerAll` answers in the order of the questions; when it fails, everybody's question does. Where each has to
- * wait for the one before anyway, `inTurn` lets them gather until that is answered.
+ * Collects concurrent questions, up to `maxBatch`, into one call of `answerAll`, because separate round trips
+ * cost several times as much. With `inTurn`, the next batch waits for the previous one to be answered.
  */
 export function batcher<Question, Answer>(
-  atMost: number,
+  maxBatch: number,
   answerAll: (questions: readonly Question[]) => Promise<readonly Answer[]>,
   { inTurn = false } = {},
 ): (question: Question) => Promise<Answer> {
   let group: Group<Question, Answer> | null = null
-  let before: Promise<unknown> = Promise.resolve()
+  let previous: Promise<unknown> = Promise.resolve()
 
   function begin(): Group<Question, Answer> {
     const questions: Question[] = []
-    const answers = before.then(() => {
+    const answers = previous.then(() => {
       if (group?.questions === questions) group = null
       return answerAll(questions)
     })
-    if (inTurn) before = answers.catch(() => {})
+    if (inTurn) previous = answers.catch(() => {})
     return { questions, answers }
   }
 
   return async (question) => {
-    if (group === null || group.questions.length >= atMost) group = begin()
+    if (group === null || group.questions.length >= maxBatch) group = begin()
     const { questions, answers } = group
-    const place = questions.push(question) - 1
-    const answer = (await answers)[place]
-    if (answer === undefined) throw new Error('There came fewer answers than questions.')
+    const index = questions.push(question) - 1
+    const answer = (await answers)[index]
+    if (answer === undefined) throw new Error('Received fewer answers than questions.')
     return answer
   }
 }

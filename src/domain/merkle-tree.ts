@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 
-// The tree of RFC 6962, section 2: leaves and nodes are hashed with prefixes of their own, and no leaf is ever moved.
+// The Merkle tree of RFC 6962, section 2.
 
-/** A complete subtree: the `number`th, from 0, of those that span 2 to the power of `level` leaves. */
+/** The `number`th, from 0, of the complete subtrees with 2^`level` leaves. */
 export interface Subtree {
   level: number
   number: number
@@ -19,10 +19,9 @@ export function hashNode(left: Uint8Array, right: Uint8Array): Buffer {
 const leafPrefix = Buffer.of(0)
 const nodePrefix = Buffer.of(1)
 
-/** The root of a tree without leaves. */
 const emptyRoot = hash('sha256', '', 'buffer')
 
-/** The complete subtrees that the leaves from `start` to before `end` consist of; `start` is where one of them can begin. */
+/** The complete subtrees of the leaves from `start` to before `end`. */
 function subtreesOf(start: number, end: number): Subtree[] {
   const subtrees: Subtree[] = []
   for (let at = start; at < end; ) {
@@ -38,12 +37,12 @@ function subtreesOf(start: number, end: number): Subtree[] {
   return subtrees
 }
 
-/** One hash for complete subtrees that stand side by side, the largest on the left. */
+/** Combines adjacent complete subtrees, the largest on the left. */
 function join(hashes: readonly Buffer[]): Buffer {
   return hashes.reduceRight((right, left) => hashNode(left, right))
 }
 
-/** The hashes that lead from a leaf to the root of a tree, from the lowest up, and where each comes from. RFC 9162, section 2.1.3. */
+/** The subtrees whose hashes lead from a leaf to the root, from the bottom (RFC 9162, section 2.1.3). */
 export function inclusionPath(index: number, size: number): Subtree[][] {
   return pathWithin(index, 0, size)
 }
@@ -56,7 +55,7 @@ function pathWithin(index: number, start: number, end: number): Subtree[][] {
     : [...pathWithin(index, middle, end), subtreesOf(start, middle)]
 }
 
-/** The hashes by which a tree of `to` leaves proves to begin with one of `from`. RFC 9162, section 2.1.4. */
+/** The subtrees that prove that a tree of `to` leaves starts with one of `from` (RFC 9162, section 2.1.4). */
 export function consistencyPath(from: number, to: number): Subtree[][] {
   return from === 0 ? [] : commonWithin(from, 0, to, true)
 }
@@ -71,14 +70,14 @@ function commonWithin(from: number, start: number, end: number, isKnown: boolean
     : [...commonWithin(from - split, middle, end, false), subtreesOf(start, middle)]
 }
 
-/** The largest power of two below a number. */
+/** The largest power of two below `size`. */
 function splitOf(size: number): number {
   let split = 1
   while (split * 2 < size) split *= 2
   return split
 }
 
-/** Each hash of a path, out of those of the subtrees that it names, in their order. */
+/** Combines the hashes of subtrees into those of the path. */
 export function hashesOfPath(path: readonly (readonly Subtree[])[], found: readonly Buffer[]): Buffer[] {
   let next = 0
   return path.map((subtrees) => {
@@ -88,18 +87,18 @@ export function hashesOfPath(path: readonly (readonly Subtree[])[], found: reado
 }
 
 /**
- * What is stored with the last leaf: the subtrees that it completes, the leaf itself first, then the peaks to their left. From it alone
- * the tree can grow, and every complete subtree stands with its last leaf.
+ * What is stored with a leaf: the subtrees that it completes, the leaf first, and the peaks to their left. A
+ * tree can grow from its last frontier, and every complete subtree is stored with its last leaf.
  */
 export interface Frontier {
-  /** How many leaves the tree has with it. */
+  /** The number of leaves up to this one. */
   size: number
   completed: readonly Buffer[]
   /** The largest first. */
   before: readonly Buffer[]
 }
 
-/** Adds a leaf behind the last one, whose frontier is `last`; `null` for the first leaf of all. */
+/** Appends a leaf to the tree that ends with `last`; `null` for an empty tree. */
 export function appendLeaf(last: Frontier | null, leaf: Buffer): Frontier {
   const completed = [leaf]
   const before = last ? [...peaksAt(last)] : []
@@ -107,28 +106,26 @@ export function appendLeaf(last: Frontier | null, leaf: Buffer): Frontier {
   let top = leaf
   for (let span = size; span % 2 === 0; span /= 2) {
     const left = before.pop()
-    if (!left) throw new Error('The frontier of a tree lacks a peak.')
+    if (!left) throw new Error('The frontier of the tree lacks a peak.')
     top = hashNode(left, top)
     completed.push(top)
   }
   return { size, completed, before }
 }
 
-/** The peaks of the tree that ends with a frontier, the largest first. */
+/** The peaks of a tree, the largest first. */
 function peaksAt({ completed, before }: Frontier): Buffer[] {
   return [...before, ...completed.slice(-1)]
 }
 
-/** How a tree stands: how many leaves it has, and its root. */
 export interface TreeHead {
   size: number
   rootHash: Uint8Array
 }
 
-/** Proves that a leaf is in a tree. */
 export interface InclusionProof {
   index: number
-  /** The hashes that lead from it to the root in base64, the lowest first. */
+  /** In base64, the lowest first. */
   path: readonly string[]
   head: TreeHead
 }
@@ -137,7 +134,7 @@ export function headAt(last: Frontier | null): TreeHead {
   return { size: last?.size ?? 0, rootHash: last ? join(peaksAt(last)) : emptyRoot }
 }
 
-/** A tree that grows, leaf by leaf, and can prove that what was appended to it here is in it as it stands now. */
+/** A growing tree that can prove the inclusion of the leaves appended to it. */
 export class GrowingTree {
   readonly #from: number
   readonly #peaks: readonly Buffer[]
@@ -145,7 +142,7 @@ export class GrowingTree {
   #last: Frontier | null
   #head: TreeHead | null = null
 
-  /** The tree that ends with a frontier; `null` for one without leaves. */
+  /** `null` for an empty tree. */
   constructor(last: Frontier | null) {
     this.#last = last
     this.#from = last?.size ?? 0
@@ -170,26 +167,26 @@ export class GrowingTree {
   }
 
   prove(index: number): InclusionProof {
-    if (index < this.#from) throw new Error('Only what was appended here can be proven.')
+    if (index < this.#from) throw new Error('Only leaves appended to this tree can be proven.')
     const { head } = this
     const path = inclusionPath(index, head.size)
     const hashes = path.map((subtrees) => join(subtrees.map((subtree) => this.#hashOf(subtree))))
     return { index, path: hashes.map((hash) => hash.toString('base64')), head }
   }
 
-  /** Beside the way from a new leaf to the root stand only subtrees that new leaves complete, and peaks of the tree before. */
+  /** The path of a new leaf consists of subtrees completed by new leaves and of peaks of the old tree. */
   #hashOf(subtree: Subtree): Buffer {
     const last = lastLeafOf(subtree)
     const hash =
       last < this.#from
         ? this.#peaks[onesAbove(this.#from, subtree.level)]
         : this.#appended[last - this.#from]?.completed[subtree.level]
-    if (!hash) throw new Error('The frontier of a tree lacks a hash.')
+    if (!hash) throw new Error('The frontier of the tree lacks a hash.')
     return hash
   }
 }
 
-/** How many bits of a number are set above a place: as many peaks are larger than the one at that level. */
+/** The number of bits set above `level`: the number of peaks larger than the one at that level. */
 function onesAbove(size: number, level: number): number {
   let ones = 0
   for (let rest = Math.floor(size / 2 ** (level + 1)); rest > 0; rest = Math.floor(rest / 2)) ones += rest % 2
@@ -198,7 +195,6 @@ function onesAbove(size: number, level: number): number {
 
 const hashBytes = 32
 
-/** A frontier as it is stored with its leaf. */
 export function formatFrontier({ completed, before }: Frontier): string {
   return Buffer.concat([...completed, ...before]).toString('base64')
 }
@@ -211,7 +207,7 @@ export function parseFrontier(size: number, text: string): Frontier {
   return { size, completed, before: hashes }
 }
 
-/** The leaf with which a subtree is stored, from 0. */
+/** The leaf that a subtree is stored with, from 0. */
 export function lastLeafOf({ level, number }: Subtree): number {
   return (number + 1) * 2 ** level - 1
 }

@@ -4,7 +4,7 @@ import { countCharacters } from './identifier.ts'
 import type { Instant } from './instant.ts'
 import type { Plan, WindowKind } from './retention.ts'
 
-/** Owns trackers and API keys. A key acts for one organisation and sees nothing of another. */
+/** Owns trackers and API keys. A key cannot see other organisations. */
 export interface Organisation {
   id: string
   name: string
@@ -12,7 +12,7 @@ export interface Organisation {
   createdAt: Instant
 }
 
-/** Narrower than other ids: an organisation's stands in addresses and in names of files. Stores may hold older ones that are wider. */
+/** Stricter than other IDs, because it appears in URLs and file names. Old stores may contain wider ones. */
 const organisationId = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
 export function checkOrganisationId(id: string, problems: Problems): void {
@@ -24,22 +24,19 @@ export function checkOrganisationId(id: string, problems: Problems): void {
 }
 
 export interface OrganisationStore {
-  /**
-   * Stores a new organisation, and how many days it keeps what, as if it had been swept so. `false`, with nothing stored, when the id is
-   * taken, if only by one that was deleted.
-   */
+  /** Stores an organisation with its windows. Returns `false` if the ID is taken, even by a deleted one. */
   create(organisation: Organisation, windows?: Partial<Record<WindowKind, number>>): Promise<boolean>
-  /** `null` when there is none with this id. */
+  /** `null` if there is no such organisation. */
   find(id: string): Promise<Organisation | null>
-  /** All of them, oldest first. */
+  /** Oldest first. */
   list(): Promise<Organisation[]>
-  /** `false` when there is no such organisation. The note is left when the plan was another one. */
+  /** Returns `false` if there is no such organisation. Stores `note` only if the plan changes. */
   setPlan(id: string, plan: Plan, note?: ActivityNote): Promise<boolean>
-  /** Gives it another name, and leaves `note` behind. `false`, with nothing changed, when there is no such organisation. */
+  /** Returns `false` if there is no such organisation. */
   rename(id: string, name: string, note: ActivityNote): Promise<boolean>
 }
 
-/** A name people gave: 1 to `maxLength` characters, something other than spaces, no control characters. */
+/** Names are given by people. */
 export function checkName(name: string, maxLength: number, problems: Problems): void {
   if (
     name.trim() === '' ||

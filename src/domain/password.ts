@@ -6,7 +6,7 @@ import type { Randomness } from './randomness.ts'
 export const minPasswordLength = 12
 export const maxPasswordLength = 256
 
-/** Length is what makes a password hard to guess; what it is made of is its owner's business. */
+/** Only the length is restricted, since length is what makes a password hard to guess. */
 export function checkPassword(password: string, problems: Problems): void {
   const length = countCharacters(password)
   if (length < minPasswordLength || length > maxPasswordLength || !password.isWellFormed()) {
@@ -14,19 +14,19 @@ export function checkPassword(password: string, problems: Problems): void {
   }
 }
 
-/** Makes and tries hashes of passwords, a few at a time: each takes much memory and a fraction of a second. */
+/** Hashes and verifies passwords, a few at a time, because each takes much memory and time. */
 export interface Passwords {
-  /** Rejects with `rate_limited` when too many wait already. */
+  /** Rejects with `rate_limited` if too many callers wait. */
   hash(password: string): Promise<string>
-  /** Takes as long, and says no, where there is no hash. Rejects with `rate_limited` when too many wait already. */
+  /** Takes the same time without a hash. Rejects with `rate_limited` if too many callers wait. */
   matches(password: string, hash: string | null): Promise<boolean>
 }
 
-/** What a guess costs: 2 to the power of `cost` blocks of 128 × `blockSize` bytes (32 MiB), `parallel` times over. */
+/** Needs 2^`cost` × `blockSize` × 128 bytes (32 MiB), `parallel` times. */
 const strength = { cost: 15, blockSize: 8, parallel: 3 }
 const keyBytes = 32
 
-/** A hash to keep of a password, with all that is needed to try one against it. */
+/** The hash includes its salt and parameters. */
 export async function hashPassword(password: string, randomness: Randomness): Promise<string> {
   const salt = randomness.base62(22)
   const { cost, blockSize, parallel } = strength
@@ -34,12 +34,12 @@ export async function hashPassword(password: string, randomness: Randomness): Pr
   return ['scrypt', cost, blockSize, parallel, salt, key.toString('base64url')].join('$')
 }
 
-/** Stands for a password nobody has, so that an account that is not there takes as long as one that is. */
-const nobodys = `scrypt$${strength.cost}$${strength.blockSize}$${strength.parallel}$nobody$${'A'.repeat(43)}`
+/** Verified if there is no account, so that the time does not reveal which accounts exist. */
+const dummyHash = `scrypt$${strength.cost}$${strength.blockSize}$${strength.parallel}$nobody$${'A'.repeat(43)}`
 
-/** Whether a hash is that of this password. Takes as long, and says no, where there is no hash. */
+/** Without a hash, returns `false` after the same time. */
 export async function isPassword(password: string, hash: string | null): Promise<boolean> {
-  const [, cost, blockSize, parallel, salt = '', key = ''] = (hash ?? nobodys).split('$')
+  const [, cost, blockSize, parallel, salt = '', key = ''] = (hash ?? dummyHash).split('$')
   const found = await derive(password, salt, {
     cost: Number(cost),
     blockSize: Number(blockSize),
@@ -49,7 +49,7 @@ export async function isPassword(password: string, hash: string | null): Promise
   return wanted.length === found.length && timingSafeEqual(found, wanted) && hash !== null
 }
 
-/** In the pool of threads that Node keeps for such work, away from the event loop. */
+/** Runs on Node's thread pool. */
 function derive(
   password: string,
   salt: string,
@@ -57,7 +57,7 @@ function derive(
 ): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const options = { N: 2 ** cost, r: blockSize, p: parallel, maxmem: 2 ** cost * blockSize * 128 * 2 }
-  // Composed and decomposed letters look the same to whoever types them.
+  // Composed and decomposed letters look the same.
   scrypt(password.normalize('NFKC'), salt, keyBytes, options, (error, key) =>
     error ? reject(error) : resolve(key),
   )

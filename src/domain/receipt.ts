@@ -3,17 +3,17 @@ import type { SubjectCounts } from './activity.ts'
 import { formatInstant, type Instant, parseInstant } from './instant.ts'
 import type { InclusionProof, TreeHead } from './merkle-tree.ts'
 
-/** What an entry of the ledger tells of an erasure. */
+/** The content of a ledger entry. */
 export interface ErasureRecord {
   alreadyErased: boolean
   counts: SubjectCounts
   erasedAt: Instant
-  /** Tells who it was to whoever has the nonce and asks for the right subject. */
+  /** The subject's commitment, which only the nonce links to the subject. */
   subject: string
   trackerId: string
 }
 
-/** An entry as it stands in the tree: one line of canonical JSON (RFC 8785), so with its names in order. */
+/** One line of canonical JSON (RFC 8785), with sorted keys. */
 export function formatRecord({ alreadyErased, counts, erasedAt, subject, trackerId }: ErasureRecord): string {
   return JSON.stringify({
     alreadyErased,
@@ -25,7 +25,7 @@ export function formatRecord({ alreadyErased, counts, erasedAt, subject, tracker
   })
 }
 
-/** Reads an entry that `formatRecord` wrote. `null` for any other text. */
+/** `null` for text that `formatRecord` did not write. */
 export function parseRecord(text: string): ErasureRecord | null {
   const { alreadyErased, counts, erasedAt, subject, trackerId } = parseObject(text)
   const { events, sessions } = Object(counts)
@@ -45,7 +45,7 @@ function parseObject(text: string): Partial<Record<string, unknown>> {
   }
 }
 
-/** The head of a ledger as C2SP tlog-checkpoint. */
+/** The head of a ledger as a C2SP tlog-checkpoint. */
 export function formatCheckpoint(
   origin: string,
   { size, rootHash }: TreeHead,
@@ -54,7 +54,7 @@ export function formatCheckpoint(
   return signNote(`${origin}\n${size}\n${base64(rootHash)}\n`, signers)
 }
 
-/** A receipt as C2SP tlog-proof: an entry and what leads to its subject, its place in the tree, and a checkpoint of that tree. */
+/** A receipt as a C2SP tlog-proof: a ledger entry and its nonce, its inclusion proof, and a checkpoint. */
 export function formatReceipt(
   { nonce, record }: { nonce: Uint8Array; record: string },
   { index, path }: Pick<InclusionProof, 'index' | 'path'>,
@@ -65,26 +65,24 @@ export function formatReceipt(
   return `${lines.join('\n')}\n\n${checkpoint}`
 }
 
-/** What comes from another thread is no `Buffer` any more. */
+/** Bytes from another thread are not a `Buffer`. */
 function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }
 
-// C2SP signed-note with Ed25519: a text, and below it a line for each signature.
-
-/** What signs notes under a name. */
+/** Signs C2SP signed notes with Ed25519. */
 export interface NoteSigner {
-  /** How others know the key: `<name>+<id>+<key>`. */
+  /** `<name>+<id>+<key>`. */
   verifierKey: string
-  /** The line that it puts below a text. */
+  /** The signature line that follows a text. */
   signatureLine(text: string): string
 }
 
-/** What stands before the 32 bytes of an Ed25519 seed in PKCS #8. */
+/** The PKCS #8 prefix of a 32-byte Ed25519 seed. */
 const seedPrefix = Buffer.from('302e020100300506032b657004220420', 'hex')
 const ed25519 = Buffer.of(1)
 
-/** A signer whose key is made of 32 bytes that nobody else knows. The name holds no space and no plus sign. */
+/** The name must not contain a space or a plus sign. */
 export function noteSigner(name: string, seed: Uint8Array): NoteSigner {
   const key = createPrivateKey({ key: Buffer.concat([seedPrefix, seed]), format: 'der', type: 'pkcs8' })
   const publicKey = Buffer.concat([ed25519, rawPublicKey(key)])
@@ -98,7 +96,7 @@ export function noteSigner(name: string, seed: Uint8Array): NoteSigner {
   }
 }
 
-/** A text that ends with a newline, signed by all of them. */
+/** The text must end with a newline. */
 function signNote(text: string, signers: readonly NoteSigner[]): string {
   return `${text}\n${signers.map((signer) => signer.signatureLine(text)).join('')}`
 }

@@ -5,69 +5,63 @@ import type { TombstoneKey } from './keyring.ts'
 import type { HeadKeys } from './ledger.ts'
 import type { SweptCounts } from './retention.ts'
 
-/** What a replay did. All zeros when the store had forgotten nothing. */
+/** All counts are zero if the store had lost nothing. */
 export interface Replayed {
-  /** Entries of ledgers that were missing, and the tombstones that came with them. */
+  /** Missing ledger entries, and their tombstones. */
   entries: number
   tombstones: number
-  /** Entries that were moved behind those of the journal, to mend a ledger. */
+  /** Entries that were moved after those of the journal to repair a ledger. */
   movedEntries: number
   revokedKeys: number
   rotatedKeys: number
-  /** What tombstones refuse, and the store held. */
+  /** Data that tombstones refuse. */
   removed: SweptCounts
   /** Entries of organisations that the store does not have. */
   entriesOfOthers: number
-  /** What could not be done because something is missing or contradictory, each in a sentence. */
+  /** Sentences about entries that are missing or contradictory. */
   problems: string[]
 }
 
-/** What was done to a store that was set back. */
 export interface ReplayedInSetBack extends Replayed, EndedAccess {
-  /** Batches of erasures that were not over when it was copied. */
+  /** Erasure batches that had not ended when the copy was made. */
   stoppedBatches: number
 }
 
-/** What happened to a ledger's entries. */
 export interface AppendedEntries {
-  /** How many were missing. */
+  /** How many entries were missing. */
   entries: number
-  /** How many tombstones came with those. */
+  /** How many tombstones were added with them. */
   tombstones: number
-  /** How many, at the end of those that were handed over, do not fit: the ledger holds another entry in the place of the first. */
+  /** How many of the given entries, at the end, conflict with the ledger's own. */
   others: number
 }
 
-/** How a ledger is to go on from an index: with these entries, then its own, then the contested ones; each of them once. */
+/** How a ledger continues from an index: these entries, then its own, then the contested ones; each once. */
 export interface MendedTail {
   from: number
   entries: readonly JournalledErasure[]
   contested: readonly JournalledErasure[]
 }
 
-/** What became of a ledger: how many entries and tombstones are new, and how many of its own entries have another index now. */
+/** How many entries and tombstones were added, and how many of the ledger's own entries have a new index. */
 export interface MendedLedger {
   entries: number
   tombstones: number
   moved: number
 }
 
-/** What was taken away from members of a store that was set back. */
 export interface EndedAccess {
   endedSignIns: number
-  /** Links to set a password, of an invitation or a reset, that were not used yet. */
+  /** Unused links to set a password. */
   withdrawnLinks: number
 }
 
-/**
- * Does once more what a store has forgotten because it is older than it was. Nothing of it leaves an entry in the ledger or in the
- * activity, and done again it changes nothing.
- */
+/** Repeats changes that an older copy of the store lacks. Idempotent; not recorded in the activity log. */
 export interface ReplayStore {
   /**
-   * Appends those of an organisation's entries that its ledger lacks, with their tombstones, in one transaction. They come in the order
-   * of their indexes, without gaps, and begin no later than the ledger ends. From the first on in whose place the ledger holds another
-   * entry, nothing is done. `null` when the organisation is not there.
+   * Appends the missing entries of an organisation's ledger with their tombstones, in one transaction.
+   * Indexes must be contiguous and start within the ledger or at its end. Stops at the first entry that
+   * conflicts with the ledger's. `null` if there is no such organisation.
    */
   appendEntries(
     organisationId: string,
@@ -75,38 +69,38 @@ export interface ReplayStore {
     headKeys: HeadKeys,
   ): Promise<AppendedEntries | null>
   /**
-   * Stores the tombstones of entries that do not fit into the ledger, in one transaction. Tells how many were not there yet, and how
-   * many guard without an entry of the ledger.
+   * Stores the tombstones of entries that conflict with the ledger, in one transaction. Returns how many were
+   * new, and how many have no ledger entry.
    */
   addTombstones(
     organisationId: string,
     entries: readonly JournalledErasure[],
   ): Promise<{ added: number; withoutEntry: number }>
   /**
-   * Writes a ledger again from an index on, in one transaction, and moves what refers to its entries along. Rejects with `ForgedLedger`
-   * when the ledger was changed without the secrets.
+   * Rewrites a ledger from an index on, and the references to its entries, in one transaction. Rejects with
+   * `ForgedLedger` if the ledger was changed without the secrets.
    */
   mendLedger(organisationId: string, tail: MendedTail, headKeys: HeadKeys): Promise<MendedLedger>
-  /** The trackers that have tombstones. */
+  /** The trackers with tombstones. */
   guardedTrackers(): Promise<string[]>
   /**
-   * Deletes of subjects of a tracker all that their tombstones refuse, in one transaction, and tells how much that was. What happened
-   * later stays. Rejects, with nothing deleted, when the store belongs to a secret that none of the keys comes from.
+   * Deletes all data of a tracker's subjects that tombstones refuse, in one transaction. Later data is kept.
+   * Rejects if the store belongs to a secret outside `keys`.
    */
   removeRefused(
     trackerId: string,
     subjectIds: readonly string[],
     keys: readonly TombstoneKey[],
   ): Promise<SweptCounts>
-  /** Revokes a key in whatever state. `false` when it is revoked already or not there. */
+  /** Revokes a key in any state. Returns `false` if it was revoked already or does not exist. */
   revokeKey(id: string, at: Instant): Promise<boolean>
-  /** Gives a key the string that it got at an instant. `false` when it has got one then or later, or is not there. */
+  /** Returns `false` if the key was rotated then or later, or does not exist. */
   rotateKey(id: string, proof: KeyProof, at: Instant): Promise<boolean>
-  /** Ends every sign-in and withdraws every link to set a password: those that were ended or used since would be good again. */
+  /** Ends all sign-ins and withdraws all links: those ended or used later would be valid again. */
   endAccess(): Promise<EndedAccess>
 }
 
-/** The index of a tombstone whose entry is not in the ledger: below 0, so that no entry is taken for it. */
+/** The index of a tombstone without a ledger entry: negative, so that it matches no entry. */
 export function detachedIndex(index: number): number {
   return -1 - index
 }

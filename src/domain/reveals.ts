@@ -4,15 +4,15 @@ export function isUuid(text: string): boolean {
   return uuid.test(text)
 }
 
-/** Fewer bytes are found in anything, once they are encoded. */
+/** Shorter texts occur in encoded data by chance. */
 const minEncodedBytes = 3
 
-/** As long as what a request names gets; a list of people is only looked through for a UUID. */
+/** The maximum length of an ID. Longer texts, such as lists of people, are checked only for the UUID. */
 const maxEncodedLength = 256
 
 /**
- * Whether a request id that a client chose tells a text to whoever reads it, as it stands or as ids are usually encoded: in a URL, in
- * JSON, in Base64, as digits. Neither the log nor the activity may keep one that tells whom a request is about.
+ * Whether a request ID chosen by the client contains a text, literally or encoded (URL, JSON, Base64,
+ * hexadecimal). A request ID that reveals a subject must be neither logged nor stored.
  */
 export function reveals(requestId: string, text: string): boolean {
   if (requestId === '' || text === '') return false
@@ -24,7 +24,7 @@ export function reveals(requestId: string, text: string): boolean {
   return digitsOf(requestId).includes(bytes.toString('hex')) || holdsInBase64(requestId, bytes)
 }
 
-/** A random one holds short texts by chance: it reveals what it is a part of, and what is spelled by its digits. */
+/** A random UUID contains short texts by chance, so only longer matches count. */
 function revealsAsUuid(requestId: string, sought: string, text: string): boolean {
   const digits = digitsOf(requestId)
   const spelled = fold(Buffer.from(digits, 'hex').toString())
@@ -34,7 +34,7 @@ function revealsAsUuid(requestId: string, sought: string, text: string): boolean
   return bytes.length >= minEncodedBytes && digits.includes(bytes.toString('hex'))
 }
 
-/** What is the same to people: an accent has two ways to be written, and addresses are read without regard to case. */
+/** Ignores case and Unicode composition. */
 function fold(text: string): string {
   return text.normalize('NFC').toLowerCase()
 }
@@ -43,18 +43,18 @@ function digitsOf(text: string): string {
   return text.toLowerCase().replaceAll(/[^0-9a-f]/g, '')
 }
 
-/** Base64 has three ways to write the same bytes, depending on how many come before. */
+/** Base64 encodes the same bytes in three ways, depending on their offset. */
 function holdsInBase64(text: string, bytes: Buffer): boolean {
   const written = text.replaceAll('-', '+').replaceAll('_', '/')
   return [0, 1, 2].some((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
-    // Characters that also hold bits of what is before or behind are left out.
+    // Excludes characters that share bits with neighbouring bytes.
     const own = encoded.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
     return written.includes(own)
   })
 }
 
-/** What a text says to whoever undoes what is usually done to ids: in URLs, once or more often, and in JSON. */
+/** The text itself, and decoded as a URL, up to three times, and as JSON. */
 function* readingsOf(text: string): Generator<string> {
   yield text
   if (text.includes('\\')) yield text.replaceAll(/\\u([0-9a-f]{4})/gi, toCharacter).replaceAll(/\\(.)/g, '$1')
@@ -65,7 +65,7 @@ function* readingsOf(text: string): Generator<string> {
   }
 }
 
-/** Piece by piece, so that one that is broken does not hide the others. */
+/** Decodes each sequence separately, so that an invalid one does not hide the others. */
 function fromUrl(text: string): string {
   return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) =>
     Buffer.from(bytes.replaceAll('%', ''), 'hex').toString(),

@@ -1,15 +1,13 @@
 import { tooBusy } from './errors.ts'
 
 interface Bounds {
-  /** How many jobs run at a time. */
   permits: number
-  /** How many more may wait; the next one fails immediately. */
+  /** Further jobs fail immediately. */
   maxWaiting: number
-  /** How long each of them waits at most. */
   waitTimeoutMs: number
 }
 
-/** Limits how many jobs run at a time. The others wait, first come, first served. */
+/** Limits the number of concurrent jobs. Others wait in order of arrival. */
 export class Semaphore {
   readonly #bounds: Bounds
   readonly #waiting = new Set<() => void>()
@@ -27,7 +25,7 @@ export class Semaphore {
     return this.#running === 0
   }
 
-  /** Rejects with the signal's reason if it is aborted while the job waits. A running job is not interrupted. */
+  /** Rejects with the signal's reason if aborted while the job waits. A running job is not interrupted. */
   async run<Result>(job: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted()
     if (this.#running < this.#bounds.permits) this.#running += 1
@@ -39,7 +37,7 @@ export class Semaphore {
     }
   }
 
-  /** Lets every job that is waiting go first. Only for a job that is running. */
+  /** Lets all waiting jobs run first. Call it only from a running job. */
   async giveWay(): Promise<void> {
     if (this.#waiting.size === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -52,7 +50,7 @@ export class Semaphore {
     await promise
   }
 
-  /** The next job takes over the permit. */
+  /** Hands the permit to the next job. */
   #passOn(): void {
     const [next] = this.#waiting
     if (next) next()
@@ -87,21 +85,20 @@ export class Semaphore {
 }
 
 interface QueueBounds {
-  /** How many jobs run at a time, each for a different organisation. */
+  /** Concurrent jobs, each of a different organisation. */
   permits: number
-  /** How many jobs of one organisation may wait; the next one fails immediately. */
+  /** Further jobs of the organisation fail immediately. */
   maxWaitingEach: number
-  /** How long a job waits at most before it starts. */
   waitTimeoutMs: number
 }
 
-/** Pauses a job while jobs of other organisations wait. To be called often, with nothing held that others need. */
+/** Pauses a job while jobs of other organisations wait. Call it often, without holding locks. */
 export type GiveWay = () => Promise<void>
 
-/** Runs long jobs: one at a time for each organisation, and round-robin across organisations. */
+/** Runs long jobs: one at a time per organisation, and round-robin across organisations. */
 export class FairQueue {
   readonly #bounds: QueueBounds
-  /** No organisation has more than one job here, so that the order of arrival is round-robin. */
+  /** Has at most one job per organisation, so that order of arrival is round-robin. */
   readonly #permits: Semaphore
   readonly #organisations = new Map<string, Semaphore>()
 
@@ -111,7 +108,9 @@ export class FairQueue {
     this.#permits = new Semaphore({ permits, maxWaiting: Number.POSITIVE_INFINITY, waitTimeoutMs })
   }
 
-  /** Rejects with the signal's reason if it is aborted before the job starts. A job that has started watches it itself. */
+  /**
+   * Rejects with the signal's reason if aborted before the job starts. A running job must watch the signal.
+   */
   async run<Result>(
     organisationId: string,
     job: (giveWay: GiveWay) => Promise<Result>,

@@ -3,7 +3,7 @@ import type { MaybePromise } from './maybe-promise.ts'
 import type { Page } from './page.ts'
 import type { TrackerView } from './tracker.ts'
 
-/** A visit of a subject. Its span covers all its events. */
+/** A visit of a subject. It spans all its events. */
 export interface Session {
   sessionId: string
   startedAt: Instant
@@ -23,7 +23,7 @@ export interface SessionQuery {
 }
 
 export interface SessionStore {
-  /** A subject's sessions, newest start first. `null` when the tracker is not visible or the subject holds no data. */
+  /** Newest start first. `null` if the tracker is not visible or the subject holds no data. */
   list(
     tracker: TrackerView,
     subjectId: string,
@@ -31,7 +31,7 @@ export interface SessionStore {
   ): MaybePromise<Page<Session, SessionPosition> | null>
 }
 
-/** Something a subject did. Within a subject an event is known by its id together with its instant. */
+/** An action of a subject, identified by its ID and instant. */
 export interface Event {
   eventId: string
   sessionId: string
@@ -48,12 +48,12 @@ export interface EventPosition {
 export interface EventQuery {
   limit: number
   after: EventPosition | null
-  /** Only the events of this session; an unknown one has none. */
+  /** An unknown session has no events. */
   sessionId: string | null
 }
 
 export interface EventStore {
-  /** A subject's events, newest first. `null` when the tracker is not visible or the subject holds no data. */
+  /** Newest first. `null` if the tracker is not visible or the subject holds no data. */
   list(
     tracker: TrackerView,
     subjectId: string,
@@ -61,5 +61,5 @@ export interface EventStore {
   ): MaybePromise<Page<Event, EventPosition> | null>
 }
 
-/** Free-form facts that were collected with a session or an event. */
+/** Free-form data collected with a session or an event. */
 export type Attributes = Record<string, unknown>

@@ -19,7 +19,7 @@ import type { ExportStore } from './subject-export.ts'
 import type { SearchStore } from './subject-search.ts'
 import type { TrackerStore } from './tracker.ts'
 
-/** Everything an engine must offer: one narrow port per noun. */
+/** What an engine implements: one narrow port per noun. */
 export interface Store {
   organisations: OrganisationStore
   trackers: TrackerStore
@@ -44,24 +44,23 @@ export interface Store {
   maintenance: MaintenanceStore
   transfer: TransferStore
   replay: ReplayStore
-  /** Runs a batch of reads. An engine may let them share what each would do alone; they then see the same moment. */
+  /** Runs a batch of reads, which an engine may combine; they then share a snapshot. */
   batchReads(reads: () => void): void
-  /** Rejects when the store does not answer, or is known to be unable to write. */
+  /** Rejects if the store does not respond or cannot write. */
   ping(): Promise<void>
-  /** Gets ready to write, where the first write would otherwise have to. Rejects when that is not possible. */
+  /** Prepares for writing, so that the first write does not have to. Rejects if that is not possible. */
   prepareToWrite?(): Promise<void>
-  /** How an engine's connections are used, for one that has several: open, of those at work, and how many calls wait for one. */
+  /** The use of an engine's connection pool. */
   connections?(): { open: number; busy: number; waiting: number }
   /**
-   * For how long readers of other processes have kept what was erased in the write-ahead log, where that is longer than an erasure
-   * waits for them; 0 where not. Of an engine whose log is its own affair, nothing.
+   * How long readers in other processes have kept erased data in the write-ahead log, beyond the time that an
+   * erasure waits for them; otherwise 0. Only for embedded engines.
    */
   logHeldMs?(): number
-  /** Finishes what is under way, then lets go of the engine. */
+  /** Finishes work in progress, then closes the engine. */
   close(): Promise<void>
 }
 
-/** There is no store where one was to be opened. */
 export class MissingStore extends Error {
   override name = 'MissingStore'
 
@@ -70,52 +69,51 @@ export class MissingStore extends Error {
   }
 }
 
-/** How a store stands. What one of an older or a newer version does not have, or not in a form that is known here, is `null`. */
+/** Fields that a store of another version lacks, or stores in an unknown form, are `null`. */
 export interface StoreStatus {
-  /** The engine and its version, such as `PostgreSQL 17.2`. */
+  /** Such as `PostgreSQL 17.2`. */
   engine: string
-  /** How many migrations it has, and how many this program knows. With more of them it is of a newer program. */
+  /** More migrations applied than known means that a newer program created the store. */
   migrations: { applied: number; known: number }
-  /** `plan` as it stands there: a newer program may have others. */
+  /** `plan` is not validated, since a newer program may have others. */
   organisations: { id: string; name: string; plan: string }[] | null
-  /** How much room it takes, by what takes it. */
+  /** Storage used, by category. */
   bytes: Record<string, number>
-  /** How many rows the small tables have. */
+  /** Exact, for the small tables. */
   rows: Record<string, number> | null
-  /** How many the large ones have, where the engine keeps an estimate. */
+  /** For the large tables, if the engine has estimates. */
   estimatedRows: Record<string, number> | null
-  /** When the last sweep began that came to its end; `null` before the first. */
+  /** When the last completed sweep began; `null` before the first. */
   sweptAt: Instant | null
   scrub: ScrubState | null
 }
 
-/** A value in the form that is the same on every engine: a subject key is its bytes in hexadecimal digits. */
+/** The same on every engine: a subject key is in hexadecimal. */
 type TransferValue = string | number | null
 
-/** A row as values in the order of its table's columns, or only those of its key. */
+/** Values in the order of the table's columns, or of its key columns only. */
 export type TransferRow = readonly TransferValue[]
 
 export interface TransferTable {
   name: string
   columns: readonly { name: string; kind: 'text' | 'integer' | 'key' }[]
-  /** So many columns, from the first, tell its rows apart. Rows are in their order, which is the same on every engine. */
+  /** The number of leading columns that form the key. Rows are ordered by it, identically on every engine. */
   keyLength: number
 }
 
-/** All that a store holds, row by row, for moving it to another. Nothing is hidden: neither what has aged out nor a key's hash. */
+/** Reads and writes complete rows, to copy a store: including expired data and key hashes. */
 export interface TransferStore {
-  /** Every table; one that refers to another comes after it. */
+  /** A table follows the tables that it refers to. */
   tables: readonly TransferTable[]
   count(table: TransferTable): Promise<number>
-  /** The rows that follow the key `after`, or the first ones, in the order of their keys. */
+  /** Rows after the key `after`, or from the start, in key order. */
   read(table: TransferTable, after: TransferRow | null, limit: number): Promise<TransferRow[]>
-  /** Adds rows, all or none. Rejects when one with the same key is there. */
+  /** Adds all rows or none. Rejects if a key exists. */
   add(table: TransferTable, rows: readonly TransferRow[]): Promise<void>
-  /** Takes over when the last scrub was, and that one is due. One that is due here remains so. */
+  /** Adopts the time of the last scrub, and whether one is due. A scrub that is due here remains due. */
   adoptScrubState(state: ScrubState): Promise<void>
 }
 
-/** The values by which a row is told apart. */
 export function keyOf({ keyLength }: TransferTable, row: TransferRow): TransferRow {
   return row.slice(0, keyLength)
 }

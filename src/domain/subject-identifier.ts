@@ -2,13 +2,13 @@ import { hash } from 'node:crypto'
 import { isWellFormedText } from './identifier.ts'
 import type { Instant } from './instant.ts'
 
-/** Something a subject is known by outside of its tracker: an e-mail address, the number of a customer. */
+/** Identifies a subject outside its tracker, such as an e-mail address or customer number. */
 export interface SubjectIdentifier {
   name: string
   value: string
 }
 
-/** An identifier as it was collected, with the instant of the newest row that brought it. */
+/** An identifier with the instant of the newest row that contained it. */
 export interface BroughtIdentifier extends SubjectIdentifier {
   broughtAt: Instant
 }
@@ -32,8 +32,8 @@ export function isIdentifierValue(text: unknown): text is string {
 }
 
 /**
- * What a value is compared by, in NFC: an e-mail address without regard to case, any other value exactly. The same on every engine. Some
- * letters are one character only in lower case, so an address is normalised again.
+ * Normalises a value for comparison: NFC, and lower case for e-mail addresses. Lower-casing can yield decomposed
+ * letters, so addresses are normalised again.
  */
 export function comparableValue({ name, value }: SubjectIdentifier): string {
   const composed = value.normalize('NFC')
@@ -41,26 +41,25 @@ export function comparableValue({ name, value }: SubjectIdentifier): string {
 }
 
 /**
- * What an identifier is found by within an organisation: the first 16 bytes of SHA-256 over organisation, name and comparable value,
- * which hold no control characters. Two subjects of one organisation with the same are the same person.
+ * The key by which an organisation's identifiers are looked up: the first 16 bytes of SHA-256 over
+ * organisation, name and comparable value. Subjects that share one belong to the same person.
  */
 export function lookupKey(organisationId: string, identifier: SubjectIdentifier): Uint8Array {
   const text = `${organisationId}\0${identifier.name}\0${comparableValue(identifier)}`
   return hash('sha256', text, 'buffer').subarray(0, 16)
 }
 
-/** Which of two ways to bring an identifier counts: the newer; of the same instant, the one written with the greater bytes. */
+/** Whether `a` replaces `b`: the newer one, or at the same instant, the one with the greater bytes. */
 export function isBroughtLater(
   a: Pick<BroughtIdentifier, 'value' | 'broughtAt'>,
   b: Pick<BroughtIdentifier, 'value' | 'broughtAt'>,
 ): boolean {
   if (a.broughtAt !== b.broughtAt) return a.broughtAt > b.broughtAt
-  // As engines compare text, so that no order matters.
+  // Compares bytes as the engines do, so that order of arrival does not matter.
   return a.value !== b.value && Buffer.compare(Buffer.from(a.value), Buffer.from(b.value)) > 0
 }
 
-/** Identifiers in the order in which they are shown. */
-export function inOrder(identifiers: SubjectIdentifier[]): SubjectIdentifier[] {
+export function sortIdentifiers(identifiers: SubjectIdentifier[]): SubjectIdentifier[] {
   return identifiers.sort((a, b) => compare(a.name, b.name) || compare(a.value, b.value))
 }
 

@@ -4,16 +4,15 @@ import type { Page } from './page.ts'
 import type { SubjectSummary } from './subject.ts'
 import type { SubjectIdentifier } from './subject-identifier.ts'
 
-/** What a caller sees of all trackers of its organisation: what is older than `since` has aged out and is not there. */
+/** What a caller can see of an organisation's trackers. Data older than `since` has aged out. */
 export interface OrganisationView {
   organisationId: string
   since: Instant
 }
 
-/** Whom somebody looks for: whoever is known by an identifier, or a subject's id in whichever tracker. */
+/** Search by an identifier, or by a subject's ID in any tracker. */
 export type Sought = { identifier: SubjectIdentifier } | { subjectId: string }
 
-/** A page to read, behind a position. */
 export interface SearchQuery {
   sought: Sought
   limit: number
@@ -25,8 +24,8 @@ export interface FoundSubject extends SubjectSummary {
 }
 
 export interface SearchStore {
-  /** Subjects in all trackers of an organisation, in an order that stays; a position is good for the same search alone. */
+  /** Subjects in all trackers, in a stable order. A position is valid for the same search only. */
   subjects(view: OrganisationView, query: SearchQuery): MaybePromise<Page<FoundSubject, string>>
-  /** The names of identifiers that people of an organisation are or were known by, in their order, up to `atMost`. */
-  identifierNames(organisationId: string, atMost: number): Promise<string[]>
+  /** The names of the identifiers in use, sorted, up to `max`. */
+  identifierNames(organisationId: string, max: number): Promise<string[]>
 }

@@ -10,7 +10,7 @@ import type { Attributes } from './session.ts'
 import type { SubjectIdentifier } from './subject-identifier.ts'
 import type { TrackerView } from './tracker.ts'
 
-/** A visitor of a tracker, as lists show it. A subject without data does not exist. */
+/** A subject as shown in lists. A subject without data does not exist. */
 export interface SubjectSummary {
   subjectId: string
   firstSeenAt: Instant
@@ -18,9 +18,9 @@ export interface SubjectSummary {
   counts: SubjectCounts
 }
 
-/** What is stored about one subject; `attributes` are those of its newest session. */
+/** The stored record of a subject; `attributes` are those of its newest session. */
 export interface SubjectRecord extends SubjectSummary {
-  /** In the order of names, then values. One lives as long as the newest data that brought it. */
+  /** Sorted by name, then value. An identifier is kept as long as the newest data that contained it. */
   identifiers: SubjectIdentifier[]
   attributes: Attributes
 }
@@ -33,7 +33,7 @@ export interface SubjectPosition {
   lastSeenAt: Instant
 }
 
-/** A page to read. Ids order by their code points. The bounds on last seen go with a `lastSeenAt` sort, the prefix with `subjectId`. */
+/** IDs are in code point order. Bounds require a `lastSeenAt` sort, and the prefix requires `subjectId`. */
 export interface SubjectQuery {
   sort: SubjectSort
   limit: number
@@ -45,27 +45,26 @@ export interface SubjectQuery {
   lastSeenBefore: Instant | null
 }
 
-/** What an erasure is to leave behind of its subject, which tells nobody without the installation's secrets who it was. */
+/** What an erasure stores about its subject. Without the installation's secrets, it identifies nobody. */
 export interface ErasureMark {
   erasedAt: Instant
   /** For the tombstone. */
   digest: Uint8Array
-  /** For the entry of the ledger. */
+  /** For the ledger entry. */
   commitment: string
-  /** For the items of batches that wait for it: what their reports make the receipt of. */
+  /** For waiting items of batches, whose reports produce receipts from it. */
   sealedNonce: string
-  /** What the ledger must be for the entry to be appended. */
   guard: LedgerGuard
 }
 
 interface ErasureOptions {
-  /** May be told of the ledger's head before it is stored, so that the head is signed meanwhile. */
+  /** May be called before the head is stored, so that it can be signed meanwhile. */
   onHead?: ((head: TreeHead) => void) | undefined
-  /** The item of a batch that it is for. */
+  /** The batch item that the erasure is for. */
   item?: BatchItemRef | undefined
 }
 
-/** What was deleted of a subject, and the entry of the ledger that tells of it. */
+/** What an erasure deleted, and its ledger entry. */
 export interface ErasedSubject {
   counts: SubjectCounts
   record: string
@@ -75,19 +74,16 @@ export interface ErasedSubject {
 }
 
 export interface SubjectStore {
-  /** `null` when the tracker is not visible to the organisation. */
+  /** `null` if the tracker is not visible. */
   list(tracker: TrackerView, query: SubjectQuery): MaybePromise<Page<SubjectSummary, SubjectPosition> | null>
-  /** How many there are, counted no further than `atMost`. `null` when the tracker is not visible to the organisation. */
-  count(tracker: TrackerView, atMost: number): Promise<number | null>
-  /** `null` when the tracker is not visible to the organisation or the subject holds no data. */
+  /** The number of subjects, counted up to `max`. `null` if the tracker is not visible. */
+  count(tracker: TrackerView, max: number): Promise<number | null>
+  /** `null` if the tracker is not visible or the subject holds no data. */
   read(tracker: TrackerView, subjectId: string): MaybePromise<SubjectRecord | null>
   /**
-   * Deletes a subject with all its sessions, events and identifiers in one transaction, and tells what of it was still to be seen:
-   * zeros when nothing was. `null`, with nothing deleted, when the tracker is not visible to the organisation. Leaves behind in the
-   * same transaction, zeros or not: a tombstone, an entry of the organisation's ledger, and `note` with the counts. Items of batches
-   * that wait for it are settled with it. Rejects, with nothing deleted, with `ForgedLedger` or `ShortLedger` when the ledger was changed
-   * without the secrets or set back, and with `NotWaiting` when it is for an item that does not wait in a running batch. Does not block
-   * other requests.
+   * Deletes a subject's data in one transaction, which also stores a tombstone, a ledger entry and `note`,
+   * even if nothing was held, and settles waiting batch items. Counts only visible data. `null` if the
+   * tracker is not visible. Rejects with `ForgedLedger`, `ShortLedger` or `NotWaiting`; nothing changes then.
    */
   erase(
     tracker: TrackerView,
@@ -99,8 +95,8 @@ export interface SubjectStore {
 }
 
 /**
- * The compact key that sessions and events hang on: the first 16 bytes of SHA-256 over tracker id, NUL, subject id. The same on
- * every engine. Ids hold no control characters, so the NUL keeps ('a', 'bc') and ('ab', 'c') apart.
+ * Key of a subject's rows on every engine: the first 16 bytes of SHA-256 over tracker ID, NUL and subject ID.
+ * The NUL, which IDs cannot contain, separates ('a', 'bc') from ('ab', 'c').
  */
 export function subjectKey(trackerId: string, subjectId: string): Uint8Array {
   return hash('sha256', `${trackerId}\0${subjectId}`, 'buffer').subarray(0, 16)

@@ -1,7 +1,7 @@
 import type { ActivityNote } from './activity.ts'
 import type { Instant } from './instant.ts'
 
-/** A website or app whose visitors are recorded. Its id is unique in the whole store. */
+/** A website or app whose visitors are recorded. Its ID is unique in the store. */
 export interface Tracker {
   id: string
   organisationId: string
@@ -9,24 +9,24 @@ export interface Tracker {
   createdAt: Instant
 }
 
-/** A tracker as a caller may name it: what belongs to another organisation is not there. */
+/** A tracker of an organisation. Other organisations' trackers are not visible. */
 export interface TrackerRef {
   organisationId: string
   trackerId: string
 }
 
-/** What a caller sees of a tracker: what is older than `since`, where its plan's window begins, has aged out and is not there. */
+/** What a caller can see of a tracker. Data before `since`, the start of the plan's window, has aged out. */
 export interface TrackerView extends TrackerRef {
   since: Instant
 }
 
 export interface TrackerStore {
-  /** Stores a new tracker. `false`, with nothing stored, when the id is taken or the organisation is not there. */
+  /** Returns `false` if the ID is taken or the organisation does not exist. */
   create(tracker: Tracker, note?: ActivityNote): Promise<boolean>
-  /** Whichever organisation owns it; `null` when there is none. For operators, who see every organisation. */
+  /** Finds a tracker of any organisation, for operators. `null` if there is none. */
   find(id: string): Promise<Tracker | null>
-  /** An organisation's trackers, oldest first. */
+  /** Oldest first. */
   list(organisationId: string): Promise<Tracker[]>
-  /** Leaves `note` behind. `false`, with nothing changed, when the tracker is not visible to the organisation. */
+  /** Returns `false` if the tracker is not visible. */
   rename(tracker: TrackerRef, name: string, note: ActivityNote): Promise<boolean>
 }

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodes, maxListed } from '../domain/errors.ts'
+import { type ErrorCode, errorCodes, maxProblems } from '../domain/errors.ts'
 import { list, object, oneOf, optional, type Schema, text } from './schema.ts'
 
 export const Meta = object(
@@ -37,7 +37,7 @@ export const Failure = object(
       details: optional(
         list(FieldProblem, {
           minItems: 1,
-          maxItems: maxListed,
+          maxItems: maxProblems,
           description:
             'One entry per field; only with validation_error. If there are more than 100, the last entry says how many were left out.',
         }),

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../domain/instant.ts'
-import { idIn } from '../domain/page.ts'
+import { idOfCursor } from '../domain/page.ts'
 import { isUuid, reveals } from '../domain/reveals.ts'
 import { parseQueryString, queryOf } from './parameters.ts'
 import { hasBody } from './request-body.ts'
@@ -59,7 +59,7 @@ function namedIn(url: string, { kind, params }: RouteMatch): string[] | null {
   const segments = kind === 'route' ? [] : decodedSegments(url)
   if (isBroken || segments === null) return null
   const cursor = values.get('cursor')
-  const others = [...values.values(), (cursor && idIn(cursor)) ?? '', ...segments]
+  const others = [...values.values(), (cursor && idOfCursor(cursor)) ?? '', ...segments]
   return [params.subjectId ?? '', ...others.filter((text) => text.length >= minNameLength)]
 }
 

@@ -114,7 +114,7 @@ export async function findPerson(
   }
   // One identifier may have aged out where another has not.
   for (const key of seen.keys()) hidden.delete(key)
-  return { subjects: inOrder([...seen.values()]), hidden: inOrder([...hidden.values()]) }
+  return { subjects: sortSubjects([...seen.values()]), hidden: sortSubjects([...hidden.values()]) }
 }
 
 /** Everybody who is stored under what is sought, page after page; hardly more than a batch takes. */
@@ -156,6 +156,6 @@ function identityOf(identifier: SubjectIdentifier): string {
   return `${identifier.name}\0${comparableValue(identifier)}`
 }
 
-function inOrder<Ref extends SubjectRef>(subjects: Ref[]): Ref[] {
+function sortSubjects<Ref extends SubjectRef>(subjects: Ref[]): Ref[] {
   return subjects.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 }

@@ -16,7 +16,7 @@ import { ever, searchStored } from './search-subjects.ts'
 /** How many are found at most, whatever is asked for: who has more of them asks the API. */
 export const mostFound = 1_000
 /** Under how many names a value is looked for. */
-const mostNames = 100
+const maxNames = 100
 
 /** Whom was found on one tracker. */
 interface FoundGroup {
@@ -104,7 +104,7 @@ async function peopleOf(
     left -= subjects.length + hidden.length
     if (subjects.length + hidden.length > 0) people.push({ identifier, subjects, hidden })
   }
-  const names = await deps.search.identifierNames(view.organisationId, mostNames)
+  const names = await deps.search.identifierNames(view.organisationId, maxNames)
   for (const identifier of identifiersIn(text, names)) await add(identifier)
   if (isIdentifier(text)) await add(null)
   return people

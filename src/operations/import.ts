@@ -1,9 +1,9 @@
 import {
-  BadLine,
   type IncomingRow,
   type IngestCounts,
   type IngestResult,
   type IngestStore,
+  InvalidLine,
   parseImportLine,
   type RefusedLines,
 } from '../domain/ingest.ts'
@@ -27,7 +27,7 @@ export interface LineBlock {
   source: string
   /** The number of the first line, from 1. */
   firstNumber: number
-  lines: readonly (string | BadLine)[]
+  lines: readonly (string | InvalidLine)[]
 }
 
 export interface ImportOptions {
@@ -165,7 +165,7 @@ export async function importLines(
   async function windowOf(id: string, first: TrackerWindow['first']): Promise<TrackerWindow> {
     const tracker = await deps.trackers.find(id)
     const owner = tracker && (await deps.organisations.find(tracker.organisationId))
-    if (!owner) throw new BadLine(`there is no tracker "${id}"`)
+    if (!owner) throw new InvalidLine(`there is no tracker "${id}"`)
     const { retentionDays, activityDays, retention } = deps
     const [organisationId, plan, now] = [owner.id, owner.plan, deps.clock()]
     if (!dryRun) {
@@ -216,7 +216,7 @@ export async function importLines(
         batch.rows.push(row)
         batch.text += line.length
       } catch (error) {
-        if (!(error instanceof BadLine)) throw error
+        if (!(error instanceof InvalidLine)) throw error
         summary.badLines += 1
         onBadLine(block.source, number, error.message)
         if (!strict) continue

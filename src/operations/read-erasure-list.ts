@@ -107,7 +107,7 @@ function* readColumn(text: string, column: string | undefined, problems: Problem
 }
 
 /** So many columns are named to whoever asks for another one. */
-const mostNamed = 20
+const maxNamed = 20
 
 function findColumn(
   fields: readonly string[],
@@ -117,8 +117,8 @@ function findColumn(
   const names = fields.map((name) => name.trim())
   const index = column === undefined ? -1 : names.indexOf(column)
   if (index === -1) {
-    const named = names.slice(0, mostNamed).map((name) => name.slice(0, 100))
-    if (names.length > mostNamed) named.push('…')
+    const named = names.slice(0, maxNamed).map((name) => name.slice(0, 100))
+    if (names.length > maxNamed) named.push('…')
     problems.add('column', `column must be one of the columns in the first line: ${named.join(', ')}`)
   } else if (names.includes(names[index] ?? '', index + 1)) {
     problems.add('column', 'column must be named once in the first line; it is there twice')

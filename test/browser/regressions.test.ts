@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { commandLine } from '../../src/domain/activity.ts'
-import { idleMs } from '../../src/domain/member.ts'
+import { idleTimeoutMs } from '../../src/domain/member.ts'
 import { inviteMember } from '../../src/operations/member.ts'
 import { dataOf } from '../support/answers.ts'
 import { addMember, openConsole, password, visitor } from '../support/console.ts'
@@ -223,7 +223,7 @@ describe('former defects of the console', { skip: noBrowser }, async () => {
     await keyboard.press('Create a key')
     await keyboard.type('Name', 'half filled')
     await keyboard.press(/^analytics:view /, 'Space')
-    shop.passTime(idleMs)
+    shop.passTime(idleTimeoutMs)
     await keyboard.press('Create the key')
     const dialog = page.getByRole('dialog', { name: 'Sign in' })
     await dialog.getByLabel('Password').fill(password)
@@ -232,7 +232,7 @@ describe('former defects of the console', { skip: noBrowser }, async () => {
     await keyboard.press('I have stored the key')
 
     await load(subjectAt('visitor-07'))
-    shop.passTime(idleMs)
+    shop.passTime(idleTimeoutMs)
     await page.getByRole('button', { name: 'Download export' }).click()
     await dialog.getByLabel('Password').fill(password)
     const coming = page.waitForEvent('download')
@@ -267,7 +267,7 @@ describe('former defects of the console', { skip: noBrowser }, async () => {
     await keyboard.press('Create a key')
     await keyboard.type('Name', 'half filled by ada')
     await keyboard.reach(/^analytics:view /)
-    shop.passTime(idleMs)
+    shop.passTime(idleTimeoutMs)
     await page.getByRole('button', { name: 'Create the key' }).click()
     const dialog = page.getByRole('dialog', { name: 'Sign in' })
     await dialog.getByLabel('E-mail address').fill(theirs)

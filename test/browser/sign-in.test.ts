@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, describe, test } from 'node:test'
-import { idleMs } from '../../src/domain/member.ts'
+import { idleTimeoutMs } from '../../src/domain/member.ts'
 import { errorOf } from '../support/answers.ts'
 import { addMember, openConsole, password, signedIn, visitor } from '../support/console.ts'
 import { startShop, subjectPath, visit } from '../support/shop.ts'
@@ -58,7 +58,7 @@ describe('signing in with a browser, by keyboard alone', { skip: noBrowser }, as
   test('expires after inactivity; signing in again returns to the same page', async () => {
     // Waits for the charts: a later one would meet the expired session before the keyboard does.
     await settled(page)
-    shop.passTime(idleMs)
+    shop.passTime(idleTimeoutMs)
     await keyboard.press('API keys')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await keyboard.type('E-mail address', 'ben@acme.example')

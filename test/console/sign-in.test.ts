@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { commandLine } from '../../src/domain/activity.ts'
-import { idleMs, longestMs } from '../../src/domain/member.ts'
+import { idleTimeoutMs, maxSignInMs } from '../../src/domain/member.ts'
 import { hashToken } from '../../src/domain/randomness.ts'
 import { inviteMember, issueLink } from '../../src/operations/member.ts'
 import { dataOf, errorOf, objectIn, problemFields, textIn } from '../support/answers.ts'
@@ -241,16 +241,16 @@ describe('a sign-in', () => {
       dataOf(await busy.ask('/session'))
       await until(async () => Number((await services.signIns.find(tokenHash))?.signIn.lastSeenAt) >= now)
     }
-    timed.passTime(idleMs - 60_000)
+    timed.passTime(idleTimeoutMs - 60_000)
     await stayBusy()
     timed.passTime(60_000)
     errorOf(await idle.ask('/session'), 'unauthorized')
-    for (let passed = idleMs; passed < longestMs - idleMs; passed += idleMs - 60_000) {
+    for (let passed = idleTimeoutMs; passed < maxSignInMs - idleTimeoutMs; passed += idleTimeoutMs - 60_000) {
       await stayBusy()
-      timed.passTime(idleMs - 60_000)
+      timed.passTime(idleTimeoutMs - 60_000)
     }
     await stayBusy()
-    timed.passTime(idleMs - 1)
+    timed.passTime(idleTimeoutMs - 1)
     errorOf(await busy.ask('/session'), 'unauthorized')
   })
 
@@ -258,10 +258,10 @@ describe('a sign-in', () => {
     const timed = await startTestService(t)
     await timed.createOrganisation('acme')
     const before = await openConsole(timed, 'acme')
-    timed.passTime(longestMs)
+    timed.passTime(maxSignInMs)
     const ahead = await signedIn(timed, before.member)
     dataOf(await ahead.ask('/session'))
-    timed.passTime(-longestMs)
+    timed.passTime(-maxSignInMs)
     errorOf(await ahead.ask('/session'), 'unauthorized')
     const after = await signedIn(timed, before.member)
     timed.passTime(-60_000)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { activityKinds } from '../../src/domain/activity.ts'
-import { idleMs, invitationMs, longestMs } from '../../src/domain/member.ts'
+import { idleTimeoutMs, invitationMs, maxSignInMs } from '../../src/domain/member.ts'
 import { maxPasswordLength, minPasswordLength } from '../../src/domain/password.ts'
 import { consoleRoutes } from '../../src/http/console/routes.ts'
 import { consoleBudgets } from '../../src/http/console/sign-in-cookie.ts'
@@ -16,7 +16,7 @@ test('the console page states the limits of passwords, links and sign-ins', () =
   assert.match(text, new RegExp(`a password of ${minPasswordLength} to ${maxPasswordLength} characters`))
   assert.equal(invitationMs, 24 * hourMs)
   assert.match(text, /It works once, for a day/)
-  assert.deepEqual([idleMs, longestMs], [2 * hourMs, 7 * 24 * hourMs])
+  assert.deepEqual([idleTimeoutMs, maxSignInMs], [2 * hourMs, 7 * 24 * hourMs])
   assert.match(text, /ends after two hours without a request, and after a week at the latest/)
 })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { BadLine, type IncomingRow, parseImportLine } from '../../src/domain/ingest.ts'
+import { type IncomingRow, InvalidLine, parseImportLine } from '../../src/domain/ingest.ts'
 
 const session = {
   type: 'session',
@@ -150,7 +150,7 @@ describe('what a line says its visitor is known by', () => {
   ]
   for (const [what, identifiers, reason] of bad) {
     it(`makes the line bad when it is ${what}, which is not quoted`, () => {
-      const isSo = (error: unknown) => error instanceof BadLine && reason.test(error.message)
+      const isSo = (error: unknown) => error instanceof InvalidLine && reason.test(error.message)
       assert.throws(() => parse({ ...event, identifiers }), isSo)
     })
   }
@@ -202,7 +202,7 @@ describe('a line is bad', () => {
   for (const [what, line, reason] of bad) {
     it(what, () => {
       const text = typeof line === 'string' ? line : JSON.stringify(line)
-      assert.throws(() => parseImportLine(text), new BadLine(reason))
+      assert.throws(() => parseImportLine(text), new InvalidLine(reason))
     })
   }
 
@@ -210,7 +210,7 @@ describe('a line is bad', () => {
     const deep = '['.repeat(50_000) + ']'.repeat(50_000)
     for (const fields of [event, eventWithoutId]) {
       const line = JSON.stringify(fields).replace('}', `,"properties":{"a":${deep}}}`)
-      assert.throws(() => parseImportLine(line), BadLine)
+      assert.throws(() => parseImportLine(line), InvalidLine)
     }
   })
 })

@@ -70,7 +70,7 @@ describe('a tree that grows leaf by leaf', () => {
   it('proves nothing that was there before', () => {
     const tree = new GrowingTree(frontiers[4] ?? null)
     tree.append(hashLeaf('entry 5'))
-    assert.throws(() => tree.prove(0), /appended here/)
+    assert.throws(() => tree.prove(0), /appended to this tree/)
   })
 
   it('proves every leaf of every size', () => {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import {
   defaultRetentionDays,
   isPlan,
-  longestDays,
+  maxRetentionDays,
   plans,
   type RetentionWindow,
   settleBy,
@@ -34,7 +34,7 @@ describe('the window to delete by', () => {
         'is the longest there is where none is remembered',
         null,
         180,
-        { days: longestDays, shorter: { days: 180, since: now } },
+        { days: maxRetentionDays, shorter: { days: 180, since: now } },
       ],
     ]
   for (const [what, remembered, days, settled] of cases) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { comparableValue, inOrder, lookupKey } from '../../src/domain/subject-identifier.ts'
+import { comparableValue, lookupKey, sortIdentifiers } from '../../src/domain/subject-identifier.ts'
 
 const key = (organisationId: string, name: string, value: string) =>
   Buffer.from(lookupKey(organisationId, { name, value })).toString('hex')
@@ -50,7 +50,7 @@ describe('the lookup key of an identifier', () => {
 
 describe('identifiers', () => {
   it('are shown by name, then by value', () => {
-    const shown = inOrder([
+    const shown = sortIdentifiers([
       { name: 'userId', value: '2' },
       { name: 'email', value: 'b' },
       { name: 'userId', value: '10' },

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { BadLine, type IncomingRow } from '../../src/domain/ingest.ts'
+import { InvalidLine, type IncomingRow } from '../../src/domain/ingest.ts'
 import type { Plan, RetentionPolicy, WindowSettling } from '../../src/domain/retention.ts'
 import {
   type ImportOptions,
@@ -20,7 +20,7 @@ import { addTracker, noon, openDeps } from './fixture.ts'
 
 const { deps, fresh } = openDeps()
 
-type Lines = readonly (string | BadLine)[]
+type Lines = readonly (string | InvalidLine)[]
 
 async function* blockOf(lines: Lines): AsyncGenerator<LineBlock> {
   yield { source: 'visits', firstNumber: 1, lines }
@@ -373,7 +373,7 @@ describe('a dry run', () => {
 describe('lines that never became text', () => {
   it('are bad lines with their reason, beside good ones', async () => {
     const { trackerId } = await addTracker(deps(), fresh('tracker'))
-    const lines = [line({ trackerId }), new BadLine('not UTF-8'), line({ trackerId, name: 'second' })]
+    const lines = [line({ trackerId }), new InvalidLine('not UTF-8'), line({ trackerId, name: 'second' })]
     const { summary, bad } = await importAll(lines)
     assert.partialDeepStrictEqual(summary, { lines: 3, badLines: 1, events: 2 })
     assert.deepEqual(bad, [[2, 'not UTF-8']])

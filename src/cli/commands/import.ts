@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { LetheError } from '../../domain/errors.ts'
 import { type Clock, formatInstant } from '../../domain/instant.ts'
-import { longestDays, plans, type RetentionDays } from '../../domain/retention.ts'
+import { maxRetentionDays, plans, type RetentionDays } from '../../domain/retention.ts'
 import {
   emptySummary,
   type ImportSummary,
@@ -236,7 +236,7 @@ export function tooOldInWords(
   // A day more, so that it is not too old again when the next line is read.
   const needed = Math.ceil((clock() - oldestAt) / dayMs) + 1
   const it = rows === 1 ? 'it' : 'them'
-  if (needed > longestDays) return `${said} No window is long enough to keep ${it}.`
+  if (needed > maxRetentionDays) return `${said} No window is long enough to keep ${it}.`
   const other = plans.find((each) => retentionDays[each] >= needed)
   const move = other ? `lethe orgs set-plan ${organisationId} ${other}, or ` : ''
   return `${said} To keep ${it}: ${move}LETHE_RETENTION_DAYS=${plan}=${needed} for every command and the service; then import again.`

@@ -216,7 +216,7 @@ export function presentBatch(batch: ErasureBatch) {
 }
 
 /** How many lines without a match are listed. */
-const mostNamed = 100
+const maxNamed = 100
 
 function sumLines({ lines, invalid, repeated, empty, other }: BatchLines) {
   return { read: lines + empty + other, used: lines - invalid - repeated }
@@ -228,7 +228,7 @@ function presentPlan({ items, trackers, ...plan }: PlannedBatch) {
     ...plan,
     ...sumLines(plan),
     trackers: Array.from(trackers, ([trackerId, subjects]) => ({ trackerId, subjects })),
-    others: others.slice(0, mostNamed),
+    others: others.slice(0, maxNamed),
   }
 }
 

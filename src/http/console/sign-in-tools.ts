@@ -1,5 +1,5 @@
 import { type Budget, type Limiter, memberErasureBudget } from '../../domain/budget.ts'
-import { knownBrowserMs, longestMs } from '../../domain/member.ts'
+import { knownBrowserMs, maxSignInMs } from '../../domain/member.ts'
 import type { clientAddress, OriginPolicy } from '../client-address.ts'
 import { spending } from '../pipeline.ts'
 import { type HttpTools, identityOf, type SignInTools } from '../request-context.ts'
@@ -28,7 +28,7 @@ export function signInTools({ limiter, addressOf, originPolicy: { isSecure } }: 
     },
     browserMark: ({ request }) => readCookie(request, 'browser', isSecure(request)),
     welcome({ request, response }, { token, mark }) {
-      setCookie(response, 'console', isSecure(request), token, longestMs)
+      setCookie(response, 'console', isSecure(request), token, maxSignInMs)
       setCookie(response, 'browser', isSecure(request), mark, knownBrowserMs)
       dropFormerCookie(request, response)
     },

@@ -6,7 +6,7 @@ import {
   isScope,
   type KeyDay,
   type KeyProof,
-  keptKeyDays,
+  keyUsageDays,
 } from '../../domain/api-key.ts'
 import type { Instant } from '../../domain/instant.ts'
 import { andThen } from '../../domain/maybe-promise.ts'
@@ -111,7 +111,7 @@ export const apiKeyTransactions = {
     for (const [id, at] of [...lastUsed].sort(([a], [b]) => (a < b ? -1 : 1))) run(touch, { id, at })
     for (const day of [...days].sort(byKeyAndDay)) {
       run(countDay, { ...day })
-      run(deleteDays, { keyId: day.keyId, day: day.day - keptKeyDays })
+      run(deleteDays, { keyId: day.keyId, day: day.day - keyUsageDays })
     }
   },
 }

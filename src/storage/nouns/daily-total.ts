@@ -5,7 +5,7 @@ import {
   type DailyTotalStore,
   type Day,
   type EventNames,
-  mostNames,
+  maxNames,
 } from '../../domain/daily-total.ts'
 import type { Engine } from './engine.ts'
 import { integer, type Row, text } from './row.ts'
@@ -25,7 +25,7 @@ export const eventsByDay = statement(
      SELECT day, name, count, sum(count) OVER (PARTITION BY day)::bigint AS total,
        row_number() OVER (PARTITION BY day ORDER BY count DESC, name) AS place
      FROM daily_events ${range}
-   ) AS placed WHERE place <= :mostNames ORDER BY day, name`,
+   ) AS placed WHERE place <= :maxNames ORDER BY day, name`,
 )
 /** The events of each name, of the latest days where there are too many rows. */
 const eventsByName = statement(
@@ -63,7 +63,7 @@ export function dailyTotalStore(engine: Engine): DailyTotalStore {
       const [isThere, sessions, events] = await Promise.all([
         isVisible(engine, tracker),
         engine.read(sessionsByDay, { trackerId, from, to }),
-        engine.read(eventsByDay, { trackerId, from, to, mostNames }),
+        engine.read(eventsByDay, { trackerId, from, to, maxNames }),
       ])
       return isThere ? toDailyTotals(sessions, events) : null
     },

@@ -1,6 +1,6 @@
 import type { ActivityNote } from '../../domain/activity.ts'
 import type { Instant } from '../../domain/instant.ts'
-import { idleMs, type SignedIn, type SignIn, type SignInStore } from '../../domain/member.ts'
+import { idleTimeoutMs, type SignedIn, type SignIn, type SignInStore } from '../../domain/member.ts'
 import { insertActivity } from './activity.ts'
 import type { Engine, Run } from './engine.ts'
 import { lockReferenceTables } from './locks.ts'
@@ -36,8 +36,8 @@ export const signInTransactions = {
     lockReferenceTables(run)
     if ((await run(lockMember, { ...signIn, passwordSetAt })).count === 0) return false
     await run(insert, { ...signIn })
-    await run(deleteIdle, { before: signIn.startedAt - idleMs })
-    await run(deleteAhead, { after: signIn.startedAt + idleMs })
+    await run(deleteIdle, { before: signIn.startedAt - idleTimeoutMs })
+    await run(deleteAhead, { after: signIn.startedAt + idleTimeoutMs })
     insertActivity(run, note)
     return true
   },

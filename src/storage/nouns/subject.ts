@@ -1,7 +1,7 @@
 import type { Attributes, Event, EventPosition, Session, SessionPosition } from '../../domain/session.ts'
 import type { SubjectPosition, SubjectRecord, SubjectSummary } from '../../domain/subject.ts'
 import type { ExportedEvent, ExportedSession } from '../../domain/subject-export.ts'
-import { inOrder, type SubjectIdentifier } from '../../domain/subject-identifier.ts'
+import { type SubjectIdentifier, sortIdentifiers } from '../../domain/subject-identifier.ts'
 import { asInteger, asJson, asText, type Values } from './row.ts'
 
 /** What a summary is made of; `toSummary` takes their values in this order. */
@@ -37,7 +37,7 @@ export const subjectPosition = {
 function toIdentifiers(value: unknown): SubjectIdentifier[] {
   if (value === '[]') return []
   const pairs = asJson<[name: string, value: string][]>(value, 'identifiers')
-  return inOrder(pairs.map(([name, value]) => ({ name, value })))
+  return sortIdentifiers(pairs.map(([name, value]) => ({ name, value })))
 }
 
 /** What a session is made of; `toSession` takes their values in this order. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type DailySum, type DailyTotal, dayOf, mostNames } from '../../../src/domain/daily-total.ts'
+import { type DailySum, type DailyTotal, dayOf, maxNames } from '../../../src/domain/daily-total.ts'
 import type { IncomingRow } from '../../../src/domain/ingest.ts'
 import type { TrackerView } from '../../../src/domain/tracker.ts'
 import { at, eventRow, sessionRow } from '../../support/rows.ts'
@@ -116,7 +116,7 @@ export function dailyTotalContract(fixture: Fixture): void {
       const event = (eventId: string, number: number, occurredAt: number) =>
         eventRow({ trackerId, subjectId: 'anna', sessionId: 's', eventId, name: nameOf(number), occurredAt })
       // The last of them happened twice, and of the others the first are told.
-      const count = mostNames + 50
+      const count = maxNames + 50
       const numbers = Array.from({ length: count }, (_, number) => number)
       await fixture.store.ingest.ingest(
         [
@@ -129,11 +129,11 @@ export function dailyTotalContract(fixture: Fixture): void {
       const days = await fixture.store.dailyTotals.list(tracker, -1e6, 1e6)
       assert.ok(days)
       const told = [
-        ...numbers.slice(0, mostNames - 1).map((number) => [nameOf(number), 1]),
+        ...numbers.slice(0, maxNames - 1).map((number) => [nameOf(number), 1]),
         [nameOf(count - 1), 2],
       ]
       assert.deepEqual(days, [
-        { day: today, sessions: 1, events: Object.fromEntries(told), otherEvents: count - mostNames },
+        { day: today, sessions: 1, events: Object.fromEntries(told), otherEvents: count - maxNames },
         { day: today + 1, sessions: 0, events: { [nameOf(7)]: 1 }, otherEvents: 0 },
       ])
       assert.deepEqual(await fixture.store.dailyTotals.sum(tracker, -1e6, 1e6), [

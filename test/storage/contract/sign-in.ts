@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { idleMs, type Member, type SignIn } from '../../../src/domain/member.ts'
+import { idleTimeoutMs, type Member, type SignIn } from '../../../src/domain/member.ts'
 import type { Fixture } from './fixture.ts'
 import { addJoined, addMember, memberNote } from './member.ts'
 
@@ -129,7 +129,7 @@ export function signInContract(fixture: Fixture): void {
         await begin(member, now - 5),
       ]
       await fixture.store.signIns.touch(touched.tokenHash, now + 1)
-      await begin(member, now + idleMs)
+      await begin(member, now + idleTimeoutMs)
       assert.deepEqual(
         [await isThere(idle), await isThere(awake), await isThere(touched)],
         [false, true, true],
@@ -138,7 +138,7 @@ export function signInContract(fixture: Fixture): void {
 
     it('is deleted when another begins where it comes from a clock that was far ahead', async () => {
       const member = await addJoined(fixture)
-      const [far, near] = [await begin(member, now + 365 * idleMs), await begin(member, now)]
+      const [far, near] = [await begin(member, now + 365 * idleTimeoutMs), await begin(member, now)]
       await begin(member, now + 1)
       assert.deepEqual([await isThere(far), await isThere(near)], [false, true])
     })

@@ -3,7 +3,7 @@ import { type DailyTotal, dayOf } from '../../../src/domain/daily-total.ts'
 import type { IncomingEvent, IncomingRow, IncomingSession, IngestResult } from '../../../src/domain/ingest.ts'
 import type { Instant } from '../../../src/domain/instant.ts'
 import type { SweptCounts } from '../../../src/domain/retention.ts'
-import { type BroughtIdentifier, inOrder } from '../../../src/domain/subject-identifier.ts'
+import { type BroughtIdentifier, sortIdentifiers } from '../../../src/domain/subject-identifier.ts'
 import { byCodePoints, isSameIdentifier, type WholeSubject } from './fixture.ts'
 
 type ModelSession = Omit<IncomingSession, 'type' | 'trackerId'> & { attributesAt: Instant | null }
@@ -59,7 +59,7 @@ export class TrackerModel {
         firstSeenAt: Math.min(...sessions.map(({ startedAt }) => startedAt)),
         lastSeenAt: Math.max(...sessions.map(({ endedAt }) => endedAt)),
         counts: { sessions: sessions.length, events: events.length },
-        identifiers: inOrder(
+        identifiers: sortIdentifiers(
           this.#identifiers
             .filter((each) => each.subjectId === subjectId && each.broughtAt >= since)
             .map(({ name, value }) => ({ name, value })),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { BadLine, type IncomingRow, parseImportLine } from '../../../../src/domain/ingest.ts'
+import { type IncomingRow, InvalidLine, parseImportLine } from '../../../../src/domain/ingest.ts'
 import { hold } from '../hold.ts'
 import { anyText, identifierText, notIdentifierText } from './texts.ts'
 
@@ -57,7 +57,7 @@ function taken(line: string): IncomingRow | string {
   try {
     return parseImportLine(line) ?? 'passed over'
   } catch (error) {
-    assert.ok(error instanceof BadLine, String(error))
+    assert.ok(error instanceof InvalidLine, String(error))
     return error.message
   }
 }

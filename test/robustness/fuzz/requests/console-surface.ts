@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { ensureConsole } from '../../../../bin/launch/console.js'
 import { commandLine } from '../../../../src/domain/activity.ts'
-import { idleMs, longestMs, type Member } from '../../../../src/domain/member.ts'
+import { idleTimeoutMs, type Member, maxSignInMs } from '../../../../src/domain/member.ts'
 import { encodeCursor } from '../../../../src/domain/page.ts'
 import { hashToken } from '../../../../src/domain/randomness.ts'
 import { createKey } from '../../../../src/operations/api-key.ts'
@@ -136,13 +136,13 @@ async function meaningsOf(service: TestService, own: Settled): Promise<Record<st
   const { token: link } = await inviteMember(service.services, pending, commandLine)
   const ended = await signInToken(service, member)
   await service.services.signIns.end(hashToken(ended), note(service, organisationId, 'member.signed-out'))
-  const old = await signInToken(service, member, { startedAt: now - longestMs, lastSeenAt: now })
+  const old = await signInToken(service, member, { startedAt: now - maxSignInMs, lastSeenAt: now })
   const session = await signInToken(service, member)
   // The last, since each sign-in clears away those that are over at its start. Later than that by a moment, at which the others are not
   // yet from the future.
   const idle = await signInToken(service, member, {
-    startedAt: now - idleMs + 1_000,
-    lastSeenAt: now - idleMs,
+    startedAt: now - idleTimeoutMs + 1_000,
+    lastSeenAt: now - idleTimeoutMs,
   })
   return {
     ...{ organisationId, trackerId, keyId, keyName, keyString, link },
