@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { InvalidLine, type IncomingRow } from '../../src/domain/ingest.ts'
+import { type IncomingRow, InvalidLine } from '../../src/domain/ingest.ts'
 import type { Plan, RetentionPolicy, WindowSettling } from '../../src/domain/retention.ts'
 import {
   type ImportOptions,
