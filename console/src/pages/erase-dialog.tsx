@@ -150,7 +150,7 @@ function Budget({
   if (subjects <= remaining)
     return (
       <p class="muted">
-        You can erase {formatNumber(remaining)} more data subjects until <When at={resetsAt} />.
+        You can erase {counted(remaining, 'more data subject')} until <When at={resetsAt} />.
       </p>
     )
   return (

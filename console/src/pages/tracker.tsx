@@ -40,7 +40,11 @@ export function TrackerPage({ trackerId }: { trackerId: string }) {
     <Page
       title={tracker?.name ?? trackerId}
       within="Trackers"
-      intro={tracker ? `${subjectCount(tracker)} data subjects` : ' '}
+      intro={
+        tracker
+          ? `${subjectCount(tracker)} ${tracker.subjects === 1 ? 'data subject' : 'data subjects'}`
+          : ' '
+      }
       above={above}
       actions={<TrackerActions id={trackerId} name={tracker?.name} />}
     >
